@@ -1,0 +1,49 @@
+"""The exceptions of Mores. Each message names the thing, the place and the fix; only the command line prints them.
+
+MoresError
+├── InputError      a file, a row or a value that the user gave is wrong
+├── ConfigError     an option, a model name or an installation is wrong
+├── StoreError      answers cannot be kept (full disk, locked or damaged file)
+└── ModelError      the model or its server cannot go on: the run stops
+    ├── Transient   it may work later: the engine tries again
+    └── Rejected    this one request can never work: it becomes a Failure, the run goes on
+"""
+
+from __future__ import annotations
+
+
+class MoresError(Exception):
+    """Base of everything that Mores raises on purpose."""
+
+
+class InputError(MoresError):
+    """A file, a row or a value that the user gave is wrong."""
+
+
+class ConfigError(MoresError):
+    """An option, a model name or an installation is wrong."""
+
+
+class StoreError(MoresError):
+    """Answers cannot be kept."""
+
+
+class ModelError(MoresError):
+    """The model or its server cannot go on."""
+
+
+class Transient(ModelError):  # noqa: N818 - reads as what it is: `except Transient`
+    """A call that may work later.
+
+    `overload` tells a server that asks for fewer calls (429, 503) from one that merely failed;
+    `retry_after` is the wait in seconds that it asked for.
+    """
+
+    def __init__(self, message: str, *, overload: bool = False, retry_after: float | None = None) -> None:
+        super().__init__(message)
+        self.overload = overload
+        self.retry_after = retry_after
+
+
+class Rejected(ModelError):  # noqa: N818
+    """A request that can never work, for example one that is too long for the model."""

@@ -1,0 +1,74 @@
+"""What a model is: something that completes a request, with log-probabilities and, if asked, to a JSON schema.
+
+A kind of model is one file that offers one class of this protocol, and one line in `mores.models.KINDS`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple, Protocol, Self
+
+
+class Message(NamedTuple):
+    """One turn of a chat."""
+
+    role: str
+    content: str
+
+
+class Request(NamedTuple):
+    """One call, whole: together with the model's identity and the sample index it is the key of its answer."""
+
+    messages: tuple[Message, ...]
+    max_tokens: int = 1024
+    temperature: float = 0.0
+    top_p: float = 1.0
+    seed: int | None = 0
+    logprobs: bool = True
+    schema: Mapping[str, Any] | None = None
+    """JSON schema that the answer must fit; the model is constrained to it as it writes."""
+
+
+class Completion(NamedTuple):
+    """What came back."""
+
+    text: str
+    logprobs: tuple[float, ...] | None = None
+    """Log-probability of each token of the answer; None where the server gives none."""
+    stop: str = "stop"
+    """`stop`, `length` or `content_filter`."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Model(Protocol):
+    """A kind of model. It is entered before the first call and left after the last.
+
+    `complete` makes one attempt and raises `Transient`, `Rejected` or `ModelError`: the engine does the rest.
+    """
+
+    @property
+    def name(self) -> str:
+        """As the user writes it, for example `openai:gpt-4.1-mini`."""
+
+    @property
+    def identity(self) -> str:
+        """Everything besides the request that decides the answer: file hash, server, adapter, engine version."""
+
+    @property
+    def concurrency(self) -> int:
+        """How many calls at once it is best served with."""
+
+    @property
+    def constrained(self) -> bool:
+        """Whether it needs the schema constraint to write a report at all."""
+
+    @property
+    def warning(self) -> str | None:
+        """What a person must know before trusting its verdicts."""
+
+    async def __aenter__(self) -> Self: ...
+
+    async def __aexit__(self, *exc: object) -> None: ...
+
+    async def complete(self, request: Request) -> Completion: ...

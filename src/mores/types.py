@@ -1,0 +1,194 @@
+"""The records that everything in Mores reads and writes; read this page first.
+
+texts  -> Sample -> metric -> Judgement (with an ErrorReport, or a Failure)
+items  -> Item   -> model  -> Response  -> judge -> Judgement -> Result
+
+Spans are half-open and count Unicode code points, so `side[start:end] == quote` holds for every located error.
+A failure is a value: what could not be answered, parsed or judged stays in the output with its reason, is
+counted beside every mean, and is never turned into a grade.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import Any, Literal, Self
+
+from pydantic import BaseModel, ConfigDict, Field, model_validator
+
+DEFAULT_INSTRUCTION = "Generate a culturally correct text."
+"""The instruction of a text that comes without one (ExCAM, Section 1)."""
+
+Side = Literal["instruction", "text"]
+
+
+class Record(BaseModel):
+    """Base of all records: immutable, and no field that we do not know."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class FailureKind(StrEnum):
+    """Where it went wrong; `Failure.reason` says how."""
+
+    INPUT = "input"
+    """The sample or item cannot be sent, for example because it is too long."""
+    MODEL = "model"
+    """The model refused the request or did not answer it, after all retries."""
+    FILTERED = "filtered"
+    """The provider's content filter withheld the answer."""
+    TRUNCATED = "truncated"
+    """The answer was cut off before its end."""
+    PARSE = "parse"
+    """The answer is not JSON."""
+    SCHEMA = "schema"
+    """The answer is JSON, but not the report that was asked for."""
+
+
+class Failure(Record):
+    """Why there is no answer, no report or no score."""
+
+    kind: FailureKind
+    reason: str
+
+
+class Usage(Record):
+    """Tokens of one call as the server counted them; zero where it did not say."""
+
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+
+
+class Item(Record):
+    """One benchmark question."""
+
+    id: str
+    prompt: str
+    choices: tuple[str, ...] = ()
+    target: tuple[str, ...] = ()
+    """Every answer that counts as right."""
+    language: str | None = None
+    """BCP 47, for example `pt-BR`."""
+    region: str | None = None
+    """ISO 3166-1 alpha-2, for example `BR`."""
+    topic: str | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+class Response(Record):
+    """What a model said to an item, or why it did not."""
+
+    item_id: str
+    model: str
+    text: str | None = None
+    logprobs: tuple[float, ...] | None = None
+    """Natural log-probability of each generated token; None where the server gives none."""
+    usage: Usage = Usage()
+    stop: str | None = None
+    """The server's finish reason: `stop`, `length`, `content_filter`."""
+    failure: Failure | None = None
+
+
+class Sample(Record):
+    """One instruction and the text that was written for it: what a metric reads."""
+
+    id: str
+    instruction: str = DEFAULT_INSTRUCTION
+    text: str
+    language: str | None = None
+    """BCP 47."""
+    region: str | None = None
+    """ISO 3166-1 alpha-2."""
+    source: str | None = None
+    """Where the sample comes from: a dataset, a model, a file."""
+
+    def side(self, side: Side) -> str:
+        """The instruction or the text."""
+        return self.instruction if side == "instruction" else self.text
+
+
+class Severity(StrEnum):
+    """How bad an error is; an unknown severity is a parse failure."""
+
+    MINOR = "minor"
+    MAJOR = "major"
+
+    @property
+    def weight(self) -> int:
+        """What one error of this severity adds to the score (ExCAM, Section 3)."""
+        return -1 if self is Severity.MINOR else -5
+
+
+class Error(Record):
+    """One cultural error."""
+
+    side: Side
+    start: int | None = None
+    """First code point of the span; None when the quote was not found there (an unlocated error)."""
+    end: int | None = None
+    """One past the last code point of the span."""
+    quote: str
+    """The wrong words: exactly `side[start:end]` when located, otherwise as the judge wrote them."""
+    severity: Severity
+    type: str
+    """Free words such as `stereotyping` or `misrepresentation`."""
+    explanation: str = ""
+
+    @property
+    def located(self) -> bool:
+        """Whether the quote was found in its side."""
+        return self.start is not None
+
+    @model_validator(mode="after")
+    def _span_is_whole(self) -> Self:
+        if (self.start is None) != (self.end is None):
+            raise ValueError("start and end go together")
+        if self.start is not None and self.end is not None:
+            if not 0 <= self.start < self.end:
+                raise ValueError(f"span {self.start}:{self.end} is empty or negative")
+            if self.end - self.start != len(self.quote):
+                raise ValueError(f"span {self.start}:{self.end} does not have the length of its quote")
+        return self
+
+
+class ErrorReport(Record):
+    """What is culturally wrong with one sample."""
+
+    errors: tuple[Error, ...] = ()
+    explanation: str = ""
+    certainty: float | None = None
+    """p(R) of Eq. 1: exp(mean token log-probability) of the whole report; None without log-probabilities."""
+
+
+class Judgement(Record):
+    """What a judge, a person or a model, says of one sample: a report and its score, or why there is none."""
+
+    sample_id: str
+    judge: str
+    score: float | None = None
+    """Eq. 1 of ExCAM: the sum of the severities, or p(R) when there is no error. Higher is better."""
+    report: ErrorReport | None = None
+    failure: Failure | None = None
+    notes: tuple[str, ...] = ()
+    """What a reader must know about this number, for example that p(R) could not be had."""
+    signature: str = ""
+
+    @model_validator(mode="after")
+    def _scored_or_failed(self) -> Self:
+        if (self.failure is None) != (self.score is not None):
+            raise ValueError("a judgement has either a score or a failure")
+        return self
+
+
+class Result(Record):
+    """One number with its interval, its count, and the same number by group."""
+
+    name: str
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    """How many judgements the value rests on."""
+    unscored: int = 0
+    """How many more there are that could not be scored."""
+    by: dict[str, Result] = Field(default_factory=dict)
+    signature: str = ""
