@@ -21,7 +21,8 @@ class Request(NamedTuple):
 
     messages: tuple[Message, ...]
     max_tokens: int = 1024
-    temperature: float = 0.0
+    temperature: float | None = 0.0
+    """None leaves it to the server (some models take no other value)."""
     top_p: float = 1.0
     seed: int | None = 0
     logprobs: bool = True

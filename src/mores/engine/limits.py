@@ -1,0 +1,106 @@
+"""How fast the engine may go: fixed limits from the user, and what the server can take, learnt from its answers."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections import deque
+from dataclasses import dataclass
+
+from mores.errors import Transient
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What a run may do; the defaults suit a hosted server."""
+
+    concurrency: int | None = None
+    """Most calls at once; None means what the model is best served with."""
+    attempts: int = 8
+    """Tries per request before it becomes a failure."""
+    timeout: float = 300.0
+    """Seconds for one try."""
+    backoff: float = 0.5
+    """Seconds before the second try; doubled each time, drawn at random from zero to that."""
+    longest_wait: float = 60.0
+    """Most seconds between two tries, besides what the server asks for."""
+    requests_per_minute: float | None = None
+    tokens_per_minute: float | None = None
+    give_up: int = 10
+    """Stop the run when this many requests in a row have used up all their tries."""
+
+
+class Pace:
+    """Spaces events evenly at a rate per minute (the generic cell rate algorithm, without bursts)."""
+
+    def __init__(self, per_minute: float | None) -> None:
+        self._interval = 60.0 / per_minute if per_minute else 0.0
+        self._next = 0.0
+
+    def wait(self, now: float) -> float:
+        """Seconds until the next event may start."""
+        return self._next - now if self._interval else 0.0
+
+    def take(self, now: float, amount: float = 1.0) -> None:
+        """Book `amount` events; a negative amount gives some back."""
+        if self._interval:
+            self._next = max(now, self._next) + amount * self._interval
+
+
+class Throttle:
+    """Admits calls: halves the number at once when the server is overloaded, and grows it back slowly."""
+
+    def __init__(self, limits: Limits, concurrency: int) -> None:
+        self.most = concurrency
+        self.limit = float(concurrency)
+        self._active = 0
+        self._waiters: deque[asyncio.Future[None]] = deque()
+        self._paused_until = 0.0
+        self._last_cut = 0.0
+        self._requests = Pace(limits.requests_per_minute)
+        self._tokens = Pace(limits.tokens_per_minute)
+
+    async def acquire(self, tokens: int) -> float:
+        """Wait for a place and return the time at which the call starts; `tokens` is a guess of its size."""
+        while True:
+            now = time.monotonic()
+            wait = max(self._paused_until - now, self._requests.wait(now), self._tokens.wait(now))
+            if wait > 0:
+                await asyncio.sleep(wait)
+            elif self._active >= int(self.limit):
+                await self._wait_for_place()
+            else:
+                self._active += 1
+                self._requests.take(now)
+                self._tokens.take(now, tokens)
+                return now
+
+    async def _wait_for_place(self) -> None:
+        waiter = asyncio.get_running_loop().create_future()
+        self._waiters.append(waiter)
+        await waiter
+
+    def release(self) -> None:
+        """Give the place back."""
+        self._active -= 1
+        while self._waiters and self._active < int(self.limit):
+            waiter = self._waiters.popleft()
+            if not waiter.done():
+                waiter.set_result(None)
+                return
+
+    def succeeded(self, surplus_tokens: int) -> None:
+        """A call was answered; `surplus_tokens` is what it used beyond the guess."""
+        if self.limit < self.most:
+            self.limit = min(float(self.most), self.limit + max(1.0 / self.limit, 0.05))
+        if surplus_tokens:
+            self._tokens.take(time.monotonic(), surplus_tokens)
+
+    def overloaded(self, problem: Transient, started: float) -> None:
+        """The server asked for less. Calls that were under way at the last cut do not cut again."""
+        now = time.monotonic()
+        if problem.retry_after:
+            self._paused_until = max(self._paused_until, now + problem.retry_after)
+        if started >= self._last_cut:
+            self._last_cut = now
+            self.limit = max(1.0, self.limit / 2)

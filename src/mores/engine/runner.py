@@ -1,0 +1,338 @@
+"""Runs jobs against a model: a fixed pool of workers, retries, the store, and answers in the order of the jobs."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any, NamedTuple
+
+from mores.engine.limits import Limits, Throttle
+from mores.engine.store import Key, Store, request_key
+from mores.errors import ModelError, Rejected, Transient
+from mores.models.base import Completion, Model, Request
+from mores.types import Failure, FailureKind
+
+_CHUNK = 256
+"""Jobs that are looked up in the store together."""
+
+
+class Job(NamedTuple):
+    """One call to make. A job that cannot be sent carries its Failure instead and passes through in its place."""
+
+    id: str
+    request: Request | Failure
+    sample: int = 0
+    """Tells apart several answers to the same request."""
+    data: Any = None
+    """Whatever the caller wants back with the answer."""
+
+
+class Answer(NamedTuple):
+    """A job with what came of it: a completion, or a failure with its reason."""
+
+    job: Job
+    completion: Completion | None = None
+    failure: Failure | None = None
+    cached: bool = False
+    """Whether it came from the store (or from the same request earlier in the run)."""
+
+
+Follow = Callable[[Job, Completion], Request | None]
+"""Looks at an answer and may ask one more question in its place."""
+
+
+@dataclass
+class Counts:
+    """What a run has done so far; read it while it goes on."""
+
+    done: int = 0
+    cached: int = 0
+    failed: int = 0
+    calls: int = 0
+    """Answers received from the model in this run."""
+    retries: int = 0
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    concurrency: int = 0
+    """Calls at once that the server can take at the moment."""
+    started: float = field(default_factory=time.monotonic)
+
+
+async def run(
+    jobs: Iterable[Job],
+    model: Model,
+    *,
+    store: Store | None = None,
+    limits: Limits | None = None,
+    follow: Follow | None = None,
+    counts: Counts | None = None,
+    fresh: bool = False,
+) -> AsyncIterator[Answer]:
+    """Answer every job, in order. `fresh` asks again what the store already knows.
+
+    The model is opened at the first question that the store cannot answer, so a finished run needs no server.
+    """
+    runner = _Runner(jobs, model, store, limits or Limits(), follow, counts or Counts(), fresh)
+    try:
+        async for answer in runner.answers():
+            yield answer
+    finally:
+        await runner.close()
+
+
+@dataclass(slots=True)
+class _Ticket:
+    """A job under way."""
+
+    index: int
+    job: Job
+    request: Request
+    key: Key
+    followed: bool = False
+
+
+class _Runner:
+    def __init__(
+        self,
+        jobs: Iterable[Job],
+        model: Model,
+        store: Store | None,
+        limits: Limits,
+        follow: Follow | None,
+        counts: Counts,
+        fresh: bool,
+    ) -> None:
+        self.jobs = enumerate(jobs)
+        self.model = model
+        self.store = store
+        self.limits = limits
+        self.follow = follow
+        self.counts = counts
+        self.fresh = fresh
+        self.concurrency = limits.concurrency or model.concurrency
+        self.throttle = Throttle(limits, self.concurrency)
+        # How far the jobs may run ahead of the oldest open one: bounds memory, whatever the stream's length.
+        self.window = max(4 * _CHUNK, 8 * self.concurrency)
+        self.queue: asyncio.Queue[_Ticket] = asyncio.Queue()
+        self.open_keys: dict[bytes, list[_Ticket]] = {}
+        self.ready: dict[int, Answer] = {}
+        self.next_out = 0
+        self.taken = 0
+        self.exhausted = False
+        self.problem: BaseException | None = None
+        self.news = asyncio.Event()
+        self.room = asyncio.Event()
+        self.tasks: list[asyncio.Task[None]] = []
+        self.opening: asyncio.Task[None] | None = None
+        self.opened = False
+        self.workers = 0
+        self.failures_in_a_row = 0
+
+    async def answers(self) -> AsyncIterator[Answer]:
+        self._start(self._feed())
+        while True:
+            while (answer := self.ready.pop(self.next_out, None)) is not None:
+                self.next_out += 1
+                self._count(answer)
+                yield answer
+            self.room.set()
+            if self.problem is not None:
+                raise self.problem
+            if self.exhausted and self.next_out == self.taken:
+                return
+            await self.news.wait()
+            self.news.clear()
+
+    async def close(self) -> None:
+        """Stop the workers, let the store finish what it has, and close the model."""
+        for task in self.tasks:
+            task.cancel()
+        await asyncio.gather(*self.tasks, return_exceptions=True)
+        if self.store is not None:
+            await self.store.drain()
+        if self.opened:
+            await self.model.__aexit__(None, None, None)
+
+    def _start(self, coroutine: Any) -> asyncio.Task[None]:
+        task: asyncio.Task[None] = asyncio.create_task(coroutine)
+        self.tasks.append(task)
+        task.add_done_callback(self._ended)
+        return task
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        if not task.cancelled() and (exc := task.exception()) is not None:
+            self._stop(exc)
+
+    def _stop(self, problem: BaseException) -> None:
+        self.problem = self.problem or problem
+        self.news.set()
+
+    # -- jobs in ------------------------------------------------------------------------------------------
+
+    async def _feed(self) -> None:
+        while chunk := list(islice(self.jobs, _CHUNK)):
+            while self.taken + len(chunk) - self.next_out > self.window:
+                self.room.clear()
+                await self.room.wait()
+            self.taken += len(chunk)
+            self._admit(list(self._tickets(chunk)))
+            await asyncio.sleep(0)
+        self.exhausted = True
+        self.news.set()
+
+    def _tickets(self, chunk: list[tuple[int, Job]]) -> Iterator[_Ticket]:
+        for index, job in chunk:
+            if isinstance(job.request, Failure):
+                self._deliver(index, Answer(job, failure=job.request))
+            else:
+                yield self._ticket(index, job, job.request)
+
+    def _ticket(self, index: int, job: Job, request: Request, followed: bool = False) -> _Ticket:
+        if job.sample and request.seed is not None:
+            request = request._replace(seed=request.seed + job.sample)
+        key = request_key(self.model.identity, request, job.sample)
+        return _Ticket(index, job, request, key, followed)
+
+    def _admit(self, tickets: list[_Ticket]) -> None:
+        """Answer from the store what it knows, and queue the rest; the same question is asked once."""
+        known: dict[bytes, Completion] = {}
+        if self.store is not None and not self.fresh:
+            known = self.store.get_many([t.key.key for t in tickets])
+        for ticket in tickets:
+            key = ticket.key.key
+            if (completion := known.get(key)) is not None:
+                self._settle(ticket, completion, cached=True)
+            elif key in self.open_keys:
+                self.open_keys[key].append(ticket)
+            else:
+                self.open_keys[key] = [ticket]
+                self.queue.put_nowait(ticket)
+                if self.workers < self.concurrency:
+                    self.workers += 1
+                    self._start(self._work())
+
+    # -- calls --------------------------------------------------------------------------------------------
+
+    async def _work(self) -> None:
+        while True:
+            ticket = await self.queue.get()
+            await self._open()
+            outcome = await self._ask(ticket.request)
+            if isinstance(outcome, Failure) or self.store is None:
+                self._resolve(ticket, outcome)
+            else:
+                self._keep(ticket, outcome)
+
+    def _keep(self, ticket: _Ticket, completion: Completion) -> None:
+        """Hand the answer on once it is committed; the worker need not wait for that."""
+        assert self.store is not None
+
+        def committed(done: asyncio.Future[None]) -> None:
+            if done.cancelled():
+                return
+            if (exc := done.exception()) is not None:
+                self._stop(exc)
+            else:
+                self._resolve(ticket, completion)
+
+        self.store.put(ticket.key, completion).add_done_callback(committed)
+
+    async def _open(self) -> None:
+        """Enter the model once, however many workers need it at the same time."""
+        if self.opened:
+            return
+        if self.opening is None:
+            self.opening = self._start(self._enter())
+        await asyncio.wait([self.opening])
+        if not self.opened:  # the run is stopping with the reason
+            await asyncio.Event().wait()
+
+    async def _enter(self) -> None:
+        await self.model.__aenter__()
+        self.opened = True
+
+    async def _ask(self, request: Request) -> Completion | Failure:
+        """One answer, with retries; raises only what stops the run."""
+        guess = _guess_tokens(request)
+        last = Transient("no attempt was made")
+        for attempt in range(self.limits.attempts):
+            if attempt:
+                self.counts.retries += 1
+                await asyncio.sleep(self._wait(attempt, last))
+            started = await self.throttle.acquire(guess)
+            try:
+                async with asyncio.timeout(self.limits.timeout):
+                    completion = await self.model.complete(request)
+            except TimeoutError:
+                last = Transient(f"no answer within {self.limits.timeout:g} s")
+            except Rejected as exc:
+                return Failure(kind=FailureKind.MODEL, reason=str(exc))
+            except Transient as exc:
+                last = exc
+                if exc.overload:
+                    self.throttle.overloaded(exc, started)
+            else:
+                self._succeeded(completion, guess)
+                return completion
+            finally:
+                self.throttle.release()
+                self.counts.concurrency = int(self.throttle.limit)
+        return self._gave_up(last)
+
+    def _succeeded(self, completion: Completion, guess: int) -> None:
+        used = completion.prompt_tokens + completion.completion_tokens
+        self.throttle.succeeded(used - guess if used else 0)
+        self.failures_in_a_row = 0
+        self.counts.calls += 1
+        self.counts.prompt_tokens += completion.prompt_tokens
+        self.counts.completion_tokens += completion.completion_tokens
+
+    def _gave_up(self, last: Transient) -> Failure:
+        self.failures_in_a_row += 1
+        reason = f"{last} (tried {self.limits.attempts} times)"
+        if self.failures_in_a_row >= self.limits.give_up:
+            raise ModelError(
+                f"{self.model.name}: {self.failures_in_a_row} requests in a row failed, the last with: {reason};"
+                " what was answered is kept: run the same command again when the server is well"
+            )
+        return Failure(kind=FailureKind.MODEL, reason=reason)
+
+    def _wait(self, attempt: int, last: Transient) -> float:
+        spread = random.uniform(0, min(self.limits.longest_wait, self.limits.backoff * 2 ** (attempt - 1)))
+        return (last.retry_after or 0.0) + spread
+
+    # -- answers out --------------------------------------------------------------------------------------
+
+    def _resolve(self, first: _Ticket, outcome: Completion | Failure) -> None:
+        """Give the outcome to the job that asked and to those that asked the same meanwhile."""
+        for ticket in self.open_keys.pop(first.key.key):
+            if isinstance(outcome, Failure):
+                self._deliver(ticket.index, Answer(ticket.job, failure=outcome))
+            else:
+                self._settle(ticket, outcome, cached=ticket is not first)
+
+    def _settle(self, ticket: _Ticket, completion: Completion, cached: bool) -> None:
+        again = self.follow(ticket.job, completion) if self.follow and not ticket.followed else None
+        if again is not None:
+            self._admit([self._ticket(ticket.index, ticket.job, again, followed=True)])
+        else:
+            self._deliver(ticket.index, Answer(ticket.job, completion, cached=cached))
+
+    def _deliver(self, index: int, answer: Answer) -> None:
+        self.ready[index] = answer
+        if index == self.next_out:
+            self.news.set()
+
+    def _count(self, answer: Answer) -> None:
+        self.counts.done += 1
+        self.counts.cached += answer.cached
+        self.counts.failed += answer.failure is not None
+
+
+def _guess_tokens(request: Request) -> int:
+    """A rough size for the tokens-per-minute limit; the server's own count corrects it afterwards."""
+    return sum(len(m.content) for m in request.messages) // 4 + request.max_tokens

@@ -1,0 +1,78 @@
+"""Models behind one protocol (`mores.models.base.Model`), named `kind:name` on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+
+from mores.errors import ConfigError
+from mores.models.base import Completion, Message, Model, Request
+
+__all__ = ["KINDS", "Completion", "Message", "Model", "Options", "Request", "open_model"]
+
+
+@dataclass(frozen=True)
+class Options:
+    """What a user may set besides the model's name; a kind takes what it knows and refuses the rest."""
+
+    base_url: str | None = None
+    adapter: str | None = None
+    """LoRA adapter: a PEFT folder for `hf`, a GGUF file for `embedded`."""
+    slots: int = 1
+    """Requests at once of the embedded server; more than one is faster and not reproducible."""
+    context: int = 8192
+    """Context length in tokens of the embedded server."""
+
+
+def _embedded(name: str, options: Options) -> Model:
+    from mores.models.embedded import EmbeddedModel
+
+    _refuse("embedded", base_url=options.base_url)
+    return EmbeddedModel(name, adapter=options.adapter, slots=options.slots, context=options.context)
+
+
+def _openai(name: str, options: Options) -> Model:
+    from mores.models.openai import OpenAIModel
+
+    _refuse("openai", adapter=options.adapter)
+    return OpenAIModel(name, options.base_url)
+
+
+def _hf(name: str, options: Options) -> Model:
+    from mores.models.hf import HFModel
+
+    _refuse("hf", base_url=options.base_url)
+    return HFModel(name, adapter=options.adapter)
+
+
+def _fake(name: str, options: Options) -> Model:
+    from mores.models.fake import fake
+
+    _refuse("fake", base_url=options.base_url, adapter=options.adapter)
+    return fake(name)
+
+
+KINDS: dict[str, Callable[[str, Options], Model]] = {
+    "embedded": _embedded,
+    "openai": _openai,
+    "hf": _hf,
+    "fake": _fake,
+}
+"""Every kind of model. The import inside each function keeps heavy libraries away from those who do not use them."""
+
+
+def open_model(name: str, options: Options | None = None) -> Model:
+    """The model that the user named, for example `embedded`, `openai:gpt-4.1-mini` or `hf:PATH`."""
+    kind, _, rest = name.partition(":")
+    if kind not in KINDS:
+        near = get_close_matches(kind, KINDS, n=1)
+        hint = f"did you mean '{near[0]}:…'? " if near else ""
+        raise ConfigError(f"model {name!r}: no such kind; {hint}there are embedded, openai:NAME, hf:PATH and fake:NAME")
+    return KINDS[kind](rest, options or Options())
+
+
+def _refuse(kind: str, **given: str | None) -> None:
+    for option, value in given.items():
+        if value is not None:
+            raise ConfigError(f"--{option.replace('_', '-')} does not go with a model of kind '{kind}'")

@@ -1,0 +1,168 @@
+"""`embedded`: a GGUF model on this computer, served by llama.cpp in a process that we start and stop.
+
+Reproducible by default. Two things make llama.cpp's answers depend on what was asked before: several slots that
+share a batch, and a prompt cache of whatever came last. So there is one slot, and before each request it is set
+back to the same saved state, which holds the system prompt: what repeats is read once, and nothing leaks over.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import importlib.metadata
+import json
+import os
+import secrets
+import sys
+import tempfile
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Self
+
+import orjson
+
+from mores.errors import ConfigError, ModelError
+from mores.models import pull
+from mores.models.base import Completion, Request
+from mores.models.openai import OpenAIModel
+
+_UNTUNED = (
+    "embedded is SmolLM2-135M-Instruct, untuned: a very small model that knows little of cultures and reads English"
+    " only. Its verdicts show how Mores works; they do not measure anything."
+)
+_START_TIMEOUT = 120.0
+
+
+class EmbeddedModel(OpenAIModel):
+    """The same client as `openai:`, with a server of its own."""
+
+    constrained = True
+
+    def __init__(self, name: str = "", adapter: str | None = None, slots: int = 1, context: int = 8192) -> None:
+        self._asked = name
+        self.adapter = _existing(adapter)
+        self.slots = slots
+        self.context = context
+        self.warning = None if name or adapter else _UNTUNED
+        self._process: asyncio.subprocess.Process | None = None
+        self._folder: tempfile.TemporaryDirectory[str] | None = None
+        self._saved: set[str] = set()
+        super().__init__(name or "embedded", "http://127.0.0.1/v1", secrets.token_hex(16))
+
+    @cached_property
+    def path(self) -> Path:
+        """The model's file; the default one is downloaded when it is first needed."""
+        return pull.resolve(self._asked)
+
+    @property
+    def name(self) -> str:
+        return f"embedded:{self._asked}" if self._asked else "embedded"
+
+    @cached_property
+    def identity(self) -> str:  # type: ignore[override] # hashing the file once is enough
+        parts = [f"{self.path.stem}@{pull.sha256(self.path)[:12]}"]
+        if self.adapter:
+            parts.append(f"lora@{pull.sha256(self.adapter)[:12]}")
+        parts.append(f"xllamacpp-{importlib.metadata.version('xllamacpp')}")
+        parts.append(f"ctx{self.context}-slots{self.slots}")
+        return "embedded/" + "/".join(parts)
+
+    @property
+    def concurrency(self) -> int:
+        return self.slots
+
+    async def __aenter__(self) -> Self:
+        self._folder = tempfile.TemporaryDirectory(prefix="mores-llama-")
+        try:
+            address = await self._start(self._folder.name)
+            self.base_url, self._url = f"{address}/v1", f"{address}/v1/chat/completions"
+            return await super().__aenter__()
+        except BaseException:
+            await self._end()
+            raise
+
+    async def __aexit__(self, *exc: object) -> None:
+        await super().__aexit__(*exc)
+        await self._end()
+
+    async def complete(self, request: Request) -> Completion:
+        if self.slots == 1:
+            await self._set_back(request)
+        return await super().complete(request)
+
+    def body(self, request: Request) -> dict[str, Any]:
+        body = super().body(request)
+        body |= {"cache_prompt": self.slots == 1, "top_logprobs": 1 if request.logprobs else 0}
+        if body.pop("response_format", None):
+            # Through the protocol the schema would allow any white space, which a small model happily fills.
+            schema = dict(request.schema or {}) | {"x-guidance": {"whitespace_flexible": False}}
+            body["grammar"] = f"%llguidance {{}}\nstart: %json {json.dumps(schema)}"
+        return body
+
+    async def _set_back(self, request: Request) -> None:
+        """Put the slot into the state just after the system prompt, which is computed at its first use."""
+        system = [m for m in request.messages if m.role == "system"]
+        name = hashlib.blake2b(orjson.dumps([tuple(m) for m in system]), digest_size=8).hexdigest() + ".kv"
+        if name not in self._saved:
+            opening = Request((*system, request.messages[-1]._replace(content="")), max_tokens=1, logprobs=False)
+            await self._call("/v1/chat/completions", super().body(opening) | {"cache_prompt": False})
+            await self._call("/slots/0?action=save", {"filename": name})
+            self._saved.add(name)
+        await self._call("/slots/0?action=restore", {"filename": name})
+
+    async def _call(self, path: str, body: dict[str, Any]) -> None:
+        assert self._session is not None
+        address = self.base_url.removesuffix("/v1")
+        async with self._session.post(address + path, data=orjson.dumps(body)) as response:
+            if response.status != 200:
+                raise ModelError(f"embedded server: {path}: {(await response.read())[:200]!r}")
+
+    async def _start(self, folder: str) -> str:
+        settings = {
+            "model": str(self.path),
+            "adapter": str(self.adapter) if self.adapter else None,
+            "context": self.context,
+            "slots": self.slots,
+            "threads": os.cpu_count() or 1,
+            "folder": folder + os.sep,
+            "key": self._key,
+        }
+        self._process = await asyncio.create_subprocess_exec(
+            sys.executable, "-m", "mores.models.llama_server", json.dumps(settings),
+            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
+            stderr=(Path(folder) / "log").open("wb"),
+            # Threads that spin while they wait starve each other beside any other busy program.
+            env=os.environ | {"OMP_WAIT_POLICY": "PASSIVE"},
+            start_new_session=True,  # Ctrl-C is ours to handle; the child ends with its standard input
+        )  # fmt: skip
+        assert self._process.stdout is not None
+        try:
+            line = await asyncio.wait_for(self._process.stdout.readline(), _START_TIMEOUT)
+        except TimeoutError:
+            line = b""
+        if not line.startswith(b"http"):
+            log = (Path(folder) / "log").read_text("utf-8", "replace").strip().splitlines()
+            reason = log[-1] if log else "no reason given"
+            raise ModelError(f"the embedded server did not start with {self.path}: {reason}")
+        return line.decode().strip()
+
+    async def _end(self) -> None:
+        if self._process is not None and self._process.returncode is None:
+            assert self._process.stdin is not None
+            self._process.stdin.close()
+            try:
+                await asyncio.wait_for(self._process.wait(), 5)
+            except TimeoutError:
+                self._process.kill()
+                await self._process.wait()
+        if self._folder is not None:
+            self._folder.cleanup()
+
+
+def _existing(adapter: str | None) -> Path | None:
+    if adapter is None:
+        return None
+    path = Path(adapter)
+    if path.is_file() and path.open("rb").read(4) == b"GGUF":
+        return path
+    raise ConfigError(f"--adapter {adapter}: not a GGUF LoRA file; a PEFT folder goes with hf:PATH")

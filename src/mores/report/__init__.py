@@ -1,0 +1,1 @@
+"""What a person sees of the judgements: `table` in the terminal, `page` in the browser."""

@@ -1,0 +1,178 @@
+"""The judgements in the browser: one HTML file with every text and its errors marked in place.
+
+`mores score texts.jsonl --html report.html` writes it. The file asks the network for nothing and carries the texts
+as data: score.js builds every card with `textContent`, and the page's own policy forbids any script but that one.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from base64 import b64encode
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from markupsafe import Markup
+
+from mores.report.table import Pair, Summary, Tally, count_errors, errors, lacks_certainty, state, worst
+from mores.types import Error, Judgement, Sample
+
+TEMPLATES = Path(__file__).parent / "templates"
+LIMIT = 2000
+"""How many texts one page can hold and still open at once on a phone."""
+TAIL = 11
+"""Scores of -11 and below share one bar."""
+UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
+"""What could end the data block or break JavaScript, and what cannot be written as UTF-8."""
+
+
+def page(
+    samples: Iterable[Pair],
+    *,
+    title: str,
+    summary: Mapping[str, str] | None = None,
+    warning: str | None = None,
+    limit: int = LIMIT,
+) -> str:
+    """The whole HTML page; with more than `limit` texts, it holds the worst and says how many it leaves out.
+
+    `summary` are the facts of the header in their order, for example what was judged and by which model.
+    The judge and the signature are added from the judgements unless they are given.
+    """
+    tally, bars, facts = Tally(), Counter[str](), _Facts(summary or {})
+    rows = worst(_watched(samples, bars, facts), limit, tally)
+    counts = tally.summary()
+    script, style = _asset("score.js"), _asset("score.css")
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    environment.filters["number"] = show_number
+    return environment.get_template("score.html.j2").render(
+        title=title,
+        facts=facts.all(),
+        warning=warning,
+        counts=counts,
+        zones=_zones(counts, bars),
+        shown=len(rows),
+        data=_data([_card(*row) for row in rows]),
+        script=script,
+        style=style,
+        script_hash=_hash(script),
+        style_hash=_hash(style),
+    )
+
+
+class _Facts:
+    """The facts of the header: those given, then the judge and the signature that all judgements share."""
+
+    def __init__(self, given: Mapping[str, str]) -> None:
+        self.given = given
+        self.seen: dict[str, set[str]] = {"Judge": set(), "Signature": set()}
+
+    def add(self, judgement: Judgement) -> None:
+        self.seen["Judge"].add(judgement.judge)
+        self.seen["Signature"].add(judgement.signature)
+
+    def all(self) -> dict[str, str]:
+        names = {name.casefold() for name in self.given}
+        if "model" in names:
+            names.add("judge")
+        found = {name: _one_of(values) for name, values in self.seen.items() if name.casefold() not in names}
+        return {name: value for name, value in {**self.given, **found}.items() if value}
+
+
+def _one_of(values: set[str]) -> str:
+    return f"{len(values)} different ones, see each text" if len(values) > 1 else "".join(values)
+
+
+def _watched(samples: Iterable[Pair], bars: Counter[str], facts: _Facts) -> Iterator[Pair]:
+    for sample, judgement in samples:
+        bars[_bar(judgement)] += 1
+        facts.add(judgement)
+        yield sample, judgement
+
+
+def _bar(judgement: Judgement) -> str:
+    """The bar of the distribution in which a judgement is counted: e1 … e11, p0 … p9, or unknown."""
+    score = judgement.score
+    if score is None:
+        return ""
+    if score < 0:
+        return f"e{min(TAIL, math.ceil(-score))}"
+    return "unknown" if lacks_certainty(judgement) else f"p{min(9, int(score * 10))}"
+
+
+def _zones(counts: Summary, bars: Counter[str]) -> list[dict[str, Any]]:
+    """The two halves of the distribution, on one scale of heights: sums of severities, and certainties."""
+    wrong = [(f"e{n}", f"{'≤ ' if n == TAIL else ''}−{n}", f"−{n}") for n in range(TAIL, 0, -1)]
+    wrong[0] = (wrong[0][0], f"−{TAIL} or less", f"≤−{TAIL}")
+    right = [(f"p{n}", f"p(R) {n / 10:.1f} to {(n + 1) / 10:.1f}", "") for n in range(10)]
+    if counts.without_certainty:
+        right.append(("unknown", "no error, p(R) unknown", "?"))
+    top = max((count for key, count in bars.items() if key), default=1)
+
+    def drawn(keys: list[tuple[str, str, str]]) -> list[dict[str, Any]]:
+        return [
+            {"key": key, "label": label, "tick": tick, "count": bars[key], "share": bars[key] / top}
+            for key, label, tick in keys
+        ]
+
+    return [
+        {"name": "errors", "n": counts.with_errors, "bars": drawn(wrong)},
+        {"name": "clean", "n": counts.judged - counts.with_errors, "bars": drawn(right)},
+    ]
+
+
+def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
+    """One text as score.js reads it."""
+    from mores.culture import is_rtl, language_name, region_name
+
+    report = judgement.report
+    return {
+        "place": place,
+        **sample.model_dump(mode="json"),
+        "languageName": language_name(sample.language) if sample.language else "",
+        "regionName": region_name(sample.region) if sample.region else "",
+        "rtl": is_rtl(sample.language),
+        "judge": judgement.judge,
+        "state": state(judgement),
+        "score": None if judgement.score is None else show_number(judgement.score),
+        "bar": _bar(judgement),
+        "counts": count_errors(judgement),
+        "certainty": report.certainty if report else None,
+        "errors": [_error(error, sample) for error in errors(judgement)],
+        "explanation": report.explanation if report else "",
+        "failure": judgement.failure.model_dump(mode="json") if judgement.failure else None,
+        "notes": judgement.notes,
+        "signature": judgement.signature,
+    }
+
+
+def _error(error: Error, sample: Sample) -> dict[str, Any]:
+    """One error; a span that does not hold its quote is shown as not found rather than on the wrong words."""
+    fields = error.model_dump(mode="json")
+    if sample.side(error.side)[error.start : error.end] != error.quote:
+        fields.update(start=None, end=None)
+    return fields
+
+
+def show_number(value: float) -> str:
+    """A whole number as it is, anything else with three decimals, and a true minus sign."""
+    return (f"{value:,.0f}" if value == int(value) else f"{value:,.3f}").replace("-", "−")
+
+
+def _data(cards: list[dict[str, Any]]) -> Markup:
+    """JSON that is safe inside a script element, whatever the texts say."""
+    text = json.dumps(cards, ensure_ascii=False, separators=(",", ":"))
+    return Markup(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))  # noqa: S704
+
+
+def _asset(name: str) -> Markup:
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+
+
+def _hash(asset: str) -> str:
+    return "sha256-" + b64encode(sha256(asset.encode()).digest()).decode()
