@@ -7,11 +7,6 @@ import threading
 from collections.abc import Callable, Coroutine
 from typing import Any, TypeVar
 
-try:
-    import uvloop
-except ImportError:  # Windows
-    uvloop = None
-
 T = TypeVar("T")
 
 
@@ -26,7 +21,12 @@ def run(coroutine: Coroutine[Any, Any, T]) -> T:
 
 
 def _factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
-    return uvloop.new_event_loop if uvloop is not None else None
+    try:
+        import uvloop
+    except ImportError:  # Windows
+        return None
+    factory: Callable[[], asyncio.AbstractEventLoop] = uvloop.new_event_loop
+    return factory
 
 
 def _run_in_thread(coroutine: Coroutine[Any, Any, T]) -> T:

@@ -1,11 +1,11 @@
-"""Runs jobs against a model: a fixed pool of workers, retries, the store, and answers in the order of the jobs."""
+"""Runs jobs against a model: a fixed pool of workers, retries, the store, answers in the order of the jobs."""
 
 from __future__ import annotations
 
 import asyncio
 import random
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
@@ -39,6 +39,8 @@ class Answer(NamedTuple):
     failure: Failure | None = None
     cached: bool = False
     """Whether it came from the store (or from the same request earlier in the run)."""
+    followed: bool = False
+    """Whether it answers the second question that `follow` asked."""
 
 
 Follow = Callable[[Job, Completion], Request | None]
@@ -71,7 +73,7 @@ async def run(
     follow: Follow | None = None,
     counts: Counts | None = None,
     fresh: bool = False,
-) -> AsyncIterator[Answer]:
+) -> AsyncGenerator[Answer, None]:
     """Answer every job, in order. `fresh` asks again what the store already knows.
 
     The model is opened at the first question that the store cannot answer, so a finished run needs no server.
@@ -132,7 +134,7 @@ class _Runner:
         self.workers = 0
         self.failures_in_a_row = 0
 
-    async def answers(self) -> AsyncIterator[Answer]:
+    async def answers(self) -> AsyncGenerator[Answer, None]:
         self._start(self._feed())
         while True:
             while (answer := self.ready.pop(self.next_out, None)) is not None:
@@ -320,7 +322,7 @@ class _Runner:
         if again is not None:
             self._admit([self._ticket(ticket.index, ticket.job, again, followed=True)])
         else:
-            self._deliver(ticket.index, Answer(ticket.job, completion, cached=cached))
+            self._deliver(ticket.index, Answer(ticket.job, completion, None, cached, ticket.followed))
 
     def _deliver(self, index: int, answer: Answer) -> None:
         self.ready[index] = answer

@@ -100,8 +100,7 @@ class Store:
     def _get_chunk(self, keys: Sequence[bytes]) -> Iterable[tuple[bytes, Completion]]:
         marks = ",".join("?" * len(keys))
         query = (
-            "SELECT key, text, logprobs, stop, prompt_tokens, completion_tokens"
-            f" FROM response WHERE key IN ({marks})"
+            f"SELECT key, text, logprobs, stop, prompt_tokens, completion_tokens FROM response WHERE key IN ({marks})"
         )
         try:
             rows = self._reader.execute(query, keys).fetchall()
@@ -163,9 +162,7 @@ class Store:
                 self._writer = self._connect()
             with self._writer as db:
                 db.executemany("INSERT OR IGNORE INTO setting VALUES (?, ?)", settings.items())
-                db.executemany(
-                    "INSERT OR IGNORE INTO prompt VALUES (?, ?)", [(k.prompt, k.messages) for k in keys]
-                )
+                db.executemany("INSERT OR IGNORE INTO prompt VALUES (?, ?)", [(k.prompt, k.messages) for k in keys])
                 db.executemany("INSERT OR REPLACE INTO response VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
         except sqlite3.Error as exc:
             raise self._problem(exc) from exc

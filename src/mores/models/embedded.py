@@ -59,7 +59,7 @@ class EmbeddedModel(OpenAIModel):
         return f"embedded:{self._asked}" if self._asked else "embedded"
 
     @cached_property
-    def identity(self) -> str:  # type: ignore[override] # hashing the file once is enough
+    def identity(self) -> str:
         parts = [f"{self.path.stem}@{pull.sha256(self.path)[:12]}"]
         if self.adapter:
             parts.append(f"lora@{pull.sha256(self.adapter)[:12]}")

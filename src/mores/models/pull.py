@@ -7,7 +7,6 @@ with pip but do not install it: its own dependency compiles for minutes, and we 
 from __future__ import annotations
 
 import hashlib
-import os
 import shutil
 import subprocess
 import sys
@@ -16,8 +15,7 @@ import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from platformdirs import user_cache_path
-
+from mores.cache import models_folder
 from mores.errors import ConfigError, InputError, ModelError
 
 
@@ -43,26 +41,21 @@ DEFAULT = Wheel(
 )
 
 
-def cache_folder() -> Path:
-    """Where Mores keeps models and answers: $MORES_CACHE, or the user's cache folder."""
-    return Path(os.environ.get("MORES_CACHE") or user_cache_path("mores"))
-
-
 def default_path() -> Path:
     """Where the default model's file is, or will be."""
-    return cache_folder() / "models" / f"{DEFAULT.name}.gguf"
+    return models_folder() / f"{DEFAULT.name}.gguf"
 
 
 def pulled() -> list[Path]:
     """The GGUF files in the cache."""
-    return sorted((cache_folder() / "models").glob("*.gguf"))
+    return sorted((models_folder()).glob("*.gguf"))
 
 
 def resolve(name: str) -> Path:
     """The file of an embedded model: the default for an empty name, a path, or a file that was pulled."""
     if not name:
         return default_path() if default_path().exists() else pull_default()
-    for path in (Path(name), cache_folder() / "models" / name, cache_folder() / "models" / f"{name}.gguf"):
+    for path in (Path(name), models_folder() / name, models_folder() / f"{name}.gguf"):
         if path.is_file():
             return path
     have = ", ".join(p.stem for p in pulled()) or "none"
@@ -126,7 +119,7 @@ def _keep(path: Path) -> Path:
     with path.open("rb") as file:
         if file.read(4) != b"GGUF":
             raise InputError(f"{path}: not a GGUF file; expected one made for llama.cpp")
-    target = cache_folder() / "models" / path.name
+    target = models_folder() / path.name
     if target.exists() and target.samefile(path):
         return target
     target.parent.mkdir(parents=True, exist_ok=True)

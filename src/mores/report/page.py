@@ -11,16 +11,32 @@ import math
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import suppress
+from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from mores.report.table import Pair, Summary, Tally, count_errors, errors, lacks_certainty, state, worst
-from mores.types import Error, Judgement, Sample
+from mores.culture import is_rtl, language_name, region_name
+from mores.errors import InputError
+from mores.report.table import (
+    Pair,
+    Summary,
+    Tally,
+    count_errors,
+    errors,
+    lacks_certainty,
+    show_score,
+    state,
+    worst,
+)
+from mores.types import DEFAULT_INSTRUCTION, Error, Judgement, Sample
+
+T = TypeVar("T")
 
 TEMPLATES = Path(__file__).parent / "templates"
 LIMIT = 2000
@@ -48,9 +64,7 @@ def page(
     rows = worst(_watched(samples, bars, facts), limit, tally)
     counts = tally.summary()
     script, style = _asset("score.js"), _asset("score.css")
-    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
-    environment.filters["number"] = show_number
-    return environment.get_template("score.html.j2").render(
+    return _template().render(
         title=title,
         facts=facts.all(),
         warning=warning,
@@ -63,6 +77,13 @@ def page(
         script_hash=_hash(script),
         style_hash=_hash(style),
     )
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    environment.filters["signed"] = _signed
+    return environment.get_template("score.html.j2")
 
 
 class _Facts:
@@ -107,17 +128,19 @@ def _bar(judgement: Judgement) -> str:
 
 def _zones(counts: Summary, bars: Counter[str]) -> list[dict[str, Any]]:
     """The two halves of the distribution, on one scale of heights: sums of severities, and certainties."""
-    wrong = [(f"e{n}", f"{'≤ ' if n == TAIL else ''}−{n}", f"−{n}") for n in range(TAIL, 0, -1)]
-    wrong[0] = (wrong[0][0], f"−{TAIL} or less", f"≤−{TAIL}")
+    wrong = [(f"e{TAIL}", f"score −{TAIL} or less", f"≤−{TAIL}")]
+    wrong += [(f"e{n}", f"score −{n}", f"−{n}") for n in range(TAIL - 1, 0, -1)]
     right = [(f"p{n}", f"p(R) {n / 10:.1f} to {(n + 1) / 10:.1f}", "") for n in range(10)]
     if counts.without_certainty:
-        right.append(("unknown", "no error, p(R) unknown", "?"))
+        right.append(("unknown", "no errors, p(R) unknown", "no p(R)"))
     top = max((count for key, count in bars.items() if key), default=1)
 
     def drawn(keys: list[tuple[str, str, str]]) -> list[dict[str, Any]]:
+        step = 100 / (len(keys) + (keys[-1][0] == "unknown"))  # that bar stands apart, at the right end
         return [
             {"key": key, "label": label, "tick": tick, "count": bars[key], "share": bars[key] / top}
-            for key, label, tick in keys
+            | {"left": 100 - step if key == "unknown" else place * step, "width": step}
+            for place, (key, label, tick) in enumerate(keys)
         ]
 
     return [
@@ -128,18 +151,17 @@ def _zones(counts: Summary, bars: Counter[str]) -> list[dict[str, Any]]:
 
 def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
     """One text as score.js reads it."""
-    from mores.culture import is_rtl, language_name, region_name
-
     report = judgement.report
     return {
         "place": place,
         **sample.model_dump(mode="json"),
-        "languageName": language_name(sample.language) if sample.language else "",
-        "regionName": region_name(sample.region) if sample.region else "",
-        "rtl": is_rtl(sample.language),
+        "languageName": _known(language_name, sample.language) or sample.language,
+        "regionName": _known(region_name, sample.region) or sample.region,
+        "rtl": bool(_known(is_rtl, sample.language)),
+        "defaultInstruction": sample.instruction == DEFAULT_INSTRUCTION,
         "judge": judgement.judge,
         "state": state(judgement),
-        "score": None if judgement.score is None else show_number(judgement.score),
+        "score": None if judgement.score is None else _signed(judgement.score),
         "bar": _bar(judgement),
         "counts": count_errors(judgement),
         "certainty": report.certainty if report else None,
@@ -151,6 +173,15 @@ def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
     }
 
 
+def _known(look_up: Callable[[str], T], code: str | None) -> T | None:
+    """What is known of a code; a page is no place to refuse one."""
+    if not code:
+        return None
+    with suppress(InputError):
+        return look_up(code)
+    return None
+
+
 def _error(error: Error, sample: Sample) -> dict[str, Any]:
     """One error; a span that does not hold its quote is shown as not found rather than on the wrong words."""
     fields = error.model_dump(mode="json")
@@ -159,19 +190,19 @@ def _error(error: Error, sample: Sample) -> dict[str, Any]:
     return fields
 
 
-def show_number(value: float) -> str:
-    """A whole number as it is, anything else with three decimals, and a true minus sign."""
-    return (f"{value:,.0f}" if value == int(value) else f"{value:,.3f}").replace("-", "−")
+def _signed(score: float) -> str:
+    """A score with a true minus sign."""
+    return show_score(score).replace("-", "−")
 
 
 def _data(cards: list[dict[str, Any]]) -> Markup:
     """JSON that is safe inside a script element, whatever the texts say."""
     text = json.dumps(cards, ensure_ascii=False, separators=(",", ":"))
-    return Markup(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))  # noqa: S704
+    return Markup(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
 def _asset(name: str) -> Markup:
-    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))  # noqa: S704 - our own file
+    return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
 
 
 def _hash(asset: str) -> str:

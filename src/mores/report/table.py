@@ -136,12 +136,13 @@ def table(pairs: Iterable[Pair], *, limit: int = ROWS, tally: Tally | None = Non
     before = tally.summary().n
     rows = worst(pairs, limit, tally)
     n = tally.summary().n - before
-    view = Table(box=SIMPLE_HEAD, expand=False, pad_edge=False, title_justify="left", caption_justify="left")
-    for name, width in (("id", 24), ("language", 10), ("region", 6)):
+    view = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), caption_justify="left")
+    for name, width in (("id", 24), ("language", 8), ("region", 6)):
         view.add_column(name, no_wrap=True, overflow="ellipsis", max_width=width)
-    view.add_column("score", justify="right", no_wrap=True)
+    view.add_column("score", justify="right", no_wrap=True, min_width=5)
     view.add_column("errors", no_wrap=True)
-    view.add_column("first error", no_wrap=True, overflow="ellipsis", ratio=1)
+    # Rich takes room from the only column that may wrap; its cells are cut instead (`_first`).
+    view.add_column("first error", min_width=20)
     for _, sample, judgement in rows if n > limit else sorted(rows, key=lambda row: row[0]):
         view.add_row(*_cells(sample, judgement))
     if n > limit:
@@ -163,10 +164,13 @@ def _cells(sample: Sample, judgement: Judgement) -> tuple[Text, ...]:
 
 def _first(judgement: Judgement) -> Text:
     if judgement.failure is not None:
-        return Text(f"not judged: {plain(judgement.failure.reason)}", style="dim")
-    for error in errors(judgement)[:1]:
-        return Text.assemble((plain(error.type), "bold"), f": “{plain(error.quote)}”")
-    return Text("no certainty p(R)" if lacks_certainty(judgement) else "", style="dim")
+        cell = Text(f"not judged: {plain(judgement.failure.reason)}", style="dim")
+    elif found := errors(judgement):
+        cell = Text.assemble(f"“{plain(found[0].quote)}” ", (plain(found[0].type), "italic"))
+    else:
+        cell = Text("no certainty p(R)" if lacks_certainty(judgement) else "", style="dim")
+    cell.no_wrap, cell.overflow = True, "ellipsis"
+    return cell
 
 
 def count_errors(judgement: Judgement) -> str:
@@ -177,7 +181,7 @@ def count_errors(judgement: Judgement) -> str:
 
 def show_score(score: float) -> str:
     """A sum of severities as a whole number, p(R) with three decimals."""
-    return f"{score:.0f}" if score < 0 and score == int(score) else f"{score:.3f}"
+    return f"{score:.0f}" if score <= 0 and score == int(score) else f"{score:.3f}"
 
 
 def show_summary(counts: Summary) -> Text:

@@ -1,0 +1,320 @@
+"""One contestant in a process of its own, so that its CPU time and peak memory are its own.
+
+    python contestants.py '{"name": "mores", "base_url": …, "calls": …, "connections": …, "folder": …}'
+
+`engine.py` starts this file; the last line that it prints is the measurement as JSON. A contestant is a
+function that imports and prepares, untimed, and returns what is timed.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import functools
+import importlib
+import importlib.metadata
+import importlib.util
+import json
+import os
+import resource
+import sys
+import time
+from collections.abc import Callable, Coroutine, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import stub
+
+
+class Plan(NamedTuple):
+    """What every contestant does alike."""
+
+    name: str
+    base_url: str
+    calls: int
+    connections: int
+    folder: str
+    """Where it may write."""
+
+
+class Done(NamedTuple):
+    """What a contestant says of its run."""
+
+    good: int
+    """Answers with the text that the server gave."""
+    cached: int = 0
+    """Those that came from a store."""
+
+
+class Contestant(NamedTuple):
+    """How it is shown, what must be installed for it, and how it is prepared."""
+
+    title: str
+    package: str
+    """The name that pip knows; the module has the same with underscores."""
+    prepare: Callable[[Plan], Callable[[], Done]]
+
+
+def question(i: int) -> str:
+    return f"question {i}"
+
+
+def run_loop(main: Coroutine[Any, Any, Done]) -> Done:
+    """On the same event loop as the engine, without importing the engine."""
+    factory = importlib.import_module("uvloop").new_event_loop if importlib.util.find_spec("uvloop") else None
+    with asyncio.Runner(loop_factory=factory) as runner:
+        return runner.run(main)
+
+
+# -- the contestants ---------------------------------------------------------------------------------------
+
+
+def prepare_aiohttp(plan: Plan) -> Callable[[], Done]:
+    """What the calls cost at least: a worker per connection, and each answer read as JSON. Nothing is kept."""
+    import aiohttp
+    import orjson
+
+    url = f"{plan.base_url}/chat/completions"
+
+    def body(i: int) -> bytes:
+        messages = [{"role": "user", "content": question(i)}]
+        return orjson.dumps({"model": "stub", "messages": messages, "logprobs": True})
+
+    async def work(session: aiohttp.ClientSession, numbers: Iterator[int]) -> int:
+        good = 0
+        for i in numbers:
+            async with session.post(url, data=body(i)) as response:
+                answer = orjson.loads(await response.read())
+            good += answer["choices"][0]["message"]["content"] == stub.TEXT
+        return good
+
+    async def main() -> Done:
+        numbers = iter(range(plan.calls))
+        headers = {"Content-Type": "application/json"}
+        async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=0), headers=headers) as session:
+            return Done(sum(await asyncio.gather(*(work(session, numbers) for _ in range(plan.connections)))))
+
+    return lambda: run_loop(main())
+
+
+def prepare_mores(plan: Plan) -> Callable[[], Done]:
+    """The engine as the commands use it: every answer is in the store before it is handed on."""
+    from mores.engine import Job, Limits, Store, loop, run
+    from mores.models.base import Message, Request
+    from mores.models.openai import OpenAIModel
+
+    async def main() -> Done:
+        good = cached = 0
+        requests = (Request(messages=(Message("user", question(i)),)) for i in range(plan.calls))
+        jobs = (Job(id=str(i), request=request) for i, request in enumerate(requests))
+        model = OpenAIModel(name="stub", base_url=plan.base_url, api_key="x")
+        with Store(Path(plan.folder) / "responses.sqlite") as store:
+            async for answer in run(jobs, model, store=store, limits=Limits(concurrency=plan.connections)):
+                good += answer.completion is not None and answer.completion.text == stub.TEXT
+                cached += answer.cached
+        return Done(good, cached)
+
+    return lambda: loop.run(main())
+
+
+def lm_eval_model(plan: Plan) -> Any:
+    """lm-evaluation-harness's `local-chat-completions` model."""
+    chat = importlib.import_module("lm_eval.models.openai_completions").LocalChatCompletion
+    return chat(model="stub", base_url=f"{plan.base_url}/chat/completions", num_concurrent=plan.connections)
+
+
+LM_EVAL_DECODING = {"until": [], "max_gen_toks": 1024, "logprobs": True}
+
+
+def prepare_lm_eval(plan: Plan) -> Callable[[], Done]:
+    """lm-evaluation-harness: its model called with all requests at once, without an evaluation; nothing is kept."""
+    model = lm_eval_model(plan)
+    chat = importlib.import_module("lm_eval.models.api_models").JsonChatStr
+    instance = importlib.import_module("lm_eval.api.instance").Instance
+
+    def ask(i: int) -> Any:
+        messages = chat(json.dumps([{"role": "user", "content": question(i)}]))
+        return instance("generate_until", {}, (messages, LM_EVAL_DECODING), i)
+
+    def main() -> Done:
+        answers = model.generate_until([ask(i) for i in range(plan.calls)])
+        return Done(sum(answer == stub.TEXT for answer in answers))
+
+    return main
+
+
+def prepare_lm_eval_whole(plan: Plan) -> Callable[[], Done]:
+    """lm-evaluation-harness: a whole evaluation with exact match, its cache of answers on disk."""
+    folder = Path(plan.folder)
+    os.environ |= {"HF_HOME": str(folder / "hf"), "HF_HUB_OFFLINE": "1"}
+    lm_eval = importlib.import_module("lm_eval")
+    model = lm_eval_model(plan)
+    rows = (json.dumps({"question": question(i), "answer": stub.TEXT}) for i in range(plan.calls))
+    (folder / "items.jsonl").write_text("\n".join(rows))
+    task = {
+        "task": "stub",
+        "dataset_path": "json",
+        "dataset_kwargs": {"data_files": {"test": str(folder / "items.jsonl")}},
+        "test_split": "test",
+        "doc_to_text": "{{question}}",
+        "doc_to_target": "{{answer}}",
+        "output_type": "generate_until",
+        "generation_kwargs": LM_EVAL_DECODING,
+        "metric_list": [{"metric": "exact_match"}],
+    }
+
+    def main() -> Done:
+        result = lm_eval.simple_evaluate(
+            model, tasks=[task], apply_chat_template=True, use_cache=str(folder / "cache"), bootstrap_iters=0
+        )
+        return Done(round(result["results"]["stub"]["exact_match,none"] * plan.calls))
+
+    return main
+
+
+def inspect_model(plan: Plan) -> Any:
+    """Inspect AI's `openai-api` provider; it imports its client when it is made, so it is made untimed."""
+    models = importlib.import_module("inspect_ai.model")
+    config = models.GenerateConfig(max_connections=plan.connections, logprobs=True)
+    return models.get_model("openai-api/stub/stub", base_url=plan.base_url, api_key="x", config=config)
+
+
+def prepare_inspect(plan: Plan) -> Callable[[], Done]:
+    """Inspect AI: its model called from a worker per connection, without an evaluation and its log."""
+    model = inspect_model(plan)
+
+    async def work(numbers: Iterator[int]) -> int:
+        return sum([(await model.generate(question(i))).completion == stub.TEXT for i in numbers])
+
+    async def main() -> Done:
+        numbers = iter(range(plan.calls))
+        return Done(sum(await asyncio.gather(*(work(numbers) for _ in range(plan.connections)))))
+
+    return lambda: run_loop(main())
+
+
+def prepare_inspect_whole(plan: Plan) -> Callable[[], Done]:
+    """Inspect AI: a whole evaluation without a scorer, its log on disk, no display."""
+    inspect = importlib.import_module("inspect_ai")
+    dataset = importlib.import_module("inspect_ai.dataset")
+    solver = importlib.import_module("inspect_ai.solver")
+    model = inspect_model(plan)
+
+    def main() -> Done:
+        samples = [dataset.Sample(input=question(i)) for i in range(plan.calls)]
+        (log,) = inspect.eval(
+            inspect.Task(dataset=dataset.MemoryDataset(samples), solver=solver.generate()),
+            model=model,
+            max_samples=plan.connections,
+            display="none",
+            log_dir=plan.folder,
+            log_realtime=False,
+            log_header_only=True,
+            score=False,
+        )
+        # The samples are in the log on disk; reading them back would cost the memory that is measured.
+        tokens = sum(usage.output_tokens for usage in log.stats.model_usage.values())
+        return Done(tokens // len(stub.TEXT.split()) if log.status == "success" else 0)
+
+    return main
+
+
+class _Caller(asyncio.Protocol):
+    """Sends the same bytes as often as it may and only counts what comes back."""
+
+    transport: asyncio.Transport
+
+    def __init__(self, numbers: Iterator[int], request: bytes, expected: int, done: asyncio.Future[None]) -> None:
+        self.numbers = numbers
+        self.request = request
+        self.expected = expected
+        self.got = 0
+        self.done = done
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self.transport = transport  # type: ignore[assignment]
+        self._ask()
+
+    def data_received(self, data: bytes) -> None:
+        self.got += len(data)
+        if self.got == self.expected:
+            self.got = 0
+            self._ask()
+
+    def _ask(self) -> None:
+        if next(self.numbers, None) is not None:
+            self.transport.write(self.request)
+        else:
+            self.transport.close()
+            self.done.set_result(None)
+
+
+def prepare_socket(plan: Plan) -> Callable[[], Done]:
+    """No contestant: bare sockets, to see that the server can do far more than the contestants ask of it."""
+    body = b'{"model": "stub", "messages": [{"role": "user", "content": "question 0"}]}'
+    head = f"POST /v1/chat/completions HTTP/1.1\r\nHost: stub\r\nContent-Length: {len(body)}\r\n\r\n"
+    port = urlsplit(plan.base_url).port or 80
+
+    async def main() -> Done:
+        running, numbers = asyncio.get_running_loop(), iter(range(plan.calls))
+        waits = [running.create_future() for _ in range(plan.connections)]
+        expected = len(stub.with_head(stub.answer_body()))
+        for done in waits:
+            make = functools.partial(_Caller, numbers, head.encode() + body, expected, done)
+            await running.create_connection(make, "127.0.0.1", port)
+        await asyncio.gather(*waits)
+        return Done(plan.calls)
+
+    return lambda: run_loop(main())
+
+
+CONTESTANTS = {
+    "mores": Contestant("Mores", "mores", prepare_mores),
+    "aiohttp": Contestant("raw aiohttp", "aiohttp", prepare_aiohttp),
+    "lm-eval": Contestant("lm-evaluation-harness", "lm-eval", prepare_lm_eval),
+    "inspect": Contestant("Inspect AI", "inspect-ai", prepare_inspect),
+    "lm-eval-whole": Contestant("lm-evaluation-harness, whole", "lm-eval", prepare_lm_eval_whole),
+    "inspect-whole": Contestant("Inspect AI, whole", "inspect-ai", prepare_inspect_whole),
+}
+DEFAULT = ("mores", "aiohttp", "lm-eval", "inspect")
+"""Those that only make the calls; a whole evaluation does more, and is run when it is asked for."""
+
+
+def version(name: str) -> str | None:
+    """The version that is installed; None when it is not."""
+    package = CONTESTANTS[name].package
+    if importlib.util.find_spec(package.replace("-", "_")) is None:
+        return None
+    try:
+        return importlib.metadata.version(package)
+    except importlib.metadata.PackageNotFoundError:
+        return "unknown"
+
+
+# -- the measurement ---------------------------------------------------------------------------------------
+
+
+def cpu_seconds() -> float:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    return used.ru_utime + used.ru_stime
+
+
+def peak_mb() -> float:
+    """Highest resident memory so far, in millions of bytes."""
+    unit = 1 if sys.platform == "darwin" else 1024
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * unit / 1e6
+
+
+def measure(plan: Plan) -> dict[str, Any]:
+    """Run one contestant here and now."""
+    prepare = prepare_socket if plan.name == "socket" else CONTESTANTS[plan.name].prepare
+    main = prepare(plan)
+    cpu, wall = cpu_seconds(), time.perf_counter()
+    done = main()
+    wall, cpu = time.perf_counter() - wall, cpu_seconds() - cpu
+    return {**done._asdict(), "wall_s": wall, "cpu_s": cpu, "peak_mb": peak_mb()}
+
+
+if __name__ == "__main__":
+    os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1"
+    print(f"\n{json.dumps(measure(Plan(**json.loads(sys.argv[1]))))}")

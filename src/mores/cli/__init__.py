@@ -1,0 +1,62 @@
+"""The command `mores`: one file per subcommand, each parses, calls and prints."""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+
+import click
+
+from mores import __version__
+from mores.errors import ConfigError, MoresError
+
+COMMANDS = {
+    "score": "Find the cultural errors in texts.",
+    "show": "Look at judgements that exist, by a model or by people.",
+    "pull": "Get the embedded model, or another GGUF file.",
+    "audit": "Test how far a judge can be trusted.",
+}
+"""Every subcommand with its line of help; the module of the same name is imported when it is used."""
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
+        if name not in COMMANDS:
+            return None
+        command: click.Command = getattr(import_module(f"mores.cli.{name}"), name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        with formatter.section("Commands"):
+            formatter.write_dl(list(COMMANDS.items()))
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(__version__, prog_name="mores")
+def mores() -> None:
+    """Measures how well language models know the cultures that they write about, and shows every mistake."""
+
+
+def main(arguments: list[str] | None = None) -> None:
+    """Run the command line: exit code 2 for wrong usage, 1 for a failure, and a message that says the fix."""
+    try:
+        code = mores.main(arguments, prog_name="mores", standalone_mode=False)
+    except click.ClickException as exc:
+        exc.show()
+        code = exc.exit_code
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("stopped. What was answered is kept: run the same command again to go on.", err=True)
+        code = 1
+    except ConfigError as exc:
+        click.echo(f"error: {exc}", err=True)
+        code = 2
+    except MoresError as exc:
+        click.echo(f"error: {exc}", err=True)
+        code = 1
+    except BrokenPipeError:
+        sys.stderr.close()  # the reader of our output has gone: nothing more to say
+        code = 1
+    sys.exit(code or 0)

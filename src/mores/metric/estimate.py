@@ -1,0 +1,69 @@
+"""What a run would send and cost, without sending anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import nullcontext
+from itertools import islice
+from pathlib import Path
+
+from mores.engine import Store, request_key
+from mores.engine.cost import Price, guess_tokens
+from mores.metric.metric import Metric, SampleLike
+from mores.models import Request
+from mores.types import Record
+
+REPORT_TOKENS = 150
+"""About how long a report is."""
+_CHUNK = 500
+
+
+class Estimate(Record):
+    """Counts are exact, tokens are guessed from the number of characters."""
+
+    calls: int = 0
+    """Requests that would be sent."""
+    known: int = 0
+    """Requests that the store can answer."""
+    unsendable: int = 0
+    """Samples that are too long."""
+    prompt_tokens: int = 0
+    completion_tokens: int = 0
+    """If each report is of the usual length."""
+    cost: float | None = None
+    """US dollars; None when the price is not known."""
+    most: float | None = None
+    """US dollars if every report were as long as allowed."""
+
+
+def estimate(metric: Metric, samples: Iterable[SampleLike], price: Price | None) -> Estimate:
+    """Count what `metric` would do with these samples."""
+    calls = known = unsendable = tokens = 0
+    place = metric.store
+    with Store(place) if isinstance(place, str | Path) else nullcontext(place) as store:
+        jobs = iter(metric.jobs(samples))
+        while chunk := list(islice(jobs, _CHUNK)):
+            requests = [job.request for job in chunk if isinstance(job.request, Request)]
+            new = _unknown(metric, requests, store)
+            calls += len(new)
+            known += len(requests) - len(new)
+            unsendable += len(chunk) - len(requests)
+            tokens += sum(guess_tokens(message.content) for request in new for message in request.messages)
+    reports = calls * min(REPORT_TOKENS, metric.settings.max_tokens)
+    return Estimate(
+        calls=calls,
+        known=known,
+        unsendable=unsendable,
+        prompt_tokens=tokens,
+        completion_tokens=reports,
+        cost=price.cost(tokens, reports) if price else None,
+        most=price.cost(tokens, calls * metric.settings.max_tokens) if price else None,
+    )
+
+
+def _unknown(metric: Metric, requests: list[Request], store: Store | None) -> list[Request]:
+    if store is None or metric.fresh:
+        return requests
+    keys = [request_key(metric.judge_model.identity, request).key for request in requests]
+    found = store.get_many(keys)
+    return [request for key, request in zip(keys, requests, strict=True) if key not in found]

@@ -1,0 +1,191 @@
+"""The ExCAM metric: samples in, judgements out."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from contextlib import aclosing, nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from mores.cache import store_path
+from mores.engine import Answer, Counts, Job, Limits, Store, run
+from mores.engine.loop import run as run_loop
+from mores.errors import InputError
+from mores.metric.prompt import Style, messages, prompt_hash
+from mores.metric.schema import VERSION, WrittenReport, parse, report_schema, schema_hash
+from mores.metric.score import certainty, score
+from mores.metric.spans import align
+from mores.models import Completion, Model, Options, Request, open_model
+from mores.signature import sign
+from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample
+
+SampleLike = Sample | str | tuple[str, str] | Mapping[str, Any]
+"""A sample, a text alone, an (instruction, text) pair, or a mapping with the fields of a sample."""
+
+NO_LOGPROBS = "the server gives no log-probabilities: an error-free report scores 0 instead of p(R)"
+REPAIRED = "the first answer was no report; this one was written under the schema constraint"
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the model is asked."""
+
+    style: Style = "guided"
+    """The prompt: see `mores.metric.prompt`."""
+    constrain: bool | None = None
+    """Whether the model is held to the schema as it writes; None leaves it to the model's kind."""
+    repair: bool = False
+    """Whether an answer that is no report is asked for once more, under the constraint."""
+    max_tokens: int = 1024
+    temperature: float | None = 0.0
+    seed: int | None = 0
+    max_characters: int = 200_000
+    """A longer sample is not sent: it becomes a failure."""
+
+
+@dataclass
+class Metric:
+    """ExCAM with one model.
+
+    >>> Metric("openai:gpt-4.1-mini").judge(["In Japan people eat sushi with forks."])
+    """
+
+    model: str | Model = "embedded"
+    settings: Settings = field(default_factory=Settings)
+    limits: Limits = field(default_factory=Limits)
+    options: Options = field(default_factory=Options)
+    store: Store | Path | str | None = field(default_factory=store_path)
+    """Where answers are kept and looked up; None keeps nothing."""
+    fresh: bool = False
+    """Ask again what the store already knows."""
+
+    def __post_init__(self) -> None:
+        self.judge_model = open_model(self.model, self.options) if isinstance(self.model, str) else self.model
+
+    def judge(self, samples: Iterable[SampleLike]) -> list[Judgement]:
+        """The judgement of every sample, in order."""
+
+        async def collect() -> list[Judgement]:
+            return [judgement async for _, judgement in self.stream(samples)]
+
+        return run_loop(collect())
+
+    async def stream(
+        self, samples: Iterable[SampleLike], counts: Counts | None = None
+    ) -> AsyncGenerator[tuple[Sample, Judgement], None]:
+        """Each sample with its judgement, in order, as they come, in constant memory."""
+        opened = Store(self.store) if isinstance(self.store, str | Path) else nullcontext(self.store)
+        with opened as store:
+            answers = run(
+                self.jobs(samples), self.judge_model, store=store, limits=self.limits,
+                follow=self._repair if self.settings.repair else None, counts=counts, fresh=self.fresh,
+            )  # fmt: skip
+            async with aclosing(answers):
+                async for answer in answers:
+                    yield answer.job.data, self.read(answer)
+
+    def jobs(self, samples: Iterable[SampleLike]) -> Iterator[Job]:
+        """The calls to make."""
+        for number, value in enumerate(samples, 1):
+            sample = as_sample(value, number)
+            yield Job(sample.id, self._unsendable(sample) or self.request(sample), data=sample)
+
+    def request(self, sample: Sample) -> Request:
+        """What the model is asked about one sample."""
+        s = self.settings
+        schema = self._schema if self._constrain else None
+        return Request(messages(sample, s.style), s.max_tokens, s.temperature, seed=s.seed, schema=schema)
+
+    def read(self, answer: Answer) -> Judgement:
+        """The judgement in an answer."""
+        sample: Sample = answer.job.data
+        if answer.completion is None:
+            return self._failed(sample, answer.failure)
+        report = self.report(answer.completion, sample)
+        if isinstance(report, Failure):
+            return self._failed(sample, report)
+        return Judgement(
+            sample_id=sample.id,
+            judge=self.judge_model.name,
+            score=score(report),
+            report=report,
+            notes=tuple(_notes(answer, report)),
+            signature=self.signature(report.certainty is not None),
+        )
+
+    def report(self, completion: Completion, sample: Sample) -> ErrorReport | Failure:
+        """The error report in a completion, with its spans located in the sample."""
+        written = parse(completion)
+        if isinstance(written, Failure):
+            return written
+        return ErrorReport(
+            errors=align(written.errors, sample),
+            explanation=written.explanation,
+            certainty=certainty(completion.logprobs),
+        )
+
+    def signature(self, with_logprobs: bool = True) -> str:
+        """What must be the same for two scores to be comparable."""
+        s = self.settings
+        return sign(
+            {
+                "metric": f"excam.{VERSION}",
+                "model": self.judge_model.identity,
+                "prompt": f"{s.style}.{prompt_hash(s.style)}",
+                "schema": schema_hash(self._schema if self._constrain else None),
+                "decoding": f"t{s.temperature},max{s.max_tokens},seed{s.seed}",
+                "repair": "yes" if s.repair else "no",
+                "p": "mean-logprob" if with_logprobs else "none",
+            }
+        )
+
+    @property
+    def _constrain(self) -> bool:
+        return self.judge_model.constrained if self.settings.constrain is None else self.settings.constrain
+
+    @property
+    def _schema(self) -> dict[str, Any]:
+        return report_schema(bounded=self.judge_model.constrained)
+
+    def _unsendable(self, sample: Sample) -> Failure | None:
+        length, most = len(sample.instruction) + len(sample.text), self.settings.max_characters
+        if length <= most:
+            return None
+        reason = f"{length:,} characters are more than the limit of {most:,}; shorten it or raise --max-characters"
+        return Failure(kind=FailureKind.INPUT, reason=reason)
+
+    def _repair(self, job: Job, completion: Completion) -> Request | None:
+        if isinstance(parse(completion), WrittenReport):
+            return None
+        return self.request(job.data)._replace(schema=self._schema)
+
+    def _failed(self, sample: Sample, failure: Failure | None) -> Judgement:
+        return Judgement(sample_id=sample.id, judge=self.judge_model.name, failure=failure, signature=self.signature())
+
+
+def _notes(answer: Answer, report: ErrorReport) -> Iterator[str]:
+    if answer.followed:
+        yield REPAIRED
+    if report.certainty is None and not report.errors:
+        yield NO_LOGPROBS
+
+
+def as_sample(value: SampleLike, number: int) -> Sample:
+    """A sample from what people naturally pass."""
+    if isinstance(value, Sample):
+        return value
+    if isinstance(value, str):
+        return Sample(id=str(number), text=value)
+    if isinstance(value, tuple) and len(value) == 2:
+        return Sample(id=str(number), instruction=value[0], text=value[1])
+    if isinstance(value, Mapping):
+        from mores.io import sample_from
+
+        return sample_from({"id": str(number)} | dict(value), place=f"sample {number}")
+    raise InputError(f"sample {number} is a {type(value).__name__}; expected a Sample, a text, a pair or a mapping")
+
+
+def judge(samples: Iterable[SampleLike], model: str | Model = "embedded", **options: Any) -> list[Judgement]:
+    """Judge samples with the ExCAM metric: `mores.score(samples, model=…)`; the options are those of `Metric`."""
+    return Metric(model, **options).judge(samples)

@@ -1,0 +1,124 @@
+"""The error report as a model writes it: its JSON schema, and the strict parser.
+
+A broken, truncated or off-schema report is a failure with its reason, never a score.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from hashlib import blake2b
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from mores.models.base import Completion
+from mores.types import Failure, FailureKind, Severity, Side
+
+VERSION = 1
+_FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
+
+
+class WrittenError(BaseModel):
+    """One error as the model wrote it, before its quote is looked up."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    side: Side
+    quote: str
+    severity: Severity
+    type: Annotated[str, Field(min_length=1)]
+    explanation: str
+    occurrence: Annotated[int, Field(ge=1, strict=True)] | None = None
+    """Which of several occurrences of the quote is meant, counted from 1."""
+
+
+class WrittenReport(BaseModel):
+    """The report as the model wrote it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    errors: tuple[WrittenError, ...]
+    explanation: str = ""
+
+
+def report_schema(bounded: bool) -> dict[str, Any]:
+    """The JSON schema that constrains a model.
+
+    `bounded` also limits lengths, so that a small model cannot ramble on; hosted servers do not know those limits.
+    """
+
+    def text(most: int) -> dict[str, Any]:
+        return {"type": "string", "maxLength": most} if bounded else {"type": "string"}
+
+    error = {
+        "side": {"type": "string", "enum": ["instruction", "text"]},
+        "quote": text(120),
+        "severity": {"type": "string", "enum": [str(s) for s in Severity]},
+        "type": text(40),
+        "explanation": text(120),
+    }
+    errors = {"type": "array", "items": _object(error)} | ({"maxItems": 2} if bounded else {})
+    return _object({"errors": errors, "explanation": text(120)})
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
+
+
+def schema_hash(schema: dict[str, Any] | None) -> str:
+    """Eight digits of the schema, or `none`."""
+    return blake2b(json.dumps(schema).encode(), digest_size=4).hexdigest() if schema else "none"
+
+
+def parse(completion: Completion) -> WrittenReport | Failure:
+    """The report in an answer, or why there is none. A code fence around the whole answer is allowed, no more."""
+    if completion.stop == "content_filter":
+        return Failure(kind=FailureKind.FILTERED, reason="the provider's content filter withheld the report")
+    failure = parse_text(completion.text)
+    if isinstance(failure, Failure) and completion.stop == "length":
+        tokens = f" after {completion.completion_tokens} tokens" if completion.completion_tokens else ""
+        return Failure(kind=FailureKind.TRUNCATED, reason=f"the report was cut off{tokens}; raise --max-tokens")
+    return failure
+
+
+def parse_text(text: str) -> WrittenReport | Failure:
+    """The report in a text."""
+    text = text.strip()
+    if fenced := _FENCE.fullmatch(text):
+        text = fenced[1]
+    try:
+        data = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        json.dumps(data, ensure_ascii=False).encode()  # a lone surrogate could never be written again
+    except (ValueError, RecursionError) as exc:
+        return Failure(kind=FailureKind.PARSE, reason=f"not JSON: {_short(exc)}; begins {text[:60]!r}")
+    try:
+        return WrittenReport.model_validate(data)
+    except ValidationError as exc:
+        return Failure(kind=FailureKind.SCHEMA, reason=f"not an error report: {_first(exc)}")
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
+
+
+def _first(exc: ValidationError) -> str:
+    problem = exc.errors(include_url=False)[0]
+    place = ".".join(map(str, problem["loc"])) or "the whole"
+    return f"{place}: {problem['msg']}"
+
+
+def _short(exc: Exception) -> str:
+    return "nested too deeply" if isinstance(exc, RecursionError) else str(exc)

@@ -1,0 +1,21 @@
+"""Eq. 1 of ExCAM: from an error report to a number. The score is computed, never taken from a model."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from mores.types import ErrorReport
+
+
+def certainty(logprobs: Sequence[float] | None) -> float | None:
+    """p(R): the probability of the whole report, normalised by length: exp(mean token log-probability)."""
+    if not logprobs:
+        return None
+    return min(1.0, math.exp(math.fsum(logprobs) / len(logprobs)))
+
+
+def score(report: ErrorReport) -> float:
+    """The sum of the severities (minor -1, major -5); without errors p(R), or 0 where p(R) cannot be had."""
+    total = sum(error.severity.weight for error in report.errors)
+    return float(total) if total < 0 else (report.certainty or 0.0)

@@ -1,0 +1,133 @@
+"""Finds a quoted span in the side that it was quoted from.
+
+First as it is; then with the differences ignored that models make when they copy: case, width and other
+compatibility forms, composed or decomposed accents, white space, kinds of quotation marks and dashes, invisible
+characters. Offsets are code points of the original, and `side[start:end]` is what the located error quotes.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
+
+from mores.metric.schema import WrittenError
+from mores.types import Error, Sample
+
+_SAME = str.maketrans(
+    dict.fromkeys("‘’‚‛′ʼ`´", "'") | dict.fromkeys("“”„‟″«»「」『』", '"') | dict.fromkeys("‐‑‒–—―−", "-")
+)
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f"
+    "\U00020000-\U0003ffff]"
+)
+"""Thai, Lao, Tibetan, Burmese, Khmer, Japanese and Chinese: scripts that put no space between words."""
+_INVISIBLE = {"\u00ad", "\u034f", "\u061c", "\u180e"}
+
+
+def align(errors: Iterable[WrittenError], sample: Sample) -> tuple[Error, ...]:
+    """Locate every error. The same quote again, without an occurrence, means the next one."""
+    seen: Counter[tuple[str, str]] = Counter()
+    located = []
+    for error in errors:
+        seen[error.side, error.quote] += 1
+        nth = error.occurrence or seen[error.side, error.quote]
+        span = find(error.quote, sample.side(error.side), nth)
+        located.append(_error(error, span, sample))
+    return tuple(located)
+
+
+def find(quote: str, text: str, nth: int = 1) -> tuple[int, int] | None:
+    """The half-open span of the nth occurrence, by exact and then by normalised match; None when there is none."""
+    if not quote.strip():
+        return None
+    return _nth(list(_exact(quote, text)), text, nth) or _nth(list(_normalised(quote, text)), text, nth)
+
+
+def _error(error: WrittenError, span: tuple[int, int] | None, sample: Sample) -> Error:
+    start, end = span or (None, None)
+    return Error(
+        side=error.side,
+        start=start,
+        end=end,
+        quote=sample.side(error.side)[start:end] if span else error.quote,
+        severity=error.severity,
+        type=error.type,
+        explanation=error.explanation,
+    )
+
+
+def _nth(spans: list[tuple[int, int]], text: str, nth: int) -> tuple[int, int] | None:
+    """Whole words count first: a quoted `he` is not the one in `The`."""
+    whole = [(start, end) for start, end in spans if not _cuts(text, start) and not _cuts(text, end)]
+    chosen = whole or spans
+    return chosen[nth - 1] if nth <= len(chosen) else None
+
+
+def _cuts(text: str, position: int) -> bool:
+    """Whether a word or an accented letter goes on across this position."""
+    if not 0 < position < len(text):
+        return False
+    before, after = text[position - 1], text[position]
+    if unicodedata.combining(after):
+        return True
+    return before.isalnum() and after.isalnum() and not (_UNSPACED.match(before) or _UNSPACED.match(after))
+
+
+def _exact(quote: str, text: str) -> Iterator[tuple[int, int]]:
+    start = text.find(quote)
+    while start >= 0:
+        yield start, start + len(quote)
+        start = text.find(quote, start + len(quote))
+
+
+def _normalised(quote: str, text: str) -> Iterator[tuple[int, int]]:
+    wanted = "".join(form for form, _, _ in _units(quote)).strip()
+    if not wanted:
+        return
+    folded, starts, ends = _fold(text)
+    for first, last in _exact(wanted, folded):
+        start, end = starts.get(first), ends.get(last)
+        if start is not None and end is not None:  # not in the middle of a ligature or an accented letter
+            yield start, end
+
+
+@lru_cache(maxsize=64)
+def _fold(text: str) -> tuple[str, dict[int, int], dict[int, int]]:
+    """The normalised text, and where its units begin and end in the original, by position in the normalised."""
+    parts: list[str] = []
+    starts: dict[int, int] = {}
+    ends: dict[int, int] = {}
+    position = 0
+    for form, start, end in _units(text):
+        if not form:
+            continue
+        starts[position] = start
+        position += len(form)
+        ends[position] = end
+        parts.append(form)
+    return "".join(parts), starts, ends
+
+
+def _units(text: str) -> Iterator[tuple[str, int, int]]:
+    """Base characters with their combining marks, and runs of white space, each normalised."""
+    start = 0
+    while start < len(text):
+        end = start + 1
+        if text[start].isspace():
+            while end < len(text) and text[end].isspace():
+                end += 1
+            yield " ", start, end
+        else:
+            while end < len(text) and unicodedata.combining(text[end]):
+                end += 1
+            yield _form(text[start:end]), start, end
+        start = end
+
+
+def _form(cluster: str) -> str:
+    visible = "".join(c for c in cluster if c not in _INVISIBLE and unicodedata.category(c) != "Cf")
+    folded = unicodedata.normalize("NFKD", visible).casefold()
+    return unicodedata.normalize("NFKD", folded).translate(_SAME)

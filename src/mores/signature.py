@@ -1,0 +1,18 @@
+"""The signature that every number carries (after sacreBLEU): what must be the same for two to be comparable."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mores import __version__
+
+
+def sign(fields: Mapping[str, object]) -> str:
+    """`name:value|name:value|…|mores:VERSION`."""
+    whole = {**fields, "mores": __version__}
+    return "|".join(f"{name}:{str(value).replace('|', '/')}" for name, value in whole.items())
+
+
+def read_signature(signature: str) -> dict[str, str]:
+    """The fields of a signature."""
+    return dict(part.partition(":")[::2] for part in signature.split("|") if part)

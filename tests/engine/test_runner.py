@@ -1,0 +1,352 @@
+"""The engine: order, laziness, retries, the store, and a server that misbehaves."""
+
+from __future__ import annotations
+
+import asyncio
+import itertools
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from mores.engine import Answer, Counts, Job, Limits, Store, run
+from mores.engine.loop import run as run_loop
+from mores.engine.runner import Follow
+from mores.errors import ModelError, Rejected, StoreError, Transient
+from mores.models.base import Completion, Message, Model, Request
+from mores.models.fake import FakeModel
+from mores.models.openai import OpenAIModel
+from mores.types import Failure, FailureKind
+from tests.engine.server import ALL_FAULTS, Fault, Server, broken, crowded, too_long
+
+QUICK = Limits(concurrency=16, backoff=0.001, attempts=30, timeout=10)
+
+
+def ask(text: str, sample: int = 0) -> Job:
+    return Job(text, Request((Message("user", text),)), sample)
+
+
+def echo(request: Request) -> Completion:
+    return Completion(request.messages[-1].content.upper(), (-0.5, -0.25), "stop", 3, 2)
+
+
+def collect(
+    jobs: Iterable[Job],
+    model: Model,
+    store: Store | None = None,
+    limits: Limits = QUICK,
+    follow: Follow | None = None,
+    counts: Counts | None = None,
+    fresh: bool = False,
+) -> list[Answer]:
+    async def gather() -> list[Answer]:
+        answers = run(jobs, model, store=store, limits=limits, follow=follow, counts=counts, fresh=fresh)
+        return [answer async for answer in answers]
+
+    return run_loop(gather())
+
+
+def served(server: Server) -> OpenAIModel:
+    return OpenAIModel("stub", server.url, "key")
+
+
+def test_answers_come_in_the_order_of_the_jobs() -> None:
+    answers = collect((ask(f"q{i}") for i in range(1000)), FakeModel("echo", echo))
+    assert [a.completion.text for a in answers if a.completion] == [f"Q{i}" for i in range(1000)]
+
+
+def test_no_jobs_no_calls() -> None:
+    assert collect([], FakeModel("echo", echo)) == []
+
+
+def test_endless_jobs_are_read_only_as_far_as_needed() -> None:
+    read = itertools.count()
+
+    def endless() -> Iterator[Job]:
+        while True:
+            yield ask(f"q{next(read)}")
+
+    async def first_hundred() -> None:
+        async with aclosing(run(endless(), FakeModel("echo", echo), limits=QUICK)) as answers:
+            async for answer in answers:
+                if answer.job.id == "q99":
+                    return
+
+    run_loop(first_hundred())
+    assert next(read) < 3000
+
+
+def test_an_answer_is_stored_and_never_asked_for_again(tmp_path: Path) -> None:
+    jobs = [ask(f"q{i}") for i in range(300)]
+    with Server() as server:
+        with Store(tmp_path / "s.db") as store:
+            first = collect(jobs, served(server), store)
+            assert len(server.asked) == len(store) == 300
+        with Store(tmp_path / "s.db") as store:
+            again = collect(jobs, served(server), store)
+    assert len(server.asked) == 300
+    assert [a.completion for a in again] == [a.completion for a in first]
+    assert all(a.cached for a in again)
+    assert not any(a.cached for a in first)
+
+
+def test_a_finished_run_needs_no_server(tmp_path: Path) -> None:
+    with Server() as server, Store(tmp_path / "s.db") as store:
+        model = served(server)
+        first = collect([ask("q")], model, store)
+    with Store(tmp_path / "s.db") as store:
+        assert [a.completion for a in collect([ask("q")], model, store)] == [a.completion for a in first]
+
+
+def test_fresh_asks_again(tmp_path: Path) -> None:
+    with Server() as server, Store(tmp_path / "s.db") as store:
+        for fresh in (False, True):
+            assert not collect([ask("q")], served(server), store, fresh=fresh)[0].cached
+        assert server.asked == ["q", "q"]
+        assert len(store) == 1
+
+
+def test_the_same_question_twice_in_a_run_is_asked_once() -> None:
+    with Server(latency=0.05) as server:
+        answers = collect([ask("same")] * 5, served(server))
+    assert server.asked == ["same"]
+    assert [a.cached for a in answers] == [False, True, True, True, True]
+
+
+def test_samples_of_one_request_are_different_answers(tmp_path: Path) -> None:
+    with Server() as server, Store(tmp_path / "s.db") as store:
+        collect([ask("q", sample) for sample in range(4)], served(server), store)
+        assert len(store) == 4
+        assert [b["seed"] for b in server.bodies] == [0, 1, 2, 3]
+        prompts = store._reader.execute("SELECT count(*) FROM prompt").fetchone()
+        assert prompts == (1,)
+
+
+def test_key_depends_on_everything_that_decides_the_answer(tmp_path: Path) -> None:
+    base = ask("q").request
+    assert isinstance(base, Request)
+    variants = [
+        base,
+        base._replace(temperature=0.7),
+        base._replace(max_tokens=7),
+        base._replace(schema={"type": "object"}),
+        base._replace(messages=(Message("system", "q"),)),
+        base._replace(logprobs=False),
+    ]
+    with Store(tmp_path / "s.db") as store:
+        collect([Job("x", v) for v in variants], FakeModel("a", echo), store)
+        collect([Job("x", v) for v in variants], FakeModel("b", echo), store)
+        assert len(store) == 2 * len(variants)
+
+
+def test_a_failed_job_passes_through_in_its_place() -> None:
+    failure = Failure(kind=FailureKind.INPUT, reason="too long")
+    answers = collect([ask("a"), Job("b", failure), ask("c")], FakeModel("echo", echo))
+    assert [a.failure for a in answers] == [None, failure, None]
+
+
+def test_follow_asks_one_more_question(tmp_path: Path) -> None:
+    def follow(job: Job, completion: Completion) -> Request | None:
+        assert isinstance(job.request, Request)
+        return job.request._replace(messages=(Message("user", "again"),)) if completion.text == "BAD" else None
+
+    jobs = [ask("good"), ask("bad"), ask("again")]
+    with Store(tmp_path / "s.db") as store:
+        for _ in range(2):
+            answers = collect(jobs, FakeModel("echo", echo), store, follow=follow)
+            assert [a.completion.text for a in answers if a.completion] == ["GOOD", "AGAIN", "AGAIN"]
+            assert [a.followed for a in answers] == [False, True, False]
+        assert len(store) == 3
+
+
+@pytest.mark.parametrize("fault", ALL_FAULTS, ids=lambda f: f.__name__)
+def test_every_passing_fault_is_survived(fault: Fault) -> None:
+    counts = Counts()
+    with Server({fault: 0.4}) as server:
+        answers = collect((ask(f"q{i}") for i in range(60)), served(server), counts=counts)
+    assert all(a.completion for a in answers)
+    assert counts.retries == len(server.asked) - 60 > 0
+
+
+def test_all_faults_at_once_lose_and_repeat_nothing(tmp_path: Path) -> None:
+    with Server(dict.fromkeys(ALL_FAULTS, 0.06)) as server, Store(tmp_path / "s.db") as store:
+        answers = collect((ask(f"q{i}") for i in range(500)), served(server), store)
+        assert [a.job.id for a in answers if a.completion] == [f"q{i}" for i in range(500)]
+        assert len(store) == 500
+    assert set(server.answered.values()) == {1}
+
+
+def test_a_storm_of_429_lowers_the_concurrency() -> None:
+    counts = Counts()
+    limits = Limits(concurrency=32, backoff=0.005, attempts=50)
+    with Server({crowded: 1.0}, latency=0.005) as server:
+        answers = collect((ask(f"q{i}") for i in range(300)), served(server), limits=limits, counts=counts)
+    assert all(a.completion for a in answers)
+    assert counts.concurrency < 32
+
+
+def test_retry_after_is_honoured() -> None:
+    times: list[float] = []
+
+    def answer(request: Request) -> Completion:
+        times.append(time.monotonic())
+        if len(times) == 1:
+            raise Transient("busy", overload=True, retry_after=0.3)
+        return echo(request)
+
+    collect([ask("q")], FakeModel("busy", answer))
+    assert times[1] - times[0] >= 0.3
+
+
+def test_retries_end_and_the_run_goes_on() -> None:
+    def answer(request: Request) -> Completion:
+        if request.messages[-1].content == "bad":
+            raise Transient("always")
+        return echo(request)
+
+    limits = Limits(concurrency=1, attempts=3, backoff=0.001)
+    answers = collect([ask("a"), ask("bad"), ask("b")], FakeModel("x", answer), limits=limits)
+    assert [a.failure.reason if a.failure else None for a in answers] == [None, "always (tried 3 times)", None]
+
+
+def test_a_dead_server_stops_the_run() -> None:
+    limits = Limits(concurrency=4, attempts=2, backoff=0.001, give_up=5)
+    with Server({broken: 1.0}) as server, pytest.raises(ModelError, match=r"5 requests in a row failed.*HTTP 500"):
+        collect((ask(f"q{i}") for i in range(1000)), served(server), limits=limits)
+    assert len(server.asked) < 50
+
+
+def test_a_request_that_cannot_work_is_a_failure_at_once() -> None:
+    with Server({too_long: 1.0}) as server:
+        answers = collect([ask("q")], served(server))
+    assert answers[0].failure is not None
+    assert "maximum context length" in answers[0].failure.reason
+    assert len(server.asked) == 1
+
+
+def test_wrong_key_stops_at_once() -> None:
+    with Server(key="right") as server, pytest.raises(ModelError, match=r"401.*refused the key.*OPENAI_API_KEY"):
+        collect((ask(f"q{i}") for i in range(100)), OpenAIModel("stub", server.url, "wrong"))
+    assert server.asked == []
+
+
+def test_unreachable_server_is_named_with_the_fix() -> None:
+    with Server() as server:
+        url = server.url
+    with pytest.raises(ModelError, match=r"cannot reach http://127.0.0.1:\d+/v1.*--base-url"):
+        collect([ask("q")], OpenAIModel("stub", url, "k"))
+
+
+def test_timeout_is_a_passing_fault() -> None:
+    calls = itertools.count()
+
+    class Slow(FakeModel):
+        async def complete(self, request: Request) -> Completion:
+            if next(calls) == 0:
+                await asyncio.sleep(5)
+            return echo(request)
+
+    limits = Limits(concurrency=1, timeout=0.05, backoff=0.001)
+    assert collect([ask("q")], Slow("slow", echo), limits=limits)[0].completion
+
+
+def test_a_bug_in_the_model_is_not_swallowed() -> None:
+    def answer(request: Request) -> Completion:
+        raise ZeroDivisionError("oops")
+
+    with pytest.raises(ZeroDivisionError, match="oops"):
+        collect([ask("q")], FakeModel("x", answer))
+
+
+def test_a_bad_job_stream_is_not_swallowed() -> None:
+    def jobs() -> Iterator[Job]:
+        yield ask("q")
+        raise ValueError("line 17")
+
+    with pytest.raises(ValueError, match="line 17"):
+        collect(jobs(), FakeModel("echo", echo))
+
+
+def test_rejected_is_not_retried() -> None:
+    calls = itertools.count()
+
+    def answer(request: Request) -> Completion:
+        next(calls)
+        raise Rejected("no")
+
+    assert collect([ask("q")], FakeModel("x", answer))[0].failure
+    assert next(calls) == 1
+
+
+def test_requests_per_minute_are_kept() -> None:
+    limits = Limits(concurrency=8, requests_per_minute=1200)  # one every 50 ms
+    started = time.monotonic()
+    collect((ask(f"q{i}") for i in range(9)), FakeModel("echo", echo), limits=limits)
+    assert time.monotonic() - started >= 8 * 0.05
+
+
+def test_tokens_per_minute_are_kept() -> None:
+    def answer(request: Request) -> Completion:
+        return Completion("x", None, "stop", prompt_tokens=90, completion_tokens=10)
+
+    limits = Limits(concurrency=8, tokens_per_minute=60_000)  # 100 tokens every 100 ms
+    jobs = [Job(str(i), Request((Message("user", f"q{i}"),), max_tokens=100)) for i in range(5)]
+    started = time.monotonic()
+    collect(jobs, FakeModel("x", answer), limits=limits)
+    assert time.monotonic() - started >= 4 * 0.1
+
+
+def full(store: Store) -> None:
+    pages = store._reader.execute("PRAGMA page_count").fetchone()[0]
+    real = store._connect
+
+    def small() -> object:
+        db = real()
+        db.execute(f"PRAGMA max_page_count = {pages + 20}")
+        return db
+
+    store._connect = small  # type: ignore[method-assign, assignment]
+
+
+def test_a_full_disk_stops_the_run_and_keeps_what_is_there(tmp_path: Path) -> None:
+    jobs = [ask(f"q{i} " + "x" * 2000) for i in range(500)]
+    with Store(tmp_path / "s.db") as store:
+        full(store)
+        with pytest.raises(StoreError, match="disk is full: free some space"):
+            collect(jobs, FakeModel("echo", echo), store)
+    with Store(tmp_path / "s.db") as store:
+        kept = len(store)
+        assert 0 < kept < 500
+        assert sum(a.cached for a in collect(jobs, FakeModel("echo", echo), store)) == kept
+
+
+@pytest.mark.parametrize("content", [b"not a database at all, but long enough to look at" * 100])
+def test_a_damaged_store_says_so(tmp_path: Path, content: bytes) -> None:
+    (tmp_path / "s.db").write_bytes(content)
+    with pytest.raises(StoreError, match=r"s\.db.*--store"):
+        Store(tmp_path / "s.db")
+
+
+def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db") as store:
+        store._reader.execute("PRAGMA user_version = 99")
+    with pytest.raises(StoreError, match="another version of mores"):
+        Store(tmp_path / "s.db")
+
+
+def test_two_runs_may_share_a_store(tmp_path: Path) -> None:
+    with Store(tmp_path / "s.db") as one, Store(tmp_path / "s.db") as two:
+        collect([ask("a")], FakeModel("echo", echo), one)
+        assert collect([ask("a")], FakeModel("echo", echo), two)[0].cached
+        collect([ask("b")], FakeModel("echo", echo), two)
+        assert collect([ask("b")], FakeModel("echo", echo), one)[0].cached
+
+
+def test_logprobs_come_back_from_the_store_bit_for_bit(tmp_path: Path) -> None:
+    values = (-1e-17, -0.1, -123.456789012345, -3.4028235e38)
+    answer: Callable[[Request], Completion] = lambda _: Completion("é\u2028\x00😀", values)  # noqa: E731
+    with Store(tmp_path / "s.db") as store:
+        first = collect([ask("q")], FakeModel("x", answer), store)[0].completion
+        assert collect([ask("q")], FakeModel("x", answer), store)[0].completion == first

@@ -1,0 +1,160 @@
+"""The metric end to end, through the models that ship for tests and a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+
+import pytest
+
+import mores
+from mores.engine import Limits
+from mores.errors import InputError
+from mores.metric import Metric, SampleLike, Settings
+from mores.metric.estimate import estimate
+from mores.metric.metric import NO_LOGPROBS, REPAIRED
+from mores.models import Completion, Request
+from mores.models.fake import FakeModel
+from mores.models.openai import OpenAIModel
+from mores.signature import read_signature
+from mores.types import DEFAULT_INSTRUCTION, FailureKind, Sample
+from tests.engine.server import Server
+
+SCHNITZEL = ("What do Germans eat?", "No Germans like Schnitzel.")
+FOUND = json.dumps(
+    {
+        "errors": [
+            {"side": "text", "quote": "No Germans", "severity": "major", "type": "overgeneralisation",
+             "explanation": "Many Germans like it."},
+            {"side": "instruction", "quote": "Italians", "severity": "minor", "type": "t", "explanation": ""},
+        ],
+        "explanation": "An overgeneralisation.",
+    }
+)  # fmt: skip
+
+
+def test_the_worked_example_of_figure_1() -> None:
+    model = FakeModel("figure-1", lambda _: Completion(FOUND, (-0.5,)))
+    [judgement] = mores.score([SCHNITZEL], model=model, store=None)
+    assert judgement.score == -6
+    assert judgement.report is not None
+    first, second = judgement.report.errors
+    assert (first.start, first.end, first.quote) == (0, 10, "No Germans")
+    assert not second.located
+
+
+def test_a_clean_text_scores_its_certainty() -> None:
+    [judgement] = Metric("fake:clean", store=None).judge(["Fine."])
+    assert judgement.score == pytest.approx(0.904837, abs=1e-6)  # exp(-0.1)
+    assert judgement.report is not None
+    assert judgement.report.certainty == judgement.score
+
+
+def test_without_log_probabilities_there_is_a_note_and_another_signature() -> None:
+    [silent] = Metric("fake:silent", store=None).judge(["Fine."])
+    [clean] = Metric("fake:clean", store=None).judge(["Fine."])
+    assert (silent.score, silent.notes) == (0.0, (NO_LOGPROBS,))
+    assert read_signature(silent.signature)["p"] == "none"
+    assert read_signature(clean.signature)["p"] == "mean-logprob"
+
+
+@pytest.mark.parametrize(("name", "kind"), [("broken", FailureKind.PARSE), ("truncated", FailureKind.TRUNCATED)])
+def test_an_unreadable_report_is_a_failure_and_never_a_score(name: str, kind: FailureKind) -> None:
+    [judgement] = Metric(f"fake:{name}", store=None).judge(["Fine."])
+    assert judgement.score is None
+    assert judgement.report is None
+    assert judgement.failure is not None
+    assert judgement.failure.kind is kind
+
+
+def test_repair_asks_once_more_under_the_constraint() -> None:
+    asked: list[Request] = []
+
+    def answer(request: Request) -> Completion:
+        asked.append(request)
+        return Completion(FOUND if request.schema else "I think it is fine.", (-0.5,))
+
+    [judgement] = Metric(FakeModel("x", answer), Settings(repair=True), store=None).judge([SCHNITZEL])
+    assert judgement.score == -6
+    assert judgement.notes == (REPAIRED,)
+    assert [bool(r.schema) for r in asked] == [False, True]
+    assert asked[0].messages == asked[1].messages
+
+
+def test_repair_that_fails_too_is_a_failure() -> None:
+    [judgement] = Metric("fake:broken", Settings(repair=True), store=None).judge([SCHNITZEL])
+    assert judgement.failure is not None
+
+
+def test_a_text_that_is_too_long_is_not_sent() -> None:
+    def never(request: Request) -> Completion:
+        raise AssertionError(request)
+
+    metric = Metric(FakeModel("x", never), Settings(max_characters=1000), store=None)
+    [judgement] = metric.judge(["x" * 2_000_000])
+    assert judgement.failure is not None
+    assert judgement.failure.kind is FailureKind.INPUT
+    assert "2,000,035 characters" in judgement.failure.reason
+    assert "--max-characters" in judgement.failure.reason
+
+
+def test_samples_may_be_texts_pairs_mappings_or_records() -> None:
+    metric = Metric("fake:clean", store=None)
+    values: list[SampleLike] = [
+        "a",
+        ("i", "b"),
+        {"instruction": "i", "text": "c", "language": "German"},
+        Sample(id="mine", text="d"),
+    ]
+    jobs = [job.data for job in metric.jobs(values)]
+    assert [s.id for s in jobs] == ["1", "2", "3", "mine"]
+    assert [s.instruction for s in jobs] == [DEFAULT_INSTRUCTION, "i", "i", DEFAULT_INSTRUCTION]
+    assert jobs[2].language == "de"
+    with pytest.raises(InputError, match="sample 1 is a int"):
+        metric.judge([5])  # type: ignore[list-item]
+    with pytest.raises(InputError, match="no field 'text'"):
+        metric.judge([{"txt": "x"}])
+
+
+def test_it_works_inside_a_running_loop() -> None:
+    async def notebook() -> int:
+        return len(mores.score(["a", "b"], model="fake:clean", store=None))
+
+    assert asyncio.run(notebook()) == 2
+
+
+def test_signatures_differ_when_something_that_matters_does() -> None:
+    base = Metric("fake:clean", store=None)
+    variants = [
+        base,
+        Metric("fake:silent", store=None),
+        Metric("fake:clean", Settings(style="paper"), store=None),
+        Metric("fake:clean", Settings(constrain=True), store=None),
+        Metric("fake:clean", Settings(temperature=0.7), store=None),
+        Metric("fake:clean", Settings(max_tokens=7), store=None),
+        Metric("fake:clean", Settings(seed=1), store=None),
+        Metric("fake:clean", Settings(repair=True), store=None),
+    ]
+    assert len({m.signature() for m in variants}) == len(variants)
+    assert Metric("fake:clean", limits=Limits(concurrency=3), store=None).signature() == base.signature()
+
+
+def test_through_a_server_with_and_without_log_probabilities(tmp_path: Path) -> None:
+    for logprobs, p in ((True, "mean-logprob"), (False, "none")):
+        with Server(logprobs=logprobs) as server:
+            metric = Metric(OpenAIModel("stub", server.url, "k"), store=tmp_path / f"{logprobs}.db")
+            [judgement] = metric.judge([SCHNITZEL])
+        assert read_signature(judgement.signature)["p"] == p
+        assert judgement.score == (pytest.approx(0.7788, abs=1e-4) if logprobs else 0.0)  # exp(-0.25)
+
+
+def test_the_estimate_counts_what_is_new(tmp_path: Path) -> None:
+    from mores.engine.cost import Price
+
+    metric = Metric("fake:clean", Settings(max_characters=100), store=tmp_path / "s.db")
+    metric.judge(["a", "b"])
+    found = estimate(metric, ["a", "b", "c", "x" * 200], Price(1.0, 2.0))
+    assert (found.calls, found.known, found.unsendable) == (1, 2, 1)
+    assert found.cost == pytest.approx((found.prompt_tokens + 2 * 150) / 1e6)
+    assert found.most == pytest.approx((found.prompt_tokens + 2 * 1024) / 1e6)

@@ -1,0 +1,128 @@
+"""The strict parser: a report, or a failure with its reason; never an exception, never a guess."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mores.metric.schema import WrittenReport, parse, parse_text, report_schema, schema_hash
+from mores.models.base import Completion
+from mores.types import Failure, FailureKind
+
+ERROR = {
+    "side": "text",
+    "quote": "No Germans",
+    "severity": "major",
+    "type": "overgeneralisation",
+    "explanation": "Many do.",
+}
+TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
+ERRORS = st.fixed_dictionaries(
+    {
+        "side": st.sampled_from(["instruction", "text"]),
+        "quote": TEXT,
+        "severity": st.sampled_from(["minor", "major"]),
+        "type": TEXT.filter(bool),
+        "explanation": TEXT,
+    }
+)
+REPORTS = st.fixed_dictionaries({"errors": st.lists(ERRORS, max_size=4), "explanation": TEXT})
+
+
+def report(*errors: Mapping[str, object], **more: object) -> str:
+    return json.dumps({"errors": list(errors), "explanation": "…", **more})
+
+
+def test_a_report() -> None:
+    found = parse_text(report(ERROR))
+    assert isinstance(found, WrittenReport)
+    assert found.errors[0].quote == "No Germans"
+
+
+@pytest.mark.parametrize("text", [report(), f"  {report()}\n", f"```json\n{report()}\n```", f"```\n{report()}\n```"])
+def test_white_space_and_one_code_fence_are_allowed(text: str) -> None:
+    assert parse_text(text) == WrittenReport(errors=(), explanation="…")
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "reason"),
+    [
+        ("", FailureKind.PARSE, "not JSON"),
+        ("The text is fine.", FailureKind.PARSE, "begins 'The text is fine.'"),
+        (f"Here it is: {report()}", FailureKind.PARSE, "not JSON"),
+        (f"{report()} Hope this helps!", FailureKind.PARSE, "Extra data"),
+        (report(ERROR)[:-10], FailureKind.PARSE, "not JSON"),
+        ('{"errors": [], "errors": []}', FailureKind.PARSE, "a key occurs twice"),
+        ('{"errors": [], "explanation": NaN}', FailureKind.PARSE, "NaN"),
+        ('{"errors": [], "explanation": "\\ud800"}', FailureKind.PARSE, "surrogates"),
+        ("[" * 100_000, FailureKind.PARSE, "nested too deeply"),
+        ("[]", FailureKind.SCHEMA, "the whole"),
+        ("null", FailureKind.SCHEMA, "the whole"),
+        ("{}", FailureKind.SCHEMA, "errors: Field required"),
+        ('{"errors": {}}', FailureKind.SCHEMA, "errors"),
+        (report(score=-5), FailureKind.SCHEMA, "score: Extra inputs"),
+        (report(ERROR | {"severity": "critical"}), FailureKind.SCHEMA, "errors.0.severity"),
+        (report(ERROR | {"severity": "MAJOR"}), FailureKind.SCHEMA, "errors.0.severity"),
+        (report(ERROR | {"side": "output"}), FailureKind.SCHEMA, "errors.0.side"),
+        (report(ERROR | {"quote": 5}), FailureKind.SCHEMA, "errors.0.quote"),
+        (report(ERROR | {"quote": None}), FailureKind.SCHEMA, "errors.0.quote"),
+        (report(ERROR | {"type": ""}), FailureKind.SCHEMA, "errors.0.type"),
+        (report(ERROR | {"occurrence": 0}), FailureKind.SCHEMA, "errors.0.occurrence"),
+        (report(ERROR | {"occurrence": True}), FailureKind.SCHEMA, "errors.0.occurrence"),
+        (report(ERROR | {"start": 0}), FailureKind.SCHEMA, "errors.0.start"),
+        (report({k: v for k, v in ERROR.items() if k != "explanation"}), FailureKind.SCHEMA, "errors.0.explanation"),
+    ],
+)  # fmt: skip
+def test_anything_else_is_a_failure_with_its_reason(text: str, kind: FailureKind, reason: str) -> None:
+    found = parse_text(text)
+    assert isinstance(found, Failure)
+    assert found.kind is kind
+    assert reason in found.reason
+
+
+def test_a_cut_off_answer_says_so() -> None:
+    found = parse(Completion(report(ERROR)[:30], stop="length", completion_tokens=1024))
+    assert isinstance(found, Failure)
+    assert found.kind is FailureKind.TRUNCATED
+    assert "1024 tokens; raise --max-tokens" in found.reason
+
+
+def test_a_whole_report_at_the_very_limit_counts() -> None:
+    assert isinstance(parse(Completion(report(), stop="length")), WrittenReport)
+
+
+def test_a_filtered_answer_is_not_parsed() -> None:
+    found = parse(Completion(report(), stop="content_filter"))
+    assert isinstance(found, Failure)
+    assert found.kind is FailureKind.FILTERED
+
+
+@given(st.text())
+def test_any_text_is_a_report_or_a_failure(text: str) -> None:
+    assert isinstance(parse_text(text), WrittenReport | Failure)
+
+
+@given(REPORTS, st.booleans())
+def test_any_report_is_read_as_it_was_written(written: dict[str, object], ascii_only: bool) -> None:
+    found = parse_text(json.dumps(written, ensure_ascii=ascii_only))
+    assert isinstance(found, WrittenReport)
+    assert found.model_dump(mode="json", exclude={"errors": {"__all__": {"occurrence"}}}) == written
+
+
+@given(REPORTS, st.data())
+def test_no_cut_report_is_ever_read_as_another(written: dict[str, object], data: st.DataObject) -> None:
+    text = json.dumps(written)
+    cut = text[: data.draw(st.integers(0, len(text) - 1))]
+    assert isinstance(parse_text(cut), Failure)
+
+
+def test_the_schema_fits_the_parser_and_its_bounds_are_its_own() -> None:
+    free, bounded = report_schema(bounded=False), report_schema(bounded=True)
+    assert set(free["properties"]["errors"]["items"]["required"]) == set(ERROR)
+    assert "maxLength" not in json.dumps(free)  # strict mode of hosted servers does not know it
+    assert schema_hash(free) != schema_hash(bounded)
+    assert schema_hash(None) == "none"

@@ -1,0 +1,131 @@
+"""Spans: offsets always reproduce the quote, in code points, for any Unicode."""
+
+from __future__ import annotations
+
+import unicodedata
+from typing import Literal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mores.metric.schema import WrittenError
+from mores.metric.spans import align, find
+from mores.types import Sample, Severity
+
+ANY = st.text(min_size=1, max_size=60)
+LETTERS = "aA éèßﬁ Ａ１ \u0301\u0308\u200d\u2060 日本がか\u3099 한글 हिन्दी ไทย שלום العربية 😀👨\u200d👩\u200d👧 “”—-'"
+RICH = st.text(st.sampled_from(LETTERS), min_size=1, max_size=40)
+
+
+def error(quote: str, occurrence: int | None = None, side: str = "text") -> WrittenError:
+    return WrittenError.model_validate(
+        {"side": side, "quote": quote, "severity": "minor", "type": "t", "explanation": "", "occurrence": occurrence}
+    )
+
+
+@given(st.one_of(ANY, RICH), st.data())
+def test_a_quote_from_the_text_is_found_and_its_offsets_reproduce_it(text: str, data: st.DataObject) -> None:
+    start = data.draw(st.integers(0, len(text) - 1))
+    end = data.draw(st.integers(start + 1, len(text)))
+    quote = text[start:end]
+    span = find(quote, text)
+    if quote.strip():
+        assert span is not None
+        assert text[slice(*span)] == quote
+    else:
+        assert span is None
+
+
+@given(RICH, st.sampled_from(["NFC", "NFD", "NFKC", "NFKD"]))
+def test_a_quote_in_another_normal_form_is_found_whole(text: str, form: Literal["NFC", "NFD", "NFKC", "NFKD"]) -> None:
+    shown = [i for i, c in enumerate(text) if not c.isspace() and unicodedata.category(c) != "Cf"]
+    span = find(unicodedata.normalize(form, text), text)
+    if shown:
+        assert span is not None
+        assert span[0] <= shown[0]
+        assert span[1] > shown[-1]
+
+
+@given(ANY, ANY)
+def test_whatever_is_found_lies_in_the_text(quote: str, text: str) -> None:
+    span = find(quote, text)
+    assert span is None or 0 <= span[0] < span[1] <= len(text)
+
+
+@given(st.lists(st.tuples(ANY, st.sampled_from(["instruction", "text"])), max_size=5), ANY, ANY)
+def test_every_located_error_quotes_its_side(quotes: list[tuple[str, str]], instruction: str, text: str) -> None:
+    sample = Sample(id="x", instruction=instruction, text=text)
+    for located in align([error(q, side=s) for q, s in quotes], sample):
+        if located.located:
+            assert sample.side(located.side)[located.start : located.end] == located.quote
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "found"),
+    [
+        ("no germans LIKE", "Well, No Germans like Schnitzel.", "No Germans like"),
+        ("Gänse", "Ga\u0308nse am Martinstag", "Ga\u0308nse"),
+        ("Ga\u0308nse", "Gänse am Martinstag", "Gänse"),
+        ("in  Japan\npeople", "In Japan people eat", "In Japan people"),
+        ('"tea time"', "At “tea time” they", "“tea time”"),
+        ("10-12", "from 10–12 o'clock", "10–12"),
+        ("fine", "A ﬁne day", "ﬁne"),
+        ("ABC", "ＡＢＣ社", "ＡＢＣ"),
+        ("かばん", "これはかは\u3099んです", "かは\u3099ん"),
+        ("می‌خورند", "آنها میخورند", "میخورند"),
+        ("STRASSE", "Die Straße", "Straße"),
+        ("ab", "a\u2060b", "a\u2060b"),
+        ("한글", unicodedata.normalize("NFD", "한글"), unicodedata.normalize("NFD", "한글")),
+    ],
+)
+def test_the_differences_that_models_make_are_ignored(quote: str, text: str, found: str) -> None:
+    span = find(quote, text)
+    assert span is not None
+    assert text[slice(*span)] == found
+
+
+@pytest.mark.parametrize(
+    ("quote", "text"),
+    [("Schnitzel", "Kimchi"), ("", "Kimchi"), ("  \n", "Kim chi"), ("\u200b", "x"), ("f", "ﬁ"), ("Kimchi!", "Kimchi")],
+)
+def test_what_is_not_there_is_not_found(quote: str, text: str) -> None:
+    assert find(quote, text) is None
+
+
+@pytest.mark.parametrize(
+    ("quote", "text", "nth", "start"),
+    [
+        ("tea", "tea and tea and tea", 1, 0),
+        ("tea", "tea and tea and tea", 3, 16),
+        ("tea", "tea and tea and tea", 4, None),
+        ("he", "The man said he ate", 1, 13),
+        ("he", "The theme", 1, 1),
+        ("日本", "東日本と日本", 1, 1),
+        ("日本", "東日本と日本", 2, 4),
+        ("Ｔea", "tea and tea", 2, 8),
+        ("e", "e\u0301 e", 1, 3),
+    ],
+)
+def test_nth_occurrence_and_whole_words_first(quote: str, text: str, nth: int, start: int | None) -> None:
+    span = find(quote, text, nth)
+    assert (span[0] if span else None) == start
+
+
+def test_the_same_quote_again_means_the_next_one() -> None:
+    sample = Sample(id="x", text="rice, rice and rice")
+    found = align([error("rice"), error("rice"), error("rice"), error("rice")], sample)
+    assert [e.start for e in found] == [0, 6, 15, None]
+    assert [e.start for e in align([error("rice", 3), error("rice", 1)], sample)] == [15, 0]
+
+
+def test_a_span_on_the_wrong_side_is_kept_unlocated() -> None:
+    sample = Sample(id="x", instruction="What do Germans eat?", text="Schnitzel.")
+    [found] = align([error("Schnitzel", side="instruction")], sample)
+    assert not found.located
+    assert (found.quote, found.severity) == ("Schnitzel", Severity.MINOR)
+
+
+def test_offsets_count_code_points_not_utf16() -> None:
+    sample = Sample(id="x", text="🎎🎏 In Japan 𠮷野家 serves 牛丼")
+    assert [e.start for e in align([error("𠮷野家"), error("牛丼")], sample)] == [12, 23]

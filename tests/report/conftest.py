@@ -1,0 +1,65 @@
+"""One browser for all tests of a page, and a way to open a report in it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mores.report.page import page
+from tests.browser import NAMES, Browser, Page, binary
+from tests.report.samples import PAIRS
+
+Show = Callable[..., Page]
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    """A running Chromium; tests that need it are skipped where there is none."""
+    if binary() is None:
+        pytest.skip(f"no browser: none of {', '.join(NAMES)} is on PATH")
+    with Browser() as running:
+        yield running
+
+
+def open_report(browser: Browser, path: Path, pairs: Any = PAIRS, *, fragment: str = "", **options: Any) -> Page:
+    """Write a report and open it in a window of the size and scheme among the options."""
+    window = {key: options.pop(key) for key in ("width", "height", "dark", "touch") if key in options}
+    path.write_text(page(pairs, **({"title": "Made-up texts"} | options)), encoding="utf-8")
+    tab = browser.page(**window)
+    tab.open(path.as_uri() + fragment)
+    return tab
+
+
+def assert_quiet(tab: Page) -> None:
+    """The page has not complained, asked a question or touched the network."""
+    assert tab.problems == []
+    assert tab.dialogs == []
+    assert [url for url in tab.requests if not url.startswith("file:")] == []
+    assert len(tab.requests) == 1
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path) -> Iterator[Show]:
+    """Opens reports, and checks at the end that they were quiet."""
+    tabs: list[Page] = []
+
+    def show_report(*args: Any, **options: Any) -> Page:
+        tabs.append(open_report(browser, tmp_path / f"report-{len(tabs)}.html", *args, **options))
+        return tabs[-1]
+
+    yield show_report
+    for tab in tabs:
+        assert_quiet(tab)
+        tab.close()
+
+
+@pytest.fixture(scope="module")
+def shown(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Page]:
+    """The made-up texts, opened once for many tests; each sets the filters that it needs."""
+    tab = open_report(browser, tmp_path_factory.mktemp("shown") / "report.html")
+    yield tab
+    assert_quiet(tab)
+    tab.close()

@@ -1,0 +1,180 @@
+"""The terminal table: what it shows, in which order, and that no text can steer the terminal."""
+
+from __future__ import annotations
+
+import io
+import weakref
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from rich.cells import cell_len
+from rich.console import Console, RenderableType
+
+from mores.report.table import Summary, Tally, plain, rank, show_score, show_summary, summary, table
+from mores.types import Failure, FailureKind, Judgement, Sample, Severity
+from tests.report.samples import PAIRS, Pair, failed, found, judged
+
+
+def printed(view: RenderableType, width: int = 120, *, colour: bool = False) -> str:
+    """What a terminal of this width would get."""
+    console = Console(
+        file=io.StringIO(), width=width, force_terminal=colour, color_system="truecolor" if colour else None
+    )
+    console.print(view)
+    assert isinstance(console.file, io.StringIO)
+    return console.file.getvalue()
+
+
+def one(text: str, quote: str = "wrong", kind: str = "misrepresentation") -> Pair:
+    sample = Sample(id=text, text=quote, language="en", region="GB")
+    return judged(sample, found(sample, quote, Severity.MINOR, kind, ""))
+
+
+def scored(name: str, score: float) -> Pair:
+    return Sample(id=name, text="a"), Judgement(sample_id=name, judge="people", score=score)
+
+
+def test_summary_of_the_samples() -> None:
+    # Scores by hand: -7 -6 -5 -7 -6 -5 0.931 -12 -6 and 0 (no p(R)) over ten judged texts.
+    counts = summary(PAIRS)
+    assert counts.mean_score == pytest.approx(-5.3069)
+    assert counts == Summary(
+        n=12,
+        judged=10,
+        failed={FailureKind.TRUNCATED: 1, FailureKind.PARSE: 1},
+        with_errors=8,
+        errors={Severity.MAJOR: 9, Severity.MINOR: 9},
+        unlocated=1,
+        mean_score=counts.mean_score,
+        without_certainty=1,
+    )
+
+
+def test_nothing_judged_has_no_mean() -> None:
+    only_failures = summary([failed(Sample(id="a", text="a"), FailureKind.MODEL, "no answer")])
+    assert only_failures.mean_score is None
+    assert summary([]).n == 0
+    assert "mean" not in show_summary(only_failures).plain
+
+
+def test_summary_lines_name_every_count() -> None:
+    assert show_summary(summary(PAIRS)).plain.splitlines() == [
+        "12 texts, 10 judged; not judged: 1 truncated, 1 parse",
+        "8 with errors (9 major, 9 minor; 1 not found in the text)",
+        "mean score -5.307 over 10",
+        "1 without errors have no certainty p(R)",
+    ]
+
+
+def test_tally_keeps_no_judgement() -> None:
+    alive: list[weakref.ref[Judgement]] = []
+
+    def stream() -> Iterator[Pair]:
+        for i in range(100):
+            pair = scored(str(i), -1.0)
+            alive.append(weakref.ref(pair[1]))
+            yield pair
+
+    assert summary(stream()).n == 100
+    assert sum(ref() is not None for ref in alive) <= 1
+
+
+def test_rows_in_the_order_of_the_input() -> None:
+    lines = printed(table(PAIRS), 160).splitlines()
+    assert lines[0].split() == ["id", "language", "region", "score", "errors", "first", "error"]
+    assert [line.split()[0] for line in lines[2:14]] == [sample.id for sample, _ in PAIRS]
+    row = next(line for line in lines if line.startswith("shrine"))
+    assert " ".join(row.split()) == ("shrine en JP -7 1 major, 2 minor “clap ten times” incorrect information")
+    assert "not judged: the answer was cut off after 1,024 tokens" in printed(table(PAIRS), 160)
+
+
+def test_a_long_table_shows_the_worst() -> None:
+    clean = [scored(f"clean-{i}", 0.5) for i in range(60)]
+    unread = [failed(Sample(id="unread", text="a"), FailureKind.MODEL, "no answer")]
+    tally = Tally()
+    view = table([*clean, *unread, scored("bad", -1.0), scored("worst", -9.0)], tally=tally)
+    assert tally.summary().n == 63
+    assert view.row_count == 40
+    lines = printed(view).splitlines()
+    assert [line.split()[0] for line in lines[2:6]] == ["worst", "bad", "unread", "clean-0"]
+    assert "the 40 worst of 63 texts" in lines[-1]
+
+
+def test_a_tally_that_has_counted_before_does_not_change_the_table() -> None:
+    tally = Tally()
+    for _ in range(50):
+        tally.add(PAIRS[0][1])
+    assert table(PAIRS, tally=tally).caption is None
+
+
+def test_rank_puts_what_nobody_judged_between_wrong_and_right() -> None:
+    nobody = Judgement(sample_id="x", judge="j", failure=Failure(kind=FailureKind.MODEL, reason="r"))
+    wrong, right = scored("a", -1.0)[1], scored("b", 0.01)[1]
+    assert rank(wrong) < rank(nobody) < rank(right)
+
+
+@pytest.mark.parametrize(
+    ("score", "text"), [(-6.0, "-6"), (0.9314, "0.931"), (1.0, "1.000"), (0.0, "0"), (-2.5, "-2.500")]
+)
+def test_show_score(score: float, text: str) -> None:
+    assert show_score(score) == text
+
+
+@pytest.mark.parametrize(
+    ("hostile", "shown"),
+    [
+        ("\x1b[31mred\x1b[0m", "␛[31mred␛[0m"),
+        ("\x1b]8;;http://x\x07link", "␛]8;;http://x␇link"),
+        ("\x9b2Jgone", "\N{REPLACEMENT CHARACTER}2Jgone"),
+        ("a\u202eb\u2066c\u200ed\u061ce", "abcde"),
+        ("two\r\nlines\tand\u2028more", "two lines and more"),
+        ("\ud800", "\N{REPLACEMENT CHARACTER}"),
+        ("می‌خواهم", "می‌خواهم"),
+    ],
+)
+def test_plain(hostile: str, shown: str) -> None:
+    assert plain(hostile) == shown
+
+
+@settings(deadline=None)
+@given(st.text(min_size=1))
+def test_no_text_can_steer_the_terminal(text: str) -> None:
+    output = printed(table([one(text, quote=text, kind=text)]))
+    assert len(output.splitlines()) == 3
+    assert not set(output) & (set(map(chr, range(32))) - {"\n"})
+    assert not set(output) & set("\x7f\x9b\x1b\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
+
+
+def test_markup_is_shown_as_it_is() -> None:
+    output = printed(table([one("[red]id[/red]", quote="[bold]x[/bold] :smile:", kind="[link=http://x]t[/link]")]))
+    assert "[red]id[/red]" in output
+    assert "“[bold]x[/bold] :smile:”" in output
+    assert "[link=http://x]t[/link]" in output
+
+
+@pytest.mark.parametrize("width", [60, 80, 120, 200])
+def test_no_script_breaks_the_width(width: int) -> None:
+    lines = printed(table(PAIRS), width).splitlines()
+    assert len(lines) == 2 + len(PAIRS)
+    widths = {cell_len(line) for line in lines}
+    assert len(widths) == 1  # padded to the same cell, whatever the script
+    assert max(widths) <= width
+
+
+def test_every_script_starts_in_the_same_column() -> None:
+    lines = printed(table(PAIRS), 160).splitlines()
+    place = lines[0].index("first error")
+    assert {cell_len(line[: line.index("“")]) for line in lines if "“" in line} == {place}
+
+
+@pytest.mark.parametrize("width", [80, 120])
+def test_a_long_text_leaves_the_other_columns_alone(width: int) -> None:
+    row = printed(table([one("an-id", quote="x" * 5000)]), width).splitlines()[2]
+    assert row.split()[:7] == ["an-id", "en", "GB", "-1", "1", "minor", "“" + row.split("“")[1].strip()]
+    assert row.rstrip().endswith("…")
+
+
+def test_colours_do_not_carry_the_meaning_alone() -> None:
+    assert "1 major, 2 minor" in printed(table(PAIRS), 160, colour=True)

@@ -1,0 +1,375 @@
+"""Languages and regions: golden cases, the lists of the ExCAM paper (Appendix E), and properties."""
+
+from __future__ import annotations
+
+import unicodedata
+
+import pycountry
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mores.culture import RTL_SCRIPTS, is_rtl, language, language_name, region, region_name
+from mores.errors import InputError
+
+PAPER_LANGUAGES = {
+    "Arabic": "ar",
+    "Chinese": "zh",
+    "English": "en",
+    "German": "de",
+    "Hebrew": "he",
+    "Hindi": "hi",
+    "Japanese": "ja",
+    "Korean": "ko",
+    "Russian": "ru",
+    "Spanish": "es",
+    "Telugu": "te",
+    "Italian": "it",
+    "Turkish": "tr",
+    "Lithuanian": "lt",
+    "Uzbek": "uz",
+    "Bulgarian": "bg",
+    "Armenian": "hy",
+    "Serbian": "sr",
+    "Malay": "ms",
+    "Ukrainian": "uk",
+    "Belarusian": "be",
+    "Polish": "pl",
+    "Bengali": "bn",
+    "Azerbaijani": "az",
+    "Greek": "el",
+    "Dutch; Flemish": "nl",
+    "Indonesian": "id",
+    "Kazakh": "kk",
+    "North Macedonian": "mk",
+    "Vietnamese": "vi",
+    "Finnish": "fi",
+    "Basque": "eu",
+    "Tagalog": "fil",
+    "Croatian": "hr",
+    "Nepali": "ne",
+    "Hungarian": "hu",
+    "Estonian": "et",
+    "French": "fr",
+    "Persian": "fa",
+    "Tamil": "ta",
+    "Urdu": "ur",
+    "Malayalam": "ml",
+    "Portuguese": "pt",
+    "Georgian": "ka",
+    "Albanian": "sq",
+}
+
+CALMQA_LANGUAGES = {
+    "Afar": "aa",
+    "Balochi": "bal",
+    "Faroese": "fo",
+    "Fijian": "fj",
+    "Hiligaynon": "hil",
+    "Kirundi": "rn",
+    "Papiamento": "pap",
+    "Pashto": "ps",
+    "Samoan": "sm",
+    "Tongan": "to",
+    "Tswana": "tn",
+    "Wolof": "wo",
+}
+
+PAPER_REGIONS = (
+    "AF Afghanistan, AL Albania, DZ Algeria, AD Andorra, AO Angola, AR Argentina, AM Armenia, AU "
+    "Australia, AT Austria, AZ Azerbaijan, BD Bangladesh, BY Belarus, BE Belgium, BO Bolivia, BA Bosnia "
+    "and Herzegovina, BR Brazil, BG Bulgaria, BF Burkina Faso, CA Canada, CL Chile, CN China, CO "
+    "Colombia, CI Côte d’Ivoire, HR Croatia, CU Cuba, CY Cyprus, CZ Czechia, DK Denmark, EC Ecuador, EG "
+    "Egypt, SV El Salvador, EE Estonia, ET Ethiopia, FI Finland, FR France, GE Georgia, DE Germany, GH "
+    "Ghana, GR Greece, GT Guatemala, HN Honduras, HK Hong Kong (SAR), HU Hungary, IS Iceland, IN India, "
+    "ID Indonesia, IR Iran, IQ Iraq, IE Ireland, IL Israel, IT Italy, JP Japan, JO Jordan, KZ Kazakhstan, "
+    "KE Kenya, KW Kuwait, KG Kyrgyzstan, LA Laos, LV Latvia, LB Lebanon, LY Libya, LT Lithuania, MO Macau "
+    "(SAR), MY Malaysia, MV Maldives, ML Mali, MT Malta, MU Mauritius, MX Mexico, MN Mongolia, ME "
+    "Montenegro, MA Morocco, MM Myanmar, NP Nepal, NL Netherlands, NZ New Zealand, NI Nicaragua, NG "
+    "Nigeria, KP North Korea, MK North Macedonia, NO Norway, PK Pakistan, PS Palestinian Territories, PE "
+    "Peru, PH Philippines, PL Poland, PT Portugal, PR Puerto Rico, RO Romania, RU Russia, WS Samoa, SA "
+    "Saudi Arabia, SN Senegal, RS Serbia, SG Singapore, SK Slovakia, SI Slovenia, SO Somalia, ZA South "
+    "Africa, KR South Korea, ES Spain, LK Sri Lanka, SD Sudan, SE Sweden, CH Switzerland, SY Syria, TW "
+    "Taiwan, TJ Tajikistan, TZ Tanzania, TH Thailand, TL Timor-Leste, TN Tunisia, TR Turkey, UG Uganda, "
+    "UA Ukraine, GB United Kingdom, US United States, UY Uruguay, UZ Uzbekistan, VE Venezuela, VN "
+    "Vietnam, ZW Zimbabwe"
+)
+
+
+@pytest.mark.parametrize(("name", "tag"), (PAPER_LANGUAGES | CALMQA_LANGUAGES).items())
+def test_every_language_of_the_papers(name: str, tag: str) -> None:
+    assert language(name) == tag
+    assert language(language_name(tag)) == tag
+
+
+@pytest.mark.parametrize(
+    ("value", "tag"),
+    [
+        ("pt_br", "pt-BR"),
+        ("zh-Hans-CN", "zh-Hans-CN"),
+        ("ZH_hant", "zh-Hant"),
+        ("es-419", "es-419"),
+        ("en-UK", "en-GB"),
+        (" de ", "de"),
+        ("deu", "de"),
+        ("ger", "de"),
+        ("cmn", "zh"),
+        ("arb_Arab", "ar"),
+        ("eng_Latn", "en"),
+        ("zh-yue", "yue"),
+        ("iw", "he"),
+        ("tl", "fil"),
+        ("und", "und"),
+        ("mul", "mul"),
+        ("german", "de"),
+        ("Rundi", "rn"),
+        ("Farsi", "fa"),
+        ("Mandarin", "zh"),
+        ("Brazilian Portuguese", "pt-BR"),
+        ("Traditional Chinese", "zh-Hant"),
+        ("Chinese (Simplified)", "zh-Hans"),
+        ("Chinese, Simplified", "zh-Hans"),
+        ("Chinese (Traditional, Hong Kong)", "zh-Hant-HK"),
+        ("English (UK)", "en-GB"),
+        ("Norwegian Bokma\u030al", "nb"),
+        ("Deutsch", "de"),
+        ("日本語", "ja"),
+        ("العربية", "ar"),
+        ("हिन्दी", "hi"),
+        ("Malti", "mt"),
+        ("Lao", "lo"),
+        ("mon", "mn"),
+        ("MON", "mn"),
+    ],
+)
+def test_language(value: str, tag: str) -> None:
+    assert language(value) == tag
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        "",
+        " ",
+        "xx",
+        "english1",
+        "qqq-zz",
+        "1901",
+        "419",
+        "ua",
+        "edo",
+        "a",
+        "C",
+        "en--US",
+        "en-GB-oxenfree",
+        "kg-keu",
+        "\ud800",
+        "\0",
+    ],
+)
+def test_what_is_no_language_is_refused(value: str) -> None:
+    with pytest.raises(InputError, match=r"^unknown language .*; "):
+        language(value)
+
+
+@pytest.mark.parametrize(
+    "value", ["qaa", "x-dothraki", "en-x-pirate", "mis", "zxx", "en-ZZ", "ar-XA", "en-Qaaa", "zh-min"]
+)
+def test_private_and_special_codes_are_refused(value: str) -> None:
+    with pytest.raises(InputError, match="unknown language"):
+        language(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("Germn", "unknown language 'Germn'; did you mean German (de)?"),
+        ("jp", "unknown language 'jp'; did you mean Japanese (ja)?"),
+        ("xx", "unknown language 'xx'; use a BCP 47 tag such as 'pt-BR' or an English name"),
+        (
+            "Mon",
+            "language 'Mon' is the code of Mongolian (mn) and the name of Mon (mnw); write 'mn' or 'mnw'",
+        ),
+    ],
+)
+def test_language_messages(value: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        language(value)
+    assert str(caught.value) == message
+
+
+def test_a_suggestion_names_the_language_within_the_words() -> None:
+    with pytest.raises(InputError, match=r"did you mean Hindi \(hi\)"):
+        language("Hindi language")
+
+
+@pytest.mark.parametrize(
+    ("tag", "name"),
+    [
+        ("de", "German"),
+        ("pt-BR", "Portuguese (Brazil)"),
+        ("zh-Hant-HK", "Chinese (Traditional, Hong Kong)"),
+        ("es-419", "Spanish (Latin America)"),
+        ("und", "Unknown language"),
+        ("mul", "Multiple languages"),
+    ],
+)
+def test_language_name(tag: str, name: str) -> None:
+    assert language_name(tag) == name
+
+
+@pytest.mark.parametrize(
+    "tag",
+    ["ar", "he", "fa", "ur", "ps", "bal", "yi", "dv", "ckb", "sd", "ug", "pa-Arab", "az-Arab", "pa-PK", "und-Arab"],
+)
+def test_right_to_left(tag: str) -> None:
+    assert is_rtl(tag)
+
+
+@pytest.mark.parametrize("tag", [None, "en", "ku", "pa", "az", "tr", "ja", "mn-Mong", "yi-Latn", "und", "mul"])
+def test_left_to_right(tag: str | None) -> None:
+    assert not is_rtl(tag)
+
+
+def test_right_to_left_scripts_agree_with_unicode() -> None:
+    """The letters of a script in Python's Unicode data run from right to left exactly when it is in the table."""
+    scripts = {script.name.upper(): script.alpha_4 for script in pycountry.scripts}
+    compared = set()
+    for character in map(chr, range(0x110000)):
+        script = scripts.get(unicodedata.name(character, "").split(" LETTER ")[0])
+        if script and unicodedata.category(character) == "Lo":
+            rtl = unicodedata.bidirectional(character) in {"R", "AL"}
+            assert rtl == (script in RTL_SCRIPTS.split()), (script, unicodedata.name(character))
+            compared.add(script)
+    assert {"Arab", "Hebr", "Thaa", "Telu"} <= compared
+
+
+@pytest.mark.parametrize("entry", PAPER_REGIONS.split(", "))
+def test_every_region_of_the_paper(entry: str) -> None:
+    code, name = entry.split(" ", 1)
+    assert region(name) == code
+    expected = {"HK": "Hong Kong", "MO": "Macao", "TR": "Türkiye"}.get(code, name)
+    assert region_name(code) == expected
+
+
+@pytest.mark.parametrize("country", list(pycountry.countries), ids=lambda country: country.alpha_2)
+def test_every_spelling_of_iso_3166(country: pycountry.db.Country) -> None:
+    spellings = [spelling for field, spelling in country if field != "flag"]
+    assert {region(spelling) for spelling in spellings} == {country.alpha_2}
+    assert region(region_name(country.alpha_2)) == country.alpha_2
+
+
+@pytest.mark.parametrize(
+    ("value", "code"),
+    [
+        ("UK", "GB"),
+        ("uk", "GB"),
+        ("U.K.", "GB"),
+        ("England", "GB"),
+        ("USA", "US"),
+        ("usa", "US"),
+        ("076", "BR"),
+        ("76", "BR"),
+        ("AND", "AD"),
+        ("South Korea", "KR"),
+        ("Korea, Republic of", "KR"),
+        ("Russia", "RU"),
+        ("Ivory Coast", "CI"),
+        ("Cote d'Ivoire", "CI"),
+        ("Türkiye", "TR"),
+        ("Turkey", "TR"),
+        ("Palestine", "PS"),
+        ("Macau", "MO"),
+        ("Czech Republic", "CZ"),
+        ("Burma", "MM"),
+        ("Swaziland", "SZ"),
+        ("Cape Verde", "CV"),
+        ("Macedonia", "MK"),
+        ("DR Congo", "CD"),
+        ("Democratic Republic of the Congo", "CD"),
+        ("Republic of the Congo", "CG"),
+        ("Vatican", "VA"),
+        ("Kosovo", "XK"),
+        ("XK", "XK"),
+        ("The Gambia", "GM"),
+        ("Iran (Islamic Republic of)", "IR"),
+        ("St Kitts & Nevis", "KN"),
+    ],
+)
+def test_region(value: str, code: str) -> None:
+    assert region(value) == code
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        ("Irann", "unknown region 'Irann'; did you mean Iran (IR)?"),
+        ("Korea", "unknown region 'Korea'; did you mean South Korea (KR) or North Korea (KP)?"),
+        ("Atlantis", "unknown region 'Atlantis'; use an ISO 3166 code such as 'BR' or an English name"),
+    ],
+)
+def test_region_messages(value: str, message: str) -> None:
+    with pytest.raises(InputError) as caught:
+        region(value)
+    assert str(caught.value) == message
+
+
+@pytest.mark.parametrize("value", ["", " ", "the", "ZZ", "EU", "SU", "419", "0", "\ud800", "Europe"])
+def test_what_is_no_region_is_refused(value: str) -> None:
+    with pytest.raises(InputError, match=r"^unknown region .*; "):
+        region(value)
+
+
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("KR", "South Korea"),
+        ("IR", "Iran"),
+        ("GB", "United Kingdom"),
+        ("TW", "Taiwan"),
+        ("XK", "Kosovo"),
+        ("CD", "DR Congo"),
+    ],
+)
+def test_region_name(code: str, name: str) -> None:
+    assert region_name(code) == name
+
+
+@pytest.mark.parametrize("find", [language, region])
+def test_a_very_long_value_is_refused_shortly(find: object) -> None:
+    assert callable(find)
+    with pytest.raises(InputError) as caught:
+        find("en-" + "abcde-" * 100_000)
+    assert len(str(caught.value)) < 200
+
+
+@settings(deadline=None)  # the first call loads the tables
+@given(st.one_of(st.text(), st.from_regex(r"\A[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4}\Z")))
+def test_language_gives_a_canonical_tag_or_an_input_error(value: str) -> None:
+    try:
+        tag = language(value)
+    except InputError:
+        return
+    assert language(tag) == tag
+    assert language_name(tag)
+    assert is_rtl(tag) in {True, False}
+
+
+@settings(deadline=None)  # the first call loads the tables
+@given(st.text())
+def test_region_gives_a_code_or_an_input_error(value: str) -> None:
+    try:
+        code = region(value)
+    except InputError:
+        return
+    assert region(code) == code
+    assert region_name(code)
+
+
+def test_every_iso_639_3_code_is_stable() -> None:
+    for known in pycountry.languages:
+        try:
+            tag = language(known.alpha_3)
+        except InputError:
+            continue
+        assert language(tag) == tag, known
