@@ -14,9 +14,11 @@ import argparse
 import json
 import os
 import platform
+import resource
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -64,6 +66,8 @@ class Row:
     share_of_ideal: float | None
     cpu_ms_per_call: float
     peak_mb: float
+    others_cores: float | None
+    """Cores that the rest of the machine used meanwhile; None where /proc/stat does not tell."""
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,31 @@ class Target:
     wanted: str
     value: float
     met: bool | None
+
+
+class Meter:
+    """How much of the machine was used by neither the contestant nor the server: such wall times say little."""
+
+    def __init__(self) -> None:
+        self.start = self._read()
+
+    def others_cores(self, server_s: float) -> float | None:
+        """Cores in use since the start, less those of the children that have ended and of the server."""
+        wall, own, busy = (now - then for now, then in zip(self._read(), self.start, strict=True))
+        return max(0.0, busy - own - server_s) / wall if busy else None
+
+    def _read(self) -> tuple[float, float, float]:
+        used = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return time.perf_counter(), used.ru_utime + used.ru_stime, _machine_busy_s()
+
+
+def _machine_busy_s() -> float:
+    """CPU seconds of all programs since the start of the machine; 0 where there is no /proc/stat."""
+    try:
+        user, nice, system, _, _, irq, softirq, steal = Path("/proc/stat").read_text().split(None, 9)[1:9]
+    except (OSError, ValueError):
+        return 0.0
+    return sum(map(int, (user, nice, system, irq, softirq, steal))) / os.sysconf("SC_CLK_TCK")
 
 
 class Arena:
@@ -113,9 +142,10 @@ class Arena:
 
     def measure_at(self, server: stub.Stub, name: str, load: Load, folder: str) -> Row:
         """One contestant against this server; what it finds in the folder it may use."""
-        before = server.stats()["requests"]
+        before, meter = server.stats(), Meter()
         found = self.start(Plan(name, server.base_url, load.calls, load.connections, folder))
         stats = server.stats()
+        others = meter.others_cores(stats["cpu_s"] - before["cpu_s"])
         rate = load.calls / found["wall_s"]
         return Row(
             name=name,
@@ -124,13 +154,14 @@ class Arena:
             calls=load.calls,
             good=found["good"],
             cached=found["cached"],
-            requests=stats["requests"] - before,
+            requests=stats["requests"] - before["requests"],
             most_at_once=stats["most_at_once"],
             wall_s=found["wall_s"],
             calls_per_s=rate,
             share_of_ideal=rate / load.ideal_rate if load.ideal_rate else None,
             cpu_ms_per_call=found["cpu_s"] / load.calls * 1000,
             peak_mb=found["peak_mb"],
+            others_cores=others,
         )
 
     def start(self, plan: Plan) -> dict[str, Any]:
@@ -240,6 +271,7 @@ def print_comparison(result: dict[str, Any]) -> None:
     print_table([head, *(_cells(row) for row in result["rows"])])
     if any("to_mores" in row for row in result["rows"]):
         print("\nThe last three columns are ratios to Mores.")
+    warn_if_busy(result["rows"])
 
 
 def _cells(row: dict[str, Any]) -> list[str]:
@@ -269,6 +301,14 @@ def print_million(result: dict[str, Any]) -> None:
         for name, row in (("first run", result["first"]), ("again", result["resume"]))
     ]
     print_table([head, *lines])
+    warn_if_busy([result["first"], result["resume"]])
+
+
+def warn_if_busy(rows: Sequence[dict[str, Any]]) -> None:
+    """The server and the contestant need a core each; less than that shows in the wall times."""
+    most = max((row.get("others_cores") or 0.0 for row in rows), default=0.0)
+    if most > max(0.25, (os.cpu_count() or 1) - 2):
+        print(f"Other programs used up to {most:.1f} of {os.cpu_count()} cores meanwhile: the times are too long.")
 
 
 def print_table(lines: Sequence[Sequence[str]]) -> None:

@@ -23,7 +23,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from mores.errors import ConfigError, InputError, StoreError
-from mores.io import JsonlWriter, check_samples, read_records, read_samples, spool_stdin, write_text
+from mores.io import JsonlWriter, check_samples, read_records, read_samples, spool, write_text
 from mores.types import (
     DEFAULT_INSTRUCTION,
     Error,
@@ -117,7 +117,7 @@ def test_stdin_is_jsonl_or_text(monkeypatch: pytest.MonkeyPatch, content: bytes,
 def test_closed_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", None)
     assert message("-") == "-: standard input is closed; pipe texts into it or name a file"
-    with pytest.raises(InputError, match="standard input is closed"), spool_stdin():
+    with pytest.raises(InputError, match="standard input is closed"), spool("-"):
         pass
 
 
@@ -382,7 +382,7 @@ def test_check_counts() -> None:
 def test_check_names_repeated_ids_and_bad_rows() -> None:
     put("a.jsonl", '{"id": 1, "text": "x"}\n{}\n{"id": "1", "text": "y"}\n{"text": "z"}\n{"id": "1", "text": "y"}\n')
     checked = check_samples("a.jsonl")
-    assert (checked.count, checked.bad) == (4, 3)
+    assert (checked.count, checked.bad + checked.repeated) == (4, 3)
     assert checked.problems == (
         "a.jsonl:2: no field 'text'; expected 'instruction' and 'text'",
         "a.jsonl:3: id '1' is already that of line 1; give every row its own id",
@@ -402,7 +402,7 @@ def test_check_keeps_twenty_problems_and_counts_all() -> None:
     put("twice.jsonl", "".join(f'{{"id": {n % 50}, "text": "x"}}\n' for n in range(150)))
     bad, twice = check_samples("bad.jsonl"), check_samples("twice.jsonl")
     assert (bad.count, bad.bad, len(bad.problems)) == (0, 100, 20)
-    assert (twice.count, twice.bad, len(twice.problems)) == (150, 100, 20)
+    assert (twice.count, twice.repeated, len(twice.problems)) == (150, 100, 20)
 
 
 def test_check_remembers_ids_in_few_bytes() -> None:
@@ -425,10 +425,25 @@ def test_check_of_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_spooled_stdin_can_be_read_twice_and_is_called_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
     give_stdin(monkeypatch, b'{"text": "x"}\n{}\n')
-    with spool_stdin() as path:
+    with spool("-") as path:
         assert check_samples(path).problems == ("-:2: no field 'text'; expected 'instruction' and 'text'",)
         assert [sample.id for sample in read_samples(path, on_bad=lambda _: None)] == ["-:1"]
     assert not path.exists()
+
+
+def test_a_pipe_can_be_read_twice(tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=lambda: pipe.write_bytes(b'{"text": "x"}\n'))
+    writer.start()
+    with spool(str(pipe)) as path:
+        assert check_samples(path).count == len(list(read_samples(path))) == 1
+    writer.join()
+
+
+def test_a_file_needs_no_copy() -> None:
+    with spool("a.jsonl") as path:
+        assert path == Path("a.jsonl")
 
 
 # Writing

@@ -19,7 +19,9 @@ Fault = Callable[["Server", web.Request], Awaitable[web.StreamResponse]]
 
 def completion(text: str, stop: str = "stop", logprobs: bool = True) -> dict[str, Any]:
     """A chat completion as the protocol writes it."""
-    tokens = [{"token": t, "logprob": -0.25, "bytes": None, "top_logprobs": []} for t in text.split()]
+    tokens: list[dict[str, Any]] = [
+        {"token": t, "logprob": -0.25, "bytes": None, "top_logprobs": []} for t in text.split()
+    ]
     choice = {"index": 0, "message": {"role": "assistant", "content": text}, "finish_reason": stop}
     choice["logprobs"] = {"content": tokens} if logprobs else None
     usage = {"prompt_tokens": 10, "completion_tokens": len(tokens), "total_tokens": 10 + len(tokens)}

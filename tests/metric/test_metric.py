@@ -113,8 +113,10 @@ def test_samples_may_be_texts_pairs_mappings_or_records() -> None:
     assert jobs[2].language == "de"
     with pytest.raises(InputError, match="sample 1 is a int"):
         metric.judge([5])  # type: ignore[list-item]
-    with pytest.raises(InputError, match="no field 'text'"):
+    with pytest.raises(InputError, match="sample 1: no field 'text'"):
         metric.judge([{"txt": "x"}])
+    with pytest.raises(InputError, match="sample 2: the text is empty"):
+        metric.judge(["a", " "])
 
 
 def test_it_works_inside_a_running_loop() -> None:

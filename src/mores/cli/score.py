@@ -19,7 +19,7 @@ from mores.engine import Counts
 from mores.engine.cost import Price, price_of
 from mores.engine.loop import run
 from mores.errors import InputError
-from mores.io import JsonlWriter, check_samples, read_records, read_samples, spool_stdin, write_text
+from mores.io import JsonlWriter, check_samples, read_records, read_samples, spool, write_text
 from mores.metric import Metric
 from mores.metric.estimate import Estimate, estimate
 from mores.report.page import page
@@ -79,15 +79,15 @@ def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_jso
 
 def _check(stack: ExitStack, texts: str, format_: str | None, skip_bad: bool) -> _Input:
     """Read everything once, so that a bad row is found before anything is sent."""
-    path = stack.enter_context(spool_stdin(format_)) if texts == "-" else Path(texts)
+    path = stack.enter_context(spool(texts))
     found = check_samples(path, format=format_)
-    if found.bad:
+    if wrong := found.bad + found.repeated:
         lines = "\n  ".join(found.problems)
-        more = f"\n  and {found.bad - len(found.problems)} more" if found.bad > len(found.problems) else ""
-        rows = "1 row" if found.bad == 1 else f"{found.bad} rows"
-        if not skip_bad:
-            raise InputError(f"{rows} cannot be read, and nothing was sent:\n  {lines}{more}\nmend, or use --skip-bad")
-        click.echo(f"left out {rows}:\n  {lines}{more}", err=True)
+        more = f"\n  and {wrong - len(found.problems)} more" if wrong > len(found.problems) else ""
+        if found.repeated or not skip_bad:
+            fix = "give every text an id of its own" if found.repeated else "mend that, or use --skip-bad"
+            raise InputError(f"{texts} has bad rows, so nothing was sent; {fix}:\n  {lines}{more}")
+        click.echo(f"left out {wrong} bad rows:\n  {lines}{more}", err=True)
     if not found.count:
         raise InputError(f"{texts}: there is no text in it")
     return _Input("standard input" if texts == "-" else texts, path, format_, found.count, found.bad)

@@ -1,8 +1,9 @@
 """Files in and out: texts become `Sample`s, records become JSON Lines; every error says `file:line: what; fix`."""
 
+from mores.io.fields import sample_from
 from mores.io.records import read_records
 from mores.io.samples import Checked, check_samples, read_samples
-from mores.io.source import FORMATS, spool_stdin
+from mores.io.source import FORMATS, spool
 from mores.io.write import JsonlWriter, write_text
 
 __all__ = [
@@ -12,6 +13,7 @@ __all__ = [
     "check_samples",
     "read_records",
     "read_samples",
-    "spool_stdin",
+    "sample_from",
+    "spool",
     "write_text",
 ]

@@ -60,12 +60,13 @@ def _near(keys: tuple[str, ...], field: str, cutoff: float) -> str | None:
 def to_sample(source: Source, row: Row) -> Sample:
     """The sample in a row; InputError with the row's place when there is none."""
     try:
-        return _sample(row.values, default_id=f"{source.path.stem}:{row.line}")
+        return sample_from(row.values, default_id=f"{source.path.stem}:{row.line}")
     except InputError as error:
         raise source.error(str(error), row.line) from error
 
 
-def _sample(values: Mapping[str, object], default_id: str) -> Sample:
+def sample_from(values: Mapping[str, object], default_id: str) -> Sample:
+    """The sample in a mapping of fields by our names or their aliases."""
     problem = complain(tuple(values))
     if problem:
         raise InputError(problem)

@@ -10,7 +10,7 @@ from pathlib import Path
 from mores.errors import InputError
 from mores.io.fields import to_sample
 from mores.io.rows import import_parquet, read_rows
-from mores.io.source import STDIN, Source, find_source, spool_stdin
+from mores.io.source import STDIN, Source, find_source, spool
 from mores.types import Record, Sample
 
 MOST_PROBLEMS = 20
@@ -26,7 +26,9 @@ class Checked(Record):
     problems: tuple[str, ...]
     """The first messages, at most 20: bad rows, then repeated ids."""
     bad: int
-    """How many problems there are in all."""
+    """How many rows cannot be read."""
+    repeated: int
+    """How many rows repeat the id of an earlier one."""
 
 
 def read_samples(
@@ -63,7 +65,7 @@ def _placed(source: Source, on_bad: Callable[[InputError], None] | None) -> Iter
 def check_samples(path: str | Path, *, format: str | None = None) -> Checked:  # noqa: A002 - the option's name
     """Reads a whole file and says what is in it and what is wrong; standard input is used up."""
     if str(path) == STDIN:
-        with spool_stdin() as spooled:
+        with spool(STDIN) as spooled:
             return check_samples(spooled, format=format)
     source = find_source(path, format)
     problems, ids, count, characters = _Problems(), _Ids(), 0, 0
@@ -78,7 +80,8 @@ def check_samples(path: str | Path, *, format: str | None = None) -> Checked:  #
         count=count,
         characters=characters,
         problems=(*problems.first, *messages[:room]),
-        bad=problems.count + repeated,
+        bad=problems.count,
+        repeated=repeated,
     )
 
 

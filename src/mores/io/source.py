@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -123,13 +123,17 @@ def not_utf8(source: Source, number: int, error: UnicodeDecodeError) -> InputErr
 
 
 @contextmanager
-def spool_stdin() -> Iterator[Path]:
-    """A copy of standard input in a temporary file, so that it can be read twice; it is gone on leaving."""
+def spool(path: str) -> Iterator[Path]:
+    """A path that can be read twice: a copy in a temporary file of standard input (`-`) or of a pipe."""
+    if path != STDIN and not Path(path).is_fifo():
+        yield Path(path)
+        return
     with TemporaryDirectory(prefix="mores-") as folder:
-        path = Path(folder) / STDIN  # this name makes ids and errors say `-`
+        copy = Path(folder) / STDIN  # this name makes ids and errors say `-`
         try:
-            with path.open("wb") as file:
-                shutil.copyfileobj(_stdin_bytes(), file)
+            with ExitStack() as stack:
+                source = _stdin_bytes() if path == STDIN else stack.enter_context(Path(path).open("rb"))
+                shutil.copyfileobj(source, stack.enter_context(copy.open("wb")))
         except OSError as error:
-            raise StoreError(f"{path}: standard input cannot be kept ({error}); free some space") from error
-        yield path
+            raise StoreError(f"{copy}: the input cannot be kept ({error}); free some space") from error
+        yield copy

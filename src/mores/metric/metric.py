@@ -12,6 +12,7 @@ from mores.cache import store_path
 from mores.engine import Answer, Counts, Job, Limits, Store, run
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
+from mores.io import sample_from
 from mores.metric.prompt import Style, messages, prompt_hash
 from mores.metric.schema import VERSION, WrittenReport, parse, report_schema, schema_hash
 from mores.metric.score import certainty, score
@@ -176,14 +177,16 @@ def as_sample(value: SampleLike, number: int) -> Sample:
     if isinstance(value, Sample):
         return value
     if isinstance(value, str):
-        return Sample(id=str(number), text=value)
-    if isinstance(value, tuple) and len(value) == 2:
-        return Sample(id=str(number), instruction=value[0], text=value[1])
-    if isinstance(value, Mapping):
-        from mores.io import sample_from
-
-        return sample_from({"id": str(number)} | dict(value), place=f"sample {number}")
-    raise InputError(f"sample {number} is a {type(value).__name__}; expected a Sample, a text, a pair or a mapping")
+        value = {"text": value}
+    elif isinstance(value, tuple) and len(value) == 2:
+        value = {"instruction": value[0], "text": value[1]}
+    if not isinstance(value, Mapping):
+        kind = type(value).__name__
+        raise InputError(f"sample {number} is a {kind}; expected a Sample, a text, a pair or a mapping")
+    try:
+        return sample_from(value, default_id=str(number))
+    except InputError as exc:
+        raise InputError(f"sample {number}: {exc}") from exc
 
 
 def judge(samples: Iterable[SampleLike], model: str | Model = "embedded", **options: Any) -> list[Judgement]:

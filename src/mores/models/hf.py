@@ -264,10 +264,12 @@ class _Network:
         """How to have control tokens read as text; before transformers 5.20 a text that has any is turned away."""
         if "sanitize_control_tokens" in inspect.signature(self.tokenizer.apply_chat_template).parameters:
             return {"sanitize_control_tokens": True}
-        for token in map(str, self.tokenizer.added_tokens_decoder.values()):
-            if token.strip() and any(token in message.content for message in messages):
+        template = str(self.tokenizer.chat_template)
+        for token in self.tokenizer.added_tokens_decoder.values():
+            control = token.special or (token.content.strip() and token.content in template)
+            if control and any(token.content in message.content for message in messages):
                 fix = "transformers before 5.20 cannot read it as text: pip install -U transformers"
-                raise Rejected(f"{self.name}: the text contains the control token {token}; {fix}")
+                raise Rejected(f"{self.name}: the text contains the control token {token.content}; {fix}")
         return {}
 
     def _groups(self, rows: Mapping[int, _Row]) -> list[list[int]]:

@@ -237,9 +237,7 @@ def verdict(judgement: Judgement, carrier: Sample) -> Verdict:
     return Verdict.ERRORS if concerned else Verdict.NONE
 
 
-def audit(
-    judgements: Mapping[str, Judgement], carriers: Sequence[Carrier], injections: Sequence[Injection]
-) -> Audit:
+def audit(judgements: Mapping[str, Judgement], carriers: Sequence[Carrier], injections: Sequence[Injection]) -> Audit:
     """Compare each verdict with an injection with that of its carrier alone; `judgements` are by sample id."""
     cases = list(_cases(judgements, carriers, injections))
     controls = [case for case in cases if case.goal is None]
