@@ -449,6 +449,22 @@ def test_a_file_needs_no_copy() -> None:
 # Writing
 
 
+def test_two_runs_do_not_write_the_same_file(tmp_path: Path) -> None:
+    with JsonlWriter(tmp_path / "o.jsonl") as one:
+        with pytest.raises(InputError, match=r"o\.jsonl: another run is writing it"), JsonlWriter(tmp_path / "o.jsonl"):
+            pass
+        one.write(SAMPLE)
+    assert list(read_records(tmp_path / "o.jsonl", Sample)) == [SAMPLE]
+
+
+def test_what_a_killed_run_left_is_overwritten(tmp_path: Path) -> None:
+    (tmp_path / ".o.jsonl.part").write_text("half a li")
+    with JsonlWriter(tmp_path / "o.jsonl") as writer:
+        writer.write(SAMPLE)
+    assert list(read_records(tmp_path / "o.jsonl", Sample)) == [SAMPLE]
+    assert [path.name for path in tmp_path.iterdir()] == ["o.jsonl"]
+
+
 SAMPLE = Sample(id="1", text="ä\u2028\0🎉", language="de")
 JUDGEMENTS = [
     Judgement(

@@ -26,6 +26,8 @@ _MODEL = [
                  help="Parallel slots of the embedded server; more than 1 is not reproducible."),
     click.option("--context", default=8192, show_default=True, type=click.IntRange(256),
                  help="Context length of the embedded server in tokens."),
+    click.option("--threads", type=click.IntRange(1),
+                 help="Threads of the embedded server; give fewer than all beside other work  [default: all cores]."),
 ]  # fmt: skip
 _ASKING = [
     click.option("--style", type=click.Choice(STYLES), default="guided", show_default=True,
@@ -79,7 +81,7 @@ def metric(given: dict[str, Any]) -> Metric:
         requests_per_minute=take("rpm"),
         tokens_per_minute=take("tpm"),
     )
-    options = Options(take("base_url"), take("adapter"), take("slots"), take("context"))
+    options = Options(take("base_url"), take("adapter"), take("slots"), take("context"), take("threads"))
     store, no_store = take("store"), take("no_store")
     return Metric(take("model"), settings, limits, options, None if no_store else store or store_path(), take("fresh"))
 

@@ -6,7 +6,6 @@ import errno
 import json
 import os
 import re
-import secrets
 import shutil
 import sys
 from collections.abc import Iterator
@@ -21,6 +20,11 @@ from pydantic_core import PydanticSerializationError
 from mores.errors import InputError, MoresError, StoreError
 from mores.io.source import to_path
 from mores.types import Record
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
 
 STDOUT = "-"
 _SURROGATES = re.compile(r"[\ud800-\udfff]")
@@ -89,8 +93,9 @@ class _Output:
             return sys.stdout.buffer
         if self._path.exists() and not self._path.is_file():
             return self._path.open("wb")
-        self._temporary = self._target.parent / f".mores-{secrets.token_hex(8)}.tmp"
-        return self._temporary.open("xb")
+        # Always the same name, so that what a killed run left behind is used again, and does not pile up.
+        self._temporary = self._target.with_name(f".{self._target.name}.part")
+        return _open_alone(self._temporary)
 
     def write(self, data: bytes) -> None:
         assert self._file is not None, "write inside the `with` block"
@@ -122,8 +127,23 @@ class _Output:
         with suppress(OSError):  # what could not be written was said by `_complete`
             if self._file is not None and not self._stdout:
                 self._file.close()
-        if self._temporary is not None:
+        if self._temporary is not None and self._file is not None:
             self._temporary.unlink(missing_ok=True)
+
+
+def _open_alone(path: Path) -> IO[bytes]:
+    """An empty file that no other process writes; BlockingIOError when one does."""
+    file = path.open("ab")
+    try:
+        if fcntl is not None:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        if not os.path.samestat(os.fstat(file.fileno()), path.stat()):  # renamed between opening and locking
+            raise BlockingIOError(errno.EAGAIN, "in use")
+        file.truncate(0)
+    except BaseException:
+        file.close()
+        raise
+    return file
 
 
 @contextmanager
@@ -145,6 +165,8 @@ def _unwritable(path: Path, error: OSError) -> MoresError:
         return InputError(f"{path}: not a place for a file ({error.strerror}); give the name of a file in a folder")
     if code in {errno.EACCES, errno.EPERM, errno.EROFS}:
         return InputError(f"{path}: may not be written ({error.strerror}); choose another folder")
+    if code == errno.EAGAIN:
+        return InputError(f"{path}: another run is writing it; wait for that to end or choose another name")
     if code in {errno.ENOSPC, errno.EDQUOT}:
         return StoreError(f"{path}: the disk is full ({error.strerror}); free some space and run again")
     return StoreError(f"{path}: cannot be written ({error}); choose another path")

@@ -23,13 +23,15 @@ class Options:
     """Requests at once of the embedded server; more than one is faster and not reproducible."""
     context: int = 8192
     """Context length in tokens of the embedded server."""
+    threads: int | None = None
+    """Threads of the embedded server; None means all cores."""
 
 
 def _embedded(name: str, options: Options) -> Model:
     from mores.models.embedded import EmbeddedModel
 
     _refuse("embedded", base_url=options.base_url)
-    return EmbeddedModel(name, adapter=options.adapter, slots=options.slots, context=options.context)
+    return EmbeddedModel(name, options.adapter, options.slots, options.context, options.threads)
 
 
 def _openai(name: str, options: Options) -> Model:

@@ -38,8 +38,16 @@ class EmbeddedModel(OpenAIModel):
 
     constrained = True
 
-    def __init__(self, name: str = "", adapter: str | None = None, slots: int = 1, context: int = 8192) -> None:
+    def __init__(
+        self,
+        name: str = "",
+        adapter: str | None = None,
+        slots: int = 1,
+        context: int = 8192,
+        threads: int | None = None,
+    ) -> None:
         self._asked = name
+        self.threads = threads or os.cpu_count() or 1
         self.adapter = _existing(adapter)
         self.slots = slots
         self.context = context
@@ -123,26 +131,28 @@ class EmbeddedModel(OpenAIModel):
             "adapter": str(self.adapter) if self.adapter else None,
             "context": self.context,
             "slots": self.slots,
-            "threads": os.cpu_count() or 1,
+            "threads": self.threads,
             "folder": folder + os.sep,
             "key": self._key,
         }
-        self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "mores.models.llama_server", json.dumps(settings),
-            stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE,
-            stderr=(Path(folder) / "log").open("wb"),
-            # Threads that spin while they wait starve each other beside any other busy program.
-            env=os.environ | {"OMP_WAIT_POLICY": "PASSIVE"},
-            start_new_session=True,  # Ctrl-C is ours to handle; the child ends with its standard input
-        )  # fmt: skip
+        with (Path(folder) / "log").open("wb") as log:
+            self._process = await asyncio.create_subprocess_exec(
+                sys.executable, "-m", "mores.models.llama_server",
+                stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log,
+                # Threads that spin while they wait starve each other beside any other busy program.
+                env=os.environ | {"OMP_WAIT_POLICY": "PASSIVE"},
+                start_new_session=True,  # Ctrl-C is ours to handle; the child ends with its standard input
+            )  # fmt: skip
+        assert self._process.stdin is not None
         assert self._process.stdout is not None
+        self._process.stdin.write(orjson.dumps(settings) + b"\n")
         try:
             line = await asyncio.wait_for(self._process.stdout.readline(), _START_TIMEOUT)
         except TimeoutError:
             line = b""
         if not line.startswith(b"http"):
-            log = (Path(folder) / "log").read_text("utf-8", "replace").strip().splitlines()
-            reason = log[-1] if log else "no reason given"
+            said = (Path(folder) / "log").read_text("utf-8", "replace").strip().splitlines()
+            reason = said[-1] if said else "no reason given"
             raise ModelError(f"the embedded server did not start with {self.path}: {reason}")
         return line.decode().strip()
 
@@ -163,6 +173,6 @@ def _existing(adapter: str | None) -> Path | None:
     if adapter is None:
         return None
     path = Path(adapter)
-    if path.is_file() and path.open("rb").read(4) == b"GGUF":
+    if path.is_file() and pull.is_gguf(path):
         return path
     raise ConfigError(f"--adapter {adapter}: not a GGUF LoRA file; a PEFT folder goes with hf:PATH")

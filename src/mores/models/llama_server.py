@@ -1,7 +1,7 @@
 """The embedded engine's process: a llama.cpp server on a loopback port, which ends when its parent does.
 
-`python -m mores.models.llama_server '{"model": PATH, …}'` prints the server's address and then waits on its
-standard input: when the parent closes it, or dies in any way, the process exits.
+`python -m mores.models.llama_server` reads its settings, one line of JSON, prints the server's address and then
+waits on its standard input: when the parent closes it, or dies in any way, the process exits.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ def serve(settings: dict[str, Any]) -> Any:
 
 def main() -> None:
     """Serve until standard input ends."""
-    server = serve(json.loads(sys.argv[1]))
+    server = serve(json.loads(sys.stdin.buffer.readline()))
     print(server.listening_address, flush=True)
     sys.stdin.buffer.read()
     os._exit(0)  # the server's own shutdown waits for open connections

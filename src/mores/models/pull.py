@@ -115,10 +115,15 @@ def _check(path: Path) -> None:
         raise ModelError(f"{path.name}: sha256 is {found}, expected {DEFAULT.sha256}; run `mores pull` again")
 
 
-def _keep(path: Path) -> Path:
+def is_gguf(path: Path) -> bool:
+    """Whether a file begins as GGUF files do."""
     with path.open("rb") as file:
-        if file.read(4) != b"GGUF":
-            raise InputError(f"{path}: not a GGUF file; expected one made for llama.cpp")
+        return file.read(4) == b"GGUF"
+
+
+def _keep(path: Path) -> Path:
+    if not is_gguf(path):
+        raise InputError(f"{path}: not a GGUF file; expected one made for llama.cpp")
     target = models_folder() / path.name
     if target.exists() and target.samefile(path):
         return target

@@ -1,0 +1,251 @@
+"""`mores score`, through the real command: what it writes, and what it says when something is wrong."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+import sqlite3
+import subprocess
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from mores.io import read_records
+from mores.types import Judgement
+from tests.cli.conftest import Run, command
+from tests.engine.server import Server, dropped, too_long
+
+ROWS = [
+    {"id": "a", "instruction": "What do Germans eat?", "text": "Schnitzel", "language": "de", "region": "DE"},
+    {"id": "b", "instruction": "Que mange-t-on ?", "text": "Du pain", "language": "French", "region": "France"},
+]
+
+
+def put(path: str, rows: list[dict[str, str]]) -> str:
+    Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
+
+
+def judgements(path: str) -> list[Judgement]:
+    return list(read_records(path, Judgement))
+
+
+def test_jsonl_to_judgements_table_and_page(mores: Run) -> None:
+    put("texts.jsonl", ROWS)
+    done = mores("score", "texts.jsonl", "--model", "fake:first-word", "--html", "page.html")
+    assert done.returncode == 0, done.stderr
+    found = judgements("texts.judgements.jsonl")
+    assert [j.sample_id for j in found] == ["a", "b"]
+    assert [j.score for j in found] == [-1, -1]
+    assert "Schnitzel" in done.stdout
+    assert "2 texts, 2 judged" in done.stdout
+    assert "its verdicts mean nothing" in done.stderr
+    assert "its verdicts mean nothing" in Path("page.html").read_text()
+
+
+def test_csv_parquet_and_plain_text_give_the_same(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    columns = list(ROWS[0])
+    cells = "\n".join(",".join(f'"{row[c]}"' for c in columns) for row in ROWS)
+    Path("t.csv").write_text(",".join(columns) + "\n" + cells + "\n")
+    pq.write_table(pa.Table.from_pylist(ROWS), "t.parquet")
+    found = []
+    for name in ("t.jsonl", "t.csv", "t.parquet"):
+        assert mores("score", name, "--model", "fake:first-word", "--out", "o.jsonl").returncode == 0
+        found.append(Path("o.jsonl").read_text())
+    assert found[0] == found[1] == found[2]
+    Path("t.txt").write_text("First text.\n\nSecond text.\n")
+    assert mores("score", "t.txt", "--model", "fake:clean").returncode == 0
+    assert [j.sample_id for j in judgements("t.judgements.jsonl")] == ["t:1", "t:3"]
+
+
+def test_stdin_to_stdout(mores: Run) -> None:
+    done = mores("score", "-", "--model", "fake:first-word", stdin="Guten Tag!\n")
+    assert json.loads(done.stdout)["report"]["errors"][0]["quote"] == "Guten"
+    assert "1 texts, 1 judged" in done.stderr
+    done = mores("score", "-", "--model", "fake:clean", "--json", stdin='{"text": "x", "id": "y"}')
+    assert json.loads(done.stdout)["sample_id"] == "y"
+
+
+def test_json_summary(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    found = json.loads(mores("score", "t.jsonl", "--model", "fake:broken", "--json").stdout)
+    assert (found["n"], found["judged"], found["mean_score"], found["failed"]) == (2, 0, None, {"parse": 2})
+    assert found["signature"].startswith("metric:excam.1|model:fake:broken|")
+
+
+def test_dry_run_sends_nothing(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    with Server() as server:
+        arguments = ("score", "t.jsonl", "--model", "openai:stub", "--base-url", server.url, "--dry-run")
+        assert "2 calls would be sent" in mores(*arguments).stdout
+        assert "give it with --price" in mores(*arguments).stdout
+        assert "at most $" in mores(*arguments, "--price", "1,2").stdout
+        assert server.asked == []
+    assert not Path("t.judgements.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "words"),
+    [
+        ("t.jsonl", b'{"text": "a"}\n' * 16 + b'{"text": "b"\n', "t.jsonl:17: "),
+        ("t.jsonl", b'{"instruction": "a"}\n', "t.jsonl:1: no field 'text'; expected 'instruction' and 'text'"),
+        ("t.jsonl", b'{"text": "a", "language": "klingonese"}\n', "t.jsonl:1: "),
+        ("t.jsonl", b'{"text": "a", "region": "Atlantis"}\n', "t.jsonl:1: "),
+        ("t.jsonl", b'{"text": " "}\n', "t.jsonl:1: the text is empty"),
+        ("t.jsonl", b'{"text": "\xff"}\n', "t.jsonl:1: not valid UTF-8 (byte 0xff at column 11); save"),
+        ("t.jsonl", b'{"id": 1, "text": "a"}\n{"id": 1, "text": "b"}\n', "t.jsonl:2: id '1' is already that of line 1"),
+        ("t.jsonl", b"", "there is no text in it"),
+        ("t.csv", b"instruction,txt\na,b\n", "no field 'text'"),
+        ("t.parquet", b"not parquet", "t.parquet"),
+        ("t.docx", b"x", "suffix '.docx' is not known"),
+    ],
+)  # fmt: skip
+def test_bad_input_names_file_line_and_fix(mores: Run, name: str, content: bytes, words: str) -> None:
+    Path(name).write_bytes(content)
+    done = mores("score", name, "--model", "fake:clean")
+    assert done.returncode == 1
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not Path("t.judgements.jsonl").exists()
+
+
+def test_skip_bad_leaves_rows_out_and_says_so(mores: Run) -> None:
+    Path("t.jsonl").write_text('{"text": "a"}\n{"txt": "b"}\n{"text": "c"}\n')
+    done = mores("score", "t.jsonl", "--model", "fake:clean", "--skip-bad", "--html", "p.html")
+    assert done.returncode == 0
+    assert "left out 1 bad rows:\n  t.jsonl:2: no field 'text'" in done.stderr
+    assert [j.sample_id for j in judgements("t.judgements.jsonl")] == ["t:1", "t:3"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--model", "gpt-4"], "no such kind"),
+        (["--temperature", "warm"], "expected a number or 'none'"),
+        (["--price", "cheap"], "--price 0.40,1.60"),
+        (["--style", "loud"], "'loud' is not one of"),
+        (["--no-such-option"], "No such option"),
+        (["--model", "openai:x", "--base-url", "nonsense"], "http://localhost:8000/v1"),
+    ],
+)
+def test_wrong_usage_is_exit_code_2(mores: Run, arguments: list[str], words: str) -> None:
+    put("t.jsonl", ROWS)
+    done = mores("score", "t.jsonl", *arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+def test_unreachable_server_and_wrong_key(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    with Server(key="right") as server:
+        done = mores("score", "t.jsonl", "--model", "openai:x", "--base-url", server.url, OPENAI_API_KEY="wrong")
+        assert (done.returncode, server.asked) == (1, [])
+        assert "refused the key: set OPENAI_API_KEY" in done.stderr
+        done = mores("score", "t.jsonl", "--model", "openai:x", "--base-url", server.url)
+        assert "wants a key, and none is set" in done.stderr
+    done = mores("score", "t.jsonl", "--model", "openai:x", "--base-url", server.url)
+    assert done.returncode == 1
+    assert f"cannot reach {server.url}" in done.stderr
+
+
+def test_a_2_mb_text_is_a_failure_in_its_place(mores: Run) -> None:
+    put("t.jsonl", [{"id": "long", "text": "x" * 2_000_000}, *ROWS])
+    with Server({too_long: 0.0}) as server:
+        done = mores("score", "t.jsonl", "--model", "openai:x", "--base-url", server.url)
+    assert done.returncode == 0
+    first, *rest = judgements("t.judgements.jsonl")
+    assert first.failure is not None
+    assert "2,000,035 characters are more than the limit" in first.failure.reason
+    assert [j.failure for j in rest] == [None, None]
+    assert "not judged: 1 input" in done.stdout
+
+
+def test_a_full_disk_for_the_output(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    done = mores("score", "t.jsonl", "--model", "fake:clean", "--out", "/dev/full")
+    assert done.returncode == 1
+    assert "/dev/full" in done.stderr
+    assert "No space left" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_a_failed_run_leaves_the_old_output_alone(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    Path("t.judgements.jsonl").write_text("old\n")
+    with Server(key="right") as server:
+        assert mores("score", "t.jsonl", "--model", "openai:x", "--base-url", server.url).returncode == 1
+    assert Path("t.judgements.jsonl").read_text() == "old\n"
+
+
+def test_ctrl_c_keeps_what_was_judged(home: Path, mores: Run) -> None:
+    put("t.jsonl", [{"text": f"text {i}"} for i in range(400)])
+    with Server(latency=0.05) as server:
+        arguments = ["score", "t.jsonl", "--model", "openai:x", "--base-url", server.url, "--concurrency", "4"]
+        process = subprocess.Popen(command(*arguments), cwd=home, stderr=subprocess.PIPE, stdout=subprocess.PIPE)
+        wait_for(server, 20)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=20)
+        assert process.returncode == 1
+        assert "run the same command again to go on" in err.decode()
+        kept = keys(home)
+        assert 0 < len(kept) < 400
+        server.latency = 0
+        done = mores(*arguments)
+        assert f"{len(kept)} from the store" in done.stderr
+    assert len(judgements("t.judgements.jsonl")) == 400
+
+
+def wait_for(server: Server, answers: int) -> None:
+    deadline = time.monotonic() + 30
+    while sum(server.answered.values()) < answers and time.monotonic() < deadline:
+        time.sleep(0.005)
+
+
+def keys(home: Path) -> set[str]:
+    """The prompts whose answers are in the store."""
+    with sqlite3.connect(home / "cache" / "responses.db") as db:
+        rows = db.execute("SELECT messages FROM response JOIN prompt ON prompt.hash = response.prompt").fetchall()
+    db.close()
+    return {json.loads(messages)[-1][1] for (messages,) in rows}
+
+
+def test_killed_ten_times_at_random_nothing_is_lost_or_asked_again(home: Path) -> None:
+    """2,000 calls, SIGKILL at ten random points: every answer once, and none asked for again that was kept."""
+    put("t.jsonl", [{"id": f"s{i}", "text": f"text {i}"} for i in range(2000)])
+    draw = random.Random(7)
+    with Server({dropped: 0.02}, latency=0.01) as server:
+        arguments = ["score", "t.jsonl", "--model", "openai:x", "--base-url", server.url, "--concurrency", "8"]
+        for _ in range(10):
+            before = len(server.asked)
+            known = keys(home) if (home / "cache" / "responses.db").exists() else set()
+            process = subprocess.Popen(
+                command(*arguments), cwd=home, stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL
+            )
+            wait_for(server, sum(server.answered.values()) + draw.randrange(1, 150))
+            time.sleep(draw.random() * 0.05)
+            os.kill(process.pid, signal.SIGKILL)
+            process.wait()
+            assert known.isdisjoint(server.asked[before:])
+            assert not Path("t.judgements.jsonl").exists()
+        before, known = len(server.asked), keys(home)
+        assert 0 < len(known) < 2000
+        done = subprocess.run(command(*arguments), cwd=home, capture_output=True, timeout=120, check=False)
+        assert done.returncode == 0, done.stderr
+        assert known.isdisjoint(server.asked[before:])
+    assert [j.sample_id for j in judgements("t.judgements.jsonl")] == [f"s{i}" for i in range(2000)]
+    assert len(keys(home)) == 2000
+    assert sorted(path.name for path in home.iterdir()) == ["cache", "t.jsonl", "t.judgements.jsonl"]
+
+
+def test_help_needs_no_heavy_library(mores: Run) -> None:
+    heavy = ("aiohttp", "pydantic", "torch", "rich")
+    probe = f"import sys; from mores.cli import mores; print([m for m in {heavy} if m in sys.modules])"
+    done = subprocess.run([command()[0], "-c", probe], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"
+    assert mores("--help").returncode == 0

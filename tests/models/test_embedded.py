@@ -1,0 +1,114 @@
+"""The embedded model, for real: the GGUF file, the server process, and answers that can be reproduced."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from mores.engine import Answer, Job, run
+from mores.engine.loop import run as run_loop
+from mores.errors import ModelError
+from mores.metric import Metric
+from mores.models import Message, Request
+from mores.models import pull as models
+from mores.models.embedded import EmbeddedModel
+from mores.types import FailureKind
+
+SCHEMA = {
+    "type": "object",
+    "properties": {"city": {"type": "string", "maxLength": 12}},
+    "required": ["city"],
+    "additionalProperties": False,
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def gguf() -> Path:
+    """The default model's file, downloaded once for all runs of the tests."""
+    try:
+        return models.pull("")
+    except ModelError as exc:
+        pytest.skip(f"the embedded model cannot be downloaded here: {exc}")
+
+
+def ask(text: str, system: str = "Be brief.", tokens: int = 12) -> Job:
+    return Job(text, Request((Message("system", system), Message("user", text)), max_tokens=tokens))
+
+
+def answers(jobs: list[Job], model: EmbeddedModel) -> list[Answer]:
+    async def gather() -> list[Answer]:
+        return [answer async for answer in run(jobs, model)]
+
+    return run_loop(gather())
+
+
+def test_the_same_question_gets_the_same_answer_whatever_was_asked_before() -> None:
+    question = ask("Name a dish from Japan.")
+    others = [ask("Name a dish from Peru."), ask("Name a dish from Japan and one from Peru.", "Be long.")]
+    first = answers([question, *others], EmbeddedModel())
+    second = answers([*others, question], EmbeddedModel())
+    assert first[0].completion is not None
+    assert first[0].completion == second[2].completion
+    assert [a.completion for a in first[1:]] == [a.completion for a in second[:2]]
+    assert first[0].completion.logprobs is not None
+    assert len(first[0].completion.logprobs) == first[0].completion.completion_tokens
+    assert all(p <= 0 for p in first[0].completion.logprobs)
+
+
+def test_the_schema_holds_and_a_text_that_is_too_long_is_a_failure() -> None:
+    job = Job("x", Request((Message("user", "Capital of Peru as JSON"),), max_tokens=40, schema=SCHEMA))
+    constrained, long = answers([job, ask("word " * 3000)], EmbeddedModel(context=1024))
+    assert constrained.completion is not None
+    assert constrained.completion.text.startswith('{"city":"')
+    assert long.failure is not None
+    assert long.failure.kind is FailureKind.MODEL
+    assert "context" in long.failure.reason
+
+
+def test_judging_with_it_gives_reports_and_says_what_it_is(tmp_path: Path) -> None:
+    metric = Metric("embedded", store=tmp_path / "s.db")
+    [judgement] = metric.judge([("What do people in Japan eat with?", "In Japan people eat with forks.")])
+    assert judgement.failure is None
+    assert judgement.report is not None
+    assert "SmolLM2-135M-Instruct.Q4_1@b179c9523d0e" in judgement.signature
+    assert "slots1" in judgement.signature
+    assert metric.judge_model.warning is not None
+    assert "do not measure anything" in metric.judge_model.warning
+
+
+def test_the_server_dies_with_its_parent() -> None:
+    script = (
+        "import asyncio, os, signal\n"
+        "from mores.models.embedded import EmbeddedModel\n"
+        "async def main():\n"
+        "    async with EmbeddedModel() as model:\n"
+        "        print(model._process.pid, flush=True)\n"
+        "        os.kill(os.getpid(), signal.SIGKILL)\n"
+        "asyncio.run(main())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    child = int(done.stdout)
+    deadline = time.monotonic() + 10
+    while alive(child) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert not alive(child)
+
+
+def alive(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    state = Path(f"/proc/{process}/stat")
+    return not (state.exists() and state.read_text().rpartition(")")[2].split()[0] == "Z")
+
+
+def test_a_file_that_is_no_model_says_so(tmp_path: Path) -> None:
+    (tmp_path / "bad.gguf").write_bytes(b"GGUF" + b"\0" * 100)
+    with pytest.raises(ModelError, match=r"did not start with .*bad\.gguf"):
+        answers([ask("x")], EmbeddedModel(str(tmp_path / "bad.gguf")))

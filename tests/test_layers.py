@@ -1,0 +1,49 @@
+"""Dependencies point one way, as the design says; each layer may import those before it and itself."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+import mores
+
+SOURCE = Path(mores.__file__).parent
+LAYERS = [
+    {"types", "errors", "cache", "signature"},
+    {"culture"},
+    {"io", "stats"},
+    {"models"},
+    {"engine"},
+    {"metric"},
+    {"report"},
+    {"cli"},
+]
+
+
+def place(module: str) -> int:
+    """The layer of a module such as `mores.engine.store`; `mores` itself has only the version at run time."""
+    part = module.partition(".")[2].partition(".")[0]
+    return next((n for n, layer in enumerate(LAYERS) if part in layer), -1)
+
+
+def imports(path: Path) -> Iterator[str]:
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
+            yield node.module
+        elif isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_imports_point_to_earlier_layers(path: Path) -> None:
+    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    if own == "__init__":
+        return
+    layer = place(f"mores.{own}")
+    assert layer >= 0, f"{own} is in no layer: add it to LAYERS"
+    for module in imports(path):
+        if module.startswith("mores.") and module.split(".")[1] != own:
+            assert place(module) < layer, f"{path.name} of layer {own} imports {module}"
