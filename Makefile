@@ -3,11 +3,13 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS ?= dev
+comma := ,
+READY := $(READY)-$(subst $(comma),-,$(EXTRAS))
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
-.PHONY: demo test check lint test-slow bench docs lock clean
+.PHONY: demo test check test-slow bench docs picture lock clean
 
-demo: $(VENV)/ready ## score the examples with the embedded model, and make the pages
+demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
 	mkdir -p build
 	$(BIN)/mores show examples/world.jsonl examples/world.gold.jsonl --html build/gold.html --quiet
@@ -20,27 +22,33 @@ demo: $(VENV)/ready ## score the examples with the embedded model, and make the 
 test: check ## lint, types and tests: everything that CI runs
 	$(BIN)/pytest
 
-check: $(VENV)/ready ## lint and types only
+check: $(READY) ## lint and types only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test-slow: $(VENV)/ready ## the tests that take minutes
+test-slow: $(READY) ## the tests that take minutes
 	$(BIN)/pytest -m slow
 
-bench: $(VENV)/ready ## the engine's speed beside others, as ratios in one run
+bench: $(READY) ## the engine's speed beside others, as ratios in one run
 	$(BIN)/python benchmarks/engine.py
 
-docs: $(VENV)/ready ## write the help texts into the docs again
+docs: $(READY) ## write the help texts into the docs again
 	$(BIN)/python docs/generate.py
 
+picture: $(READY) ## take the README's picture again; needs Chromium
+	mkdir -p build
+	$(BIN)/mores show examples/world.jsonl examples/world.gold.jsonl --html build/gold.html --quiet
+	$(BIN)/python docs/picture.py build/gold.html docs/page.png
+
 lock: ## pin the newest versions of everything that development uses
-	$(PYTHON) -m venv build/lock
-	build/lock/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[$(EXTRAS)]'
-	build/lock/bin/python -m pip freeze --exclude-editable > requirements-dev.lock
+	$(PYTHON) -m venv --clear build/lock
+	build/lock/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,hf]' $(LOCK)
+	build/lock/bin/python -m pip list --format=freeze --exclude mores --exclude pip --exclude setuptools \
+		| sed 's/+cpu$$//' > requirements-dev.lock
 	rm -rf build/lock
 
-$(VENV)/ready: pyproject.toml requirements-dev.lock
+$(READY): pyproject.toml requirements-dev.lock
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Mores needs Python 3.11 or newer: make PYTHON=python3.12"'
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet --editable '.[$(EXTRAS)]' --constraint requirements-dev.lock

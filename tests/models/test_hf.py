@@ -21,7 +21,8 @@ from mores.engine import run as run_engine
 from mores.errors import ConfigError, ModelError, Rejected
 from mores.models import Options, hf, open_model
 from mores.models.base import Completion, Message, Model, Request
-from mores.models.hf import HFModel
+from mores.models.hf import HFModel, files
+from mores.models.hf.network import Network, _Chooser, _Row
 from mores.types import FailureKind
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -92,7 +93,7 @@ def make_adapter(folder: Path, layers: int = 2) -> Path:
 @pytest.fixture(autouse=True)
 def _on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same numbers on every machine."""
-    monkeypatch.setattr(hf, "_has_gpu", lambda: False)
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
 
 
 @pytest.fixture(scope="module")
@@ -273,11 +274,11 @@ def test_no_seed_is_a_new_one_each_time(tiny: Path) -> None:
 )
 def test_samples_follow_the_distribution(settings: dict[str, Any], expected: list[float]) -> None:
     count = 4000
-    network = hf._Network("hf:none", None, None, CONTEXT, [], 1.0)
-    rows = [hf._Row(ask("", seed=seed, **settings), [], 1) for seed in range(count)]
+    network = Network("hf:none", None, None, CONTEXT, [], 1.0)
+    rows = [_Row(ask("", seed=seed, **settings), [], 1) for seed in range(count)]
     # The likeliest token is not the first, and two cannot be had at all.
     logits = torch.tensor([0.15, 0.0, 0.5, 0.05, 0.3, 0.0]).log().repeat(count, 1)
-    tokens = hf._Chooser(rows, network, torch.device("cpu"))(None, logits).argmax(-1)
+    tokens = _Chooser(rows, network, torch.device("cpu"))(None, logits).argmax(-1)
     shares = (torch.bincount(tokens, minlength=6) / count)[[2, 4, 0, 3]]
     assert shares.tolist() == pytest.approx(expected, abs=0.025)  # three standard errors at one half
     assert shares.tolist() == pytest.approx(expected, abs=1e-9) or 1.0 not in expected
@@ -310,6 +311,41 @@ def test_a_batch_is_never_larger_than_the_concurrency(tiny: Path) -> None:
     assert len(answers) == 5
 
 
+def test_a_batch_ends_with_the_last_row_that_needs_it(copy: Path) -> None:
+    [long], [trace] = traced(HFModel(str(copy)), [ask("tea")])
+    change(copy / "generation_config.json", eos_token_id=trace.ids[0][long.prompt_tokens + 2])
+    requests = [ask("tea", max_tokens=100), ask("milk", max_tokens=5)]
+    answers, [trace] = traced(HFModel(str(copy), batch=2), requests)
+    assert [(answer.stop, answer.completion_tokens) for answer in answers] == [("stop", 3), ("length", 5)]
+    assert len(trace.ids[0]) - len(trace.mask[0]) == 5
+
+
+@pytest.fixture
+def sizes(monkeypatch: pytest.MonkeyPatch) -> list[int]:
+    """How many requests each batch has."""
+    counts: list[int] = []
+    answer = Network.answer
+
+    def counted(self: Any, requests: Sequence[Request], abandoned: Any) -> Any:
+        counts.append(len(requests))
+        return answer(self, requests, abandoned)
+
+    monkeypatch.setattr(Network, "answer", counted)
+    return counts
+
+
+def test_a_batch_waits_for_company(tiny: Path, sizes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hf, "_LINGER", 10)
+
+    async def one_after_the_other(model: HFModel) -> None:
+        first = asyncio.create_task(model.complete(ask("tea")))
+        await asyncio.sleep(0.02)
+        await asyncio.gather(first, model.complete(ask("milk")))
+
+    use(HFModel(str(tiny), batch=2), one_after_the_other)
+    assert sizes == [2]
+
+
 def test_padding_never_reaches_beyond_the_context(tiny: Path) -> None:
     long = ask("tea " * 107, max_tokens=500)
     answers, calls = traced(HFModel(str(tiny), batch=4), [ask("a", max_tokens=100), long, ask("b")])
@@ -333,14 +369,14 @@ def test_one_bad_request_does_not_spoil_its_batch(tiny: Path) -> None:
 @pytest.mark.parametrize("fits", [0, 1, 2])
 def test_too_little_memory_splits_the_batch(tiny: Path, monkeypatch: pytest.MonkeyPatch, fits: int) -> None:
     expected = complete(HFModel(str(tiny)), *MIXED)
-    generate = hf._Network._generate
+    generate = Network._generate
 
     def crowded(self: Any, rows: list[Any], abandoned: Any) -> Any:
         if len(rows) > fits:
             raise torch.cuda.OutOfMemoryError
         return generate(self, rows, abandoned)
 
-    monkeypatch.setattr(hf._Network, "_generate", crowded)
+    monkeypatch.setattr(Network, "_generate", crowded)
     if not fits:
         with pytest.raises(Rejected, match=r"memory is too small for a prompt of \d+ tokens and up to 12 more"):
             complete(HFModel(str(tiny)), ask("tea"))
@@ -352,7 +388,7 @@ def test_too_little_memory_splits_the_batch(tiny: Path, monkeypatch: pytest.Monk
 def test_what_nobody_waits_for_is_not_finished(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started, go_on = threading.Event(), threading.Event()
     steps = 0
-    choose = hf._Chooser.__call__
+    choose = _Chooser.__call__
 
     def slow(self: Any, input_ids: Any, scores: Any) -> Any:
         nonlocal steps
@@ -361,7 +397,7 @@ def test_what_nobody_waits_for_is_not_finished(tiny: Path, monkeypatch: pytest.M
         assert go_on.wait(10)
         return choose(self, input_ids, scores)
 
-    monkeypatch.setattr(hf._Chooser, "__call__", slow)
+    monkeypatch.setattr(_Chooser, "__call__", slow)
 
     async def give_up(model: HFModel) -> None:
         asked = [asyncio.create_task(model.complete(ask("tea", max_tokens=200))) for _ in range(3)]
@@ -379,7 +415,7 @@ def test_a_broken_network_is_reported_to_all(tiny: Path, monkeypatch: pytest.Mon
     def broken(*_: Any) -> Any:
         raise RuntimeError("device-side assert\nand so on")
 
-    monkeypatch.setattr(hf._Network, "_generate", broken)
+    monkeypatch.setattr(Network, "_generate", broken)
     with pytest.raises(ModelError, match=r"hf:.*tiny: RuntimeError: device-side assert$"):
         complete(HFModel(str(tiny), batch=2), ask("a"), ask("b"))
 
@@ -396,8 +432,9 @@ def test_numbers_that_are_none_are_rejected(copy: Path) -> None:
 
 
 def test_a_prompt_longer_than_the_context_is_rejected(tiny: Path) -> None:
-    with pytest.raises(Rejected, match=rf"the prompt has \d{{3,}} tokens and the model's context is {CONTEXT};"):
-        complete(HFModel(str(tiny)), ask("tea " * 300))
+    just_too_long = ask("tea " * 110)
+    with pytest.raises(Rejected, match="the prompt has 256 tokens and the model's context is 256; shorten"):
+        complete(HFModel(str(tiny)), just_too_long)
 
 
 def test_a_prompt_that_the_template_refuses_is_rejected(tiny: Path) -> None:
@@ -600,12 +637,14 @@ def test_a_missing_library_says_what_to_install(
         HFModel(str(tiny), adapter=str(adapter))
 
 
-def test_the_identity_names_all_that_decides_an_answer(tiny: Path, adapter: Path) -> None:
+def test_the_identity_names_all_that_decides_an_answer(tiny: Path, adapter: Path, tmp_path: Path) -> None:
     version = transformers.__version__
     plain = HFModel(str(tiny)).identity
-    assert plain.startswith(f"hf/{tiny.resolve()}@")
+    assert plain.startswith("hf/tiny@")
     assert plain.endswith(f"/float32/transformers-{version}/batch1")
     assert HFModel(str(tiny)).identity == plain
+    moved = shutil.copytree(tiny, tmp_path / "elsewhere" / "tiny")
+    assert HFModel(str(moved)).identity == plain
     different = {plain, HFModel(str(tiny), batch=2).identity, HFModel(str(tiny), adapter=str(adapter)).identity}
     assert len(different) == 3
 
@@ -622,16 +661,16 @@ def test_the_identity_follows_the_contents(copy: Path, file: str) -> None:
 
 
 def test_the_fingerprint_of_a_big_file_sees_training(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(hf, "_BLOCK", 8)
-    monkeypatch.setattr(hf, "_BLOCKS", 4)
+    monkeypatch.setattr(files, "_BLOCK", 8)
+    monkeypatch.setattr(files, "_BLOCKS", 4)
     file = tmp_path / "model.safetensors"
     file.write_bytes(bytes(1000))
-    before = hf._fingerprint([file]), hf._fingerprint([file], whole=True)
+    before = files.fingerprint([file]), files.fingerprint([file], whole=True)
     file.write_bytes(bytes(999) + b"1")  # outside the blocks: only the whole sees it
-    assert hf._fingerprint([file]) == before[0]
-    assert hf._fingerprint([file], whole=True) != before[1]
+    assert files.fingerprint([file]) == before[0]
+    assert files.fingerprint([file], whole=True) != before[1]
     file.write_bytes(b"1" * 1000)
-    assert hf._fingerprint([file]) != before[0]
+    assert files.fingerprint([file]) != before[0]
 
 
 # -- through the engine ----------------------------------------------------------------------------------------
@@ -659,21 +698,12 @@ def test_it_runs_in_the_engine(tiny: Path, adapter: Path, tmp_path: Path) -> Non
     assert not any(answer.cached for answer in other)
 
 
-def test_the_engine_fills_the_batches(tiny: Path) -> None:
+def test_the_engine_fills_the_batches(tiny: Path, sizes: list[int], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(hf, "_LINGER", 0.3)  # a busy machine must not fail this
     jobs = [Job(str(i), ask(f"tea {i}", max_tokens=4)) for i in range(10)]
-    model = HFModel(str(tiny), batch=4)
-    sizes: list[int] = []
-    answer = hf._Network.answer
-
-    def counted(self: Any, requests: Sequence[Request], abandoned: Any) -> Any:
-        sizes.append(len(requests))
-        return answer(self, requests, abandoned)
 
     async def all_of_them() -> list[Answer]:
-        return [answer async for answer in run_engine(jobs, model)]
+        return [answer async for answer in run_engine(jobs, HFModel(str(tiny), batch=4))]
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hf._Network, "answer", counted)
-        answers = asyncio.run(all_of_them())
-    assert [a.job.id for a in answers] == [str(i) for i in range(10)]
+    assert [answer.job.id for answer in asyncio.run(all_of_them())] == [str(i) for i in range(10)]
     assert sizes == [4, 4, 2]

@@ -18,8 +18,8 @@ class Limits:
     """Most calls at once; None means what the model is best served with."""
     attempts: int = 8
     """Tries per request before it becomes a failure."""
-    timeout: float = 300.0
-    """Seconds for one try."""
+    timeout: float | None = None
+    """Seconds for one try; None means what the model needs."""
     backoff: float = 0.5
     """Seconds before the second try; doubled each time, drawn at random from zero to that."""
     longest_wait: float = 60.0

@@ -116,6 +116,7 @@ class _Runner:
         self.counts = counts
         self.fresh = fresh
         self.concurrency = limits.concurrency or model.concurrency
+        self.timeout = limits.timeout or model.timeout
         self.throttle = Throttle(limits, self.concurrency)
         # How far the jobs may run ahead of the oldest open one: bounds memory, whatever the stream's length.
         self.window = max(4 * _CHUNK, 8 * self.concurrency)
@@ -267,10 +268,10 @@ class _Runner:
                 await asyncio.sleep(self._wait(attempt, last))
             started = await self.throttle.acquire(guess)
             try:
-                async with asyncio.timeout(self.limits.timeout):
+                async with asyncio.timeout(self.timeout):
                     completion = await self.model.complete(request)
             except TimeoutError:
-                last = Transient(f"no answer within {self.limits.timeout:g} s")
+                last = Transient(f"no answer within {self.timeout:g} s")
             except Rejected as exc:
                 return Failure(kind=FailureKind.MODEL, reason=str(exc))
             except Transient as exc:

@@ -53,13 +53,13 @@ def report_schema(bounded: bool) -> dict[str, Any]:
 
     error = {
         "side": {"type": "string", "enum": ["instruction", "text"]},
-        "quote": text(120),
+        "quote": text(60),
         "severity": {"type": "string", "enum": [str(s) for s in Severity]},
-        "type": text(40),
-        "explanation": text(120),
+        "type": text(30),
+        "explanation": text(60),
     }
     errors = {"type": "array", "items": _object(error)} | ({"maxItems": 2} if bounded else {})
-    return _object({"errors": errors, "explanation": text(120)})
+    return _object({"errors": errors, "explanation": text(60)})
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

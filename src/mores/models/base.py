@@ -61,6 +61,10 @@ class Model(Protocol):
         """How many calls at once it is best served with."""
 
     @property
+    def timeout(self) -> float:
+        """Seconds that one call may take, unless the user says otherwise."""
+
+    @property
     def constrained(self) -> bool:
         """Whether it needs the schema constraint to write a report at all."""
 

@@ -37,6 +37,7 @@ class EmbeddedModel(OpenAIModel):
     """The same client as `openai:`, with a server of its own."""
 
     constrained = True
+    timeout = 3600.0
 
     def __init__(
         self,

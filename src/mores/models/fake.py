@@ -31,6 +31,7 @@ class FakeModel:
     constrained = False
     warning = "fake: is not a model; its verdicts mean nothing"
     concurrency = 8
+    timeout = 60.0
 
     def __init__(self, name: str, answer: Callable[[Request], Completion]) -> None:
         self.name = f"fake:{name}"

@@ -26,6 +26,7 @@ class OpenAIModel:
     """A chat model behind a base URL. The key comes from the environment: OPENAI_API_KEY."""
 
     constrained = False
+    timeout = 300.0
     warning: str | None = None
 
     def __init__(self, name: str, base_url: str | None = None, api_key: str | None = None) -> None:

@@ -1,0 +1,110 @@
+"""What there is before a model is loaded: its folder or Hub commit, fingerprints of files, installed libraries."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import re
+from collections.abc import Iterable
+from hashlib import blake2b
+from pathlib import Path
+
+from mores.errors import ConfigError
+
+_HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
+_SETTINGS = (
+    "config.json", "generation_config.json", "chat_template.jinja", "chat_template.json", "tokenizer.json",
+    "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json", "vocab.json",
+    "vocab.txt", "merges.txt", "*.model",
+)  # fmt: skip
+_BLOCK = 1 << 16
+_BLOCKS = 64
+
+
+def local_folder(name: str) -> Path | None:
+    """The folder of that name, or None for what can only be a name on the Hub."""
+    folder = Path(name).expanduser()
+    if name and folder.is_dir():
+        if (folder / "config.json").exists():
+            return folder.resolve()
+        if (folder / "adapter_config.json").exists():
+            raise ConfigError(f"hf:{name}: a LoRA adapter; give its base model as hf:BASE with --adapter {name}")
+        raise ConfigError(f"hf:{name}: no config.json in it; expected a folder that transformers saved")
+    if not _HUB_NAME.fullmatch(name) or name.startswith("."):
+        raise ConfigError(f"hf:{name}: no such folder; give a local folder or a Hub name such as hf:owner/model")
+    return None
+
+
+def hub_commit(name: str) -> str:
+    """The commit of the Hub's model, which pins every file of it; the cached one where there is no network."""
+    require("pip install 'mores[hf]'", "huggingface_hub")
+    from huggingface_hub import hf_hub_download
+    from huggingface_hub.errors import EntryNotFoundError, GatedRepoError, LocalEntryNotFoundError
+
+    try:
+        return Path(hf_hub_download(name, "config.json")).parent.name
+    except LocalEntryNotFoundError as exc:
+        problem = "no such folder, and not in the Hub's cache here, and the Hub cannot be reached (no network, or"
+        raise ConfigError(f"hf:{name}: {problem} HF_HUB_OFFLINE is set); give a local folder") from exc
+    except EntryNotFoundError as exc:
+        raise ConfigError(f"hf:{name}: no config.json on the Hub; it is not a transformers model") from exc
+    except GatedRepoError as exc:
+        fix = "ask for access on its page, then log in with `hf auth login`"
+        raise ConfigError(f"hf:{name}: the Hub wants permission for it; {fix}") from exc
+    except (OSError, ValueError) as exc:
+        fix = "check the name, or give a local folder"
+        raise ConfigError(f"hf:{name}: no such folder, and the Hub says: {first_line(exc)}; {fix}") from exc
+
+
+def adapter_folder(adapter: str | None) -> Path | None:
+    if adapter is None:
+        return None
+    folder = Path(adapter).expanduser()
+    fix = "expected a PEFT LoRA folder with adapter_config.json and adapter_model.safetensors"
+    try:
+        config = json.loads((folder / "adapter_config.json").read_bytes())
+        kind = config.get("peft_type")
+    except (OSError, ValueError, AttributeError) as exc:
+        raise ConfigError(f"--adapter {adapter}: no adapter_config.json that can be read; {fix}") from exc
+    if kind != "LORA":
+        raise ConfigError(f"--adapter {adapter}: an adapter of kind {kind}; {fix}")
+    if not any(folder.glob("adapter_model.*")):
+        raise ConfigError(f"--adapter {adapter}: no weights in it; {fix}")
+    return folder.resolve()
+
+
+def model_files(folder: Path) -> list[Path]:
+    settings = [path for pattern in _SETTINGS for path in folder.glob(pattern)]
+    weights = [*folder.glob("*.safetensors")] or [*folder.glob("pytorch_model*.bin")]
+    return sorted({*settings, *weights})
+
+
+def adapter_files(folder: Path) -> list[Path]:
+    return sorted({*folder.glob("adapter_*"), *(path for pattern in _SETTINGS for path in folder.glob(pattern))})
+
+
+def fingerprint(files: Iterable[Path], whole: bool = False) -> str:
+    """Hash of names, sizes and contents; of a big file a spread of blocks, since gigabytes take too long.
+
+    Training moves nearly every weight, so a model trained again into the same folder gets another fingerprint.
+    """
+    digest = blake2b(digest_size=8)
+    for path in files:
+        size = path.stat().st_size
+        digest.update(f"{path.name}\0{size}\0".encode())
+        step = _BLOCK if whole or size <= _BLOCK * _BLOCKS else size // _BLOCKS
+        with path.open("rb") as file:
+            for start in range(0, size, step):
+                file.seek(start)
+                digest.update(file.read(_BLOCK))
+    return digest.hexdigest()
+
+
+def require(fix: str, *modules: str) -> None:
+    missing = [module for module in modules if importlib.util.find_spec(module) is None]
+    if missing:
+        raise ConfigError(f"{' and '.join(missing)} must be installed for this: {fix}")
+
+
+def first_line(exc: Exception) -> str:
+    return (str(exc).strip() or type(exc).__name__).splitlines()[0]

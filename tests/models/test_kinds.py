@@ -1,0 +1,44 @@
+"""What every kind of model keeps to."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mores.models import KINDS, open_model
+
+DOCS = Path(__file__).parents[2] / "docs" / "models.md"
+
+
+@pytest.fixture
+def names(tmp_path: Path) -> dict[str, str]:
+    """A name of each kind; none of them is entered here."""
+    (tmp_path / "tiny.gguf").write_bytes(b"GGUF")
+    (tmp_path / "config.json").write_text(json.dumps({"model_type": "llama"}))
+    return {
+        "embedded": f"embedded:{tmp_path / 'tiny.gguf'}",
+        "openai": "openai:some-model",
+        "hf": f"hf:{tmp_path}",
+        "fake": "fake:clean",
+    }
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_the_protocol(kind: str, names: dict[str, str]) -> None:
+    if kind == "hf":
+        pytest.importorskip("torch", reason="hf: needs torch and transformers: pip install 'mores[hf]'")
+    model = open_model(names[kind])
+    assert model.name == names[kind]
+    assert model.identity == open_model(names[kind]).identity
+    assert "|" not in model.identity
+    assert model.concurrency >= 1
+    assert model.timeout > 0
+    assert isinstance(model.constrained, bool)
+    assert model.warning is None or model.warning
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_kind_is_in_the_docs(kind: str) -> None:
+    assert f"## `{kind}" in DOCS.read_text("utf-8")
