@@ -13,7 +13,7 @@ demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
 	mkdir -p build
 	$(BIN)/mores show examples/world.jsonl examples/world.gold.jsonl --html build/gold.html --quiet
-	$(BIN)/mores score examples/world.jsonl --out build/demo.judgements.jsonl --html build/demo.html
+	$(BIN)/mores score examples/world.jsonl --max-errors 1 --out build/demo.judgements.jsonl --html build/demo.html
 	@echo
 	@echo "The judgements:                       build/demo.judgements.jsonl"
 	@echo "The page, by the embedded model:      build/demo.html"

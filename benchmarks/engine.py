@@ -306,9 +306,10 @@ def print_million(result: dict[str, Any]) -> None:
 
 def warn_if_busy(rows: Sequence[dict[str, Any]]) -> None:
     """The server and the contestant need a core each; less than that shows in the wall times."""
-    most = max((row.get("others_cores") or 0.0 for row in rows), default=0.0)
-    if most > max(0.25, (os.cpu_count() or 1) - 2):
-        print(f"Other programs used up to {most:.1f} of {os.cpu_count()} cores meanwhile: the times are too long.")
+    spare = max(0.25, (os.cpu_count() or 1) - 2)
+    for row in rows:
+        if (others := row.get("others_cores") or 0.0) > spare:
+            print(f"Other programs used {others:.1f} cores while {row['title']} ran: its times are too long.")
 
 
 def print_table(lines: Sequence[Sequence[str]]) -> None:

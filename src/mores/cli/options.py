@@ -34,6 +34,8 @@ _ASKING = [
                  help="Prompt: as in the paper, with fences, or with fences and a guide to the report."),
     click.option("--constrain/--no-constrain", default=None,
                  help="Hold the model to the report's JSON schema  [default: for embedded only]."),
+    click.option("--max-errors", type=click.IntRange(1),
+                 help="Most errors in a report under the constraint  [default: 3 for embedded]."),
     click.option("--repair", is_flag=True, help="Ask once more, under the constraint, when an answer is no report."),
     click.option("--max-tokens", default=1024, show_default=True, type=click.IntRange(1), help="Longest report."),
     click.option("--temperature", default="0", show_default=True, help="Sampling temperature, or 'none' to send none."),
@@ -68,6 +70,7 @@ def metric(given: dict[str, Any]) -> Metric:
     settings = Settings(
         style=take("style"),
         constrain=take("constrain"),
+        max_errors=take("max_errors"),
         repair=take("repair"),
         max_tokens=take("max_tokens"),
         temperature=_temperature(take("temperature")),

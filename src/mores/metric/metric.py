@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,8 @@ class Settings:
     """The prompt: see `mores.metric.prompt`."""
     constrain: bool | None = None
     """Whether the model is held to the schema as it writes; None leaves it to the model's kind."""
+    max_errors: int | None = None
+    """Most errors in a report under the constraint; None means 3 for models that need it, any number for others."""
     repair: bool = False
     """Whether an answer that is no report is asked for once more, under the constraint."""
     max_tokens: int = 1024
@@ -145,9 +148,9 @@ class Metric:
     def _constrain(self) -> bool:
         return self.judge_model.constrained if self.settings.constrain is None else self.settings.constrain
 
-    @property
+    @cached_property
     def _schema(self) -> dict[str, Any]:
-        return report_schema(bounded=self.judge_model.constrained)
+        return report_schema(self.settings.max_errors or (3 if self.judge_model.constrained else None))
 
     def _unsendable(self, sample: Sample) -> Failure | None:
         length, most = len(sample.instruction) + len(sample.text), self.settings.max_characters

@@ -42,24 +42,27 @@ class WrittenReport(BaseModel):
     explanation: str = ""
 
 
-def report_schema(bounded: bool) -> dict[str, Any]:
+def report_schema(most: int | None = None) -> dict[str, Any]:
     """The JSON schema that constrains a model.
 
-    `bounded` also limits lengths, so that a small model cannot ramble on; hosted servers do not know those limits.
+    With `most`, the number of errors and all lengths are limited, and there is no summary, so that a small model
+    cannot ramble on. Without, it has only what the strict mode of hosted servers knows.
     """
 
-    def text(most: int) -> dict[str, Any]:
-        return {"type": "string", "maxLength": most} if bounded else {"type": "string"}
+    def text(longest: int) -> dict[str, Any]:
+        return {"type": "string", "maxLength": longest} if most else {"type": "string"}
 
     error = {
         "side": {"type": "string", "enum": ["instruction", "text"]},
-        "quote": text(60),
+        "quote": text(80),
         "severity": {"type": "string", "enum": [str(s) for s in Severity]},
         "type": text(30),
-        "explanation": text(60),
+        "explanation": text(80),
     }
-    errors = {"type": "array", "items": _object(error)} | ({"maxItems": 2} if bounded else {})
-    return _object({"errors": errors, "explanation": text(60)})
+    errors: dict[str, Any] = {"type": "array", "items": _object(error)}
+    if most:
+        return _object({"errors": errors | {"maxItems": most}})
+    return _object({"errors": errors, "explanation": text(0)})
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:
