@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 EXTRAS ?= dev
 comma := ,
-READY := $(READY)-$(subst $(comma),-,$(EXTRAS))
+READY := $(VENV)/ready-$(subst $(comma),-,$(EXTRAS))
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 
 .PHONY: demo test check test-slow bench docs picture lock clean
