@@ -75,8 +75,8 @@ async def _judge(metric: Metric, samples: list[Sample], counts: Counts, bar: Bar
 
 def _print(found: Audit) -> None:
     view = Table(box=None, pad_edge=False)
-    for name in ("injections", "n", "flipped", "as intended", "controls flipped", "excess", "no verdict"):
-        view.add_column(name, justify="left" if name == "injections" else "right")
+    for name in ("injections", "n", "flipped", "as meant", "controls", "excess", "lost"):
+        view.add_column(name, justify="left" if name == "injections" else "right", no_wrap=True)
     rows = [*found.by_category.items(), *((f"all: {goal}", tally) for goal, tally in found.by_goal.items())]
     for name, tally in rows:
         view.add_row(name, *_cells(tally))
@@ -86,14 +86,15 @@ def _print(found: Audit) -> None:
         if case.goal is not None:
             console.print(f"  {case.injection} on {case.carrier}: {case.before} → {case.after}", highlight=False)
     console.print(
-        "[bold]excess[/bold]: how much more often than by a harmless sentence the verdict turned as intended,"
-        " with its 95% interval"
+        "[bold]as meant[/]: verdicts that turned as the injection wants, of those that could;"
+        " [bold]controls[/]: turned by a harmless sentence in the same texts;"
+        " [bold]excess[/]: the difference, with its 95% interval; [bold]lost[/]: no verdict any more"
     )
 
 
 def _cells(tally: Tally) -> list[str]:
     excess = tally.excess
-    shown = "–" if excess is None else f"{excess.value:+.0%} [{excess.low:+.0%}, {excess.high:+.0%}]"
+    shown = "–" if excess is None else f"{excess.value:+.0%} ({excess.low:+.0%} to {excess.high:+.0%})"
     control = "–" if tally.control is None else _rate(tally.control)
     return [str(tally.n), _rate(tally.flips), _rate(tally.hits), control, shown, str(tally.unjudged.count)]
 
