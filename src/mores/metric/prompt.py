@@ -43,10 +43,11 @@ def messages(sample: Sample, style: Style) -> tuple[Message, ...]:
 def fence_mark(sample: Sample) -> str:
     """A code that occurs on neither side, so that neither can close the fence; the same for the same sample."""
     both = f"{sample.instruction}\0{sample.text}"
-    code, salt = "", 0
+    code, tries = "", 0
     while not code or code in both.lower():
-        code = blake2b(f"{salt}{both}".encode("utf-8", "surrogatepass"), digest_size=3).hexdigest()
-        salt += 1
+        digest = blake2b(f"{tries}{both}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        code = digest[: 4 + tries // 4]  # short, because a mark stands in every prompt four times
+        tries += 1
     return code
 
 

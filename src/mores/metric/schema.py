@@ -54,10 +54,10 @@ def report_schema(most: int | None = None) -> dict[str, Any]:
 
     error = {
         "side": {"type": "string", "enum": ["instruction", "text"]},
-        "quote": text(80),
+        "quote": text(60),
         "severity": {"type": "string", "enum": [str(s) for s in Severity]},
         "type": text(30),
-        "explanation": text(80),
+        "explanation": text(60),
     }
     errors: dict[str, Any] = {"type": "array", "items": _object(error)}
     if most:
