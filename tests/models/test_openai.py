@@ -85,6 +85,14 @@ def test_refusals(status: int, body: Any, kind: type[ModelError], words: str) ->
     assert words in str(caught.value)
 
 
+def test_a_redirect_is_not_followed() -> None:
+    async def moved(server: Server, request: web.Request) -> web.StreamResponse:  # noqa: ARG001
+        return web.Response(status=307, headers={"Location": "https://elsewhere.example/v1"})
+
+    with Server({moved: 1.0}) as server, pytest.raises(ModelError, match=r"redirects to https://elsewhere\.example/v1"):
+        ask(OpenAIModel("m", server.url, "secret"))
+
+
 def test_overload_is_told_from_mere_failure() -> None:
     for status, overload in ((429, True), (503, True), (500, False)):
         with refusing(status, {}) as server, pytest.raises(Transient) as caught:

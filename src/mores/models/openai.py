@@ -105,7 +105,7 @@ class OpenAIModel:
     async def _post(self, payload: bytes) -> tuple[int, Any, bytes]:
         assert self._session is not None, "the model is entered before it is asked"
         try:
-            async with self._session.post(self._url, data=payload) as response:
+            async with self._session.post(self._url, data=payload, allow_redirects=False) as response:
                 return response.status, response.headers, await response.read()
         except aiohttp.ClientError as exc:
             raise Transient(f"{self.base_url}: {_describe(exc)}") from exc
@@ -139,6 +139,9 @@ class OpenAIModel:
 
     def _refusal(self, status: int, headers: Any, problem: dict[str, Any]) -> ModelError:
         message = f"{self.base_url}: HTTP {status}: {problem['message']}"
+        if 300 <= status < 400:  # following it would send texts and key where the user did not mean them to go
+            target = headers.get("Location", "somewhere else")
+            return ModelError(f"{self.base_url} redirects to {target}; give the right address with --base-url")
         if status in (401, 403):
             had = "refused the key" if self._key else "wants a key, and none is set"
             return ModelError(f"{message}; the server {had}: set OPENAI_API_KEY to a valid one")
