@@ -144,8 +144,13 @@ def test_aliases_of_text(alias: str) -> None:
     assert [sample.text for sample in read_samples("a.jsonl")] == ["t"]
 
 
+def test_an_input_beside_an_instruction_belongs_to_it() -> None:
+    put("a.jsonl", '{"instruction": "Translate:", "input": "Guten Tag", "output": "Good day"}')
+    assert list(read_samples("a.jsonl")) == [Sample(id="a:1", instruction="Translate:\nGuten Tag", text="Good day")]
+
+
 def test_our_name_wins_over_an_alias() -> None:
-    put("a.jsonl", '{"instruction": "i", "input": "j", "text": "t", "answer": "u"}')
+    put("a.jsonl", '{"instruction": "i", "prompt": "j", "text": "t", "answer": "u"}')
     assert list(read_samples("a.jsonl")) == [Sample(id="a:1", instruction="i", text="t")]
 
 

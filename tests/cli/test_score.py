@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import shlex
 import signal
 import sqlite3
 import subprocess
@@ -18,7 +19,7 @@ import pytest
 from mores.io import read_records
 from mores.types import Judgement
 from tests.cli.conftest import Run, command
-from tests.engine.server import Server, dropped, too_long
+from tests.engine.server import Server, broken, dropped, too_long
 
 ROWS = [
     {"id": "a", "instruction": "What do Germans eat?", "text": "Schnitzel", "language": "de", "region": "DE"},
@@ -74,9 +75,65 @@ def test_stdin_to_stdout(mores: Run) -> None:
 
 def test_json_summary(mores: Run) -> None:
     put("t.jsonl", ROWS)
-    found = json.loads(mores("score", "t.jsonl", "--model", "fake:broken", "--json").stdout)
-    assert (found["n"], found["judged"], found["mean_score"], found["failed"]) == (2, 0, None, {"parse": 2})
-    assert found["signature"].startswith("metric:excam.1|model:fake:broken|")
+    found = json.loads(mores("score", "t.jsonl", "--model", "fake:silent", "--json").stdout)
+    assert (found["n"], found["judged"], found["mean_score"], found["failed"]) == (2, 2, 0.0, {})
+    [signature] = found["signatures"]
+    assert signature.startswith("metric:excam.1|model:fake:silent|")
+    assert "|p:none|" in signature
+
+
+def test_a_run_in_which_nothing_was_judged_fails(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    done = mores("score", "t.jsonl", "--model", "fake:broken", "--json")
+    assert done.returncode == 1
+    assert json.loads(done.stdout)["failed"] == {"parse": 2}
+    assert "no text could be judged" in done.stderr
+    assert len(judgements("t.judgements.jsonl")) == 2
+
+
+@pytest.mark.parametrize("arguments", [["--out", "t.jsonl"], ["--html", "t.jsonl"], ["--out", "x", "--html", "./x"]])
+def test_the_texts_are_not_overwritten(mores: Run, arguments: list[str]) -> None:
+    put("t.jsonl", ROWS)
+    before = Path("t.jsonl").read_text()
+    done = mores("score", "t.jsonl", "--model", "fake:clean", *arguments)
+    assert done.returncode == 2
+    assert "must be different files" in done.stderr
+    assert Path("t.jsonl").read_text() == before
+
+
+def test_a_page_that_cannot_be_written_is_found_out_first(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    done = mores("score", "t.jsonl", "--model", "fake:clean", "--html", "nowhere/p.html")
+    assert done.returncode == 1
+    assert "mkdir -p nowhere" in done.stderr
+    assert not Path("t.judgements.jsonl").exists()
+
+
+def test_what_is_said_of_a_stopped_run_is_true(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    with Server({broken: 1.0}) as server:
+        arguments = ["score", "t.jsonl", "--model", "openai:x", "--base-url", server.url, "--attempts", "1"]
+        put("t.jsonl", [{"text": f"text {i}"} for i in range(20)])
+        assert "run the same command again to go on" in mores(*arguments).stderr
+        assert "without --fresh, again" in mores(*arguments, "--fresh").stderr
+        assert "nothing of the run is kept" in mores(*arguments, "--no-store").stderr
+
+
+def test_what_a_slow_server_is_waited_for_is_shown(home: Path) -> None:
+    put("t.jsonl", ROWS)
+    with Server({broken: 1.0}) as server:
+        arguments = ["score", "t.jsonl", "--model", "openai:x", "--base-url", server.url, "--attempts", "4"]
+        done = subprocess.run(
+            ["script", "-qec", shlex.join(command(*arguments)), "/dev/null"], cwd=home, capture_output=True, check=False
+        )
+    assert b"waiting: " in done.stdout
+
+
+def test_a_console_that_cannot_show_a_script_still_shows_the_rest(mores: Run) -> None:
+    put("t.jsonl", [{"id": "日本", "text": "日本"}])
+    done = mores("score", "t.jsonl", "--model", "fake:first-word", PYTHONIOENCODING="ascii")
+    assert done.returncode == 0, done.stderr
+    assert "1 texts, 1 judged" in done.stdout
 
 
 def test_dry_run_sends_nothing(mores: Run) -> None:
@@ -128,6 +185,9 @@ def test_skip_bad_leaves_rows_out_and_says_so(mores: Run) -> None:
     [
         (["--model", "gpt-4"], "no such kind"),
         (["--temperature", "warm"], "expected a number or 'none'"),
+        (["--temperature", "nan"], "expected a number or 'none'"),
+        (["--seed", "99999999999999999999"], "expected a number or 'none'"),
+        (["--timeout", "nan"], "expected a number of seconds"),
         (["--price", "cheap"], "--price 0.40,1.60"),
         (["--style", "loud"], "'loud' is not one of"),
         (["--no-such-option"], "No such option"),
@@ -175,6 +235,18 @@ def test_a_full_disk_for_the_output(mores: Run) -> None:
     assert "Traceback" not in done.stderr
 
 
+def test_a_full_disk_behind_stdout(home: Path) -> None:
+    put("t.jsonl", ROWS)
+    with Path("/dev/full").open("wb") as full:
+        done = subprocess.run(
+            command("score", "t.jsonl", "--model", "fake:clean", "--json"),
+            cwd=home, stdout=full, stderr=subprocess.PIPE, check=False,
+        )  # fmt: skip
+    assert done.returncode == 1
+    assert b"No space left" in done.stderr
+    assert b"Traceback" not in done.stderr
+
+
 def test_a_failed_run_leaves_the_old_output_alone(mores: Run) -> None:
     put("t.jsonl", ROWS)
     Path("t.judgements.jsonl").write_text("old\n")
@@ -197,7 +269,7 @@ def test_ctrl_c_keeps_what_was_judged(home: Path, mores: Run) -> None:
         assert 0 < len(kept) < 400
         server.latency = 0
         done = mores(*arguments)
-        assert f"{len(kept)} from the store" in done.stderr
+        assert f"{len(kept)} known already" in done.stderr
     assert len(judgements("t.judgements.jsonl")) == 400
 
 

@@ -10,6 +10,7 @@ import pytest
 
 from mores.errors import ModelError
 from mores.models import pull as models
+from mores.types import Judgement
 from tests.cli.conftest import Run
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -30,6 +31,23 @@ def test_judgements_of_other_texts_are_refused(mores: Run) -> None:
     done = mores("show", "t.jsonl", str(EXAMPLES / "world.gold.jsonl"))
     assert done.returncode == 1
     assert "there is no judgement of 'other'" in done.stderr
+
+
+def test_show_reads_stdin_once(mores: Run) -> None:
+    mores("score", "-", "--out", "o.jsonl", "--model", "fake:clean", stdin="Hello\n")
+    done = mores("show", "-", "o.jsonl", "--html", "p.html", stdin="Hello\n")
+    assert "1 texts, 1 judged" in done.stdout
+    assert '"text":"Hello"' in Path("p.html").read_text()
+
+
+@pytest.mark.parametrize(("ids", "words"), [("aa", "'a' is judged twice"), ("abc", "1 judgements are of other texts")])
+def test_judgements_must_fit_the_texts(mores: Run, ids: str, words: str) -> None:
+    Path("t.jsonl").write_text('{"id": "a", "text": "x"}\n{"id": "b", "text": "y"}\n')
+    rows = [Judgement(sample_id=i, judge="me", score=1.0).model_dump_json() for i in ids]
+    Path("j.jsonl").write_text("\n".join(rows))
+    done = mores("show", "t.jsonl", "j.jsonl")
+    assert done.returncode == 1
+    assert words in done.stderr
 
 
 def test_pull_keeps_a_local_file(mores: Run, home: Path) -> None:

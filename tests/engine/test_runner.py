@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import aclosing
@@ -260,6 +263,22 @@ def test_a_bug_in_the_model_is_not_swallowed() -> None:
         collect([ask("q")], FakeModel("x", answer))
 
 
+def test_ctrl_c_inside_a_running_loop_stops_the_calls() -> None:
+    """As in a notebook: the interrupt comes while the caller waits for the thread with the calls."""
+    script = (
+        "import asyncio, os, signal, sys, threading, time\n"
+        "from mores.engine.loop import run\n"
+        "async def forever():\n"
+        "    threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()\n"
+        "    try:\n        await asyncio.sleep(60)\n    finally:\n        print('cleaned up', flush=True)\n"
+        "async def notebook():\n    run(forever())\n"
+        "loop = asyncio.new_event_loop()\n"
+        "try:\n    loop.run_until_complete(notebook())\nexcept KeyboardInterrupt:\n    print('stopped')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=20, check=False)
+    assert done.stdout.split("\n")[:2] == ["cleaned up", "stopped"], done.stderr
+
+
 def test_a_bad_job_stream_is_not_swallowed() -> None:
     def jobs() -> Iterator[Job]:
         yield ask("q")
@@ -280,6 +299,39 @@ def test_rejected_is_not_retried() -> None:
     assert next(calls) == 1
 
 
+def test_a_follow_that_fails_stops_the_run(tmp_path: Path) -> None:
+    def follow(job: Job, completion: Completion) -> Request | None:
+        raise ZeroDivisionError(f"{job.id} {completion.text}")
+
+    with Store(tmp_path / "s.db") as store, pytest.raises(ZeroDivisionError, match="q Q"):
+        collect([ask("q")], FakeModel("echo", echo), store, follow=follow)
+
+
+def test_a_run_that_is_refused_throughout_stops_early() -> None:
+    with (
+        Server({too_long: 1.0}) as server,
+        pytest.raises(ModelError, match=r"so far was refused.*maximum"),
+    ):
+        collect((ask(f"q{i}") for i in range(1000)), served(server))
+    assert len(server.asked) < 100
+
+
+def test_a_slow_stream_of_jobs_is_answered_as_it_comes() -> None:
+    def slow() -> Iterator[Job]:
+        for i in range(40):
+            time.sleep(0.01)
+            yield ask(f"q{i}")
+
+    async def first() -> float:
+        started = time.monotonic()
+        async with aclosing(run(slow(), FakeModel("echo", echo))) as answers:
+            async for _ in answers:
+                return time.monotonic() - started
+        raise AssertionError
+
+    assert run_loop(first()) < 0.2
+
+
 def test_requests_per_minute_are_kept() -> None:
     limits = Limits(concurrency=8, requests_per_minute=1200)  # one every 50 ms
     started = time.monotonic()
@@ -292,10 +344,11 @@ def test_tokens_per_minute_are_kept() -> None:
         return Completion(request.messages[-1].content, None, "stop", prompt_tokens=90, completion_tokens=10)
 
     limits = Limits(concurrency=8, tokens_per_minute=60_000)  # 100 tokens every 100 ms
-    jobs = [Job(str(i), Request((Message("user", f"q{i}"),), max_tokens=100)) for i in range(5)]
+    jobs = [Job(str(i), Request((Message("user", f"q{i}"),), max_tokens=1000)) for i in range(21)]
     started = time.monotonic()
     collect(jobs, FakeModel("x", answer), limits=limits)
-    assert time.monotonic() - started >= 4 * 0.1
+    # 20 calls after the first; what the longest possible answers would have taken is given back at once.
+    assert 1.0 <= time.monotonic() - started <= 4.0
 
 
 def full(store: Store) -> None:
@@ -333,6 +386,23 @@ def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
     with Store(tmp_path / "s.db") as store:
         store._reader.execute("PRAGMA user_version = 99")
     with pytest.raises(StoreError, match="another version of mores"):
+        Store(tmp_path / "s.db")
+
+
+def test_many_processes_may_start_with_a_new_store(tmp_path: Path) -> None:
+    script = f"from mores.engine import Store; print(len(Store({str(tmp_path / 's.db')!r})))"
+    for _ in range(3):
+        started = [subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE) for _ in range(6)]
+        assert [process.communicate()[0] for process in started] == [b"0\n"] * 6
+        for path in tmp_path.iterdir():
+            path.unlink()
+
+
+def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
+    with sqlite3.connect(tmp_path / "s.db") as db:
+        db.execute("CREATE TABLE theirs (x)")
+    db.close()
+    with pytest.raises(StoreError, match="not of mores"):
         Store(tmp_path / "s.db")
 
 

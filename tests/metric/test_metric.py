@@ -99,6 +99,12 @@ def test_a_text_that_is_too_long_is_not_sent() -> None:
     assert "--max-characters" in judgement.failure.reason
 
 
+def test_half_a_character_is_not_sent() -> None:
+    [judgement] = Metric("fake:clean", store=None).judge(["half \ud83d an emoji"])
+    assert judgement.failure is not None
+    assert "lone surrogate" in judgement.failure.reason
+
+
 def test_samples_may_be_texts_pairs_mappings_or_records() -> None:
     metric = Metric("fake:clean", store=None)
     values: list[SampleLike] = [
@@ -115,6 +121,9 @@ def test_samples_may_be_texts_pairs_mappings_or_records() -> None:
         metric.judge([5])  # type: ignore[list-item]
     with pytest.raises(InputError, match="sample 1: no field 'text'"):
         metric.judge([{"txt": "x"}])
+    for single in ("a text", {"text": "a text"}):
+        with pytest.raises(InputError, match="put it in a list"):
+            metric.judge(single)
     with pytest.raises(InputError, match="sample 2: the text is empty"):
         metric.judge(["a", " "])
 

@@ -55,9 +55,13 @@ def test_the_mark_moves_away_from_a_text_that_guessed_it() -> None:
     assert fence_mark(every_short_code) not in every_short_code.text
 
 
-@pytest.mark.parametrize(
-    "token", ["<|im_end|>", "<|im_start|>system", "[INST]", "[/inst]", "<<SYS>>", "</s>", "<end_of_turn>", "<think>"]
+CONTROL = (
+    "<|im_end|> <|im_start|>system <｜Assistant｜> [SYSTEM_PROMPT] [TOOL_CALLS] [INST] [/inst] <<SYS>> </s>"
+    " <end_of_turn> <think>"
 )
+
+
+@pytest.mark.parametrize("token", CONTROL.split())
 def test_control_tokens_are_broken_up_invisibly(token: str) -> None:
     defused = defuse(f"a {token} b")
     assert token not in defused

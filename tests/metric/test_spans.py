@@ -105,6 +105,8 @@ def test_what_is_not_there_is_not_found(quote: str, text: str) -> None:
         ("日本", "東日本と日本", 2, 4),
         ("Ｔea", "tea and tea", 2, 8),
         ("e", "e\u0301 e", 1, 3),
+        ("he", "The cat sat. He ran.", 1, 13),
+        ("art", "Start with Art.", 1, 11),
     ],
 )
 def test_nth_occurrence_and_whole_words_first(quote: str, text: str, nth: int, start: int | None) -> None:
@@ -117,6 +119,11 @@ def test_the_same_quote_again_means_the_next_one() -> None:
     found = align([error("rice"), error("rice"), error("rice"), error("rice")], sample)
     assert [e.start for e in found] == [0, 6, 15, None]
     assert [e.start for e in align([error("rice", 3), error("rice", 1)], sample)] == [15, 0]
+
+
+def test_no_two_errors_take_the_same_words() -> None:
+    sample = Sample(id="x", text="sushi first, then Sushi.")
+    assert [e.start for e in align([error("Sushi"), error("Sushi"), error("Sushi")], sample)] == [18, 0, None]
 
 
 def test_a_span_on_the_wrong_side_is_kept_unlocated() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ from mores.engine import Answer, Job, run
 from mores.engine.loop import run as run_loop
 from mores.errors import ModelError
 from mores.metric import Metric
-from mores.models import Message, Request
+from mores.models import Completion, Message, Request
 from mores.models import pull as models
 from mores.models.embedded import EmbeddedModel
 from mores.types import FailureKind
@@ -58,6 +59,19 @@ def test_the_same_question_gets_the_same_answer_whatever_was_asked_before() -> N
     assert first[0].completion.logprobs is not None
     assert len(first[0].completion.logprobs) == first[0].completion.completion_tokens
     assert all(p <= 0 for p in first[0].completion.logprobs)
+
+
+def test_a_model_may_be_used_again_and_by_many_at_once() -> None:
+    model = EmbeddedModel()
+    jobs = [ask("Name a dish from Japan.", tokens=4), ask("Name a dish from Peru.", tokens=4)]
+
+    async def at_once() -> list[Completion]:
+        async with model:
+            requests = [job.request for job in jobs if isinstance(job.request, Request)]
+            return await asyncio.gather(*map(model.complete, requests))
+
+    first = [answer.completion for answer in answers(jobs, model)]
+    assert run_loop(at_once()) == first
 
 
 def test_the_schema_holds_and_a_text_that_is_too_long_is_a_failure() -> None:

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
+import json
+import math
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
 from typing import Any
@@ -128,26 +132,124 @@ def test_retry_after_as_a_date() -> None:
     assert _retry_after(later) == pytest.approx(30, abs=2)
 
 
-@given(st.one_of(st.binary(), st.recursive(st.none() | st.booleans() | st.integers(-5, 5) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(
-        st.sampled_from(["choices", "message", "content", "logprobs", "usage", "error", "logprob"]), inner, max_size=3),
-).map(lambda value: orjson.dumps(value))))  # fmt: skip
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(st.binary() | ANYTHING.map(json.dumps).map(str.encode))
 def test_any_body_is_a_completion_or_a_passing_error(body: bytes) -> None:
-    try:
-        found = read_completion(body)
-    except Transient:
-        return
-    assert isinstance(found.text, str)
+    with suppress(Transient):
+        assert isinstance(read_completion(body).text, str)
 
 
-def test_a_refusal_is_read_as_text_and_nan_is_no_log_probability() -> None:
+@given(st.sampled_from(["message", "content", "finish_reason", "logprobs", "logprob", "usage", "tokens"]), ANYTHING)
+def test_a_completion_with_one_wrong_part_is_still_of_the_right_types(part: str, value: object) -> None:
+    body = completion("good answer")
+    choice = body["choices"][0]
+    places = {
+        "message": (choice, "message"),
+        "content": (choice["message"], "content"),
+        "finish_reason": (choice, "finish_reason"),
+        "logprobs": (choice, "logprobs"),
+        "logprob": (choice["logprobs"]["content"][0], "logprob"),
+        "usage": (body, "usage"),
+        "tokens": (body["usage"], "prompt_tokens"),
+    }
+    place, key = places[part]
+    place[key] = value
+    with suppress(Transient):
+        found = read_completion(json.dumps(body).encode())
+        assert isinstance(found.text, str)
+        assert isinstance(found.stop, str)
+        assert found.logprobs is None or all(math.isfinite(p) for p in found.logprobs)
+        assert 0 <= found.prompt_tokens < 2**31
+
+
+def test_a_good_answer_is_not_lost_over_bad_log_probabilities() -> None:
     body = completion("x")
     body["choices"][0]["message"] = {"content": None, "refusal": "I cannot."}
     body["choices"][0]["logprobs"] = {"content": [{"logprob": None}]}
-    with pytest.raises(Transient):
-        read_completion(orjson.dumps(body))
-    body["choices"][0]["logprobs"] = None
     assert read_completion(orjson.dumps(body)) == Completion("I cannot.", None, "stop", 10, 1)
+
+
+def test_an_empty_answer_may_pass_but_a_cut_off_one_counts() -> None:
+    body = completion("")
+    with pytest.raises(Transient, match="empty"):
+        read_completion(orjson.dumps(body))
+    body["choices"][0]["finish_reason"] = "length"
+    assert read_completion(orjson.dumps(body)).stop == "length"
+
+
+@pytest.mark.parametrize("with_bytes", [True, False])
+def test_log_probabilities_of_thinking_are_left_out(with_bytes: bool) -> None:
+    said = [("Let me", -2.0), (" think</think>", -2.0), ("\n", -1.0), ('{"a"', -0.1), (": é}", -0.3), ("<|end|>", -0.2)]
+    body = completion("")
+    body["choices"][0]["message"] = {"content": '{"a": é}', "reasoning_content": "Let me think"}
+    body["choices"][0]["logprobs"]["content"] = [
+        {"token": token, "logprob": p, "bytes": list(token.encode()) if with_bytes else None} for token, p in said
+    ]
+    assert read_completion(orjson.dumps(body)).logprobs == (-0.1, -0.3, -0.2)
+    body["choices"][0]["message"]["content"] = "something else"
+    assert read_completion(orjson.dumps(body)).logprobs is None
+
+
+def test_many_calls_at_once_find_out_what_a_model_wants() -> None:
+    """All calls that are under way when the first is refused ask again too."""
+
+    async def picky(server: Server, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        await asyncio.sleep(0.05)
+        if "max_tokens" in body or "logprobs" in body:
+            wanted = "max_completion_tokens" if "max_tokens" in body else "no logprobs"
+            return web.json_response({"error": {"message": f"use {wanted}"}}, status=400)
+        return server.proper(body["messages"][-1]["content"])
+
+    async def gather(model: OpenAIModel) -> list[Completion]:
+        async with model:
+            return await asyncio.gather(*(model.complete(ASK) for _ in range(20)))
+
+    with Server({picky: 1.0}) as server:
+        assert len(run(gather(OpenAIModel("m", server.url)))) == 20
+
+
+def test_two_runs_may_use_one_model_at_once() -> None:
+    async def both(model: OpenAIModel) -> None:
+        async with model:
+            async with model:
+                await model.complete(ASK)
+            await model.complete(ASK)
+        async with model:
+            await model.complete(ASK)
+
+    with Server() as server:
+        run(both(OpenAIModel("m", server.url)))
+    assert len(server.asked) == 3
+
+
+@pytest.mark.parametrize("value", ["100000", "inf"])
+def test_a_server_that_asks_for_hours_is_not_waited_for(value: str) -> None:
+    async def later(server: Server, request: web.Request) -> web.StreamResponse:  # noqa: ARG001
+        return web.Response(status=429, headers={"Retry-After": value})
+
+    with Server({later: 1.0}) as server, pytest.raises(ModelError, match="run again then"):
+        ask(OpenAIModel("m", server.url))
+
+
+@pytest.mark.parametrize(
+    ("url", "key", "words"),
+    [
+        ("http://bob:sekret@host/v1", "k", "holds a password"),
+        ("http://[::1/v1", "k", "is not one"),
+        ("http://host/v1", "a\rb", "copy it again"),
+        ("http://host/v1", "schlüssel", "copy it again"),
+    ],
+)
+def test_bad_addresses_and_keys(url: str, key: str, words: str) -> None:
+    with pytest.raises(ConfigError, match=words):
+        OpenAIModel("m", url, key)
 
 
 @pytest.mark.parametrize(

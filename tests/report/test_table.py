@@ -49,6 +49,7 @@ def test_summary_of_the_samples() -> None:
         unlocated=1,
         mean_score=counts.mean_score,
         without_certainty=1,
+        signatures=counts.signatures,
     )
 
 

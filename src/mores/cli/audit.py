@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from contextlib import aclosing
 from typing import Any
 
@@ -40,14 +41,13 @@ def injection(categories: tuple[str, ...], limit: int | None, as_json: bool, pri
     metric = options.metric(given)
     chosen = _choose(categories, limit)
     samples = list(plan(carriers(), chosen))
-    if metric.judge_model.warning:
-        click.echo(f"note: {metric.judge_model.warning}", err=True)
     counts = Counts()
-    with Bar("judging", len(samples), counts, price_of(metric.judge_model.name, price)) as bar:
+    with options.run_of(metric), Bar("judging", len(samples), counts, price_of(metric.judge_model.name, price)) as bar:
         judgements = run(_judge(metric, samples, counts, bar))
     found = compare(judgements, carriers(), chosen)
     if as_json:
-        click.echo(found.model_dump_json(indent=2))
+        run_by = {"model": metric.judge_model.name, "signature": metric.signature()}
+        click.echo(json.dumps(run_by | found.model_dump(mode="json"), indent=2))
     else:
         _print(found)
 
@@ -66,10 +66,9 @@ def _choose(categories: tuple[str, ...], limit: int | None) -> tuple[Injection, 
 
 async def _judge(metric: Metric, samples: list[Sample], counts: Counts, bar: Bar) -> dict[str, Judgement]:
     judgements = {}
-    async with aclosing(metric.stream(samples, counts)) as stream:
+    async with bar.ticking(), aclosing(metric.stream(samples, counts)) as stream:
         async for sample, judgement in stream:
             judgements[sample.id] = judgement
-            bar.update()
     return judgements
 
 

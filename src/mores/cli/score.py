@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, aclosing
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,12 @@ from mores.cli.progress import Bar
 from mores.engine import Counts
 from mores.engine.cost import Price, price_of
 from mores.engine.loop import run
-from mores.errors import InputError
-from mores.io import JsonlWriter, check_samples, read_records, read_samples, spool, write_text
+from mores.errors import ConfigError, InputError, ModelError
+from mores.io import FORMATS, JsonlWriter, check_samples, read_records, read_samples, spool, write_text
 from mores.metric import Metric
 from mores.metric.estimate import Estimate, estimate
 from mores.report.page import page
-from mores.report.table import Tally, show_summary, table
+from mores.report.table import Summary, Tally, show_summary, table
 from mores.types import Judgement, Sample
 
 
@@ -38,7 +39,9 @@ class _Input:
     bad: int
 
     def samples(self) -> Iterator[Sample]:
-        return read_samples(self.path, format=self.format, on_bad=(lambda _: None) if self.bad else None)
+        """The texts that were there at the check, also when the file has grown since."""
+        on_bad = (lambda _: None) if self.bad else None
+        return islice(read_samples(self.path, format=self.format, on_bad=on_bad), self.count)
 
 
 @click.command()
@@ -48,7 +51,7 @@ class _Input:
 @click.option(
     "--format",
     "format_",
-    type=click.Choice(["jsonl", "csv", "tsv", "parquet", "text"]),
+    type=click.Choice(FORMATS),
     help="Format of TEXTS, where its name does not tell.",
 )
 @click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, instead of stopping.")
@@ -67,14 +70,27 @@ def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_jso
     out, html, price = given.pop("out"), given.pop("html"), given.pop("price")
     metric = options.metric(given)
     rates = price_of(metric.judge_model.name, price)
+    target = out or ("-" if texts == "-" else f"{Path(texts).stem}.judgements.jsonl")
+    _check_places(texts, target, html)
     with ExitStack() as stack:
         source = _check(stack, texts, format_, skip_bad)
+        stack.enter_context(options.run_of(metric))
         if dry_run:
             _print_estimate(estimate(metric, source.samples(), rates), as_json)
             return
-        target = out or ("-" if texts == "-" else f"{Path(texts).stem}.judgements.jsonl")
         kept = _judge(stack, metric, source, rates, target)
-        _show(metric, source, kept, html, target, as_json)
+        summary = _show(metric, source, kept, html, target, as_json)
+    if not summary.judged:
+        raise ModelError("no text could be judged; the reasons stand in the output")
+
+
+def _check_places(texts: str, target: str, html: str | None) -> None:
+    """Refuse at once what would only be found out after the run."""
+    places = [Path(place).resolve() for place in (texts, target, html) if place and place != "-"]
+    if len(set(places)) < len(places):
+        raise ConfigError("the texts, --out and --html must be different files")
+    if html and not Path(html).resolve().parent.is_dir():
+        raise InputError(f"{html}: no folder {Path(html).parent}; make it first: mkdir -p {Path(html).parent}")
 
 
 def _check(stack: ExitStack, texts: str, format_: str | None, skip_bad: bool) -> _Input:
@@ -95,8 +111,6 @@ def _check(stack: ExitStack, texts: str, format_: str | None, skip_bad: bool) ->
 
 def _judge(stack: ExitStack, metric: Metric, source: _Input, price: Price | None, target: str) -> Path:
     """Judge all texts, and return a file of the judgements in their order."""
-    if metric.judge_model.warning:
-        click.echo(f"note: {metric.judge_model.warning}", err=True)
     kept = Path(target)
     if target == "-" or (kept.exists() and not kept.is_file()):  # what goes into a pipe cannot be read again
         kept = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mores-"))) / "judgements.jsonl"
@@ -108,24 +122,22 @@ def _judge(stack: ExitStack, metric: Metric, source: _Input, price: Price | None
 
 
 async def _stream(metric: Metric, source: _Input, writers: list[JsonlWriter], counts: Counts, bar: Bar) -> None:
-    async with aclosing(metric.stream(source.samples(), counts)) as judgements:
+    async with bar.ticking(), aclosing(metric.stream(source.samples(), counts)) as judgements:
         async for _, judgement in judgements:
             for writer in writers:
                 writer.write(judgement)
-            bar.update()
 
 
-def _show(metric: Metric, source: _Input, kept: Path, html: str | None, target: str, as_json: bool) -> None:
+def _show(metric: Metric, source: _Input, kept: Path, html: str | None, target: str, as_json: bool) -> Summary:
     def pairs() -> Iterator[tuple[Sample, Judgement]]:
         return zip(source.samples(), read_records(kept, Judgement), strict=True)
 
-    console = Console(stderr=target == "-", soft_wrap=False)
+    console = Console(stderr=target == "-")
     tally = Tally()
     view = table(pairs(), tally=tally)
     summary = tally.summary()
     if as_json:
-        fields = summary.model_dump(mode="json") | {"left_out": source.bad, "signature": metric.signature()}
-        click.echo(json.dumps(fields, indent=2), err=target == "-")
+        click.echo(json.dumps(summary.model_dump(mode="json") | {"left_out": source.bad}, indent=2), err=target == "-")
     else:
         console.print(view)
         console.print(show_summary(summary))
@@ -135,6 +147,7 @@ def _show(metric: Metric, source: _Input, kept: Path, html: str | None, target: 
     for path in (target, html):
         if path and path != "-":
             click.echo(f"wrote {path}", err=True)
+    return summary
 
 
 def _print_estimate(found: Estimate, as_json: bool) -> None:

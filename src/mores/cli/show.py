@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import click
 from rich.console import Console
 
 from mores.errors import InputError
-from mores.io import read_records, read_samples, write_text
+from mores.io import FORMATS, read_records, read_samples, spool, write_text
 from mores.report.page import page
 from mores.report.table import Tally, show_summary, table
 from mores.types import Judgement, Sample
@@ -17,17 +18,22 @@ from mores.types import Judgement, Sample
 @click.command()
 @click.argument("texts", metavar="TEXTS")
 @click.argument("judgements", metavar="JUDGEMENTS")
+@click.option("--format", "format_", type=click.Choice(FORMATS), help="Format of TEXTS, where its name does not tell.")
 @click.option("--html", metavar="FILE", help="Also write one self-contained page that shows every text and its errors.")
 @click.option("--title", default="Cultural errors", show_default=True, help="Title of the page.")
 @click.option("--quiet", is_flag=True, help="Print no table.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON instead of the table.")
-def show(texts: str, judgements: str, html: str | None, title: str, quiet: bool, as_json: bool) -> None:
+def show(
+    texts: str, judgements: str, format_: str | None, html: str | None, title: str, quiet: bool, as_json: bool
+) -> None:
     """Show JUDGEMENTS (as `mores score` writes them) of TEXTS, in a table and as a page.
 
     Each judgement names the id of its text; every text has one.
     """
+    with spool(texts) as path:
+        pairs = list(_pairs(path, format_, judgements))
     tally = Tally()
-    view = table(_pairs(texts, judgements), tally=tally)
+    view = table(pairs, tally=tally)
     if as_json:
         click.echo(tally.summary().model_dump_json(indent=2))
     elif not quiet:
@@ -35,13 +41,18 @@ def show(texts: str, judgements: str, html: str | None, title: str, quiet: bool,
         console.print(view)
         console.print(show_summary(tally.summary()))
     if html:
-        write_text(html, page(_pairs(texts, judgements), title=title, summary={"Texts": texts}))
+        write_text(html, page(pairs, title=title, summary={"Texts": texts}))
         click.echo(f"wrote {html}", err=True)
 
 
-def _pairs(texts: str, judgements: str) -> Iterator[tuple[Sample, Judgement]]:
-    by_id = {judgement.sample_id: judgement for judgement in read_records(judgements, Judgement)}
-    for sample in read_samples(texts):
+def _pairs(texts: Path, format_: str | None, judgements: str) -> Iterator[tuple[Sample, Judgement]]:
+    by_id: dict[str, Judgement] = {}
+    for judgement in read_records(judgements, Judgement):
+        if by_id.setdefault(judgement.sample_id, judgement) is not judgement:
+            raise InputError(f"{judgements}: {judgement.sample_id!r} is judged twice; give one judgement for each text")
+    for sample in read_samples(texts, format=format_):
         if sample.id not in by_id:
-            raise InputError(f"{judgements}: there is no judgement of {sample.id!r}; is it the file for {texts}?")
-        yield sample, by_id[sample.id]
+            raise InputError(f"{judgements}: there is no judgement of {sample.id!r}; is it the file for these texts?")
+        yield sample, by_id.pop(sample.id)
+    if by_id:
+        raise InputError(f"{judgements}: {len(by_id)} judgements are of other texts, such as {next(iter(by_id))!r}")

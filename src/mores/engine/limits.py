@@ -31,20 +31,24 @@ class Limits:
 
 
 class Pace:
-    """Spaces events evenly at a rate per minute (the generic cell rate algorithm, without bursts)."""
+    """A token bucket of one second: calls start while it is not in debt, and what a call did not use comes back."""
 
     def __init__(self, per_minute: float | None) -> None:
-        self._interval = 60.0 / per_minute if per_minute else 0.0
-        self._next = 0.0
+        self._rate = per_minute / 60.0 if per_minute else 0.0
+        self._level = 0.0
+        self._at = 0.0
 
     def wait(self, now: float) -> float:
-        """Seconds until the next event may start."""
-        return self._next - now if self._interval else 0.0
+        """Seconds until the bucket is out of debt."""
+        if not self._rate:
+            return 0.0
+        self._level = min(self._rate, self._level + (now - self._at) * self._rate) if self._at else 0.0
+        self._at = now
+        return -self._level / self._rate
 
-    def take(self, now: float, amount: float = 1.0) -> None:
-        """Book `amount` events; a negative amount gives some back."""
-        if self._interval:
-            self._next = max(now, self._next) + amount * self._interval
+    def take(self, amount: float) -> None:
+        """Use up some; a negative amount gives it back."""
+        self._level -= amount
 
 
 class Throttle:
@@ -66,13 +70,13 @@ class Throttle:
             now = time.monotonic()
             wait = max(self._paused_until - now, self._requests.wait(now), self._tokens.wait(now))
             if wait > 0:
-                await asyncio.sleep(wait)
+                await asyncio.sleep(min(wait, 0.1))  # something may come back meanwhile
             elif self._active >= int(self.limit):
                 await self._wait_for_place()
             else:
                 self._active += 1
-                self._requests.take(now)
-                self._tokens.take(now, tokens)
+                self._requests.take(1)
+                self._tokens.take(tokens)
                 return now
 
     async def _wait_for_place(self) -> None:
@@ -93,8 +97,7 @@ class Throttle:
         """A call was answered; `surplus_tokens` is what it used beyond the guess."""
         if self.limit < self.most:
             self.limit = min(float(self.most), self.limit + max(1.0 / self.limit, 0.05))
-        if surplus_tokens:
-            self._tokens.take(time.monotonic(), surplus_tokens)
+        self._tokens.take(surplus_tokens)
 
     def overloaded(self, problem: Transient, started: float) -> None:
         """The server asked for less. Calls that were under way at the last cut do not cut again."""

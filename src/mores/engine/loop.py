@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import threading
 from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import partial
 from typing import Any, TypeVar
 
 T = TypeVar("T")
@@ -30,18 +31,20 @@ def _factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 
 def _run_in_thread(coroutine: Coroutine[Any, Any, T]) -> T:
-    outcome: list[T] = []
-    failure: list[BaseException] = []
+    stop: list[Callable[[], object]] = []
 
-    def target() -> None:
+    async def stoppable() -> T:
+        task = asyncio.current_task()
+        assert task is not None
+        stop.append(partial(asyncio.get_running_loop().call_soon_threadsafe, task.cancel))
+        return await coroutine
+
+    with ThreadPoolExecutor(max_workers=1, thread_name_prefix="mores-loop") as thread:
+        future = thread.submit(run, stoppable())
         try:
-            outcome.append(run(coroutine))
-        except BaseException as exc:
-            failure.append(exc)
-
-    thread = threading.Thread(target=target, name="mores-loop")
-    thread.start()
-    thread.join()
-    if failure:
-        raise failure[0]
-    return outcome[0]
+            return future.result()
+        except KeyboardInterrupt:
+            for cancel in stop:
+                cancel()
+            wait([future])
+            raise

@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from itertools import islice
 from typing import Any, NamedTuple
 
+from mores.engine.cost import guess_tokens
 from mores.engine.limits import Limits, Throttle
 from mores.engine.store import Key, Store, request_key
 from mores.errors import ModelError, Rejected, Transient
@@ -18,6 +19,8 @@ from mores.types import Failure, FailureKind
 
 _CHUNK = 256
 """Jobs that are looked up in the store together."""
+_MOMENT = 0.005
+"""Seconds in which they are gathered."""
 
 
 class Job(NamedTuple):
@@ -61,6 +64,8 @@ class Counts:
     completion_tokens: int = 0
     concurrency: int = 0
     """Calls at once that the server can take at the moment."""
+    problem: str = ""
+    """What went wrong with the last try, until one succeeds."""
     started: float = field(default_factory=time.monotonic)
 
 
@@ -134,6 +139,7 @@ class _Runner:
         self.opened = False
         self.workers = 0
         self.failures_in_a_row = 0
+        self.rejections: Counter[str] = Counter()
 
     async def answers(self) -> AsyncGenerator[Answer, None]:
         self._start(self._feed())
@@ -177,7 +183,7 @@ class _Runner:
     # -- jobs in ------------------------------------------------------------------------------------------
 
     async def _feed(self) -> None:
-        while chunk := list(islice(self.jobs, _CHUNK)):
+        while chunk := self._next_chunk():
             while self.taken + len(chunk) - self.next_out > self.window:
                 self.room.clear()
                 await self.room.wait()
@@ -186,6 +192,16 @@ class _Runner:
             await asyncio.sleep(0)
         self.exhausted = True
         self.news.set()
+
+    def _next_chunk(self) -> list[tuple[int, Job]]:
+        """What there is within a moment, so that a slow stream of jobs is not waited for while others could go."""
+        chunk: list[tuple[int, Job]] = []
+        enough = time.monotonic() + _MOMENT
+        for job in self.jobs:
+            chunk.append(job)
+            if len(chunk) == _CHUNK or time.monotonic() > enough:
+                break
+        return chunk
 
     def _tickets(self, chunk: list[tuple[int, Job]]) -> Iterator[_Ticket]:
         for index, job in chunk:
@@ -237,10 +253,11 @@ class _Runner:
         def committed(done: asyncio.Future[None]) -> None:
             if done.cancelled():
                 return
-            if (exc := done.exception()) is not None:
-                self._stop(exc)
-            else:
+            try:
+                done.result()
                 self._resolve(ticket, completion)
+            except BaseException as exc:  # nobody else would hear of it
+                self._stop(exc)
 
         self.store.put(ticket.key, completion).add_done_callback(committed)
 
@@ -260,7 +277,7 @@ class _Runner:
 
     async def _ask(self, request: Request) -> Completion | Failure:
         """One answer, with retries; raises only what stops the run."""
-        guess = _guess_tokens(request)
+        guess = self._guess(request) if self.limits.tokens_per_minute else 0
         last = Transient("no attempt was made")
         for attempt in range(self.limits.attempts):
             if attempt:
@@ -273,9 +290,10 @@ class _Runner:
             except TimeoutError:
                 last = Transient(f"no answer within {self.timeout:g} s")
             except Rejected as exc:
-                return Failure(kind=FailureKind.MODEL, reason=str(exc))
+                return self._rejected(str(exc))
             except Transient as exc:
                 last = exc
+                self.counts.problem = str(exc)
                 if exc.overload:
                     self.throttle.overloaded(exc, started)
             else:
@@ -286,22 +304,34 @@ class _Runner:
                 self.counts.concurrency = int(self.throttle.limit)
         return self._gave_up(last)
 
+    def _guess(self, request: Request) -> int:
+        """About how many tokens a call will take; the server's own count corrects it afterwards."""
+        c = self.counts
+        answer = c.completion_tokens // c.calls if c.calls else request.max_tokens
+        return sum(guess_tokens(message.content) for message in request.messages) + answer
+
     def _succeeded(self, completion: Completion, guess: int) -> None:
         used = completion.prompt_tokens + completion.completion_tokens
-        self.throttle.succeeded(used - guess if used else 0)
+        self.throttle.succeeded(used - guess if guess and used else 0)
         self.failures_in_a_row = 0
+        self.counts.problem = ""
         self.counts.calls += 1
         self.counts.prompt_tokens += completion.prompt_tokens
         self.counts.completion_tokens += completion.completion_tokens
+
+    def _rejected(self, reason: str) -> Failure:
+        """A run in which nothing works and all is refused for the same reason need not be tried to its end."""
+        self.rejections[reason] += 1
+        if not self.counts.calls and self.rejections[reason] >= self.limits.give_up:
+            raise ModelError(f"{self.model.name}: every request so far was refused: {reason}")
+        return Failure(kind=FailureKind.MODEL, reason=reason)
 
     def _gave_up(self, last: Transient) -> Failure:
         self.failures_in_a_row += 1
         reason = f"{last} (tried {self.limits.attempts} times)"
         if self.failures_in_a_row >= self.limits.give_up:
-            raise ModelError(
-                f"{self.model.name}: {self.failures_in_a_row} requests in a row failed, the last with: {reason};"
-                " what was answered is kept: run the same command again when the server is well"
-            )
+            count = self.failures_in_a_row
+            raise ModelError(f"{self.model.name}: {count} requests in a row failed, the last with: {reason}")
         return Failure(kind=FailureKind.MODEL, reason=reason)
 
     def _wait(self, attempt: int, last: Transient) -> float:
@@ -334,8 +364,3 @@ class _Runner:
         self.counts.done += 1
         self.counts.cached += answer.cached
         self.counts.failed += answer.failure is not None
-
-
-def _guess_tokens(request: Request) -> int:
-    """A rough size for the tokens-per-minute limit; the server's own count corrects it afterwards."""
-    return sum(len(m.content) for m in request.messages) // 4 + request.max_tokens

@@ -23,15 +23,18 @@ from mores.errors import StoreError
 from mores.models.base import Completion, Request
 
 VERSION = 1
-_SCHEMA = f"""
-PRAGMA user_version = {VERSION};
-CREATE TABLE IF NOT EXISTS prompt (hash BLOB PRIMARY KEY, messages BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS setting (hash BLOB PRIMARY KEY, body BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS response (
-    key BLOB PRIMARY KEY, prompt BLOB NOT NULL, setting BLOB NOT NULL, sample INTEGER NOT NULL,
-    text TEXT NOT NULL, logprobs BLOB, stop TEXT NOT NULL,
-    prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, at REAL NOT NULL);
-"""
+_APPLICATION = 0x4D4F5245
+"""Marks a SQLite file as ours: MORE."""
+_SCHEMA = (
+    "CREATE TABLE IF NOT EXISTS prompt (hash BLOB PRIMARY KEY, messages BLOB NOT NULL)",
+    "CREATE TABLE IF NOT EXISTS setting (hash BLOB PRIMARY KEY, body BLOB NOT NULL)",
+    """CREATE TABLE IF NOT EXISTS response (
+        key BLOB PRIMARY KEY, prompt BLOB NOT NULL, setting BLOB NOT NULL, sample INTEGER NOT NULL,
+        text TEXT NOT NULL, logprobs BLOB, stop TEXT NOT NULL,
+        prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, at REAL NOT NULL)""",
+    f"PRAGMA application_id = {_APPLICATION}",
+    f"PRAGMA user_version = {VERSION}",
+)
 _CHUNK = 500
 
 
@@ -92,10 +95,6 @@ class Store:
         for start in range(0, len(keys), _CHUNK):
             found.update(self._get_chunk(keys[start : start + _CHUNK]))
         return found
-
-    def has_many(self, keys: Sequence[bytes]) -> int:
-        """How many of these keys have an answer."""
-        return len(self.get_many(keys))
 
     def _get_chunk(self, keys: Sequence[bytes]) -> Iterable[tuple[bytes, Completion]]:
         marks = ",".join("?" * len(keys))
@@ -172,19 +171,34 @@ class Store:
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
             db = sqlite3.connect(self.path, timeout=60, check_same_thread=False)
-            version = db.execute("PRAGMA user_version").fetchone()[0]
-            if version not in (0, VERSION):
-                raise StoreError(
-                    f"{self.path}: written by another version of mores (store version {version});"
-                    " give another file with --store"
-                )
-            db.execute("PRAGMA journal_mode = WAL")
-            db.execute("PRAGMA synchronous = FULL")  # an answer survives a power cut once it is handed on
-            if version == 0:
-                db.executescript(_SCHEMA)
+            try:
+                self._prepare(db)
+            except BaseException:
+                db.close()
+                raise
         except (sqlite3.Error, OSError) as exc:
             raise self._problem(exc) from exc
         return db
+
+    def _prepare(self, db: sqlite3.Connection) -> None:
+        """Make the tables of a new file, whole or not at all, also when two processes start with it at once."""
+        db.execute("BEGIN IMMEDIATE")
+        application, version, tables = (
+            db.execute(query).fetchone()[0]
+            for query in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+        )
+        if application == _APPLICATION and version != VERSION:
+            raise StoreError(
+                f"{self.path}: written by another version of mores (store version {version});"
+                " give another file with --store"
+            )
+        if application != _APPLICATION and tables:
+            raise StoreError(f"{self.path}: a database, but not of mores; give another file with --store")
+        for statement in _SCHEMA if application != _APPLICATION else ():
+            db.execute(statement)
+        db.commit()
+        _until_free(db, "PRAGMA journal_mode = WAL")
+        db.execute("PRAGMA synchronous = FULL")  # an answer survives a power cut once it is handed on
 
     def _problem(self, exc: Exception) -> StoreError:
         text = str(exc)
@@ -197,6 +211,18 @@ class Store:
         else:
             fix = "check that the folder can be written or give another file with --store"
         return StoreError(f"{self.path}: {text}; {fix}")
+
+
+def _until_free(db: sqlite3.Connection, statement: str) -> None:
+    """Changing the journal does not wait for others as everything else does."""
+    for attempt in range(100):
+        try:
+            db.execute(statement)
+            return
+        except sqlite3.OperationalError:
+            if attempt == 99:
+                raise
+            time.sleep(0.05)
 
 
 def _pack(logprobs: tuple[float, ...] | None) -> bytes | None:

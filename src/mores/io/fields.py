@@ -75,12 +75,19 @@ def sample_from(values: Mapping[str, object], default_id: str) -> Sample:
         raise InputError("the text is empty; fill in 'text' or remove the row")
     return Sample(
         id=_string(values, "id") or default_id,
-        instruction=_string(values, "instruction") or DEFAULT_INSTRUCTION,
+        instruction=_instruction(values),
         text=text,
         language=_coded(values, "language"),
         region=_coded(values, "region"),
         source=_string(values, "source"),
     )
+
+
+def _instruction(values: Mapping[str, object]) -> str:
+    """The instruction, with the `input` that it is about where a row has both, as in Alpaca's format."""
+    instruction = _string(values, "instruction") or DEFAULT_INSTRUCTION
+    about = values.get("input") if values.get("instruction") else None
+    return f"{instruction}\n{about}" if isinstance(about, str) and about.strip() else instruction
 
 
 def _string(values: Mapping[str, object], field: str) -> str | None:

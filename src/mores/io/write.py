@@ -122,6 +122,7 @@ class _Output:
         if self._target.exists():
             shutil.copymode(self._target, self._temporary)
         self._temporary.replace(self._target)
+        self._temporary = None  # the next run may have one of that name already
 
     def _clean_up(self) -> None:
         with suppress(OSError):  # what could not be written was said by `_complete`

@@ -19,7 +19,7 @@ _CHUNK = 500
 
 
 class Estimate(Record):
-    """Counts are exact, tokens are guessed from the number of characters."""
+    """Counts take no notice of samples that are the same; tokens are guessed from the number of characters."""
 
     calls: int = 0
     """Requests that would be sent."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing, nullcontext
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample
 SampleLike = Sample | str | tuple[str, str] | Mapping[str, Any]
 """A sample, a text alone, an (instruction, text) pair, or a mapping with the fields of a sample."""
 
+_SURROGATE = re.compile("[\ud800-\udfff]")
 NO_LOGPROBS = "the server gives no log-probabilities: an error-free report scores 0 instead of p(R)"
 REPAIRED = "the first answer was no report; this one was written under the schema constraint"
 
@@ -91,6 +93,8 @@ class Metric:
 
     def jobs(self, samples: Iterable[SampleLike]) -> Iterator[Job]:
         """The calls to make."""
+        if isinstance(samples, str | Mapping):
+            raise InputError("samples is a single one; put it in a list: [sample]")
         for number, value in enumerate(samples, 1):
             sample = as_sample(value, number)
             yield Job(sample.id, self._unsendable(sample) or self.request(sample), data=sample)
@@ -153,14 +157,17 @@ class Metric:
         return report_schema(self.settings.max_errors or (3 if self.judge_model.constrained else None))
 
     def _unsendable(self, sample: Sample) -> Failure | None:
-        length, most = len(sample.instruction) + len(sample.text), self.settings.max_characters
-        if length <= most:
+        both, most = sample.instruction + sample.text, self.settings.max_characters
+        if len(both) > most:
+            reason = f"{len(both):,} characters are more than the limit of {most:,}; shorten or raise --max-characters"
+        elif _SURROGATE.search(both):
+            reason = "it holds half a character (a lone surrogate), which cannot be sent; repair the text"
+        else:
             return None
-        reason = f"{length:,} characters are more than the limit of {most:,}; shorten it or raise --max-characters"
         return Failure(kind=FailureKind.INPUT, reason=reason)
 
     def _repair(self, job: Job, completion: Completion) -> Request | None:
-        if isinstance(parse(completion), WrittenReport):
+        if self._constrain or isinstance(parse(completion), WrittenReport):
             return None
         return self.request(job.data)._replace(schema=self._schema)
 

@@ -23,7 +23,8 @@ STYLES: tuple[Style, ...] = get_args(Style)
 
 _SLOT = re.compile(r"\{(Instruction|Text)\}")
 _CONTROL = re.compile(
-    r"<\||\|>|</?s>|<(?:bos|eos|pad|unk)>|</?(?:start|end)_of_turn>|</?think>|\[/?INST\]|<</?SYS>>", re.IGNORECASE
+    r"<[|｜]|[|｜]>|</?s>|<(?:bos|eos|pad|unk)>|</?(?:start|end)_of_turn>|</?think>|\[/?[A-Z_]{4,}\]|<</?SYS>>",
+    re.IGNORECASE,
 )
 _JOINER = "\u2060"
 """Word joiner: invisible, and ignored when a quote is looked for in the text."""

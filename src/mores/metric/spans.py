@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
@@ -28,22 +27,33 @@ _INVISIBLE = {"\u00ad", "\u034f", "\u061c", "\u180e"}
 
 
 def align(errors: Iterable[WrittenError], sample: Sample) -> tuple[Error, ...]:
-    """Locate every error. The same quote again, without an occurrence, means the next one."""
-    seen: Counter[tuple[str, str]] = Counter()
+    """Locate every error. A quote without an occurrence means the first place that no error has taken yet."""
+    taken: set[tuple[str, tuple[int, int]]] = set()
     located = []
     for error in errors:
-        seen[error.side, error.quote] += 1
-        nth = error.occurrence or seen[error.side, error.quote]
-        span = find(error.quote, sample.side(error.side), nth)
+        places = candidates(error.quote, sample.side(error.side))
+        if error.occurrence:
+            span = _nth(places, error.occurrence)
+        else:
+            free = (place for spans in places for place in spans if (error.side, place) not in taken)
+            span = next(free, None)
+        if span:
+            taken.add((error.side, span))
         located.append(_error(error, span, sample))
     return tuple(located)
 
 
 def find(quote: str, text: str, nth: int = 1) -> tuple[int, int] | None:
-    """The half-open span of the nth occurrence, by exact and then by normalised match; None when there is none."""
+    """The half-open span of the nth occurrence; None when there is none."""
+    return _nth(candidates(quote, text), nth)
+
+
+def candidates(quote: str, text: str) -> list[list[tuple[int, int]]]:
+    """Where the quote may stand, in the order of trust: as it is before normalised, whole words before parts."""
     if not quote.strip():
-        return None
-    return _nth(list(_exact(quote, text)), text, nth) or _nth(list(_normalised(quote, text)), text, nth)
+        return []
+    exact, normalised = list(_exact(quote, text)), list(_normalised(quote, text))
+    return [_whole(exact, text), _whole(normalised, text), exact, normalised]
 
 
 def _error(error: WrittenError, span: tuple[int, int] | None, sample: Sample) -> Error:
@@ -59,11 +69,13 @@ def _error(error: WrittenError, span: tuple[int, int] | None, sample: Sample) ->
     )
 
 
-def _nth(spans: list[tuple[int, int]], text: str, nth: int) -> tuple[int, int] | None:
-    """Whole words count first: a quoted `he` is not the one in `The`."""
-    whole = [(start, end) for start, end in spans if not _cuts(text, start) and not _cuts(text, end)]
-    chosen = whole or spans
-    return chosen[nth - 1] if nth <= len(chosen) else None
+def _nth(places: list[list[tuple[int, int]]], nth: int) -> tuple[int, int] | None:
+    return next((spans[nth - 1] for spans in places if len(spans) >= nth), None)
+
+
+def _whole(spans: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
+    """Those that do not cut a word: a quoted `he` is not the one in `The`."""
+    return [(start, end) for start, end in spans if not _cuts(text, start) and not _cuts(text, end)]
 
 
 def _cuts(text: str, position: int) -> bool:

@@ -17,11 +17,12 @@ import sys
 import tempfile
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
+import aiohttp
 import orjson
 
-from mores.errors import ConfigError, ModelError
+from mores.errors import ConfigError, ModelError, Transient
 from mores.models import pull
 from mores.models.base import Completion, Request
 from mores.models.openai import OpenAIModel
@@ -55,7 +56,6 @@ class EmbeddedModel(OpenAIModel):
         self.warning = None if name or adapter else _UNTUNED
         self._process: asyncio.subprocess.Process | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
-        self._saved: set[str] = set()
         super().__init__(name or "embedded", "http://127.0.0.1/v1", secrets.token_hex(16))
 
     @cached_property
@@ -80,24 +80,36 @@ class EmbeddedModel(OpenAIModel):
     def concurrency(self) -> int:
         return self.slots
 
-    async def __aenter__(self) -> Self:
+    async def _open(self) -> None:
+        self._turn = asyncio.Lock()
+        self._saved = set[str]()
         self._folder = tempfile.TemporaryDirectory(prefix="mores-llama-")
-        try:
-            address = await self._start(self._folder.name)
-            self.base_url, self._url = f"{address}/v1", f"{address}/v1/chat/completions"
-            return await super().__aenter__()
-        except BaseException:
-            await self._end()
-            raise
+        address = await self._start(self._folder.name)
+        self.base_url, self._url = f"{address}/v1", f"{address}/v1/chat/completions"
+        await super()._open()
 
-    async def __aexit__(self, *exc: object) -> None:
-        await super().__aexit__(*exc)
+    async def _close(self) -> None:
+        await super()._close()
         await self._end()
 
     async def complete(self, request: Request) -> Completion:
-        if self.slots == 1:
+        if self.slots > 1:
+            return await self._complete(request)
+        async with self._turn:  # nothing may come between setting the slot back and using it
             await self._set_back(request)
-        return await super().complete(request)
+            return await self._complete(request)
+
+    async def _complete(self, request: Request) -> Completion:
+        try:
+            return await super().complete(request)
+        except Transient as exc:
+            raise self._died(exc) from exc
+
+    def _died(self, exc: Exception) -> ModelError:
+        """A server that is gone does not come back: the run stops."""
+        if self._process is not None and self._process.returncode is not None:
+            return ModelError(f"the embedded server has stopped by itself (exit code {self._process.returncode})")
+        return exc if isinstance(exc, ModelError) else Transient(f"embedded server: {exc}")
 
     def body(self, request: Request) -> dict[str, Any]:
         body = super().body(request)
@@ -122,9 +134,12 @@ class EmbeddedModel(OpenAIModel):
     async def _call(self, path: str, body: dict[str, Any]) -> None:
         assert self._session is not None
         address = self.base_url.removesuffix("/v1")
-        async with self._session.post(address + path, data=orjson.dumps(body)) as response:
-            if response.status != 200:
-                raise ModelError(f"embedded server: {path}: {(await response.read())[:200]!r}")
+        try:
+            async with self._session.post(address + path, data=orjson.dumps(body)) as response:
+                if response.status != 200:
+                    raise ModelError(f"embedded server: {path}: {(await response.read())[:200]!r}")
+        except aiohttp.ClientError as exc:
+            raise self._died(exc) from exc
 
     async def _start(self, folder: str) -> str:
         settings = {

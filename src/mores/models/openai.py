@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import math
 import os
-import re
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from typing import Any, Self
@@ -20,6 +20,8 @@ DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _OVERLOADED = {429, 503, 529}
 _LATER = {408, 409, 425, 500, 502, 504} | _OVERLOADED
 _CONNECT_TIMEOUT = 10.0
+LONGEST_WAIT = 600.0
+"""Seconds: a server that asks for more is not waited for."""
 
 
 class OpenAIModel:
@@ -34,8 +36,10 @@ class OpenAIModel:
             raise ConfigError("openai: needs a model name, for example openai:gpt-4.1-mini")
         self.model = name
         self.base_url = _checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL)
-        self._key = api_key or os.environ.get("OPENAI_API_KEY")
+        self._key = _checked_key(api_key or os.environ.get("OPENAI_API_KEY") or "")
         self._session: aiohttp.ClientSession | None = None
+        self._users = 0
+        self._opening: asyncio.Task[None] | None = None
         self._url = f"{self.base_url}/chat/completions"
         self._length_field = "max_tokens"
         self._no_logprobs = False
@@ -53,6 +57,26 @@ class OpenAIModel:
         return 32
 
     async def __aenter__(self) -> Self:
+        """Open at the first entry; further runs at the same time share the connection."""
+        self._users += 1
+        if self._opening is None:
+            self._opening = asyncio.create_task(self._open())
+        try:
+            await asyncio.shield(self._opening)
+        except BaseException:
+            await self.__aexit__()
+            raise
+        return self
+
+    async def __aexit__(self, *exc: object) -> None:
+        self._users -= 1
+        if self._users == 0 and self._opening is not None:
+            self._opening.cancel()
+            await asyncio.gather(self._opening, return_exceptions=True)
+            self._opening = None
+            await self._close()
+
+    async def _open(self) -> None:
         headers = {"Content-Type": "application/json", "User-Agent": "mores"}
         if self._key:
             headers["Authorization"] = f"Bearer {self._key}"
@@ -60,25 +84,23 @@ class OpenAIModel:
             connector=aiohttp.TCPConnector(limit=0),
             headers=headers,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT),
+            trust_env=not _is_local(self.base_url),  # proxies of the environment
         )
-        try:
-            await self._greet()
-        except BaseException:
-            await self._session.close()
-            raise
-        return self
+        await self._greet()
 
-    async def __aexit__(self, *exc: object) -> None:
+    async def _close(self) -> None:
         if self._session is not None:
             await self._session.close()
+            self._session = None
 
     async def complete(self, request: Request) -> Completion:
         """One attempt; see `mores.errors` for what it raises."""
-        status, headers, body = await self._post(orjson.dumps(self.body(request)))
+        asked = self.body(request)
+        status, headers, body = await self._post(orjson.dumps(asked))
         if status == 200:
             return read_completion(body)
         problem = _error_of(body)
-        if status == 400 and self._adapt(problem, request):
+        if status in (400, 403, 422) and self._adapt(problem, asked):
             return await self.complete(request)
         raise self._refusal(status, headers, problem)
 
@@ -126,13 +148,16 @@ class OpenAIModel:
         except (aiohttp.ClientError, TimeoutError):
             pass  # a server without that route, or a slow one: the first real call will tell
 
-    def _adapt(self, problem: dict[str, Any], request: Request) -> bool:
-        """Some models name the length limit otherwise, or give no log-probabilities: ask them as they want."""
+    def _adapt(self, problem: dict[str, Any], asked: dict[str, Any]) -> bool:
+        """Some models name the length limit otherwise, or give no log-probabilities: ask them as they want.
+
+        What counts is what this request asked: others under way may have found out meanwhile.
+        """
         text = f"{problem.get('param') or ''} {problem['message']}"
-        if "max_completion_tokens" in text and self._length_field == "max_tokens":
+        if "max_tokens" in asked and "max_completion_tokens" in text:
             self._length_field = "max_completion_tokens"
             return True
-        if re.search(r"logprobs", text) and request.logprobs and not self._no_logprobs:
+        if "logprobs" in asked and "logprobs" in text:
             self._no_logprobs = True
             return True
         return False
@@ -148,9 +173,11 @@ class OpenAIModel:
         if status in (402, 404) or problem.get("code") in ("insufficient_quota", "model_not_found"):
             return ModelError(f"{message}; check the model's name, the base URL and the account")
         if status == 400 and problem.get("code") in ("unsupported_parameter", "unsupported_value"):
-            return ModelError(f"{message}; a value of the run is not allowed by this model (see --temperature)")
+            return ModelError(f"{message}; this model does not take a value of the run (see --temperature and --seed)")
         if status in _LATER:
             wait = _retry_after(headers.get("Retry-After"))
+            if wait is not None and wait > LONGEST_WAIT:
+                return ModelError(f"{message}; the server asks to wait {wait:,.0f} s: run again then")
             return Transient(message, overload=status in _OVERLOADED, retry_after=wait)
         if status >= 500:
             return Transient(message)
@@ -168,24 +195,48 @@ def read_completion(body: bytes) -> Completion:
         choice = data["choices"][0]
         message = choice["message"]
         usage = data.get("usage") or {}
+        text, stop = message.get("content") or message.get("refusal") or "", choice.get("finish_reason") or "stop"
+        if not isinstance(text, str) or not isinstance(stop, str):
+            raise TypeError("text and finish reason are strings")
+        if not text and stop == "stop":
+            raise Transient("the server's answer is empty")
+        thought = bool(message.get("reasoning_content") or message.get("reasoning"))
         return Completion(
-            text=message.get("content") or message.get("refusal") or "",
-            logprobs=_logprobs(choice.get("logprobs")),
-            stop=choice.get("finish_reason") or "stop",
-            prompt_tokens=int(usage.get("prompt_tokens") or 0),
-            completion_tokens=int(usage.get("completion_tokens") or 0),
+            text=text,
+            logprobs=_logprobs(choice.get("logprobs"), text if thought else None),
+            stop=stop,
+            prompt_tokens=_count(usage.get("prompt_tokens")),
+            completion_tokens=_count(usage.get("completion_tokens")),
         )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as exc:
         shown = body[:80].decode("utf-8", "replace")
         raise Transient(f"the server's answer is not a chat completion: {shown!r}") from exc
 
 
-def _logprobs(block: Any) -> tuple[float, ...] | None:
-    tokens = (block or {}).get("content")
-    if not tokens:
+def _logprobs(block: Any, text: str | None) -> tuple[float, ...] | None:
+    """The tokens' log-probabilities; with `text`, only from where it begins: thinking may stand before it."""
+    try:
+        tokens = block["content"]
+        if text is not None:
+            tokens = tokens[_start(tokens, text) :]
+        values = tuple(float(token["logprob"]) for token in tokens)
+    except (KeyError, TypeError, ValueError):
         return None
-    values = tuple(float(token["logprob"]) for token in tokens)
-    return values if all(map(math.isfinite, values)) else None
+    return values if values and all(map(math.isfinite, values)) else None
+
+
+def _start(tokens: list[dict[str, Any]], text: str) -> int:
+    """The last token from which the tokens spell the text; ValueError when there is none."""
+    parts = [bytes(token["bytes"]) if token.get("bytes") else token["token"].encode() for token in tokens]
+    wanted = text.encode()
+    for start in range(len(parts) - 1, -1, -1):
+        if b"".join(parts[start:]).lstrip().startswith(wanted):
+            return start
+    raise ValueError("the tokens do not spell the text")
+
+
+def _count(value: Any) -> int:
+    return value if isinstance(value, int) and 0 <= value < 2**31 else 0
 
 
 def _error_of(body: bytes) -> dict[str, Any]:
@@ -205,7 +256,8 @@ def _retry_after(value: str | None) -> float | None:
     if not value:
         return None
     try:
-        return max(0.0, float(value))
+        seconds = float(value)
+        return None if math.isnan(seconds) else max(0.0, seconds)
     except ValueError:
         pass
     try:
@@ -215,10 +267,27 @@ def _retry_after(value: str | None) -> float | None:
 
 
 def _checked_url(url: str) -> str:
-    parts = urlsplit(url)
-    if parts.scheme not in ("http", "https") or not parts.netloc:
+    try:
+        parts = urlsplit(url)
+        known = parts.scheme in ("http", "https") and bool(parts.hostname)
+    except ValueError:
+        known = False
+    if not known:
         raise ConfigError(f"base URL {url!r} is not one; expected something like http://localhost:8000/v1")
+    if parts.username or parts.password:
+        raise ConfigError("the base URL holds a password, which would get into every result; use OPENAI_API_KEY")
     return url.rstrip("/")
+
+
+def _checked_key(key: str) -> str:
+    key = key.strip()
+    if not key.isascii() or not key.isprintable():
+        raise ConfigError("OPENAI_API_KEY has characters that no key has; copy it again")
+    return key
+
+
+def _is_local(url: str) -> bool:
+    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
 
 
 def _describe(exc: Exception) -> str:

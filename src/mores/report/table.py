@@ -45,6 +45,8 @@ class Summary(Record):
     """Over the judged texts; None when there is none."""
     without_certainty: int
     """Texts without errors for which p(R) could not be had."""
+    signatures: tuple[str, ...]
+    """Of the judged texts: more than one means that not all scores compare."""
 
 
 class Tally:
@@ -57,12 +59,15 @@ class Tally:
         self._unlocated = 0
         self._total = 0.0
         self._without_certainty = 0
+        self._signatures: set[str] = set()
 
     def add(self, judgement: Judgement) -> None:
         """Count one judgement."""
         self._states[state(judgement)] += 1
         if judgement.failure is not None:
             self._failed[judgement.failure.kind] += 1
+        else:
+            self._signatures.add(judgement.signature)
         self._total += judgement.score or 0.0
         self._without_certainty += lacks_certainty(judgement)
         for error in errors(judgement):
@@ -81,6 +86,7 @@ class Tally:
             unlocated=self._unlocated,
             mean_score=self._total / judged if judged else None,
             without_certainty=self._without_certainty,
+            signatures=tuple(sorted(self._signatures)),
         )
 
 
