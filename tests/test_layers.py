@@ -17,7 +17,7 @@ LAYERS = [
     {"io", "stats"},
     {"models"},
     {"engine"},
-    {"metric"},
+    {"metric", "factory"},
     {"report"},
     {"cli"},
 ]

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from importlib import import_module
+from io import TextIOWrapper
 
 import click
 
@@ -15,6 +17,7 @@ COMMANDS = {
     "show": "Look at judgements that exist, by a model or by people.",
     "pull": "Get the embedded model, or another GGUF file.",
     "audit": "Test how far a judge can be trusted.",
+    "sources": "List the datasets that training data are made from.",
 }
 """Every subcommand with its line of help; the module of the same name is imported when it is used."""
 
@@ -42,21 +45,24 @@ def mores() -> None:
 
 def main(arguments: list[str] | None = None) -> None:
     """Run the command line: exit code 2 for wrong usage, 1 for a failure, and a message that says the fix."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a console that cannot show a script still shows the rest
     try:
         code = mores.main(arguments, prog_name="mores", standalone_mode=False)
+        sys.stdout.flush()
     except click.ClickException as exc:
         exc.show()
         code = exc.exit_code
     except (click.Abort, KeyboardInterrupt):
-        click.echo("stopped. What was answered is kept: run the same command again to go on.", err=True)
+        click.echo("stopped", err=True)
         code = 1
-    except ConfigError as exc:
-        click.echo(f"error: {exc}", err=True)
-        code = 2
     except MoresError as exc:
         click.echo(f"error: {exc}", err=True)
-        code = 1
-    except BrokenPipeError:
-        sys.stderr.close()  # the reader of our output has gone: nothing more to say
+        code = 2 if isinstance(exc, ConfigError) else 1
+    except OSError as exc:
+        if not isinstance(exc, BrokenPipeError):  # otherwise the reader has gone: nothing more to say
+            click.echo(f"error: cannot write the output: {exc.strerror}", err=True)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered can never be written
         code = 1
     sys.exit(code or 0)

@@ -1,0 +1,84 @@
+"""What the data factory starts from: items of cultural datasets in one shape, whatever dataset they come from."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import Literal
+
+from mores.errors import InputError
+from mores.types import Record
+
+
+class Task(StrEnum):
+    """The four shapes of ExCAM40k (ExCAM, Section 3)."""
+
+    QA = "qa"
+    """A question with given options."""
+    FREEFORM = "freeform"
+    """A question without options."""
+    GENERATION = "generation"
+    """A text about a topic."""
+    IMPERSONATION = "impersonation"
+    """An answer in the role of a member of a culture."""
+
+
+class SourceItem(Record):
+    """One item of a dataset, verified by people and so taken to be culturally right."""
+
+    source: str
+    """Name of the source, for example `blend`."""
+    id: str
+    """Unique in the source, and the unit of leakage: everything made from one id stays in one split."""
+    task: Task
+    question: str
+    """The question; for GENERATION the topic; for IMPERSONATION the task content."""
+    answer: str
+    """The right answer or text."""
+    options: tuple[str, ...] = ()
+    """For QA all options in the order of the source, the right one among them."""
+    wrong: tuple[str, ...] = ()
+    """Wrong answers that the source itself gives: the hard errors."""
+    also_right: tuple[str, ...] = ()
+    """Further answers that count as right."""
+    context: str | None = None
+    """For IMPERSONATION what the role is told besides its country, for example an etiquette or a parent post."""
+    role: tuple[tuple[str, str], ...] = ()
+    """For IMPERSONATION the attributes of the role in their order, for example (("Country", "Peru"),)."""
+    explanation: str | None = None
+    """Why the answer is right, where the source says so."""
+    region: str | None = None
+    """ISO 3166-1 alpha-2."""
+    language: str | None = None
+    """BCP 47."""
+    topic: str | None = None
+    unit: str | None = None
+    """What must stay in one split with it where that is more than its id, for example the post that groups judged."""
+
+
+@dataclass(frozen=True)
+class Source:
+    """A dataset: where it comes from, what it may be used for, and how its files are read."""
+
+    name: str
+    title: str
+    task: Task
+    licence: str
+    """As its authors state it, SPDX where there is one."""
+    commercial: bool
+    """Whether the licence allows commercial use."""
+    homepage: str
+    files: str
+    """What a local folder must hold, in the published schema, in one line for people."""
+    stratify: Literal["region", "language", "topic"]
+    """What the cap of 5,000 items is stratified by (ExCAM, Appendix E)."""
+    read: Callable[[Path, Callable[[InputError], None]], Iterator[SourceItem]]
+    """Reads a folder; a bad row goes to the callback, with file and line, and is left out."""
+    hub: str | None = None
+    """The dataset on the Hugging Face Hub, `owner/name`; None where it is not there."""
+    soft: bool = False
+    """Whether it gives no wrong answers, so that errors are made (`*` in ExCAM, Table 2)."""
+    stands_in_for: str | None = None
+    """The source of the paper that it replaces."""

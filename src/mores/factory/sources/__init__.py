@@ -1,0 +1,91 @@
+"""The datasets that the factory reads: one file per source, each with a `SOURCE` and how its published files are read.
+
+Adding a source is one file and one line in `SOURCES`. `mores sources` lists them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from difflib import get_close_matches
+from importlib import import_module
+from pathlib import Path
+
+from mores.errors import ConfigError, InputError
+from mores.factory.items import Source, SourceItem
+
+SOURCES = {
+    "blend": "mores.factory.sources.blend",
+    "culturalbench": "mores.factory.sources.culturalbench",
+    "include": "mores.factory.sources.include",
+    "mango": "mores.factory.sources.mango",
+    "globalopinionqa": "mores.factory.sources.globalopinionqa",
+    "nativqa": "mores.factory.sources.nativqa",
+    "normad": "mores.factory.sources.normad",
+    "calmqa": "mores.factory.sources.calmqa",
+    "epic": "mores.factory.sources.epic",
+    "exams": "mores.factory.sources.exams",
+    "cultureatlas": "mores.factory.sources.cultureatlas",
+    "candle": "mores.factory.sources.candle",
+}
+"""Every source and its module, which is imported when it is used: the nine of ExCAM (Table 2), then stand-ins."""
+
+REVISIONS = {
+    "calmqa": "a31ec3378b1d009839544f64d339714072b405b4",
+    "nativqa": "361109d5bad48792c3d77640bc2c016ad19d90d4",
+}
+"""The commit of the Hub that is read; a source without one is read at its newest commit, see `folder_of`."""
+
+
+def names() -> list[str]:
+    """The names of all sources."""
+    return list(SOURCES)
+
+
+def source(name: str) -> Source:
+    """The source of a name."""
+    if name not in SOURCES:
+        near = get_close_matches(name.lower(), SOURCES, n=1)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise ConfigError(f"no such source {name!r}; {hint}there are {', '.join(SOURCES)}")
+    found: Source = import_module(SOURCES[name]).SOURCE
+    return found
+
+
+def load(name: str, folder: Path, on_bad: Callable[[InputError], None]) -> Iterator[SourceItem]:
+    """The items of a source in a folder; a bad row goes to `on_bad`, with file and line, and is left out."""
+    found = source(name)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; put there {found.files} (from {found.homepage})")
+    return found.read(folder, on_bad)
+
+
+def folder_of(name: str, data: Path | None = None) -> Path:
+    """The folder of a source: in a data folder that holds one folder per source, or else downloaded from the Hub.
+
+    A download takes the commit in `REVISIONS`. Where that names none, the newest commit is looked up and taken;
+    either way `revision_of` tells which it was, so that a recipe can record it and a later run can ask for the same.
+    """
+    found = source(name)
+    if data is not None:
+        return Path(data) / name
+    if found.hub is None:
+        raise ConfigError(f"{name} is not on the Hub; get it from {found.homepage} and name its folder with --data")
+    return _download(found, found.hub)
+
+
+def revision_of(folder: Path) -> str | None:
+    """The commit of a folder that was downloaded from the Hub; None for any other."""
+    return folder.name if folder.parent.name == "snapshots" else None
+
+
+def _download(found: Source, hub: str) -> Path:
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError as error:
+        fix = "`pip install 'mores[hub]'`, or name a folder that has it with --data"
+        raise ConfigError(f"{found.name}: getting data from the Hub needs huggingface_hub; {fix}") from error
+    try:
+        return Path(snapshot_download(hub, repo_type="dataset", revision=REVISIONS.get(found.name)))
+    except Exception as error:  # the library raises a dozen kinds, all of which mean this
+        fix = f"check the network, or get it from {found.homepage} and name its folder with --data"
+        raise InputError(f"{found.name}: {hub} could not be had from the Hub ({error}); {fix}") from error

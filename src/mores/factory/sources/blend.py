@@ -1,0 +1,217 @@
+"""BLEnD (Myung et al. 2024): everyday knowledge, 500 questions asked in 16 regions, with the votes of annotators.
+
+One item per question and region, which is the unit of leakage. Where there are labelled multiple-choice items the
+first one of a question and region gives the options. Elsewhere the answer with most votes is right if two people gave
+it, and wrong options are what other regions answer to the same question and nobody in this region does, in other
+words or in part: "a flower wreath" is not offered as wrong where people give "a garland of flowers".
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from mores.culture import region
+from mores.errors import InputError
+from mores.factory.items import Source, SourceItem, Task
+from mores.factory.sources.files import find, read, read_all
+from mores.factory.sources.rows import OnBad, Row, check, collect, digest, fold, letter, unique
+
+COUNTRIES = {
+    "Algeria": "DZ", "Assam": "IN", "Azerbaijan": "AZ", "China": "CN", "Ethiopia": "ET", "Greece": "GR",
+    "Indonesia": "ID", "Iran": "IR", "Mexico": "MX", "North Korea": "KP", "Northern Nigeria": "NG",
+    "South Korea": "KR", "Spain": "ES", "UK": "GB", "US": "US", "West Java": "ID",
+}  # fmt: skip
+"""The 16 regions as BLEnD names them; three are parts of a country."""
+MOST_WRONG = 3
+FEWEST_VOTES = 2
+"""So many annotators must agree on an answer for it to be right here, or to be used as wrong elsewhere."""
+
+LITTLE = {"a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "th", "the", "to", "with"}
+
+_COUNTRY = re.compile(rf"\b({'|'.join(sorted(COUNTRIES, key=len, reverse=True))})\b")
+_INSTRUCTION = " Without any explanation"  # begins what the multiple-choice files add to the question
+
+Unit = tuple[str, str]
+"""Question id and country."""
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What one region answers to one question."""
+
+    row: Row
+    unit: Unit
+    question: str
+    votes: tuple[tuple[int, tuple[str, ...]], ...]
+    """Count and wordings of each answer, most votes first."""
+
+    @property
+    def best(self) -> str | None:
+        return self.votes[0][1][0] if self.votes and self.votes[0][0] >= FEWEST_VOTES else None
+
+    @property
+    def wordings(self) -> list[str]:
+        return [wording for _, wordings in self.votes for wording in wordings]
+
+
+@dataclass(frozen=True)
+class Choice:
+    """One labelled multiple-choice item."""
+
+    row: Row
+    unit: Unit
+    question: str
+    options: tuple[str, ...]
+    answer: str
+
+
+@dataclass
+class Entry:
+    """All that is known of one question in one region."""
+
+    answers: Answers | None = None
+    choices: list[Choice] = field(default_factory=list)
+
+
+def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
+    entries: dict[Unit, Entry] = defaultdict(Entry)
+    for answers in _annotations(folder, on_bad):
+        entries[answers.unit].answers = answers
+    for choice in _choices(folder, on_bad):
+        entries[choice.unit].choices.append(choice)
+    if not entries:
+        find(folder, "*_data.json", "mcq*.json", "mc_questions*.csv")  # says what is missing
+    best: dict[str, list[tuple[str, str]]] = defaultdict(list)
+    for (question, country), entry in sorted(entries.items(), key=lambda pair: pair[0]):
+        if entry.answers and entry.answers.best:
+            best[question].append((country, entry.answers.best))
+    for unit, entry in entries.items():
+        made = _labelled(unit, entry, on_bad) or _derived(unit, entry, best[unit[0]])
+        if made:
+            yield made
+
+
+def _annotations(folder: Path, on_bad: OnBad) -> Iterator[Answers]:
+    """The annotation files; the Hub has them in two shapes in two folders, of which the first will do."""
+    paths = sorted(folder.rglob("*_data.json"))
+    paths = [path for path in paths if path.parent == paths[0].parent]
+    yield from collect(read_all(paths), _answers, on_bad)
+
+
+def _answers(row: Row) -> Answers:
+    country = row.file.name.removesuffix("_data.json").replace("_", " ")
+    if country not in COUNTRIES:
+        raise InputError(f"{country!r} is no region of BLEnD; name the file as it was published")
+    question = row.text("question") if country in {"UK", "US"} else row.text("en_question")
+    votes = [_vote(vote) for vote in row.list("annotations")]
+    ranked = sorted((vote for vote in votes if vote[1]), key=lambda vote: -vote[0])
+    return Answers(row, (row.maybe("ID") or row.path[-1], country), question, tuple(ranked))
+
+
+def _vote(vote: object) -> tuple[int, tuple[str, ...]]:
+    match vote:
+        case {"count": int(count), "en_answers": list(wordings)}:
+            return count, unique(wording for wording in wordings if isinstance(wording, str))
+    raise InputError("an annotation without 'count' and 'en_answers'; expected the published columns")
+
+
+def _choices(folder: Path, on_bad: OnBad) -> Iterator[Choice]:
+    for path in sorted([*folder.rglob("mcq*.json"), *folder.rglob("mc_questions*.csv")]):
+        yield from collect(read(path, depth=2), _choice, on_bad)
+
+
+def _choice(row: Row) -> Choice:
+    prompt = row.text("question", "prompt").partition(_INSTRUCTION)[0].strip()
+    named = row.maybe("country") or (found[1] if (found := _COUNTRY.search(prompt)) else None)
+    country = (named or "").replace("_", " ")
+    if country not in COUNTRIES:
+        raise InputError(f"the question is about no region of BLEnD ({prompt!r}); correct or remove the row")
+    given = row.values.get("choices")
+    choices = json.loads(given) if isinstance(given, str) else given
+    if not isinstance(choices, dict) or not all(isinstance(text, str) for text in choices.values()):
+        raise InputError("'choices' is no object of letters and texts; expected the published columns")
+    options = [text.strip() for text in choices.values()]
+    return Choice(
+        row, (row.text("id", "ID"), country), prompt, unique(options), letter(options, row.text("answer", "answer_idx"))
+    )
+
+
+def _labelled(unit: Unit, entry: Entry, on_bad: OnBad) -> SourceItem | None:
+    """The item of the first multiple-choice item whose wrong options nobody of the region has given as an answer."""
+    if not entry.choices:
+        return None
+    answers = unique([choice.answer for choice in entry.choices])
+    known = [*answers, *(entry.answers.wordings if entry.answers else ())]
+    for choice in entry.choices:
+        wrong = [option for option in choice.options if fold(option) not in map(fold, known)]
+        if wrong:
+            item = _item(unit, choice.question, choice.answer, wrong, known)
+            try:
+                check(item)
+            except InputError as error:
+                on_bad(InputError(f"{choice.row.place}: {error}"))
+                continue
+            return item
+    return None
+
+
+def _derived(unit: Unit, entry: Entry, best: list[tuple[str, str]]) -> SourceItem | None:
+    answers = entry.answers
+    if answers is None or answers.best is None:
+        return None
+    here = COUNTRIES[unit[1]]  # a part of a country is no other culture: West Java and Indonesia
+    others = unique(answer for country, answer in best if COUNTRIES[country] != here)
+    wrong: list[str] = []
+    for answer in sorted(others, key=lambda answer: digest(*unit, answer)):
+        if not _related(answer, [*answers.wordings, *wrong]):
+            wrong.append(answer)
+    if not wrong:
+        return None
+    return _item(unit, answers.question, answers.best, wrong[:MOST_WRONG], answers.wordings)
+
+
+def _related(answer: str, known: list[str]) -> bool:
+    """Whether an answer shares a word with one of those known, and so may say the same."""
+    words = _words(answer)
+    return any(words & other for other in map(_words, known))
+
+
+def _words(text: str) -> frozenset[str]:
+    """Words without their plural, so that "sandwiches" is "sandwich" and "oranges" is "orange"."""
+    words = [re.sub(r"(?<=\w{2})(es|e|s)$", "", word) for word in re.findall(r"\w+", fold(text))]
+    return frozenset("football" if word == "soccer" else word for word in words if word not in LITTLE)
+
+
+def _item(unit: Unit, question: str, answer: str, wrong: list[str], known: list[str]) -> SourceItem:
+    others = tuple(text for text in unique(known) if fold(text) != fold(answer))
+    return SourceItem(
+        source="blend",
+        id=":".join(unit),
+        task=Task.QA,
+        question=question,
+        answer=answer,
+        options=tuple(sorted([answer, *wrong], key=str.casefold)),  # as BLEnD orders them
+        wrong=tuple(wrong),
+        also_right=others,
+        region=region(COUNTRIES[unit[1]]),
+        language="en",
+    )
+
+
+SOURCE = Source(
+    name="blend",
+    title="BLEnD: everyday knowledge in diverse cultures",
+    task=Task.QA,
+    licence="CC-BY-SA-4.0",
+    commercial=True,
+    homepage="https://huggingface.co/datasets/nayeon212/BLEnD",
+    files="<Country>_data.json (annotations) and mcq*.json or mc_questions*.csv (multiple choice), either or both",
+    stratify="region",
+    read=_read,
+    hub="nayeon212/BLEnD",
+)

@@ -1,0 +1,80 @@
+"""CANDLE (Nguyen et al. 2023): assertions about cultures from the web, by the authors of Mango; stands in for it.
+
+Two shapes are read: the release, with `subject`, `facet` or `concepts`, and `assertion`; and the subset that asks for
+the name of the country, by language and country, whose gap is filled here. There an assertion and its translations
+have the same place in their lists, and stay in one split. The same assertion twice is taken once.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from mores.culture import language, region, region_name
+from mores.errors import InputError
+from mores.factory.items import Source, SourceItem, Task
+from mores.factory.sources.files import find, read_all
+from mores.factory.sources.rows import OnBad, Row, digest, items, region_or_none
+
+# The request that stands behind the sentence, in the languages of the subset.
+_REQUEST = re.compile(r'\s*(Answer in the json|\{"उत्तर"|以 \{|پاسخ در قالب json|Jibu katika umbizo la json)')
+
+
+def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
+    paths = find(folder, "candle*.json", "candle*.jsonl", "candle*.jsonl.zip")
+    seen: set[str] = set()
+
+    def item(row: Row) -> SourceItem | None:
+        made = _filled(row) if row.path else _released(row)
+        if made.id in seen:
+            return None
+        seen.add(made.id)
+        return made
+
+    yield from items(read_all(paths, depth=3), item, on_bad)
+
+
+def _filled(row: Row) -> SourceItem:
+    spoken, country, place = language(row.path[0]), region(row.path[1]), row.path[2]
+    sentence = _REQUEST.split(re.split("[:：]", row.text("prompt"), maxsplit=1)[-1])[0].strip()
+    if "<mask>" not in sentence:
+        raise InputError("no sentence with <mask> in 'prompt'; expected the published columns")
+    return _made(sentence.replace("<mask>", row.text("answer")), spoken, country, None, f"{country}:{place}")
+
+
+def _released(row: Row) -> SourceItem:
+    subject = row.text("subject")
+    about = row.maybe("facet", "concept")
+    assertion = row.text("assertion")
+    made = _made(assertion, "en", region_or_none(subject), about, digest(subject, assertion))
+    return made.model_copy(update={"question": f"{about or 'culture'} of {subject}"})
+
+
+def _made(assertion: str, spoken: str, country: str | None, topic: str | None, unit: str) -> SourceItem:
+    return SourceItem(
+        source="candle",
+        id=digest(spoken, country or "", assertion),
+        task=Task.GENERATION,
+        question=f"the culture of {region_name(country)}" if country else "culture",
+        answer=assertion,
+        region=country,
+        language=spoken,
+        topic=topic,
+        unit=unit,
+    )
+
+
+SOURCE = Source(
+    name="candle",
+    title="CANDLE: cultural commonsense from the web",
+    task=Task.GENERATION,
+    licence="CC-BY-4.0",
+    commercial=True,
+    homepage="https://candle.mpi-inf.mpg.de",
+    files="candle_dataset_v1.jsonl, or candle*.json by language and country",
+    stratify="region",
+    read=_read,
+    soft=True,
+    stands_in_for="mango",
+)

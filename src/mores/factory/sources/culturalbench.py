@@ -1,0 +1,92 @@
+"""CulturalBench (Chiu et al. 2025): questions about 45 regions, each verified by five people.
+
+The Hard format says of every option whether it is true, so it alone gives the items: 86 questions of the first release
+have several true options, which the Easy format hides behind choices such as "i, ii". One true option is the answer,
+the other true ones count as right, and only false ones are offered as wrong.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import chain
+from pathlib import Path
+
+from mores.culture import region
+from mores.errors import InputError
+from mores.factory.items import Source, SourceItem, Task
+from mores.factory.sources.files import find, read
+from mores.factory.sources.rows import OnBad, Row, collect, items
+
+
+@dataclass(frozen=True)
+class Statement:
+    """One option of a question and whether it is true."""
+
+    row: Row
+    question_id: str
+    question: str
+    option: str
+    true: bool
+
+
+def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
+    paths = find(folder, "hard_true_false.json", "CulturalBench-Hard*.csv", "*Hard*.parquet", "*Hard*/*.parquet")
+    by_question: dict[str, list[Statement]] = {}
+    for statement in collect(chain.from_iterable(read(path, depth=2) for path in paths), _statement, on_bad):
+        by_question.setdefault(statement.question_id, []).append(statement)
+    first = (statements[0].row for statements in by_question.values())
+    yield from items(first, lambda row: _item(by_question[row.text("question_id", "question_idx")]), on_bad)
+
+
+def _statement(row: Row) -> Statement:
+    truth = str(row.values.get("output", row.values.get("answer"))).strip().lower()
+    if truth not in {"true", "false", "1", "0"}:
+        raise InputError(f"{truth!r} is neither True nor False; expected the Hard format")
+    question, option = _parts(row)
+    return Statement(row, row.text("question_id", "question_idx"), question, option, truth in {"true", "1"})
+
+
+def _parts(row: Row) -> tuple[str, str]:
+    if row.maybe("prompt_question"):
+        return row.text("prompt_question"), row.text("prompt_option")
+    question, _, option = row.text("input").partition(" Question: ")[2].partition(" Answer: ")
+    if not question or not option.strip():
+        raise InputError("no question and answer in 'input'; expected '… Question: … Answer: …'")
+    return question.strip(), option.strip()
+
+
+def _item(statements: list[Statement]) -> SourceItem:
+    row = statements[0].row
+    if len({statement.question for statement in statements}) > 1:
+        raise InputError(f"question {statements[0].question_id} has two wordings; give each question its own id")
+    true = [statement.option for statement in statements if statement.true]
+    false = [statement.option for statement in statements if not statement.true]
+    if not true:
+        raise InputError(f"question {statements[0].question_id} has no true option; correct or remove it")
+    return SourceItem(
+        source="culturalbench",
+        id=statements[0].question_id,
+        task=Task.QA,
+        question=statements[0].question,
+        answer=true[0],
+        options=tuple(s.option for s in statements if not s.true or s.option == true[0]),
+        wrong=tuple(false),
+        also_right=tuple(true[1:]),
+        region=region(row.text("country")),
+        language="en",
+    )
+
+
+SOURCE = Source(
+    name="culturalbench",
+    title="CulturalBench: cultural knowledge, verified by five people",
+    task=Task.QA,
+    licence="CC-BY-4.0",
+    commercial=True,
+    homepage="https://huggingface.co/datasets/kellycyy/CulturalBench",
+    files="the Hard format: CulturalBench-Hard.csv or hard_true_false.json",
+    stratify="region",
+    read=_read,
+    hub="kellycyy/CulturalBench",
+)

@@ -1,0 +1,134 @@
+"""GlobalOpinionQA (Durmus et al. 2023): survey questions and how people of a country answered them.
+
+The most common answer is right and the others wrong. Left out: questions about "our country", leaders and parties
+(the release gives them to countries that were never asked), answers that are none (refused, do not know, volunteered),
+and questions whose two most common answers lie less than five points apart.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from mores.culture import region, region_name
+from mores.errors import InputError
+from mores.factory.items import Source, SourceItem, Task
+from mores.factory.sources.files import find, read_all
+from mores.factory.sources.rows import OnBad, Row, collect, digest, items
+
+CLEAR = 0.05
+"""By so much the most common answer must lead."""
+SPELLINGS = {"Czech Rep.": "CZ", "Palest. ter.": "PS", "S. Africa": "ZA", "S. Korea": "KR", "Taiwan ROC": "TW"}
+
+_MISPLACED = re.compile(
+    r"\b(our country|survey country|countries like ours|presidents?|prime minister|PM|chancellor"
+    r"|(political|each) leaders?|king|crown prince|obama|trump|bush|putin|bin laden|party|brotherhood)\b",
+    re.IGNORECASE,
+)
+_NO_ANSWER = re.compile(
+    r"don.?t know|refused|no answer|missing|not (available|asked|applicable)|\bDK\b|\bVOL|DO NOT READ|^[-\d. ]*$",
+    re.IGNORECASE,
+)
+_SAMPLE = re.compile(r"\s*\((.*) sample\)$")
+
+
+def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
+    """National samples come before others of the same country, so that those add only what is missing."""
+    rows = read_all(find(folder, "globalopinionqa*.json", "global_opinions*.csv", "*.parquet"))
+    asked = list(_by_country(rows, on_bad))
+    asked.sort(key=lambda row: bool((found := _SAMPLE.search(str(row.values["attribute"]))) and found[1][0] in "NO"))
+    seen: set[tuple[str, str]] = set()
+
+    def item(row: Row) -> SourceItem | None:
+        made = _item(row)
+        if made is None or (made.question, str(made.region)) in seen:
+            return None
+        seen.add((made.question, str(made.region)))
+        return made
+
+    yield from items(asked, item, on_bad)
+
+
+def _by_country(rows: Iterable[Row | InputError], on_bad: OnBad) -> Iterator[Row]:
+    """One row per question and country; the Hub has one per question, with Python literals in its cells."""
+    for expanded in collect(rows, _expand, on_bad):
+        yield from expanded
+
+
+def _expand(row: Row) -> list[Row]:
+    if "attribute" in row.values:
+        row.text("attribute")
+        return [row]
+    selections = row.text("selections")
+    values = {**row.values, "options": _literal(row.text("options"))}
+    shares = _literal(selections[selections.find("{") : selections.rfind("}") + 1])
+    if not isinstance(shares, dict):
+        raise InputError("'selections' is no object of countries; expected the published columns")
+    return [
+        row.having({**values, "attribute": country, "gold_distribution": share}) for country, share in shares.items()
+    ]
+
+
+def _literal(text: str) -> Any:
+    try:
+        return ast.literal_eval(text)
+    except (ValueError, SyntaxError) as error:
+        raise InputError("a cell that is no list or object; expected the published columns") from error
+
+
+def _item(row: Row) -> SourceItem | None:
+    question = _question(row.text("question"))
+    ranked = _ranked(row)
+    if _MISPLACED.search(question):
+        return None
+    if ranked[0][0] - ranked[1][0] < CLEAR or _NO_ANSWER.search(ranked[0][1]):
+        return None
+    answer, *others = [option for _, option in ranked if not _NO_ANSWER.search(option)]
+    name = _SAMPLE.sub("", row.text("attribute"))
+    country = region(SPELLINGS.get(name, name))
+    if not others:
+        return None
+    return SourceItem(
+        source="globalopinionqa",
+        id=f"{digest(question, *sorted([answer, *others]))}:{country}",
+        task=Task.IMPERSONATION,
+        question=question,
+        answer=answer,
+        wrong=tuple(others),
+        role=(("Country", region_name(country)),),
+        region=country,
+        language="en",
+    )
+
+
+def _ranked(row: Row) -> list[tuple[float, str]]:
+    """Share and text of each answer, the most common first."""
+    options, shares = row.list("options"), row.list("gold_distribution")
+    if len(options) != len(shares) or len(options) < 2:
+        raise InputError(f"{len(options)} options with {len(shares)} shares; correct or remove the row")
+    if not all(isinstance(share, int | float) for share in shares):
+        raise InputError("a share is no number; correct or remove the row")
+    pairs = [(float(share), str(option).strip()) for share, option in zip(shares, options, strict=True)]
+    return sorted(pairs, key=lambda pair: -pair[0])
+
+
+def _question(text: str) -> str:
+    """The question alone, without the options that some copies write around it."""
+    return text.removeprefix("Question:").partition("\nOptions:")[0].strip()
+
+
+SOURCE = Source(
+    name="globalopinionqa",
+    title="GlobalOpinionQA: how people of a country answer surveys",
+    task=Task.IMPERSONATION,
+    licence="CC-BY-NC-SA-4.0",
+    commercial=False,
+    homepage="https://huggingface.co/datasets/Anthropic/llm_global_opinions",
+    files="global_opinions.csv, or globalopinionqa*.json with one row per question and country",
+    stratify="region",
+    read=_read,
+    hub="Anthropic/llm_global_opinions",
+)

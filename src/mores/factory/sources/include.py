@@ -1,0 +1,67 @@
+"""INCLUDE (Romanou et al. 2025): exam questions in 44 languages; only those of a culture or region are kept.
+
+Columns: language, country, domain, subject, regional_feature, level, question, answer (counted from 0), and the
+options as `choices` or, in the first uploads, as `option_a` to `option_d`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from mores.culture import language, region
+from mores.errors import InputError
+from mores.factory.items import Source, SourceItem, Task
+from mores.factory.sources.files import find, read_all
+from mores.factory.sources.rows import OnBad, Row, digest, items, letter
+
+LETTERED = ("option_a", "option_b", "option_c", "option_d")
+
+
+def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
+    rows = read_all(find(folder, "*.parquet", "*.jsonl", "*.csv"))
+    yield from items(rows, _item, on_bad)
+
+
+def _item(row: Row) -> SourceItem | None:
+    if not row.text("regional_feature").lower().startswith(("cultur", "region")):
+        return None
+    options = _options(row)
+    answer = letter(options, row.text("answer"))
+    question = row.text("question")
+    country = row.maybe("country")
+    return SourceItem(
+        source="include",
+        id=digest(row.text("language"), question, *options),
+        task=Task.QA,
+        question=question,
+        answer=answer,
+        options=tuple(options),
+        wrong=tuple(option for option in options if option != answer),
+        region=region(country) if country else None,
+        language=language(row.text("language")),
+        topic=row.maybe("subject", "domain"),
+    )
+
+
+def _options(row: Row) -> list[str]:
+    if "choices" not in row.values:
+        return [row.text(name) for name in LETTERED]
+    options = row.list("choices")
+    if not all(isinstance(option, str) and option.strip() for option in options):
+        raise InputError("a choice is empty or no text; correct or remove the row")
+    return [option.strip() for option in options]
+
+
+SOURCE = Source(
+    name="include",
+    title="INCLUDE: exam questions with regional knowledge",
+    task=Task.QA,
+    licence="Apache-2.0",
+    commercial=True,
+    homepage="https://huggingface.co/datasets/CohereLabs/include-base-44",
+    files="<Language>/test-*.parquet as on the Hub",
+    stratify="region",
+    read=_read,
+    hub="CohereLabs/include-base-44",
+)

@@ -1,0 +1,53 @@
+"""Mango (Nguyen et al. 2024): assertions about concepts in thousands of cultures, checked by people.
+
+`topic` is the culture, by which the paper stratifies; it is a region for the cultures that are one. The fields are
+`concept`, `culture` and `assertion`; names that other releases of the same authors use are taken as well.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from mores.factory.items import Source, SourceItem, Task
+from mores.factory.sources.files import find, read_all
+from mores.factory.sources.rows import OnBad, Row, digest, items, region_or_none
+
+
+def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
+    yield from items(read_all(find(folder, "mango*.jsonl", "mango*.jsonl.zip", "mango*.csv")), _item, on_bad)
+
+
+def _item(row: Row) -> SourceItem:
+    culture, concept = row.text("culture", "subject"), row.text("concept")
+    assertion = row.text("assertion", "statement", "text")
+    return SourceItem(
+        source="mango",
+        id=digest(culture, concept, assertion),
+        task=Task.GENERATION,
+        question=_topic(concept, culture),
+        answer=assertion,
+        region=region_or_none(culture),
+        language="en",
+        topic=culture,
+        unit=digest(culture, concept),
+    )
+
+
+def _topic(concept: str, culture: str) -> str:
+    """For example "color symbolism in Ghanaian culture"."""
+    return f"{concept} in {culture}" if culture.lower().endswith("culture") else f"{concept} in {culture} culture"
+
+
+SOURCE = Source(
+    name="mango",
+    title="Mango: cultural commonsense assertions",
+    task=Task.GENERATION,
+    licence="CC-BY-4.0",
+    commercial=True,
+    homepage="https://mango.mpi-inf.mpg.de/download",
+    files="mango_dataset_v1.jsonl, zipped or not",
+    stratify="topic",
+    read=_read,
+    soft=True,
+)

@@ -1,0 +1,60 @@
+"""NormAd (Rao et al. 2025): stories from 75 countries and whether what happens is socially acceptable there.
+
+Neutral rows are left out: they pair a story with another culture's rule, and so say nothing of the country.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from mores.culture import region, region_name
+from mores.errors import InputError
+from mores.factory.items import Source, SourceItem, Task
+from mores.factory.sources.files import find, read_all
+from mores.factory.sources.rows import OnBad, Row, digest, items
+
+OTHER = {"Yes": "No", "No": "Yes"}
+
+
+def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
+    rows = read_all(find(folder, "normad*.jsonl", "*ormad*.csv", "*.csv", "*.parquet"))
+    yield from items(rows, _item, on_bad)
+
+
+def _item(row: Row) -> SourceItem | None:
+    label = row.text("Gold Label").capitalize()
+    if label == "Neutral":
+        return None
+    if label not in OTHER:
+        raise InputError(f"Gold Label {label!r} is none of yes, no, neutral; correct or remove the row")
+    country = region(row.text("Country").replace("_", " "))
+    story = row.text("Story")
+    return SourceItem(
+        source="normad",
+        id=f"{country}:{digest(story)}",
+        task=Task.IMPERSONATION,
+        question=story,
+        answer=label,
+        wrong=(OTHER[label],),
+        context=row.text("Rule-of-Thumb"),
+        role=(("Country", region_name(country)),),
+        explanation=row.maybe("Explanation"),
+        region=country,
+        language="en",
+        topic=row.maybe("Subaxis", "Axis"),
+    )
+
+
+SOURCE = Source(
+    name="normad",
+    title="NormAd: what is acceptable in 75 countries",
+    task=Task.IMPERSONATION,
+    licence="CC-BY-4.0",
+    commercial=True,
+    homepage="https://huggingface.co/datasets/akhilayerukola/NormAd",
+    files="normad*.csv or .jsonl with Country, Story, Rule-of-Thumb, Gold Label",
+    stratify="region",
+    read=_read,
+    hub="akhilayerukola/NormAd",
+)

@@ -1,0 +1,152 @@
+"""A row of a dataset, how its fields are had, and how rows become items that keep the contract of `SourceItem`."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from mores.culture import region
+from mores.errors import InputError
+from mores.factory.items import SourceItem, Task
+
+T = TypeVar("T")
+OnBad = Callable[[InputError], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row, where it is, and its fields; what is wrong with a field is raised without the place, see `collect`."""
+
+    place: str
+    """`file:line` of its start."""
+    file: Path
+    path: tuple[str, ...]
+    """The keys of the containers around it in a JSON file."""
+    values: Mapping[str, Any]
+
+    def having(self, values: Mapping[str, Any]) -> Row:
+        """A row at the same place with other fields, for example those of an object inside it."""
+        return replace(self, values=values)
+
+    def text(self, *names: str) -> str:
+        """The field of the first of these names that is filled; InputError when none is."""
+        found = self.maybe(*names)
+        if found is None:
+            raise InputError(f"no {' or '.join(map(repr, names))}; expected the published columns")
+        return found
+
+    def maybe(self, *names: str) -> str | None:
+        """The same, or None. Numbers are given as text; blanks around a text are dropped."""
+        for name in names:
+            value = self.values.get(name)
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                return str(value)
+            if isinstance(value, str) and value.strip():
+                return value.strip()
+            if isinstance(value, list | dict | bool):
+                raise InputError(f"{name!r} is {type(value).__name__}, not a text; expected the published columns")
+        return None
+
+    def list(self, name: str) -> list[Any]:
+        """A field that is a list."""
+        value = self.values.get(name)
+        if not isinstance(value, list):
+            raise InputError(f"{name!r} is no list; expected the published columns")
+        return value
+
+    def mapping(self, name: str) -> dict[str, Any]:
+        """A field that is an object."""
+        value = self.values.get(name)
+        if not isinstance(value, dict):
+            raise InputError(f"{name!r} is no object; expected the published columns")
+        return value
+
+
+def collect(rows: Iterable[Row | InputError], make: Callable[[Row], T | None], on_bad: OnBad) -> Iterator[T]:
+    """What `make` makes of each row; None is left out by its rule, an error goes to `on_bad` with the row's place."""
+    for row in rows:
+        if isinstance(row, InputError):
+            on_bad(row)
+            continue
+        try:
+            made = make(row)
+        except InputError as error:
+            on_bad(InputError(f"{row.place}: {error}"))
+        else:
+            if made is not None:
+                yield made
+
+
+def items(
+    rows: Iterable[Row | InputError], make: Callable[[Row], SourceItem | None], on_bad: OnBad
+) -> Iterator[SourceItem]:
+    """The items of rows, each checked, and each id once."""
+    seen: dict[str, str] = {}
+
+    def checked(row: Row) -> SourceItem | None:
+        item = make(row)
+        if item is None:
+            return None
+        check(item)
+        if item.id in seen:
+            raise InputError(f"the same item as {seen[item.id]} ({item.id}); remove one")
+        seen[item.id] = row.place
+        return item
+
+    return collect(rows, checked, on_bad)
+
+
+def check(item: SourceItem) -> None:
+    """InputError when an item does not keep the contract: a right answer, and wrong ones that are not right."""
+    if not item.question or not item.answer:
+        raise InputError("an empty question or answer; fill it in or remove the row")
+    try:
+        "".join((item.question, item.answer, item.context or "", *item.wrong, *item.also_right)).encode()
+    except UnicodeEncodeError as error:
+        raise InputError("half a character (a lone surrogate) in a text; correct or remove the row") from error
+    right = {fold(text) for text in (item.answer, *item.also_right)}
+    wrong = [fold(text) for text in item.wrong]
+    if not right.isdisjoint(wrong):
+        raise InputError("an answer is both right and wrong; correct or remove the row")
+    if len(set(wrong)) < len(wrong) or "" in wrong:
+        raise InputError("two wrong answers are the same, or one is empty; correct or remove the row")
+    if item.task is Task.QA and (not item.wrong or {item.answer, *item.wrong} != set(item.options)):
+        raise InputError("the options are not the right answer and at least one wrong one; correct or remove the row")
+
+
+def fold(text: str) -> str:
+    """The form in which two answers are compared: without case, outer punctuation, and width of blanks."""
+    return " ".join(text.casefold().split()).strip(" .,;:!?\"'“”‘’。")
+
+
+def unique(texts: Iterable[str]) -> tuple[str, ...]:
+    """Texts in their order without those that are the same as an earlier one, or empty."""
+    by_form: dict[str, str] = {}
+    for text in texts:
+        by_form.setdefault(fold(text), text.strip())
+    by_form.pop("", None)
+    return tuple(by_form.values())
+
+
+def digest(*parts: str) -> str:
+    """A short name for a content, the same in every run: the id of rows that have none."""
+    return hashlib.sha256("\x1f".join(parts).encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def letter(options: list[str], answer: str) -> str:
+    """The option that a letter or a number counted from 0 names."""
+    place = int(answer) if answer.isdecimal() else ord(answer.upper()) - ord("A") if len(answer) == 1 else -1
+    if not 0 <= place < len(options):
+        raise InputError(f"answer {answer!r} names none of {len(options)} options; correct or remove the row")
+    return options[place]
+
+
+def region_or_none(name: str) -> str | None:
+    """The region of a culture that is one; religions, peoples and jobs are none."""
+    try:
+        return region(name)
+    except InputError:
+        return None
