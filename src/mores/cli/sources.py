@@ -80,7 +80,7 @@ def _table(rows: list[dict[str, Any]], counted: bool) -> Table:
     for name in ("name", "task", "licence"):
         view.add_column(name, no_wrap=True)
     for name in COUNTS if counted else ("for", "from"):
-        view.add_column(name, justify="right" if counted else "left", overflow="fold")
+        view.add_column(name, justify="right" if counted else "left", overflow="fold", no_wrap=counted)
     for row in rows:
         licence = row["licence"] if row["commercial"] else f"[bold]{row['licence']}[/bold] *"
         counts = ["–" if row[name] is None else f"{row[name]:,}" for name in COUNTS] if counted else []
