@@ -17,6 +17,7 @@ COMMANDS = {
     "show": "Look at judgements that exist, by a model or by people.",
     "pull": "Get the embedded model, or another GGUF file.",
     "audit": "Test how far a judge can be trusted.",
+    "build": "Make training and test data with errors from cultural datasets.",
     "sources": "List the datasets that training data are made from.",
 }
 """Every subcommand with its line of help; the module of the same name is imported when it is used."""

@@ -1,0 +1,100 @@
+"""`mores build`: make instruction-text pairs with gold error reports from cultural datasets."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from mores.errors import InputError
+from mores.factory.build import Built
+from mores.factory.build import build as make
+from mores.factory.output import verify as check
+from mores.factory.output import write
+from mores.factory.recipe import Recipe, read_recipe
+
+
+class _Recipes(click.Group):
+    """`mores build verify DIR` is a command; any other word is a recipe."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args and args[0] not in self.commands:
+            args = ["recipe", *args]
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Recipes)
+def build() -> None:
+    """Make instruction-text pairs with gold error reports from cultural datasets.
+
+    `mores build excam40k --data DIR --out DIR`, or `mores build MINE.yaml …`, or `mores build verify DIR`.
+    """
+
+
+@build.command()
+@click.argument("name", metavar="RECIPE")
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the dataset.")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with one folder per source  [default: from the Hugging Face Hub].",
+)
+@click.option("--sampling", type=click.Choice(["shortcut-free", "paper"]), help="Overrides the recipe's.")
+@click.option("--cap", type=click.IntRange(1), help="Most items of a source; overrides the recipe's.")
+@click.option("--seed", type=int, help="Overrides the recipe's.")
+@click.option("--commercial", is_flag=True, help="Leave out sources that may not be used commercially.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+def recipe(name: str, out: Path, data: Path | None, commercial: bool, as_json: bool, **changed: Any) -> None:
+    """Build the dataset of RECIPE: `excam40k`, or a YAML file of your own."""  # fmt: skip
+    wanted = read_recipe(name)
+    wanted = wanted.model_copy(update={key: value for key, value in changed.items() if value is not None})
+    built = _build(wanted, data, commercial)
+    write(built, wanted, out)
+    if as_json:
+        click.echo(json.dumps({source: found.model_dump() for source, found in built.shortcuts.items()}, indent=2))
+    else:
+        Console().print(_table(built))
+    for line in built.missing:
+        click.echo(f"note: there was no {line}", err=True)
+    click.echo(f"wrote {out}; its card is {out / 'card.html'}", err=True)
+
+
+@build.command()
+@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+def verify(folder: Path) -> None:
+    """Check a dataset: sums, records, spans, counts, and that nothing leaks from one split into another."""
+    problems = check(folder)
+    if problems:
+        more = f"\n  and {len(problems) - 20} more" if len(problems) > 20 else ""
+        raise InputError(f"{folder} is not as it was built:\n  " + "\n  ".join(problems[:20]) + more)
+    click.echo(f"{folder} is as it was built")
+
+
+def _build(wanted: Recipe, data: Path | None, commercial: bool) -> Built:
+    console = Console(stderr=True)
+    started = time.monotonic()
+    with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=console) as progress:
+        task = progress.add_task("starting", total=None)
+        built = make(wanted, data, commercial, lambda stage: progress.update(task, description=stage))
+    console.print(f"built {len(built.golds):,} samples in {time.monotonic() - started:.0f} s", highlight=False)
+    return built
+
+
+def _table(built: Built) -> Table:
+    view = Table(box=None, pad_edge=False)
+    for name in ("source", "items", "bad", "samples", "left out", "shortcut", "paper's"):
+        view.add_column(name, justify="left" if name == "source" else "right", no_wrap=True)
+    for source, found in built.shortcuts.items():
+        counts = [built.items.get(source), built.bad.get(source), found.n, built.lost.get(source)]
+        cells = ["" if count is None else f"{count:,}" for count in counts]
+        plain = built.paper_shortcuts[source]
+        view.add_row(source, *cells, *(f"{s.value:.3f} ± {s.error:.3f}" for s in (found, plain)))
+    return view

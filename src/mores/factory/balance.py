@@ -1,0 +1,135 @@
+"""Which right and wrong answers go into a dataset.
+
+| sampling | what it does |
+| --- | --- |
+| `paper` | one wrong answer for each right one, drawn at random (ExCAM, Appendix E) |
+| `shortcut-free` | the same number of each, chosen so that the answer alone does not tell which it is |
+
+Shortcut-free, in each source, task and fold: (1) an answer text that occurs right for some items and wrong for others
+is taken equally often as each; (2) of the texts that remain, right and wrong ones are paired that look equally right
+to a guesser fitted on the other folds, and what finds no partner is left out; this is done again with a new guesser,
+until it does no better than chance. It is done within folds, because what is even as a whole is uneven in its parts,
+and one part would tell of the other.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from mores.factory.drafts import Draft, draw
+from mores.factory.shortcut import audit, out_of_fold
+from mores.factory.split import normalise
+
+ROUNDS = 6
+CALIPER = 0.1
+"""Pairs may differ by so many standard deviations of the log-odds."""
+
+Folds = Mapping[str, int]
+"""The fold of each item, by `source/id`."""
+
+
+def paper(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:  # noqa: ARG001 - one signature for all
+    """One right and one wrong answer of each item that has both."""
+    chosen: list[Draft] = []
+    for _, own in _by(drafts, lambda d: d.item.id):
+        wrong = _drawn((d for d in own if not d.right), seed)
+        if wrong:
+            chosen += [next(d for d in own if d.right), wrong[0]]
+    return chosen
+
+
+def shortcut_free(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:
+    """As many right as wrong answers, which cannot be told apart without the instruction."""
+    matched = [d for _, own in _by(drafts, lambda d: str(_fold(d, folds))) for d in _match_texts(own, seed)]
+    used = {d.key for d in matched}
+    busy = {d.item.id for d in matched if not d.right}
+    rest = [d for d in drafts if d.key not in used and (d.right or d.item.id not in busy)]
+    return matched + _match_looks(rest, folds, seed)
+
+
+SAMPLINGS: dict[str, Callable[[Sequence[Draft], Folds, int], list[Draft]]] = {
+    "paper": paper,
+    "shortcut-free": shortcut_free,
+}
+
+
+def _match_texts(drafts: Sequence[Draft], seed: int) -> list[Draft]:
+    """Texts that occur as both, each equally often right and wrong, with at most one wrong answer of an item."""
+    texts = _by(drafts, lambda d: normalise(d.answer))
+    both = [own for _, own in texts if 0 < sum(d.right for d in own) < len(own)]
+    busy: set[str] = set()
+    chosen: list[Draft] = []
+    for own in sorted(both, key=lambda own: (len(own), own[0].answer)):  # the rarest first: they have least choice
+        right = _drawn((d for d in own if d.right), seed)
+        wrong = _one_each(d for d in _drawn((d for d in own if not d.right), seed) if d.item.id not in busy)
+        pairs = list(zip(right, wrong, strict=False))
+        busy.update(d.item.id for _, d in pairs)
+        chosen += [draft for pair in pairs for draft in pair]
+    return chosen
+
+
+def _match_looks(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:
+    chosen = sorted(drafts, key=lambda d: d.key)
+    for _ in range(ROUNDS):
+        if not any(d.right for d in chosen) or all(d.right for d in chosen):
+            return []
+        texts, right, own = columns(chosen, folds)
+        odds = out_of_fold(texts, right, own)
+        ranked = sorted(zip(own, odds, chosen, strict=True), key=lambda row: (row[0], row[1], draw(seed, row[2].key)))
+        chosen = _pair(ranked, CALIPER * float(odds.std()) + 1e-9)
+        if abs((found := audit(*columns(chosen, folds))).value) <= found.error:
+            break
+    return chosen
+
+
+def _pair(ranked: list[tuple[int, float, Draft]], caliper: float) -> list[Draft]:
+    """Neighbours of a fold along the odds, one right and one wrong; each item gives at most one wrong answer."""
+    waiting: dict[bool, deque[tuple[int, float, Draft]]] = {True: deque(), False: deque()}
+    busy: set[str] = set()
+    chosen: list[Draft] = []
+    for fold, odds, draft in ranked:
+        if _taken(draft, busy):
+            continue
+        others = waiting[not draft.right]
+        while others and (others[0][0] != fold or odds - others[0][1] > caliper or _taken(others[0][2], busy)):
+            others.popleft()
+        if not others:
+            waiting[draft.right].append((fold, odds, draft))
+            continue
+        pair = (others.popleft()[2], draft)
+        busy.update(d.item.id for d in pair if not d.right)
+        chosen += pair
+    return chosen
+
+
+def _taken(draft: Draft, busy: set[str]) -> bool:
+    return not draft.right and draft.item.id in busy
+
+
+def columns(drafts: Sequence[Draft], folds: Folds) -> tuple[list[str], list[bool], list[int]]:
+    """What the shortcut audit reads: answers, whether they are right, and folds."""
+    return [d.answer for d in drafts], [d.right for d in drafts], [_fold(d, folds) for d in drafts]
+
+
+def _fold(draft: Draft, folds: Folds) -> int:
+    return folds[f"{draft.item.source}/{draft.item.id}"]
+
+
+def _by(drafts: Iterable[Draft], key: Callable[[Draft], str]) -> list[tuple[str, list[Draft]]]:
+    found: dict[str, list[Draft]] = defaultdict(list)
+    for draft in drafts:
+        found[key(draft)].append(draft)
+    return sorted(found.items())
+
+
+def _drawn(drafts: Iterable[Draft], seed: int) -> list[Draft]:
+    return sorted(drafts, key=lambda d: draw(seed, d.key))
+
+
+def _one_each(drafts: Iterable[Draft]) -> list[Draft]:
+    """The first of each item."""
+    first: dict[str, Draft] = {}
+    for draft in drafts:
+        first.setdefault(draft.item.id, draft)
+    return list(first.values())

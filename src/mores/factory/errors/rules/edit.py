@@ -1,0 +1,124 @@
+"""What the rules share: a place to change, a draw that the seed and the item decide, and the check of a change."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from hashlib import blake2b
+from importlib.resources import files
+from tomllib import loads
+from typing import Any, TypeVar
+
+from mores.factory.errors.units import in_word, keys, units
+from mores.factory.items import SourceItem
+
+T = TypeVar("T")
+_HIRAGANA = re.compile("[\u3041-\u309f]")
+
+
+@dataclass(frozen=True)
+class Edit:
+    """`answer[start:end]` becomes `new`."""
+
+    start: int
+    end: int
+    new: str
+    note: str = ""
+    """What the explanation says besides the words, for example `year`."""
+    in_part: bool = False
+    """Whether words that it leaves as they are, at its ends, are not to be marked. Names are marked as a whole."""
+
+    def apply(self, answer: str) -> str:
+        return answer[: self.start] + self.new + answer[self.end :]
+
+    def span(self, answer: str) -> tuple[int, int]:
+        """Where the words stand, in the changed answer, that the edit really changed.
+
+        `should` that becomes `should not` marks `not`; where words were only left out, what remains is marked.
+        """
+        old, new = keys(answer[self.start : self.end]) if self.in_part else [], units(self.new)
+        most = min(len(old), len(new))
+        head = _shared(old, [unit.key for unit in new], most)
+        tail = _shared(old[::-1], [unit.key for unit in new][::-1], most - head)
+        changed = new[head : len(new) - tail] or new
+        return self.start + changed[0].start, self.start + changed[-1].end
+
+
+def _shared(old: list[str], new: list[str], most: int) -> int:
+    """How many words both begin with; hiragana are endings of words, not words."""
+    pairs = enumerate(zip(old[:most], new[:most], strict=True))
+    return next((n for n, (a, b) in pairs if a.casefold() != b.casefold() or _HIRAGANA.match(a)), most)
+
+
+class Draw:
+    """Chance that only the seed, the item and the rule decide: the same on every machine, in any order of items."""
+
+    def __init__(self, seed: int, item: SourceItem, rule: str) -> None:
+        self._salt = f"{seed}\0{item.source}\0{item.id}\0{rule}"
+
+    def pick(self, choices: Iterable[T], key: Callable[[T], str] = str) -> T | None:
+        """One of the choices, whatever their order; None where there are none."""
+        return min(choices, key=lambda choice: digest(f"{self._salt}\0{key(choice)}"), default=None)
+
+    def edit(self, edits: Iterable[Edit]) -> Edit | None:
+        """One of the edits."""
+        return self.pick(edits, key=lambda edit: f"{edit.start}\0{edit.new}")
+
+
+def digest(text: str) -> bytes:
+    """Evenly spread bytes of a text."""
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+
+
+@cache
+def data(rule: str) -> dict[str, Any]:
+    """The words of a rule."""
+    return loads(files("mores.factory.errors.rules").joinpath(f"{rule}.toml").read_text("utf-8"))
+
+
+def primary(item: SourceItem) -> str:
+    """The primary subtag of the item's language, `zh` of `zh-Hans`; empty where it has none."""
+    return (item.language or "").split("-")[0]
+
+
+@lru_cache(maxsize=4096)
+def folded(text: str) -> tuple[str, ...]:
+    """The words of a text without case, for comparing answers."""
+    return tuple(key.casefold() for key in keys(text))
+
+
+def is_right(words: str, item: SourceItem) -> bool:
+    """Whether the words stand in an answer that counts as right besides the one that is changed, so may be right."""
+    wanted = folded(words)
+    return any(_within(wanted, folded(other)) for other in item.also_right)
+
+
+def _within(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    return any(words[n : n + len(wanted)] == wanted for n in range(len(words) - len(wanted) + 1))
+
+
+def whole(text: str, start: int, end: int) -> bool:
+    """Whether no word goes on across the ends of `text[start:end]`, nor with a hyphen or an apostrophe."""
+    return not (_goes_on(text, start - 1, -1) or _goes_on(text, end, 1))
+
+
+def _goes_on(text: str, place: int, step: int) -> bool:
+    if not 0 <= place < len(text):
+        return False
+    if in_word(text[place]):
+        return True
+    beyond = text[place + step] if 0 <= place + step < len(text) else " "
+    return text[place] in "-‐‑'’" and in_word(beyond) and not (step < 0 and text[place] in "'’")
+
+
+def like(model: str, word: str) -> str:
+    """The word with a capital where the model begins with one."""
+    return word[:1].upper() + word[1:] if model[:1].isupper() else word
+
+
+@cache
+def ends_with(words: str, spaced: bool) -> re.Pattern[str]:
+    """Finds one of the words at the end of a text."""
+    return re.compile(rf"(?:^|[\s(\"'«“‘¿¡—–-])(?:{words})\s+$" if spaced else rf"(?:{words})$", re.IGNORECASE)

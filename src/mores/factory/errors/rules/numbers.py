@@ -1,0 +1,242 @@
+"""The `numbers` rule: a number, a year, a time, a month or a weekday becomes another that could stand there as well."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from math import inf
+
+from mores.factory.errors.rules.edit import Draw, Edit, data, ends_with, is_right, like, primary, whole
+from mores.factory.errors.units import in_word, kind
+from mores.factory.items import SourceItem
+
+NEWEST = 2025
+"""No year later than this, or than the one that is changed."""
+KINDS = {"months": "month", "weekdays": "day of the week", "words": "number"}
+
+ORDINAL = "ordinal number"
+STEPS = {
+    "year": (-100, -50, -30, -20, -10, -7, -4, 4, 7, 10, 20, 30, 50, 100),
+    "decade": (-40, -30, -20, -10, 10, 20, 30, 40),
+}
+RANGES = {
+    "time": (0, 23),
+    "hour": (1, 12),
+    "month": (1, 12),
+    "day": (1, 28),
+    "date": (1, 12),
+    "percentage": (1, 99),
+    ORDINAL: (1, None),
+}
+LONGEST = 12
+"""Digits; more of them are no quantity, but the number of a book or a telephone."""
+
+_NUMBER = re.compile(r"\d+(?:[.,:/٫٬-]\d+)*")
+_ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![a-z])", re.IGNORECASE)
+_RANGE_START = re.compile(r"(\d{1,4})\s?[–—-]\s?$")
+_RANGE_END = re.compile(r"\s?[–—-]\s?(\d{1,4})(?!\d)")
+_DECADE = re.compile(r"['’]?s\b")
+_MONTH_OR_DAY = re.compile(r"\s?([月日号號일월])")
+_HALF_DAY = re.compile(r"\s?[ap]\.?m\b", re.IGNORECASE)
+_LINE_START = re.compile(r"(?:^|[\n。！？!?：:；;.])[\s#*_(\[-]*$")
+_LINE_MARK = re.compile(r"\s?[-.)\]:、．–](?!\d)")
+_PART_OF_NAME = re.compile(r"(?:[\[#@_/=+^.−-]|\w[-.’'])$|(?:https?:|www\.|@)\S*$", re.IGNORECASE)
+
+
+@dataclass(frozen=True)
+class Found:
+    """A number of the answer and its surroundings."""
+
+    text: str
+    start: int
+    end: int
+    parts: tuple[str, ...]
+    """Its digits, and the signs between them."""
+
+    @property
+    def after(self) -> str:
+        return self.text[self.end :]
+
+
+def numbers(item: SourceItem, draw: Draw) -> Edit | None:
+    """One change of a number or of a name of a month or weekday."""
+    edits = [*_names(item), *_digits(item.answer)]
+    return draw.edit(edit for edit in edits if not is_right(edit.new, item))
+
+
+# -- names -------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Lexicon:
+    """The names of one language: where they stand in a text, and what may stand for each."""
+
+    pattern: re.Pattern[str]
+    others: dict[str, tuple[list[str], str]]
+    """By the name without case: the list that it is in, and what it is a name of."""
+
+
+@cache
+def _lexicon(language: str) -> Lexicon | None:
+    tables = data("numbers")
+    lists = [(group, note) for table, note in KINDS.items() for group in tables[table].get(language, ())]
+    others = {word.casefold(): (group, note) for group, note in lists for word in group}
+    longest_first = sorted(others, key=lambda word: (-len(word), word))
+    pattern = "|".join(map(re.escape, longest_first))
+    return Lexicon(re.compile(pattern, re.IGNORECASE), others) if others else None
+
+
+def _names(item: SourceItem) -> Iterator[Edit]:
+    language, text = primary(item), item.answer
+    lexicon = _lexicon(language)
+    for match in lexicon.pattern.finditer(text) if lexicon else ():
+        if lexicon and match[0].casefold() in lexicon.others and _meant(match, language):
+            group, note = lexicon.others[match[0].casefold()]
+            for word in group:
+                if word not in text and not _same(language, match[0], word):
+                    yield Edit(*match.span(), like(match[0], word), note)
+
+
+def _same(language: str, one: str, two: str) -> bool:
+    return any(one in names and two in names for names in data("numbers")["same"].get(language, ()))
+
+
+def _meant(match: re.Match[str], language: str) -> bool:
+    """Whether the word is a name here, and not part of another word or one with another meaning."""
+    text, (start, end) = match.string, match.span()
+    tables = data("numbers")
+    if kind(match[0][0]) == "w" and not whole(text, start, end):
+        return False
+    if (unless := tables["unless_before"].get(language)) and re.match(unless, text[end:]):
+        return False
+    proper = any(match[0] in group for table in KINDS for group in tables[table].get(language, ()))
+    words = tables["only_after"].get(language, {}).get(match[0])
+    return (proper or match[0] == match[0].capitalize()) and (words is None or _after(words, text, start, end))
+
+
+def _after(words: str, text: str, start: int, end: int) -> bool:
+    """Whether it stands beside a number, or after one of these words."""
+    beside = re.search(r"\d\.?\s*$", text[max(0, start - 8) : start]) or re.match(r",?\s*\d", text[end:])
+    return bool(beside or ends_with(words, True).search(text[max(0, start - 40) : start]))
+
+
+# -- digits ------------------------------------------------------------------------------------------------
+
+
+def _digits(text: str) -> Iterator[Edit]:
+    for match in _NUMBER.finditer(text):
+        found = Found(text, match.start(), match.end(), tuple(re.split(r"(\D)", match[0])))
+        if _is_quantity(found):
+            yield from _changed(found)
+
+
+def _is_quantity(found: Found) -> bool:
+    """Not the number of a list's line or a footnote, nor part of a name (A4, COVID-19, 5G) or a link."""
+    before, after = found.text[: found.start], found.after
+    if max(map(len, found.parts)) > LONGEST or _PART_OF_NAME.search(before[-100:]):
+        return False
+    if before and in_word(before[-1]):
+        return False
+    if after and in_word(after[0]) and not _ORDINAL.match(after) and not _DECADE.match(after):
+        return False
+    marks_line = _LINE_START.search(before) and _LINE_MARK.match(after)
+    return not (marks_line and (before.strip() or after.strip(" .")))
+
+
+def _changed(found: Found) -> Iterator[Edit]:
+    """The edits of one part of the number: a year in a date, the hours of a time, else the leading digits."""
+    note, place = _which(found)
+    part = found.parts[place]
+    low, high = _neighbours(found, place)
+    for value in _values(int(part), note):
+        if not low < value < high:
+            continue
+        written = "".join([*found.parts[:place], _written(value, part), *found.parts[place + 1 :]])
+        if note == ORDINAL:
+            yield Edit(found.start, found.end + len("th"), written + _suffix(value), note)
+        else:
+            yield Edit(found.start, found.end, written, note, in_part=True)
+
+
+def _neighbours(found: Found, place: int) -> tuple[float, float]:
+    """What the number must lie between, as the end or the start of a range: 1853-1856 cannot become 1873-1856."""
+    before = _RANGE_START.search("".join([found.text[: found.start], *found.parts[:place]])[-20:])
+    after = _RANGE_END.match("".join([*found.parts[place + 1 :], found.after])[:20])
+    return (int(before[1]) if before else -inf), (int(after[1]) if after else inf)
+
+
+def _which(found: Found) -> tuple[str, int]:
+    """What the number is, and which part of it is changed."""
+    parts, after = found.parts, found.after
+    years = [n for n in range(0, len(parts), 2) if _is_year(parts[n])]
+    if years and all(sign in "/-." for sign in parts[1::2]):
+        return ("decade" if _DECADE.match(after) else "year"), years[0]
+    if parts[1:2] == ("/",):
+        return "date", 0
+    if parts[1:2] == (":",):
+        return ("hour" if _HALF_DAY.match(after) else "time"), 0
+    if len(parts) > 1:
+        return "number", 0
+    return _which_single(int(parts[0]), found), 0
+
+
+def _which_single(value: int, found: Found) -> str:
+    after = found.after
+    if _ORDINAL.match(after):
+        return ORDINAL
+    if _DECADE.match(after):
+        return "decade"
+    if unit := _MONTH_OR_DAY.match(after):
+        return "month" if unit[1] in "月월" else "day"
+    if re.match(r"\s?[%٪％]", after):
+        return "percentage"
+    return "day" if value <= 31 and _beside_month(found) else "number"
+
+
+def _is_year(digits: str) -> bool:
+    return len(digits) == 4 and 1000 <= int(digits) <= NEWEST + 75
+
+
+def _beside_month(found: Found) -> bool:
+    near = found.text[max(0, found.start - 16) : found.start] + " " + found.after[:16]
+    names = (name for groups in data("numbers")["months"].values() for group in groups for name in group)
+    return any(name in near for name in names if len(name) > 2)
+
+
+def _values(value: int, note: str) -> list[int]:
+    """What the number could as well be."""
+    if note in STEPS:
+        steps = STEPS["decade" if value % 100 == 0 else note]  # perhaps no year after all: 1300 metres
+        return [value + step for step in steps if 0 < value + step <= max(value - 1, NEWEST)]
+    if note == "number" and value <= 1:
+        return []  # what stands in the singular would not stay there
+    low, high = RANGES.get(note, (2, None))
+    near = [value + step for step in (-5, -4, -3, -2, 2, 3, 4, 5)]
+    if value >= 10 and value % 5 == 0:
+        near = [value + step for step in (-10, -5, 5, 10, 15)]
+    if value >= 40:
+        near = [_as_round(value * percent // 100, value) for percent in (50, 60, 70, 80, 120, 130, 150, 180)]
+    return sorted({new for new in near if new != value and new >= low and (high is None or new <= high)})
+
+
+def _as_round(new: int, value: int) -> int:
+    """A round number becomes a round number: 300 never 234."""
+    step = 1
+    while value % (step * 10) == 0 and step * 10 <= new:
+        step *= 10
+    return new // step * step
+
+
+def _written(value: int, like_digits: str) -> str:
+    """In the digits of the original, with its leading zeros."""
+    zero = ord(like_digits[0]) - int(like_digits[0])
+    width = len(like_digits) if like_digits.startswith(chr(zero)) else 0
+    return "".join(chr(zero + int(digit)) for digit in str(value).zfill(width))
+
+
+def _suffix(value: int) -> str:
+    if value % 100 in {11, 12, 13}:
+        return "th"
+    return {1: "st", 2: "nd", 3: "rd"}.get(value % 10, "th")

@@ -1,0 +1,88 @@
+"""The `swap` rule: what belongs to one culture is put for what belongs to another.
+
+An answer that another culture gives to the same question comes first; then names of countries, peoples and others.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from mores import culture
+from mores.factory.errors.rules.edit import Draw, Edit, data, ends_with, folded, is_right, primary, whole
+from mores.factory.errors.rules.pool import UNSPACED, Group, Pool, named
+from mores.factory.items import SourceItem
+
+VOWELS = "AEIOUaeiou"
+_ARTICLE = re.compile(r"(?<!\w)an? $", re.IGNORECASE)
+_DIGIT = re.compile(r"\d")  # left to the rule for numbers
+_STEM = re.compile(r"(?<=\w{2})(?:es|e|s)$")
+
+
+def swap(item: SourceItem, pool: Pool, draw: Draw) -> Edit | None:
+    """One name of the answer, or the whole of it, replaced by one of another culture."""
+    whole_answer = draw.edit(_answers(item, pool))
+    return whole_answer or draw.edit([*_countries(item, pool, draw), *_named(item, pool, draw)])
+
+
+def _answers(item: SourceItem, pool: Pool) -> Iterator[Edit]:
+    right = [_stems(answer) for answer in (item.answer, *item.also_right)]
+    for name, region in pool.answers(item):
+        words = _stems(name)
+        # "rice" is not wrong where "fried rice" is right, nor the other way round.
+        if words and not _DIGIT.search(name) and not any(words <= other or other <= words for other in right):
+            yield Edit(0, len(item.answer), name, culture.region_name(region))
+
+
+def _stems(text: str) -> frozenset[str]:
+    return frozenset(_STEM.sub("", word) for word in folded(text))
+
+
+def _countries(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
+    for group in pool.groups(primary(item)):
+        for start, end in _places(group, item):
+            own = item.answer[start:end]
+            others = (name for region, name in group.names.items() if region != item.region and name != own)
+            if new := draw.pick(name for name in others if _fits(item.answer, start, name) and _is_new(name, item)):
+                yield Edit(start, end, new, "another culture")
+
+
+def _places(group: Group, item: SourceItem) -> Iterator[tuple[int, int]]:
+    text, language = item.answer, primary(item)
+    for match in group.pattern.finditer(text):
+        start, end = match.span()
+        if (language in UNSPACED or whole(text, start, end)) and not _fixed(text, start, end, language):
+            yield start, end
+
+
+def _fixed(text: str, start: int, end: int, language: str) -> bool:
+    """Whether the name is part of a longer, fixed one: French fries, South American."""
+    phrases = data("swap")["set_phrases"]
+    if language not in phrases:
+        return False
+    after = re.match(rf"\s+(?:{phrases[language]})(?!\w)", text[end:], re.IGNORECASE)
+    return bool(after or ends_with(phrases[f"{language}_before"], True).search(text[max(0, start - 40) : start]))
+
+
+def _fits(text: str, start: int, name: str) -> bool:
+    """Whether an English article before the name goes with it."""
+    article = _ARTICLE.search(text[max(0, start - 4) : start])
+    return article is None or (name[0] in VOWELS) == (len(article[0].strip()) == 2)
+
+
+def _named(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
+    language = primary(item)
+    for context, name, start in named(item):
+        others = pool.names(language, context)
+        own = others.get(name)
+        if own is None:  # not known to belong to one culture
+            continue
+        fitting = (new for new, region in others.items() if region not in {own, item.region} and _is_new(new, item))
+        if new := draw.pick(fitting):
+            yield Edit(start, start + len(name), new, culture.region_name(others[new]))
+
+
+def _is_new(name: str, item: SourceItem) -> bool:
+    """Whether neither the item's right answers nor its question have the name."""
+    shown = f"{item.answer}\n{item.question}".casefold()
+    return name.casefold() not in shown and not is_right(name, item)

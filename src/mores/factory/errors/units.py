@@ -1,0 +1,118 @@
+"""The units in which texts are compared: words where a script writes them apart, grapheme clusters where not.
+
+Python's `\\w` does not know combining marks, so that it would cut Hindi words; these units never do.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
+
+_UNSPACED = re.compile(
+    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u1b00-\u1b7f\u3005-\u3007"
+    "\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\ua980-\ua9df\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
+)
+"""Thai, Lao, Tibetan, Burmese, Khmer, Tai, Javanese, Balinese, Japanese and Chinese."""
+_LETTERS_ONLY = re.compile(r"[^\W\d_]")
+_LINKERS = "\u1039\u17d2\u200d"
+"""Burmese virama, Khmer coeng, zero-width joiner: what follows is written together with what is before."""
+_TRAILING = "\u0e33\u0eb3"
+"""Thai and Lao am: letters by category, but half of them stands over the letter before."""
+_APOSTROPHES = "'’ʼ＇"
+_SEPARATORS = ".,٫٬"
+
+
+class Unit(NamedTuple):
+    """A word, a grapheme cluster or a symbol, and where it stands."""
+
+    start: int
+    end: int
+    key: str
+    """What is compared: composed, without punctuation and invisible signs."""
+    unspaced: bool = False
+    """Whether it is written without spaces to its neighbours."""
+
+
+def units(text: str) -> list[Unit]:
+    """All units of a text in order; punctuation and white space belong to none."""
+    return list(_units(text))
+
+
+def keys(text: str) -> list[str]:
+    """What is compared of a text."""
+    return [unit.key for unit in units(text)]
+
+
+@lru_cache(maxsize=8192)
+def kind(character: str) -> str:
+    """`w` for part of a word, `u` of an unspaced script, `m` mark, `f` format, `s` symbol, `-` for what is ignored."""
+    category = unicodedata.category(character)
+    if category[0] == "M" or 0x1F3FB <= ord(character) <= 0x1F3FF:  # also the skin tones of emoji
+        return "m"
+    if category[0] in "LN":
+        return "u" if _UNSPACED.match(character) else "w"
+    if category == "Cf":
+        return "f"
+    return "s" if category in {"Sc", "Sm", "So", "Co", "Cn", "Cs"} else "-"
+
+
+def in_word(character: str) -> bool:
+    """Whether it is part of a spaced word: a letter, a digit or a mark."""
+    return kind(character) in "wm"
+
+
+def _units(text: str) -> Iterator[Unit]:
+    start = 0
+    while start < len(text):
+        which = kind(text[start])
+        if which in "-f":
+            start += 1
+            continue
+        end = _word_end(text, start) if which == "w" else _cluster_end(text, start)
+        if key := _key(text[start:end]):
+            yield Unit(start, end, key, which == "u")
+        start = end
+
+
+def _word_end(text: str, start: int) -> int:
+    """Letters, digits and marks; apostrophes between letters, and points and commas between digits, too."""
+    end = start + 1
+    while end < len(text):
+        if kind(text[end]) in "wmf" or (kind(text[end]) == "-" and _joins(text, end)):
+            end += 1
+        else:
+            break
+    return end
+
+
+def _joins(text: str, place: int) -> bool:
+    before, here, after = text[place - 1], text[place], text[place + 1 : place + 2]
+    if here in _SEPARATORS:
+        return before.isdigit() and after.isdigit()
+    return here in _APOSTROPHES and bool(after) and kind(after) == "w" and bool(_LETTERS_ONLY.match(after))
+
+
+def _cluster_end(text: str, start: int) -> int:
+    end = start + 1
+    if _flag(text[start]) and _flag(text[end : end + 1]):
+        end += 1
+    while end < len(text):
+        linked = text[end - 1] in _LINKERS and kind(text[end]) in "us"
+        if kind(text[end]) in "mf" or text[end] in _TRAILING or linked:
+            end += 1
+        else:
+            break
+    return end
+
+
+def _flag(character: str) -> bool:
+    return bool(character) and 0x1F1E6 <= ord(character) <= 0x1F1FF
+
+
+def _key(word: str) -> str:
+    """Points and commas stay, because only those between digits are part of a word: 1.5 is not 15."""
+    visible = "".join(c for c in word if c not in _APOSTROPHES and kind(c) != "f")
+    return unicodedata.normalize("NFC", visible)

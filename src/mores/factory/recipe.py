@@ -1,0 +1,67 @@
+"""A recipe: which sources, how many items, how right and wrong are chosen. A recipe is a small YAML file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import Field, ValidationError
+
+from mores.errors import ConfigError, InputError
+from mores.types import Record
+
+
+class Recipe(Record):
+    """What a build does; the same recipe on the same data gives the same bytes."""
+
+    name: str
+    sources: tuple[str, ...] = Field(min_length=1)
+    """Names of sources, or `PATH.jsonl` with items of one's own; `a | b` takes the first that is there."""
+    seed: int = 0
+    cap: int = Field(default=5000, ge=1)
+    """Most items of a source, before errors are made."""
+    sampling: Literal["shortcut-free", "paper"] = "shortcut-free"
+    soft: Literal["rules", "none"] = "rules"
+    """How errors are made where a source gives no wrong answers."""
+    templates: str | None = None
+    """Folder with templates of one's own."""
+
+
+def built_in() -> list[str]:
+    """Names of the recipes that come with Mores."""
+    folder = files("mores.factory").joinpath("recipes")
+    return sorted(Path(entry.name).stem for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+
+
+def read_recipe(name: str) -> Recipe:
+    """The recipe of that name, or in that file."""
+    if name in built_in():
+        text = files("mores.factory").joinpath("recipes", f"{name}.yaml").read_text("utf-8")
+    elif Path(name).is_file():
+        text = Path(name).read_text("utf-8")
+    else:
+        raise ConfigError(f"{name}: neither a recipe ({', '.join(built_in())}) nor a file; give a recipe as PATH.yaml")
+    try:
+        return Recipe.model_validate(_load(text, name))
+    except ValidationError as exc:
+        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in exc.errors(include_url=False))
+        raise InputError(f"{name}: {problems}; see the recipes that come with Mores for an example") from exc
+
+
+def _load(text: str, name: str) -> Any:
+    try:
+        import yaml
+    except ImportError as exc:
+        raise ConfigError("building data needs `pip install 'mores[build]'`") from exc
+    try:
+        return yaml.safe_load(text)
+    except yaml.YAMLError as exc:
+        raise InputError(f"{name}: not YAML: {exc}") from exc
+
+
+def first_there(line: str, there: Iterable[str]) -> str | None:
+    """The first source of a line of a recipe that is there."""
+    have = set(there)
+    return next((name for name in map(str.strip, line.split("|")) if name in have or name.endswith(".jsonl")), None)

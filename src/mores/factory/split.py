@@ -1,0 +1,72 @@
+"""Train, dev and test without leakage: what shares an item, or asks the same question, stays on one side."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping
+
+from mores.factory.drafts import draw
+from mores.factory.items import SourceItem, Task
+
+FOLDS = 10
+SPLITS: Mapping[str, tuple[int, ...]] = {"train": (0, 1, 2, 3, 4, 5, 6), "dev": (7,), "test": (8, 9)}
+"""The folds of each split: the shares of ExCAM, Table 2."""
+
+_NOT_WORD = re.compile(r"[\W_]+")
+
+
+def normalise(question: str) -> str:
+    """The question without case, punctuation and forms of the same letters."""
+    return _NOT_WORD.sub(" ", unicodedata.normalize("NFKC", question).casefold()).strip()
+
+
+def groups(items: Iterable[SourceItem]) -> dict[str, str]:
+    """The group of each item, `source/id` to a name: one for items of a unit or with the same question."""
+    parent: dict[str, str] = {}
+
+    def root(node: str) -> str:
+        while parent.setdefault(node, node) != node:
+            parent[node] = parent[parent[node]]
+            node = parent[node]
+        return node
+
+    names = []
+    for item in items:
+        name = f"{item.source}/{item.id}"
+        names.append(name)
+        same = [f"{item.source}\0{item.unit or item.id}"]
+        # A topic is no question: many different texts are written about one.
+        if item.task is not Task.GENERATION and (question := normalise(item.question)):
+            same.append(f"?{question}")
+        for other in same:
+            one, two = sorted((root(name), root(other)))
+            parent[two] = one
+    first: dict[str, str] = {}
+    for name in sorted(names):
+        first.setdefault(root(name), name)
+    return {name: first[root(name)] for name in names}
+
+
+def folds(items: Iterable[SourceItem], group_of: Mapping[str, str], seed: int) -> dict[str, int]:
+    """The fold of each group: ten of equal size, also within each source.
+
+    Large groups go first, each to where its sources lack most; groups of one size are drawn by the seed.
+    """
+    sizes: dict[str, Counter[str]] = defaultdict(Counter)
+    totals: Counter[str] = Counter()
+    for item in items:
+        sizes[group_of[f"{item.source}/{item.id}"]][item.source] += 1
+        totals[item.source] += 1
+    filled: list[Counter[str]] = [Counter() for _ in range(FOLDS)]
+    chosen = {}
+    for group in sorted(sizes, key=lambda g: (-sizes[g].total(), draw(seed, g))):
+        chosen[group] = min(range(FOLDS), key=lambda fold: _fullness(sizes[group], filled[fold], totals))
+        filled[chosen[group]].update(sizes[group])
+    return chosen
+
+
+def _fullness(group: Counter[str], filled: Counter[str], totals: Counter[str]) -> float:
+    """How full a fold is in the sources of a group."""
+    return sum(count * filled[source] / totals[source] for source, count in group.items())

@@ -1,0 +1,319 @@
+"""The whole factory on made-up items: leakage, balance, determinism, and tests of each that fail when it is broken."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mores.errors import ConfigError, InputError
+from mores.factory.balance import SAMPLINGS, columns, paper, shortcut_free
+from mores.factory.build import Built, build
+from mores.factory.drafts import Draft, cap, drafts
+from mores.factory.gold import Gold
+from mores.factory.items import SourceItem, Task
+from mores.factory.output import verify, write
+from mores.factory.recipe import Recipe, read_recipe
+from mores.factory.shortcut import audit
+from mores.factory.split import FOLDS, SPLITS, folds, groups, normalise
+from mores.io import read_records
+from mores.types import ErrorReport, Severity
+from tests.cli.conftest import Run, home, mores
+
+__all__ = ["home", "mores"]
+
+FOODS = ["rice", "bread", "maize", "millet", "potatoes", "noodles", "beans", "cassava", "yams", "lentils"]
+
+
+def survey(count: int = 600, seed: int = 1) -> list[SourceItem]:
+    """Questions whose right answer is mostly the same word: a label prior that a guesser learns at once."""
+    draw = random.Random(seed)
+    made = []
+    for i in range(count):
+        answer = "agree" if draw.random() < 0.8 else "disagree"
+        wrong = "disagree" if answer == "agree" else "agree"
+        region = draw.choice(["DE", "JP", "KE", "PE"])
+        made.append(
+            SourceItem(
+                source="survey", id=f"{i:05d}", task=Task.FREEFORM, question=f"Do people accept practice {i}?",
+                answer=answer, wrong=(wrong,), region=region, language="en",
+            )
+        )  # fmt: skip
+    return made
+
+
+def quiz(count: int = 400, seed: int = 2) -> list[SourceItem]:
+    """Multiple choice with unique options, of which the wrong ones hold a tell-tale word more often."""
+    draw = random.Random(seed)
+
+    def option(tell_tale: float) -> str:
+        often = "never" if draw.random() < tell_tale else "often"
+        return f"they {often} eat {draw.choice(FOODS)} with {draw.choice(FOODS)}, {draw.randrange(10**9)} times"
+
+    made = []
+    for i in range(count):
+        answer, wrong = option(0.2), tuple(option(0.7) for _ in range(3))
+        made.append(
+            SourceItem(
+                source="quiz", id=f"{i:05d}", task=Task.QA, question=f"What is eaten in place {i}?",
+                answer=answer, wrong=wrong, options=(answer, *wrong), region="KE", language="en",
+            )
+        )  # fmt: skip
+    return made
+
+
+def all_drafts(items: Sequence[SourceItem], task: Task) -> list[Draft]:
+    return [draft for item in items for draft in drafts(item) if draft.task is task]
+
+
+def fold_of(items: Sequence[SourceItem]) -> dict[str, int]:
+    group_of = groups(items)
+    found = folds(items, group_of, seed=0)
+    return {name: found[group] for name, group in group_of.items()}
+
+
+def put(folder: Path, items: Sequence[SourceItem], name: str) -> str:
+    path = folder / f"{name}.jsonl"
+    path.write_text("".join(item.model_dump_json() + "\n" for item in items))
+    return str(path)
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Built]:
+    folder = tmp_path_factory.mktemp("items")
+    recipe = Recipe(name="test", sources=(put(folder, survey(), "survey"), put(folder, quiz(), "quiz")))
+    return recipe, build(recipe, None)
+
+
+# Drafts
+
+
+def test_a_multiple_choice_item_is_asked_with_options_and_without() -> None:
+    [item] = quiz(1)
+    found = Counter((draft.task, draft.kind) for draft in drafts(item))
+    assert found == {
+        (Task.QA, "correct"): 1, (Task.QA, "hard"): 3, (Task.FREEFORM, "correct"): 1, (Task.FREEFORM, "hard"): 3,
+    }  # fmt: skip
+
+
+def test_a_hard_error_is_major_and_names_the_right_answer(made: tuple[Recipe, Built]) -> None:
+    items = {f"{item.source}/{item.id}": item for item in survey() + quiz()}
+    hard = [gold for gold in made[1].golds if gold.kind == "hard"]
+    assert hard
+    for gold in hard:
+        [error] = gold.report.errors
+        assert error.severity is Severity.MAJOR
+        assert gold.sample.text[error.start : error.end] == error.quote
+        assert error.quote in items[gold.item].wrong
+        assert items[gold.item].answer in error.explanation
+
+
+def test_the_cap_keeps_the_shares_of_the_groups() -> None:
+    items = survey(1000)
+    chosen = cap(items, lambda item: item.region, most=100, seed=3)
+    assert len(chosen) == 100
+    shares = Counter(item.region for item in items)
+    for region, count in Counter(item.region for item in chosen).items():
+        assert abs(count - shares[region] / 10) < 1
+    assert chosen == cap(reversed(items), lambda item: item.region, most=100, seed=3)
+    assert chosen != cap(items, lambda item: item.region, most=100, seed=4)
+
+
+# Splits
+
+
+def test_the_same_question_and_the_same_unit_share_a_group() -> None:
+    base = survey(1)[0]
+    items = [
+        base.model_copy(update={"id": "a", "question": "What is eaten at New Year?"}),
+        base.model_copy(update={"id": "b", "question": "what is eaten at  New-Year"}),
+        base.model_copy(update={"id": "c", "source": "other", "question": "WHAT IS EATEN AT NEW YEAR?!"}),
+        base.model_copy(update={"id": "d", "question": "x", "unit": "u"}),
+        base.model_copy(update={"id": "e", "question": "y", "unit": "u"}),
+        base.model_copy(update={"id": "f", "source": "other", "question": "z", "unit": "u"}),
+    ]
+    found = groups(items)
+    assert found["survey/a"] == found["survey/b"] == found["other/c"]
+    assert found["survey/d"] == found["survey/e"] != found["other/f"]
+    assert len(set(found.values())) == 3
+    topics = [item.model_copy(update={"task": Task.GENERATION, "question": "food"}) for item in items[:3]]
+    assert len(set(groups(topics).values())) == 3
+
+
+@given(st.lists(st.tuples(st.integers(0, 20), st.integers(0, 5)), min_size=1, max_size=60), st.integers(0, 5))
+def test_folds_never_cut_a_group(rows: list[tuple[int, int]], seed: int) -> None:
+    base = survey(1)[0]
+    items = [
+        base.model_copy(update={"id": str(i), "question": f"q{question}", "unit": f"u{unit}{question}"})
+        for i, (question, unit) in enumerate(rows)
+    ]
+    group_of = groups(items)
+    fold = folds(items, group_of, seed)
+    assert set(fold) == set(group_of.values())
+    assert all(0 <= value < FOLDS for value in fold.values())
+    assert len({group_of[f"survey/{item.id}"] for item in items}) == len({normalise(item.question) for item in items})
+
+
+def test_nothing_of_one_group_is_on_two_sides_and_the_shares_hold(made: tuple[Recipe, Built]) -> None:
+    sides = defaultdict(set)
+    for gold in made[1].golds:
+        sides[gold.group].add(gold.split)
+    assert all(len(own) == 1 for own in sides.values())
+    for source in ("survey", "quiz"):
+        counts = Counter(gold.split for gold in made[1].golds if gold.sample.source == source)
+        for split, own in SPLITS.items():
+            # Items are shared out exactly (see below); what balancing finds a partner for varies a little by fold.
+            assert counts[split] / counts.total() == pytest.approx(len(own) / FOLDS, abs=0.1)  # type: ignore[index]
+
+
+def test_folds_are_of_equal_size_in_each_source() -> None:
+    items = survey(600) + quiz(405)
+    sizes = Counter((name.split("/")[0], fold) for name, fold in fold_of(items).items())
+    for source in ("survey", "quiz"):
+        own = [sizes[source, fold] for fold in range(FOLDS)]
+        assert max(own) - min(own) <= 1
+
+
+# Balance
+
+
+@pytest.mark.parametrize(("items", "task"), [(survey(), Task.FREEFORM), (quiz(), Task.QA)], ids=["survey", "quiz"])
+def test_the_papers_sampling_has_a_shortcut_and_ours_has_none(items: list[SourceItem], task: Task) -> None:
+    own, fold = all_drafts(items, task), fold_of(items)
+    before, after = audit(*columns(paper(own, fold, 0), fold)), audit(*columns(shortcut_free(own, fold, 0), fold))
+    assert before.value > 0.3
+    assert abs(after.value) <= 0.08 + 2 * after.error
+    assert after.n > 0.2 * before.n
+
+
+@pytest.mark.parametrize("sampling", SAMPLINGS)
+def test_every_sampling_is_even_and_takes_one_wrong_answer_of_an_item(sampling: str) -> None:
+    for items, task in ((survey(), Task.FREEFORM), (quiz(), Task.QA)):
+        own = all_drafts(items, task)
+        chosen = SAMPLINGS[sampling](own, fold_of(items), 0)
+        assert sum(draft.right for draft in chosen) * 2 == len(chosen)
+        wrong = [draft.item.id for draft in chosen if not draft.right]
+        assert len(set(wrong)) == len(wrong)
+        assert len({draft.key for draft in chosen}) == len(chosen)
+        assert chosen == SAMPLINGS[sampling](own[::-1], fold_of(items), 0)
+
+
+def test_the_audit_finds_a_planted_shortcut_and_none_in_noise() -> None:
+    draw = random.Random(5)
+    right = [draw.random() < 0.5 for _ in range(2000)]
+    fold = [draw.randrange(FOLDS) for _ in right]
+    told = audit([f"{'yes' if label else 'no'} {draw.choice(FOODS)}" for label in right], right, fold)
+    noise = audit([draw.choice(FOODS) for _ in right], right, fold)
+    assert told.value > 0.95
+    assert abs(noise.value) < 4 * noise.error
+
+
+# On disk
+
+
+def test_the_same_recipe_gives_the_same_bytes(made: tuple[Recipe, Built], tmp_path: Path) -> None:
+    recipe, built = made
+    write(built, recipe, tmp_path / "one")
+    write(build(recipe, None), recipe, tmp_path / "two")
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes(), path.name
+    assert verify(tmp_path / "one") == []
+    golds = [gold for split in SPLITS for gold in read_records(tmp_path / "one" / f"{split}.jsonl", Gold)]
+    assert sorted(golds, key=lambda g: g.sample.id) == sorted(built.golds, key=lambda g: g.sample.id)
+
+
+def test_another_seed_gives_another_choice(made: tuple[Recipe, Built]) -> None:
+    recipe, built = made
+    other = build(recipe.model_copy(update={"seed": 1}), None)
+    assert {g.sample.id for g in other.golds} != {g.sample.id for g in built.golds}
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (lambda rows: rows[:-1], "recipe.json counts"),
+        (lambda rows: [json.dumps(json.loads(rows[0]) | {"split": "dev"}), *rows[1:]], "but is in test"),
+        (lambda rows: [row.replace('"major"', '"minor"') for row in rows], "test.jsonl: has been changed"),
+    ],
+    ids=["row lost", "wrong split", "bytes changed"],
+)
+def test_verify_finds_what_was_changed(made: tuple[Recipe, Built], tmp_path: Path, spoil: object, words: str) -> None:
+    write(made[1], made[0], tmp_path / "d")
+    path = tmp_path / "d" / "test.jsonl"
+    rows = path.read_text().splitlines()
+    path.write_text("\n".join(spoil(rows)) + "\n")  # type: ignore[operator]
+    assert words in "\n".join(verify(tmp_path / "d"))
+
+
+def test_verify_finds_a_leak(made: tuple[Recipe, Built], tmp_path: Path) -> None:
+    recipe, built = made
+    sizes = Counter(gold.group for gold in built.golds)
+    leak = next(i for i, gold in enumerate(built.golds) if gold.split == "train" and sizes[gold.group] > 1)
+    moved = [g.model_copy(update={"split": "test"}) if i == leak else g for i, g in enumerate(built.golds)]
+    write(replace(built, golds=moved), recipe, tmp_path)
+    assert [p for p in verify(tmp_path) if built.golds[leak].group in p]
+
+
+def test_the_card_shows_what_matters(made: tuple[Recipe, Built], tmp_path: Path) -> None:
+    recipe, built = made
+    hostile = built.golds[0].sample.model_copy(update={"text": "</details><script>alert(1)</script>"})
+    first = built.golds[0].model_copy(update={"sample": hostile, "kind": "correct", "report": ErrorReport()})
+    write(replace(built, golds=[first, *built.golds[1:]], missing=["mango"]), recipe, tmp_path)
+    html, text = (tmp_path / "card.html").read_text(), (tmp_path / "card.md").read_text()
+    for page in (html, text):
+        for words in ("Shortcut audit", "survey", "quiz", "mango", "Kenya"):
+            assert words in page
+    assert "<script>alert" not in html
+
+
+# Recipes and the command
+
+
+def test_recipes_say_what_is_wrong(tmp_path: Path) -> None:
+    assert read_recipe("excam40k").sampling == "shortcut-free"
+    with pytest.raises(ConfigError, match="neither a recipe"):
+        read_recipe("excam41k")
+    wrong = {"name: x": "sources: Field required", "a: [": "not YAML", "name: x\nsources: [a]\ncap: 0": "cap"}
+    for content, words in wrong.items():
+        (tmp_path / "r.yaml").write_text(content)
+        with pytest.raises(InputError, match=words):
+            read_recipe(str(tmp_path / "r.yaml"))
+
+
+def test_no_source_there_is_an_error(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no source of excam40k is there"):
+        build(read_recipe("excam40k"), tmp_path)
+
+
+def test_the_command_builds_and_verifies(mores: Run, home: Path) -> None:
+    put(home, survey(200), "survey")
+    (home / "mine.yaml").write_text("name: mine\nsources: [survey.jsonl]\n")
+    done = mores("build", "mine.yaml", "--out", "d")
+    assert done.returncode == 0, done.stderr
+    assert "survey" in done.stdout
+    assert "is as it was built" in mores("build", "verify", "d").stdout
+    (home / "d" / "card.md").write_text("changed")
+    done = mores("build", "verify", "d")
+    assert done.returncode == 1
+    assert "card.md: has been changed" in done.stderr
+    assert mores("build", "mine.yaml", "--out", "e", "--sampling", "paper", "--json").stdout.startswith("{")
+
+
+SHARED = Path(__file__).parents[2].parent / "shared" / "data"
+
+
+@pytest.mark.skipif(not SHARED.is_dir(), reason="the real datasets are not beside the checkout (../shared/data)")
+def test_on_the_real_data_no_source_has_a_shortcut() -> None:
+    built = build(read_recipe("excam40k").model_copy(update={"cap": 1500}), SHARED)
+    assert {gold.task for gold in built.golds} == set(Task)
+    assert {"hard", "soft", "correct"} == {gold.kind for gold in built.golds}
+    assert built.paper_shortcuts["epic"].value > 0.3
+    for source, found in built.shortcuts.items():
+        assert found.value <= (0.04 if source == "all" else 0.08) + 2 * found.error, source

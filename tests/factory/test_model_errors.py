@@ -1,0 +1,195 @@
+"""Soft errors by a model: the prompts of Table 7, the strict reading of answers, and a run with a fake model."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mores.engine import Counts, Limits, Store
+from mores.factory.errors.model import Made, Settings, make, prompt_hash, read, requests
+from mores.factory.gold import Gold
+from mores.factory.items import Task
+from mores.models.base import Completion, Request
+from mores.models.fake import FakeModel
+from mores.types import Error, ErrorReport, Failure, FailureKind, Sample, Severity
+
+SAMPLE = Sample(
+    id="mango/1",
+    instruction="Write about New Year in Japan.",
+    text="Families eat soba on New Year's Eve and visit a shrine in January.",
+    language="en",
+    region="JP",
+)
+GOLD = Gold(
+    sample=SAMPLE, report=ErrorReport(), task=Task.GENERATION, kind="correct", maker="source", item="mango/1", group="g"
+)
+WRITTEN = {
+    "Error Type": "incorrect information",
+    "Cultural Content": "Yes, Japan is named.",
+    "Rule Adherence": "Pointwise.",
+    "Explanation": "Soba, not ramen, is eaten on New Year's Eve, and shrines are visited.",
+    "Severity": "major",
+    "Modified Instruction": SAMPLE.instruction,
+    "Modified Generated Text": "Families eat ramen on New Year's Eve and visit a casino in January.",
+}
+
+
+def answer(**changes: Any) -> str:
+    return "I think about {it}.\n\nOUTPUT:\n" + json.dumps(WRITTEN | changes, ensure_ascii=False)
+
+
+def made(text: str, stop: str = "stop", gold: Gold = GOLD, severity: Severity = Severity.MINOR) -> Made:
+    return read(Completion(text, stop=stop), gold, severity, "qwen")
+
+
+def failure(text: str, stop: str = "stop") -> Failure:
+    found = made(text, stop)
+    assert isinstance(found, Failure)
+    return found
+
+
+def test_one_request_for_minor_and_one_for_major_errors() -> None:
+    both = requests(GOLD, Settings(max_tokens=99))
+    assert list(both) == [Severity.MINOR, Severity.MAJOR]
+    (message,) = both[Severity.MINOR].messages
+    assert message.role == "user"
+    assert message.content.startswith("For a scientific experiment, I need to introduce cultural errors")
+    assert f"\nInstruction: {SAMPLE.instruction}\nGenerated Text: {SAMPLE.text}\n" in message.content
+    assert "\n6, Your error(s) should be minor, but still incorrect.\n" in message.content
+    major = both[Severity.MAJOR].messages[0].content
+    assert "\n6, Your error(s) should be major and significantly incorrect.\n" in major
+    assert "OUTPUT:\n{" in major
+    assert both[Severity.MAJOR].max_tokens == 99
+    assert len(prompt_hash()) == 8
+
+
+def test_what_is_put_in_is_not_taken_for_a_slot() -> None:
+    sample = SAMPLE.model_copy(update={"instruction": "Use {gt} and {MINOR/MAJOR}."})
+    prompt = requests(GOLD.model_copy(update={"sample": sample}))[Severity.MINOR].messages[0].content
+    assert "Instruction: Use {gt} and {MINOR/MAJOR}.\n" in prompt
+
+
+def test_the_changed_words_are_the_errors() -> None:
+    gold = made(answer())
+    assert isinstance(gold, Gold)
+    explanation = WRITTEN["Explanation"]
+    assert gold.report.errors == (
+        Error(side="text", start=13, end=18, quote="ramen", severity=Severity.MINOR, type="incorrect information",
+              explanation=explanation),
+        Error(side="text", start=49, end=55, quote="casino", severity=Severity.MINOR, type="incorrect information",
+              explanation=explanation),
+    )  # fmt: skip
+    assert gold.sample.id == "mango/1:minor"
+    assert gold.sample.text == WRITTEN["Modified Generated Text"]
+    assert (gold.kind, gold.maker, gold.item, gold.group) == ("soft", "model:qwen", "mango/1", "g")
+    assert (gold.sample.language, gold.sample.region) == ("en", "JP")
+
+
+def test_errors_of_both_sides() -> None:
+    gold = made(answer(**{"Modified Instruction": "Write about New Year in Peru."}), severity=Severity.MAJOR)
+    assert isinstance(gold, Gold)
+    assert [(error.side, error.quote) for error in gold.report.errors] == [
+        ("instruction", "Peru"), ("text", "ramen"), ("text", "casino"),
+    ]  # fmt: skip
+    assert {error.severity for error in gold.report.errors} == {Severity.MAJOR}  # as asked, not as answered
+
+
+@pytest.mark.parametrize("said", ["No", "no.", "No, it is general.", " **No**"])
+def test_what_is_not_cultural_is_dropped(said: str) -> None:
+    assert made(answer(**{"Cultural Content": said, "Error Type": "", "Modified Generated Text": ""})) is None
+
+
+def test_the_last_output_counts() -> None:
+    text = f"The format is OUTPUT: {{...}}. Draft OUTPUT: {{}}\n{answer()}"
+    assert isinstance(made(text), Gold)
+    assert isinstance(made(answer().replace("OUTPUT:\n", "**OUTPUT:**\n```json\n") + "\n```"), Gold)
+
+
+def test_an_output_in_the_text_is_not_the_output() -> None:
+    assert isinstance(made(answer(**{"Modified Instruction": "Write OUTPUT: yes."})), Gold)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        ("I refuse.", FailureKind.PARSE, "no 'OUTPUT:'"),
+        ("OUTPUT: {'Error Type': 1}", FailureKind.PARSE, "not JSON"),
+        (answer() + " That is all.", FailureKind.PARSE, "not JSON"),
+        (answer().replace('"Severity"', '"Severity": "", "Severity"'), FailureKind.PARSE, "twice"),
+        ("OUTPUT: {}", FailureKind.SCHEMA, "Error Type"),
+        (answer(Note="more"), FailureKind.SCHEMA, "Note"),
+        (answer(**{"Modified Generated Text": None}), FailureKind.SCHEMA, "Modified Generated Text"),
+        (answer(**{"Cultural Content": "Norway is named."}), FailureKind.SCHEMA, "Cultural Content"),
+        (answer(**{"Modified Generated Text": " "}), FailureKind.SCHEMA, "empty"),
+        (answer(Explanation=""), FailureKind.SCHEMA, "empty"),
+        (answer(**{"Modified Generated Text": SAMPLE.text}), FailureKind.SCHEMA, "changed"),
+        (answer(**{"Modified Generated Text": SAMPLE.text + "!!"}), FailureKind.SCHEMA, "changed"),
+        (answer(Explanation="\ud800").replace("\ud800", "\\ud800"), FailureKind.PARSE, "not JSON"),
+        ("OUTPUT: " + '{"a":' * 100_000, FailureKind.PARSE, "not JSON"),
+    ],
+)
+def test_what_cannot_be_used_is_a_failure(text: str, kind: FailureKind, words: str) -> None:
+    found = failure(text)
+    assert found.kind == kind
+    assert words in found.reason
+
+
+def test_cut_off_and_withheld_answers() -> None:
+    assert failure(answer()[:-20], "length").kind == FailureKind.TRUNCATED
+    assert failure("", "content_filter").kind == FailureKind.FILTERED
+
+
+@given(st.text(max_size=80), st.text(max_size=80))
+def test_any_text_is_a_pair_with_errors_or_a_failure(instruction: str, text: str) -> None:
+    found = made(answer(**{"Modified Instruction": instruction, "Modified Generated Text": text}))
+    if isinstance(found, Gold):
+        assert found.report.errors
+        assert all(found.sample.side(e.side)[e.start : e.end] == e.quote for e in found.report.errors)
+    else:
+        assert isinstance(found, Failure)
+
+
+@given(st.text(max_size=200))
+def test_no_answer_raises(text: str) -> None:
+    assert made(f"OUTPUT: {{{text}") is None or made(f"OUTPUT: {{{text}")
+
+
+def test_a_run(tmp_path: Path) -> None:
+    """Minor and major of each pair in order; the second run needs no model."""
+    calls: list[str] = []
+
+    def say(request: Request) -> Completion:
+        prompt = request.messages[0].content
+        calls.append(prompt)
+        if "about tea" in prompt:
+            return Completion("OUTPUT: " + json.dumps(WRITTEN | {"Cultural Content": "No"}))
+        return Completion(answer() if "should be major" in prompt else "Sorry.")
+
+    other = SAMPLE.model_copy(update={"id": "mango/2", "instruction": "Write about tea."})
+    wrong = GOLD.model_copy(update={"kind": "hard"})
+    golds = [GOLD, GOLD.model_copy(update={"sample": other}), wrong]
+    counts = Counts()
+
+    async def collect() -> list[tuple[Gold, Made]]:
+        with Store(tmp_path / "answers.db") as store:
+            return [pair async for pair in make(golds, FakeModel("soft", say), store, Limits(), counts=counts)]
+
+    pairs = asyncio.run(collect())
+    assert [gold.sample.id for gold, _ in pairs] == ["mango/1", "mango/1", "mango/2", "mango/2", "mango/1", "mango/1"]
+    minor, major, *dropped, unfit, _ = (result for _, result in pairs)
+    assert isinstance(minor, Failure)
+    assert isinstance(major, Gold)
+    assert major.sample.id == "mango/1:major"
+    assert major.maker == "model:fake:soft"
+    assert dropped == [None, None]
+    assert isinstance(unfit, Failure)
+    assert unfit.kind == FailureKind.INPUT
+    assert len(calls) == counts.calls == 4
+    assert asyncio.run(collect()) == pairs
+    assert len(calls) == 4

@@ -1,0 +1,369 @@
+"""Soft errors by rule: golden cases by hand in several languages, and what holds for every change."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mores.factory.errors.diff import differences
+from mores.factory.errors.rules import RULES, Pool, changes
+from mores.factory.errors.rules.edit import data, folded
+from mores.factory.errors.rules.lexical import swaps
+from mores.factory.errors.rules.pool import Bounded
+from mores.factory.gold import Change
+from mores.factory.items import SourceItem, Task
+from mores.types import Severity
+
+TEN_LARGEST = ["en", "zh", "es", "hi", "ar", "bn", "pt", "ru", "ja", "de", "fr"]
+EMPTY = Pool([])
+
+
+def item(answer: str, language: str | None = "en", **fields: object) -> SourceItem:
+    values = {
+        "source": "s",
+        "id": "1",
+        "task": Task.GENERATION,
+        "question": "?",
+        "answer": answer,
+        "language": language,
+    }
+    return SourceItem.model_validate(values | fields)
+
+
+def change(rule: str, given: SourceItem, pool: Pool = EMPTY, seed: int = 0) -> Change | None:
+    return next((found for found in changes(given, pool, seed) if found.rule == rule), None)
+
+
+def marked(found: Change | None) -> str | None:
+    """The changed answer with its wrong words in brackets."""
+    if found is None:
+        return None
+    text = found.answer
+    for start, end in reversed(found.spans):
+        text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
+    return text
+
+
+# -- quantifiers -------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("language", "answer", "expected"),
+    [
+        ("en", "Many people eat rice.", "[All] people eat rice."),
+        ("en", "Guests often bring a gift.", "Guests [always] bring a gift."),
+        ("en", "It is the most famous dish.", None),
+        ("en", "They do not usually shake hands.", None),
+        ("en", "They ate there for many years.", None),
+        ("en", "They often not only bow.", None),
+        ("de", "Man isst oft nicht warm.", None),
+        ("en", "Few families own a car.", "[No] families own a car."),
+        ("en-GB", "Britons tend to queue.", "Britons [always] queue."),
+        ("zh-Hans", "中国人通常用筷子吃饭。", "中国人[一律]用筷子吃饭。"),
+        ("zh", "许多人喜欢喝茶。", "[所有]人喜欢喝茶。"),
+        ("zh", "这是非常常见的。", None),
+        ("es", "La mayoría de los mexicanos cenan tarde.", "[Todos] los mexicanos cenan tarde."),
+        ("es", "A menudo comen maíz.", "[Siempre] comen maíz."),
+        ("es", "No comen a menudo.", "No comen [siempre]."),
+        ("hi", "लोग अक्सर चाय पीते हैं।", "लोग [हमेशा] चाय पीते हैं।"),
+        ("hi", "कई लोग शाकाहारी हैं।", "[सभी] लोग शाकाहारी हैं।"),
+        ("ar", "معظم الناس يشربون الشاي.", "[كل] الناس يشربون الشاي."),
+        ("ar", "يشربون القهوة غالبًا صباحا.", "يشربون القهوة [دائمًا] صباحا."),
+        ("bn", "তারা সাধারণত মাছ খায়।", "তারা [সবসময়] মাছ খায়।"),
+        ("pt", "Muitos brasileiros jantam tarde.", "[Todos os] brasileiros jantam tarde."),
+        ("pt-BR", "A maioria dos brasileiros toma café.", "[Todos os] brasileiros toma café."),
+        ("ru", "Русские часто пьют чай.", "Русские [всегда] пьют чай."),
+        ("ru", "Они редко пьют кофе.", "Они [никогда не] пьют кофе."),
+        ("ja", "多くの日本人は神社に行きます。", "[すべての]日本人は神社に行きます。"),
+        ("ja", "数多くの寺があります。", None),
+        ("de", "Viele Deutsche essen abends Brot.", "[Alle] Deutsche essen abends Brot."),
+        ("de", "Man isst oft Brot.", "Man isst [immer] Brot."),
+        ("fr", "Les Français mangent souvent du pain.", "Les Français mangent [toujours] du pain."),
+        ("fr", "La plupart des gens dînent tard.", "[Tous les] gens dînent tard."),
+        ("sw", "Watu wengi hula wali.", None),
+        (None, "Many people eat rice.", None),
+    ],
+)
+def test_quantifiers(language: str | None, answer: str, expected: str | None) -> None:
+    found = change("quantifiers", item(answer, language))
+    assert marked(found) == expected
+    if found:
+        assert found.severity == Severity.MINOR
+        assert found.type == "stereotyping"
+
+
+def test_the_explanation_says_what_is_wrong_and_what_is_right() -> None:
+    found = change("quantifiers", item("Guests often bring a gift."))
+    assert found is not None
+    assert found.explanation.startswith("“always” overgeneralises")
+    assert found.explanation.endswith("“often” is right.")
+
+
+# -- negation ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("language", "answer", "expected"),
+    [
+        ("en", "You should bow to elders.", "You should [not] bow to elders."),
+        ("en", "You shouldn’t tip.", "You [should] tip."),
+        ("en", "Slurping is considered rude.", "Slurping is considered [polite]."),
+        ("en", "It should be noted that it rains.", None),
+        ("en", "A must-see city.", None),
+        ("en", "Never point with one finger.", "[Always] point with one finger."),
+        ("en", "The number four brings bad luck.", "The number four brings [good] luck."),
+        ("zh", "客人应该脱鞋。", "客人[不]应该脱鞋。"),
+        ("zh", "数字四不吉利。", "数字四[吉利]。"),
+        ("es", "No se debe hablar alto.", "[Se debe] hablar alto."),
+        ("es", "Esto se debe al clima.", None),
+        ("es", "Está prohibido fumar.", "Está [permitido] fumar."),
+        ("hi", "जूते उतारना चाहिए।", "जूते [नहीं] उतारना चाहिए।"),
+        ("hi", "यह दिन शुभ माना जाता है।", "यह दिन [अशुभ] माना जाता है।"),
+        ("ar", "يجب خلع الحذاء.", "[لا] يجب خلع الحذاء."),
+        ("ar", "فلا يجوز الأكل.", None),
+        ("bn", "জুতা খোলা উচিত।", "জুতা খোলা উচিত [নয়]।"),
+        ("pt", "É proibido fumar aqui.", "É [permitido] fumar aqui."),
+        ("pt", "Não se deve falar alto.", "[Se deve] falar alto."),
+        ("ru", "Здесь принято снимать обувь.", "Здесь [не] принято снимать обувь."),
+        ("ru", "Нельзя свистеть дома.", "[Можно] свистеть дома."),
+        ("ja", "靴を脱ぐべきです。", "靴を脱ぐ[べきではありません]。"),
+        ("ja", "箸を立ててはいけません。", "箸を立て[てもかまいません]。"),
+        ("de", "Das gilt als unhöflich.", "Das gilt als [höflich]."),
+        ("de", "Es wird immer größer.", None),
+        ("fr", "Il faut enlever ses chaussures.", "Il [ne faut pas] enlever ses chaussures."),
+        ("fr", "On doit saluer.", "On [ne doit pas] saluer."),
+    ],
+)
+def test_negation(language: str, answer: str, expected: str | None) -> None:
+    found = change("negation", item(answer, language))
+    assert marked(found) == expected
+    if found:
+        assert found.severity == Severity.MAJOR
+        assert found.type == "misrepresented norm"
+
+
+@pytest.mark.parametrize("rule", ["quantifiers", "negation"])
+def test_every_large_language_has_words(rule: str) -> None:
+    assert sorted(data(rule)) == sorted(TEN_LARGEST)
+    assert all(swaps(rule, language) for language in TEN_LARGEST)
+    assert all(set(row) <= {"from", "to", "only_after", "unless_after"} for table in data(rule).values()
+               for row in table["swaps"])  # fmt: skip
+
+
+# -- numbers -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("language", "answer", "pattern"),
+    [
+        ("en", "It began in 1950.", r"It began in \[(?:18|19|20)\d\d\]\."),
+        ("en", "In the 1960s it spread.", r"In the \[\d{3}0\]s it spread\."),
+        ("en", "in the 19th century", r"in the \[\d+(?:st|nd|rd|th)\] century"),
+        ("en", "School starts at 8:30 am.", r"School starts at \[\d+\]:30 am\."),
+        ("en", "About 60% are Muslim.", r"About \[\d\d?\]% are Muslim\."),
+        ("en", "It is in May.", r"It is in \[[A-Z][a-z]+\]\."),
+        ("en", "They may come on 3 dates.", r"They may come on \[\d+\] dates\."),
+        ("en", "Shops close on Sundays.", r"Shops close on \[[A-Z][a-z]+days\]\."),
+        ("en", "They have two sons.", r"They have \[[a-z]+\] sons\."),
+        ("zh", "春节在一月。", r"春节在\[[一二三四五六七八九十]+月\]。"),
+        ("zh", "每到星期天休息。", r"每到\[星期[一二三四五六]\]休息。"),
+        ("ja", "祭りは7月です。", r"祭りは\[(?:[1-9]|1[0-2])\]月です。"),
+        ("es", "Se celebra en marzo.", r"Se celebra en \[[a-z]+\]\."),
+        ("hi", "यह १५ अगस्त को है।", r"यह (?:\[[०-९]+\] अगस्त|१५ \[\S+\]) को है।"),
+        ("ar", "يصومون ٣٠ يوما.", r"يصومون \[[٠-٩]+\] يوما\."),
+        ("bn", "এটি ১৯৭১ সালে হয়।", r"এটি \[[০-৯]{4}\] সালে হয়।"),
+        ("pt", "Acontece em dezembro.", r"Acontece em \[[a-zç]+\]\."),
+        ("ru", "Праздник 9 мая.", r"Праздник (?:\[\d+\] мая|9 \[[а-я]+[ая]\])\."),
+        ("de", "Das Fest ist im Oktober.", r"Das Fest ist im \[[A-ZÄ][a-zä]+\]\."),
+        ("fr", "La fête est en juillet.", r"La fête est en \[[a-zéû]+\]\."),
+        ("sw", "Ilianza 1963.", r"Ilianza \[\d{4}\]\."),
+        (None, "12", r"\[\d+\]"),
+    ],
+)
+def test_numbers(language: str | None, answer: str, pattern: str) -> None:
+    for seed in range(20):
+        found = change("numbers", item(answer, language), seed=seed)
+        assert found is not None
+        assert re.fullmatch(pattern, marked(found) or "")
+        assert found.severity == Severity.MINOR
+        assert found.answer != answer
+
+
+@pytest.mark.parametrize(
+    "answer",
+    ["COVID-19 came.", "Use A4 paper.", "See [12].", "They may march.", "1. Rice", "www.x.org/7", "a 5G phone",
+     "1 child", "No numbers.", "Call 0123456789012345."],
+)  # fmt: skip
+def test_what_is_no_quantity_stays(answer: str) -> None:
+    assert change("numbers", item(answer)) is None
+
+
+def test_a_range_stays_in_order() -> None:
+    for seed in range(60):
+        for answer in ("the war (1853-1856)", "the war 1853 – 1856", "10-15 minutes"):
+            found = change("numbers", item(answer), seed=seed)
+            assert found is not None
+            low, high = map(int, re.findall(r"\d+", found.answer))
+            assert low < high
+
+
+def test_a_number_that_is_also_right_is_not_put_in() -> None:
+    right = tuple(str(n) for n in range(1, 12) if n not in {7, 9})
+    assert {marked(change("numbers", item("7", also_right=right), seed=seed)) for seed in range(9)} <= {"[9]", "[12]"}
+
+
+def test_a_year_is_never_in_the_future() -> None:
+    years = [change("numbers", item("in 2024"), seed=seed) for seed in range(60)]
+    assert all(found and int(found.answer[3:]) <= 2025 for found in years)
+
+
+# -- swap --------------------------------------------------------------------------------------------------
+
+
+def question(country: str, region: str, answer: str, *also: str) -> SourceItem:
+    return item(
+        answer, source="blend", id=region, task=Task.QA, question=f"What do people in {country} eat at New Year?",
+        region=region, also_right=also,
+    )  # fmt: skip
+
+
+JAPAN = question("Japan", "JP", "soba", "mochi")
+SPAIN = question("Spain", "ES", "grapes", "lentils")
+ITALY = question("Italy", "IT", "lentils", "cotechino")
+POOL = Pool([JAPAN, SPAIN, ITALY])
+
+
+def test_the_answer_of_another_culture_to_the_same_question() -> None:
+    found = change("swap", JAPAN, POOL)
+    assert marked(found) == "[grapes]"  # lentils are right in two cultures, mochi is right here
+    assert found is not None
+    assert found.explanation == "“grapes” fits Spain; what is right for Japan is “soba”."
+    assert (found.severity, found.type) == (Severity.MAJOR, "misrepresentation")
+
+
+def test_an_answer_that_says_more_or_less_of_a_right_one_is_not_wrong() -> None:
+    assert change("swap", question("Japan", "JP", "soba", "white grape"), POOL) is None
+
+
+def test_an_answer_to_another_question_is_not_put_in() -> None:
+    other = JAPAN.model_copy(update={"question": "What do people in Japan drink at New Year?"})
+    assert change("swap", other, POOL) is None
+
+
+@pytest.mark.parametrize(
+    ("language", "answer", "pattern"),
+    [
+        ("en", "Sushi is Japanese food.", r"Sushi is \[(?:Spanish|Italian)\] food\."),
+        ("en", "It is an Italian dish.", None),  # neither would go with "an"
+        ("en", "They live in Japan.", r"They live in \[(?:Spain|Italy)\]\."),
+        ("zh", "日本人吃寿司。", r"\[(?:西班牙|意大利)\]人吃寿司。"),
+        ("ja", "日本の祭りです。", r"\[(?:スペイン|イタリア)\]の祭りです。"),
+        ("fr", "C'est une fête en Italie.", r"C'est une fête en \[Espagne\]\."),
+        ("de", "In Japan isst man Reis.", r"In \[(?:Spanien|Italien)\] isst man Reis\."),
+        ("hi", "जापान में लोग चावल खाते हैं।", r"\[इटली\] में लोग चावल खाते हैं।"),
+        ("en", "South Italian towns", None),
+        ("ru", "Это праздник в Японии.", None),
+    ],
+)
+def test_names_of_countries_and_peoples(language: str, answer: str, pattern: str | None) -> None:
+    for seed in range(9):
+        found = marked(change("swap", item(answer, language, region="JP"), POOL, seed))
+        assert (re.fullmatch(pattern, found) if found and pattern else found) != (None if pattern else "")
+        assert (found is None) == (pattern is None)
+
+
+def test_a_country_of_the_question_is_not_put_in() -> None:
+    given = item("They moved to Japan.", region="JP", question="Who left Spain?")
+    assert {marked(change("swap", given, POOL, seed)) for seed in range(9)} == {"They moved to [Italy]."}
+
+
+def test_names_that_several_items_of_one_culture_use() -> None:
+    texts = {"IR": "Families meet during Nowruz for tea.", "IN": "Lamps are lit during Diwali at home."}
+    items = [item(text, id=f"{code}{n}", region=code) for code, text in texts.items() for n in range(2)]
+    found = change("swap", items[0], Pool(items))
+    assert marked(found) == "Families meet during [Diwali] for tea."
+    assert found is not None
+    assert found.explanation == "“Diwali” fits India; what is right for Iran is “Nowruz”."
+    assert change("swap", items[0], Pool(items[:3])) is None  # one use is no proof
+    both = [*items, item(texts["IN"], id="x", region="NP")]
+    assert change("swap", items[0], Pool(both)) is None  # two cultures use it
+
+
+def test_nothing_to_swap_without_a_pool() -> None:
+    assert change("swap", JAPAN) is None
+
+
+def test_a_bounded_pool_does_not_depend_on_the_order() -> None:
+    keys = [f"key{n}" for n in range(200)]
+
+    def counts(order: list[str]) -> dict[str, int]:
+        kept: Bounded[str, list[int]] = Bounded(20, list)
+        for key in order:
+            if (uses := kept.get(key)) is not None:
+                uses.append(1)
+        return {key: len(uses) for key, uses in kept.items()}
+
+    found = counts(keys * 2)
+    assert found == counts(keys[::-1] * 2)
+    assert list(found.values()) == [2] * 20
+
+
+# -- every change ------------------------------------------------------------------------------------------
+
+FRAGMENTS = [
+    "Many people", "should", "must not", "is considered rude", "in Japan", "Italian", "on Monday", "often", "always",
+    "1984", "3.5", "12:30", "٣", "१९८४", "1990s", "21st", "अक्सर", "करना चाहिए", "通常", "应该", "日本", "多くの",
+    "べきです", "часто", "нельзя", "oft", "immer", "a menudo", "se debe", "muitas vezes", "souvent", "il faut",
+    "غالبًا", "يجب", "সাধারণত", "উচিত", "é", "\u0301", ".", ",", "\n", "{new}", "{", "-", "’",
+]  # fmt: skip
+answers = st.one_of(st.text(max_size=80), st.lists(st.sampled_from(FRAGMENTS), max_size=12).map(" ".join))
+
+
+@given(answers, st.sampled_from(TEN_LARGEST), st.integers(0, 5), st.lists(answers, max_size=2))
+def test_every_change_changes_words_and_marks_them(answer: str, language: str, seed: int, also: list[str]) -> None:
+    given = item(answer, language, region="IT", also_right=tuple(also))
+    found = list(changes(given, POOL, seed))
+    assert len({one.rule for one in found}) == len(found)
+    for one in found:
+        assert differences(answer, one.answer)
+        assert folded(one.answer) not in {folded(right) for right in (answer, *also)}
+        ((start, end),) = one.spans
+        assert 0 <= start < end <= len(one.answer)
+        assert one.answer[start:end].strip() == one.answer[start:end]
+        assert one.answer[start:end] in one.explanation
+        assert (one.severity, one.type) == (RULES[one.rule].severity, RULES[one.rule].type)
+        kept = one.answer[:start], one.answer[end:]
+        assert answer.startswith(kept[0].rstrip())
+        assert answer.endswith(kept[1].lstrip())  # a word that is put in brings its space
+    assert found == list(changes(given, POOL, seed))
+
+
+def test_changes_do_not_depend_on_the_order_of_items_or_the_hash_seed() -> None:
+    script = (
+        "from tests.factory.test_rules import *\n"
+        "pool = Pool([ITALY, SPAIN, JAPAN])\n"
+        "given = item('Many people in Japan should rest on Monday 3 May 1999 in Spain.', region='JP')\n"
+        "print(list(changes(given, pool, 5)), list(changes(SPAIN, pool, 5)))"
+    )
+
+    def run(hash_seed: str) -> str:
+        return subprocess.run(
+            [sys.executable, "-c", script], env={"PYTHONHASHSEED": hash_seed, "PYTHONPATH": ":".join(sys.path)},
+            capture_output=True, text=True, check=True,
+        ).stdout  # fmt: skip
+
+    given = item("Many people in Japan should rest on Monday 3 May 1999 in Spain.", region="JP")
+    here = [list(changes(given, POOL, 5)), list(changes(SPAIN, POOL, 5))]
+    assert len(here[0]) == len(RULES)
+    assert run("1") == run("2") == f"{here[0]} {here[1]}\n"
+
+
+def test_the_seed_and_the_item_decide() -> None:
+    text = "It was in 1950."
+    assert len({marked(change("numbers", item(text), seed=seed)) for seed in range(20)}) > 3
+    assert len({marked(change("numbers", item(text, id=str(n)))) for n in range(20)}) > 3
