@@ -306,6 +306,27 @@ def test_the_command_builds_and_verifies(mores: Run, home: Path) -> None:
     assert mores("build", "mine.yaml", "--out", "e", "--sampling", "paper", "--json").stdout.startswith("{")
 
 
+def test_soft_errors_by_a_model(mores: Run, home: Path) -> None:
+    items = [item.model_copy(update={"wrong": (), "answer": f"They eat rice {item.id}."}) for item in survey(60)]
+    put(home, items, "texts")
+    (home / "mine.yaml").write_text("name: mine\nsources: [texts.jsonl]\nsoft: model\nsampling: paper\n")
+    assert "name it with --model" in mores("build", "mine.yaml", "--out", "d").stderr
+    said = {
+        "Error Type": "incorrect information", "Cultural Content": "Yes", "Rule Adherence": "", "Severity": "minor",
+        "Explanation": "They eat bread.", "Modified Instruction": "What do they eat?",
+        "Modified Generated Text": "They eat bread.",
+    }  # fmt: skip
+    script = {"contains": "", "answer": f"Let me think. OUTPUT: {json.dumps(said)}"}
+    (home / "s.jsonl").write_text(json.dumps(script) + "\n")
+    done = mores("build", "mine.yaml", "--out", "d", "--model", "fake:s.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "120 soft errors made" in done.stderr
+    golds = [gold for split in SPLITS for gold in read_records(home / "d" / f"{split}.jsonl", Gold)]
+    assert Counter(gold.kind for gold in golds) == {"correct": 60, "soft": 60}
+    assert {gold.maker for gold in golds if gold.kind == "soft"} == {"model:fake:s.jsonl"}
+    assert "is as it was built" in mores("build", "verify", "d").stdout
+
+
 SHARED = Path(__file__).parents[2].parent / "shared" / "data"
 
 

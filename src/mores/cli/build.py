@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import time
+from collections import Counter
+from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
@@ -12,12 +14,20 @@ from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from mores.cache import store_path
+from mores.cli.progress import Bar
+from mores.engine import Counts, Store
+from mores.engine.cost import price_of
+from mores.engine.loop import run
 from mores.errors import InputError
-from mores.factory.build import Built
+from mores.factory.build import Built, Soften
 from mores.factory.build import build as make
+from mores.factory.errors.model import make as make_soft
+from mores.factory.gold import Gold
 from mores.factory.output import verify as check
 from mores.factory.output import write
 from mores.factory.recipe import Recipe, read_recipe
+from mores.models import Model, Options, open_model
 
 
 class _Recipes(click.Group):
@@ -47,16 +57,23 @@ def build() -> None:
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder with one folder per source  [default: from the Hugging Face Hub].",
 )
+@click.option(
+    "--soft", type=click.Choice(["rules", "model", "none"]), help="Who makes soft errors; overrides the recipe's."
+)
+@click.option("--model", help="The model that makes soft errors, with --soft model: openai:NAME or hf:PATH.")
+@click.option("--base-url", metavar="URL", help="Address of its server [env: OPENAI_BASE_URL].")
 @click.option("--sampling", type=click.Choice(["shortcut-free", "paper"]), help="Overrides the recipe's.")
 @click.option("--cap", type=click.IntRange(1), help="Most items of a source; overrides the recipe's.")
 @click.option("--seed", type=int, help="Overrides the recipe's.")
 @click.option("--commercial", is_flag=True, help="Leave out sources that may not be used commercially.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
-def recipe(name: str, out: Path, data: Path | None, commercial: bool, as_json: bool, **changed: Any) -> None:
+def recipe(name: str, out: Path, data: Path | None, commercial: bool, as_json: bool, **given: Any) -> None:
     """Build the dataset of RECIPE: `excam40k`, or a YAML file of your own."""  # fmt: skip
-    wanted = read_recipe(name)
-    wanted = wanted.model_copy(update={key: value for key, value in changed.items() if value is not None})
-    built = _build(wanted, data, commercial)
+    model = given.pop("model")
+    soften = _soften(open_model(model, Options(given.pop("base_url")))) if model else None
+    changed = {key: value for key, value in given.items() if value is not None and key != "base_url"}
+    wanted = read_recipe(name).model_copy(update=changed)
+    built = _build(wanted, data, commercial, soften)
     write(built, wanted, out)
     if as_json:
         click.echo(json.dumps({source: found.model_dump() for source, found in built.shortcuts.items()}, indent=2))
@@ -78,12 +95,41 @@ def verify(folder: Path) -> None:
     click.echo(f"{folder} is as it was built")
 
 
-def _build(wanted: Recipe, data: Path | None, commercial: bool) -> Built:
+def _soften(model: Model) -> Soften:
+    """Soft errors by a model, through the engine and its store."""
+
+    async def collect(golds: list[Gold], counts: Counts, bar: Bar) -> list[Gold]:
+        made: list[Gold] = []
+        reasons: Counter[str] = Counter()
+        with Store(store_path()) as store:
+            async with bar.ticking(), aclosing(make_soft(golds, model, store=store, counts=counts)) as results:
+                async for _, result in results:
+                    if isinstance(result, Gold):
+                        made.append(result)
+                    else:
+                        reasons["not cultural" if result is None else f"failed: {result.kind}"] += 1
+        found = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+        click.echo(f"{len(made)} soft errors made" + (f"; {found}" if found else ""), err=True)
+        return made
+
+    def soften(golds: list[Gold]) -> list[Gold]:
+        counts = Counts()
+        with Bar("soft errors", 2 * len(golds), counts, price_of(model.name, None)) as bar:
+            return run(collect(golds, counts, bar))
+
+    return soften
+
+
+def _build(wanted: Recipe, data: Path | None, commercial: bool, soften: Soften | None) -> Built:
     console = Console(stderr=True)
     started = time.monotonic()
     with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=console) as progress:
         task = progress.add_task("starting", total=None)
-        built = make(wanted, data, commercial, lambda stage: progress.update(task, description=stage))
+
+        def show(stage: str) -> None:
+            progress.update(task, description=stage, visible=stage != "making soft errors")  # that has a bar of its own
+
+        built = make(wanted, data, commercial, show, soften)
     console.print(f"built {len(built.golds):,} samples in {time.monotonic() - started:.0f} s", highlight=False)
     return built
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mores.errors import InputError
+from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
 from mores.factory.balance import SAMPLINGS, columns
-from mores.factory.drafts import Draft, Maker, cap, drafts, word
+from mores.factory.drafts import Draft, Maker, cap, drafts, word, worded
 from mores.factory.errors.rules import Pool, changes
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem, Task
@@ -22,6 +22,9 @@ from mores.io import read_records
 
 Progress = Callable[[str], None]
 """Is told of each stage."""
+
+Soften = Callable[[list[Gold]], Iterable[Gold]]
+"""Makes pairs with errors of right ones."""
 
 SPLIT_OF = {fold: split for split, own in SPLITS.items() for fold in own}
 
@@ -45,17 +48,27 @@ class Built:
     """The same under the paper's sampling."""
 
 
-def build(recipe: Recipe, data: Path | None, commercial: bool = False, progress: Progress = lambda _: None) -> Built:
-    """Build the dataset of a recipe from a folder that holds one folder per source."""
+def build(
+    recipe: Recipe,
+    data: Path | None,
+    commercial: bool = False,
+    progress: Progress = lambda _: None,
+    soften: Soften | None = None,
+) -> Built:
+    """Build the dataset of a recipe from a folder that holds one folder per source.
+
+    `soften` makes the soft errors where the recipe leaves them to a model.
+    """
     built = Built([], {}, {}, [], {})
     items = _load(recipe, data, commercial, built, progress)
     progress("grouping")
     group_of = groups(items)
     fold_of_group = folds(items, group_of, recipe.seed)
     fold_of = {name: fold_of_group[group] for name, group in group_of.items()}
-    chosen = _choose(recipe, items, fold_of, built, progress)
-    progress("wording")
     wrapper = Wrapper(Templates(Path(recipe.templates)) if recipe.templates else Templates(), seed=recipe.seed)
+    all_drafts = list(_drafts(recipe, items, wrapper, soften, progress))
+    chosen = _choose(recipe, all_drafts, fold_of, built, progress)
+    progress("wording")
     for draft in sorted(chosen, key=lambda d: (d.item.source, d.item.id, d.task, d.key)):
         gold = word(draft, wrapper)
         place = {"group": group_of[gold.item], "split": SPLIT_OF[fold_of[gold.item]]}
@@ -96,14 +109,31 @@ def _read(
     return datasets.load(name, folder, problems.append), lambda item: getattr(item, source.stratify)
 
 
+def _drafts(
+    recipe: Recipe, items: list[SourceItem], wrapper: Wrapper, soften: Soften | None, progress: Progress
+) -> Iterator[Draft]:
+    if recipe.soft != "model":
+        make = _maker(recipe, items)
+        yield from (draft for item in items for draft in drafts(item, make))
+        return
+    if soften is None:
+        raise ConfigError(f"{recipe.name}: soft errors by a model need one; name it with --model")
+    yield from (draft for item in items if item.wrong for draft in drafts(item))
+    plain = {f"{item.source}/{item.id}": item for item in items if not item.wrong}
+    right = [word(draft, wrapper) for item in plain.values() for draft in drafts(item)]
+    progress("making soft errors")
+    made = list(soften(right))
+    with_errors = {gold.item for gold in made}
+    for gold in [*(gold for gold in right if gold.item in with_errors), *made]:
+        yield from worded(plain[gold.item], [gold])
+
+
 def _choose(
-    recipe: Recipe, items: list[SourceItem], fold_of: dict[str, int], built: Built, progress: Progress
+    recipe: Recipe, all_drafts: list[Draft], fold_of: dict[str, int], built: Built, progress: Progress
 ) -> list[Draft]:
     strata: dict[tuple[str, Task], list[Draft]] = defaultdict(list)
-    make = _maker(recipe, items)
-    for item in items:
-        for draft in drafts(item, make):
-            strata[draft.stratum].append(draft)
+    for draft in all_drafts:
+        strata[draft.stratum].append(draft)
     chosen: list[Draft] = []
     plain: list[Draft] = []
     for (source, task), own in sorted(strata.items()):

@@ -29,6 +29,8 @@ class Draft(NamedTuple):
     kind: Kind
     maker: str = "source"
     change: Change | None = None
+    worded: Gold | None = None
+    """The pair, where it exists already because a model made it."""
 
     @property
     def right(self) -> bool:
@@ -60,6 +62,8 @@ def drafts(item: SourceItem, make: Maker | None = None) -> Iterator[Draft]:
 
 def word(draft: Draft, wrapper: Wrapper) -> Gold:
     """The draft as an instruction-text pair with its gold report."""
+    if draft.worded is not None:
+        return draft.worded
     wrapped = wrapper.wrap(draft.item, draft.answer, task=draft.task)
     item = draft.item
     sample = Sample(
@@ -109,6 +113,12 @@ def _hard(draft: Draft) -> Change:
         type="incorrect answer",
         explanation=f"The answer should be “{draft.item.answer}”, not “{draft.answer}”.",
     )
+
+
+def worded(item: SourceItem, golds: Iterable[Gold]) -> Iterator[Draft]:
+    """Drafts of an item from pairs that exist already; they are weighed by their whole text."""
+    for gold in golds:
+        yield Draft(item, gold.task, gold.sample.text, gold.kind, gold.maker, worded=gold)
 
 
 def cap(

@@ -23,7 +23,7 @@ class Recipe(Record):
     cap: int = Field(default=5000, ge=1)
     """Most items of a source, before errors are made."""
     sampling: Literal["shortcut-free", "paper"] = "shortcut-free"
-    soft: Literal["rules", "none"] = "rules"
+    soft: Literal["rules", "model", "none"] = "rules"
     """How errors are made where a source gives no wrong answers."""
     templates: str | None = None
     """Folder with templates of one's own."""

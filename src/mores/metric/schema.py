@@ -6,17 +6,16 @@ A broken, truncated or off-schema report is a failure with its reason, never a s
 from __future__ import annotations
 
 import json
-import re
 from hashlib import blake2b
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, Field
 
 from mores.models.base import Completion
+from mores.models.written import read_written
 from mores.types import Failure, FailureKind, Severity, Side
 
 VERSION = 1
-_FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
 
 
 class WrittenError(BaseModel):
@@ -92,36 +91,4 @@ def parse(completion: Completion) -> WrittenReport | Failure:
 
 def parse_text(text: str) -> WrittenReport | Failure:
     """The report in a text."""
-    text = text.strip()
-    if fenced := _FENCE.fullmatch(text):
-        text = fenced[1]
-    try:
-        data = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
-        json.dumps(data, ensure_ascii=False).encode()  # a lone surrogate could never be written again
-    except (ValueError, RecursionError) as exc:
-        return Failure(kind=FailureKind.PARSE, reason=f"not JSON: {_short(exc)}; begins {text[:60]!r}")
-    try:
-        return WrittenReport.model_validate(data)
-    except ValidationError as exc:
-        return Failure(kind=FailureKind.SCHEMA, reason=f"not an error report: {_first(exc)}")
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key occurs twice")
-    return found
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _first(exc: ValidationError) -> str:
-    problem = exc.errors(include_url=False)[0]
-    place = ".".join(map(str, problem["loc"])) or "the whole"
-    return f"{place}: {problem['msg']}"
-
-
-def _short(exc: Exception) -> str:
-    return "nested too deeply" if isinstance(exc, RecursionError) else str(exc)
+    return read_written(text, WrittenReport, "an error report")

@@ -7,7 +7,6 @@ but found by comparing its texts with the originals.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import AsyncGenerator, Iterable, Iterator
 from contextlib import aclosing
@@ -15,19 +14,19 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
-from typing import Annotated, Any, get_args
+from typing import Annotated, get_args
 
-from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from mores.engine import Answer, Counts, Job, Limits, Store, run
 from mores.factory.errors.diff import differences
 from mores.factory.gold import Gold
 from mores.models.base import Completion, Message, Model, Request
+from mores.models.written import read_written
 from mores.types import Error, ErrorReport, Failure, FailureKind, Sample, Severity, Side
 
 _SLOT = re.compile(r"\{(src|gt|MINOR/MAJOR)\}")
 _OUTPUT = re.compile(r"OUTPUT:\**\s*(?=\{|```)")
-_FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -136,19 +135,7 @@ def _parse(text: str) -> Written | Failure:
     found = list(_OUTPUT.finditer(text))
     if not found:
         return Failure(kind=FailureKind.PARSE, reason=f"no 'OUTPUT:' with JSON after it; ends {text[-60:]!r}")
-    text = text[found[-1].end() :].strip()
-    if fenced := _FENCE.fullmatch(text):
-        text = fenced[1]
-    try:
-        data = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
-        json.dumps(data, ensure_ascii=False).encode()  # a lone surrogate could never be written again
-        return Written.model_validate(data)
-    except ValidationError as exc:
-        return Failure(kind=FailureKind.SCHEMA, reason=f"not what Table 7 asks for: {_first(exc)}")
-    except RecursionError:
-        return Failure(kind=FailureKind.PARSE, reason="not JSON: nested too deeply")
-    except ValueError as exc:
-        return Failure(kind=FailureKind.PARSE, reason=f"not JSON: {exc}; begins {text[:60]!r}")
+    return read_written(text[found[-1].end() :], Written, "what Table 7 asks for")
 
 
 def _gold(written: Written, gold: Gold, severity: Severity, name: str) -> Gold | Failure:
@@ -181,22 +168,6 @@ def _errors(written: Written, original: Sample, sample: Sample, severity: Severi
 
 def _id(gold: Gold, severity: Severity) -> str:
     return f"{gold.sample.id}:{severity}"
-
-
-def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
-        raise ValueError("a key occurs twice")
-    return found
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not JSON")
-
-
-def _first(exc: ValidationError) -> str:
-    problem = exc.errors(include_url=False)[0]
-    return f"{'.'.join(map(str, problem['loc'])) or 'the whole'}: {problem['msg']}"
 
 
 @cache

@@ -1,0 +1,46 @@
+"""Reads JSON that a model wrote, strictly: what is not exactly the record that was asked for is a failure."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+
+from mores.types import Failure, FailureKind
+
+M = TypeVar("M", bound=BaseModel)
+
+_FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
+
+
+def read_written(text: str, kind: type[M], what: str) -> M | Failure:
+    """The record in a text, or why there is none. A code fence around the whole is allowed, no more."""
+    text = text.strip()
+    if fenced := _FENCE.fullmatch(text):
+        text = fenced[1]
+    try:
+        data = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
+        json.dumps(data, ensure_ascii=False).encode()  # a lone surrogate could never be written again
+    except RecursionError:
+        return Failure(kind=FailureKind.PARSE, reason="not JSON: nested too deeply")
+    except ValueError as exc:
+        return Failure(kind=FailureKind.PARSE, reason=f"not JSON: {exc}; begins {text[:60]!r}")
+    try:
+        return kind.model_validate(data)
+    except ValidationError as exc:
+        problem = exc.errors(include_url=False)[0]
+        place = ".".join(map(str, problem["loc"])) or "the whole"
+        return Failure(kind=FailureKind.SCHEMA, reason=f"not {what}: {place}: {problem['msg']}")
+
+
+def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        raise ValueError("a key occurs twice")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is not JSON")
