@@ -19,7 +19,7 @@ from mores.factory.build import Built, build
 from mores.factory.drafts import Draft, cap, drafts
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem, Task
-from mores.factory.output import verify, write
+from mores.factory.output import read_split, verify, write
 from mores.factory.recipe import Recipe, read_recipe
 from mores.factory.shortcut import audit
 from mores.factory.split import FOLDS, SPLITS, folds, groups, normalise
@@ -227,6 +227,17 @@ def test_the_same_recipe_gives_the_same_bytes(made: tuple[Recipe, Built], tmp_pa
     assert verify(tmp_path / "one") == []
     golds = [gold for split in SPLITS for gold in read_records(tmp_path / "one" / f"{split}.jsonl", Gold)]
     assert sorted(golds, key=lambda g: g.sample.id) == sorted(built.golds, key=lambda g: g.sample.id)
+
+
+def test_one_source_can_be_left_out(made: tuple[Recipe, Built], tmp_path: Path) -> None:
+    recipe, built = made
+    write(built, recipe, tmp_path)
+    train = list(read_split(tmp_path, "train", without="quiz"))
+    test = list(read_split(tmp_path, "test", only="quiz"))
+    assert {gold.sample.source for gold in train} == {"survey"}
+    assert {gold.sample.source for gold in test} == {"quiz"}
+    both = len(list(read_split(tmp_path, "train")))
+    assert both == len(train) + len(list(read_split(tmp_path, "train", only="quiz")))
 
 
 def test_another_seed_gives_another_choice(made: tuple[Recipe, Built]) -> None:

@@ -87,8 +87,8 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, pro
         progress(f"reading {name}")
         problems: list[InputError] = []
         own = cap(*_read(name, data, commercial, problems), seed=recipe.seed, most=recipe.cap)
-        if own:
-            built.items[own[0].source], built.bad[own[0].source] = len(own), len(problems)
+        for source, count in Counter(item.source for item in own).items():
+            built.items[source], built.bad[source] = count, len(problems)
         items += own
     if not items:
         raise InputError(

@@ -47,6 +47,13 @@ def write(built: Built, recipe: Recipe, folder: Path) -> None:
     write_text(folder / SUMS, "".join(lines))
 
 
+def read_split(folder: Path, split: str, *, only: str | None = None, without: str | None = None) -> Iterator[Gold]:
+    """The pairs of a split, of one source only, or without one: `train` without and `test` only leave one out."""
+    for gold in read_records(folder / f"{split}.jsonl", Gold):
+        if only in (None, gold.sample.source) and (without is None or gold.sample.source != without):
+            yield gold
+
+
 def verify(folder: Path) -> list[str]:
     """What is wrong with a dataset on disk; empty when nothing is."""
     if not (folder / SUMS).is_file():
