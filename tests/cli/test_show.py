@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import sys
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from mores.errors import ModelError
+from mores.errors import ConfigError, ModelError
 from mores.models import pull as models
 from mores.types import Judgement
 from tests.cli.conftest import Run
@@ -58,6 +60,28 @@ def test_pull_keeps_a_local_file(mores: Run, home: Path) -> None:
     assert (found["name"], found["bytes"]) == ("tiny", 13)
     assert (home / "cache" / "models" / "tiny.gguf").exists()
     assert "tiny" in mores("pull", "--list").stdout
+
+
+def test_pull_from_the_hub(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """With the Hub's client replaced: what it is asked for, and what becomes of its file and of its errors."""
+    asked = []
+
+    def download(repo: str, file: str) -> str:
+        asked.append((repo, file))
+        if "missing" in file:
+            raise OSError("404 not found")
+        Path("blob").write_bytes(b"GGUF of the Hub")
+        return "blob"
+
+    monkeypatch.setitem(sys.modules, "huggingface_hub", SimpleNamespace(hf_hub_download=download))
+    models.pull("owner/repo/sub/file.gguf")
+    assert asked == [("owner/repo", "sub/file.gguf")]
+    assert (home / "cache" / "models" / "file.gguf").read_bytes() == b"GGUF of the Hub"
+    with pytest.raises(ModelError, match="404 not found; check the name"):
+        models.pull("owner/repo/missing.gguf")
+    monkeypatch.setitem(sys.modules, "huggingface_hub", None)
+    with pytest.raises(ConfigError, match=r"mores\[hub\]"):
+        models.pull("owner/repo/file.gguf")
 
 
 def test_pull_says_what_is_wrong(mores: Run) -> None:

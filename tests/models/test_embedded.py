@@ -9,6 +9,8 @@ import sys
 import time
 from pathlib import Path
 
+import gguf as gguf_files
+import numpy as np
 import pytest
 
 from mores.engine import Answer, Job, run
@@ -93,6 +95,36 @@ def test_judging_with_it_gives_reports_and_says_what_it_is(tmp_path: Path) -> No
     assert "slots1" in judgement.signature
     assert metric.judge_model.warning is not None
     assert "do not measure anything" in metric.judge_model.warning
+
+
+def test_an_adapter_changes_the_answers_and_the_identity(tmp_path: Path) -> None:
+    """A random LoRA on the real model: another model, and no longer the untuned one that we warn of."""
+    write_lora(tmp_path / "lora.gguf")
+    plain, tuned = EmbeddedModel(), EmbeddedModel(adapter=str(tmp_path / "lora.gguf"))
+    question = ask("Name a dish from Japan.", tokens=4)
+    [before], [after] = answers([question], plain), answers([question], tuned)
+    assert before.completion is not None
+    assert after.completion is not None
+    assert before.completion.logprobs != after.completion.logprobs
+    assert "/lora@" in tuned.identity
+    assert plain.identity != tuned.identity
+    assert tuned.warning is None
+
+
+def write_lora(path: Path) -> None:
+    draw = np.random.default_rng(0)
+    writer = gguf_files.GGUFWriter(path, "llama")
+    writer.add_type("adapter")
+    writer.add_string("adapter.type", "lora")
+    writer.add_float32("adapter.lora.alpha", 16.0)
+    for block in range(30):
+        for half, shape in (("a", (8, 576)), ("b", (576, 8))):
+            values = (draw.standard_normal(shape) * 0.05).astype(np.float32)
+            writer.add_tensor(f"blk.{block}.attn_q.weight.lora_{half}", values)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
 
 
 def test_the_server_dies_with_its_parent() -> None:

@@ -69,7 +69,7 @@ def pull(name: str) -> Path:
     if Path(name).is_file():
         return _keep(Path(name))
     if name.count("/") >= 2 and name.endswith(".gguf"):
-        return _keep(_from_hub(name))
+        return _keep(_from_hub(name), Path(name).name)
     raise ConfigError(f"{name}: neither a file here nor OWNER/REPO/FILE.gguf on the Hub; `mores pull` gets the default")
 
 
@@ -128,10 +128,10 @@ def is_gguf(path: Path) -> bool:
         return file.read(4) == b"GGUF"
 
 
-def _keep(path: Path) -> Path:
+def _keep(path: Path, name: str | None = None) -> Path:
     if not is_gguf(path):
         raise InputError(f"{path}: not a GGUF file; expected one made for llama.cpp")
-    target = models_folder() / path.name
+    target = models_folder() / (name or path.name)
     if target.exists() and target.samefile(path):
         return target
     target.parent.mkdir(parents=True, exist_ok=True)
