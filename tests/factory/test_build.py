@@ -26,6 +26,7 @@ from mores.factory.split import FOLDS, SPLITS, folds, groups, normalise
 from mores.io import read_records
 from mores.types import ErrorReport, Severity
 from tests.cli.conftest import Run, home, mores
+from tests.factory.test_sources import REAL
 
 __all__ = ["home", "mores"]
 
@@ -338,12 +339,9 @@ def test_soft_errors_by_a_model(mores: Run, home: Path) -> None:
     assert "is as it was built" in mores("build", "verify", "d").stdout
 
 
-SHARED = Path(__file__).parents[2].parent / "shared" / "data"
-
-
-@pytest.mark.skipif(not SHARED.is_dir(), reason="the real datasets are not beside the checkout (../shared/data)")
+@pytest.mark.skipif(not REAL.is_dir(), reason="no real datasets; set MORES_SHARED_DATA to a folder that has them")
 def test_on_the_real_data_no_source_has_a_shortcut() -> None:
-    built = build(read_recipe("excam40k").model_copy(update={"cap": 1500}), SHARED)
+    built = build(read_recipe("excam40k").model_copy(update={"cap": 1500}), REAL)
     assert {gold.task for gold in built.golds} == set(Task)
     assert {"hard", "soft", "correct"} == {gold.kind for gold in built.golds}
     assert built.paper_shortcuts["epic"].value > 0.3

@@ -35,7 +35,7 @@ def test_a_quote_from_the_text_is_found_and_its_offsets_reproduce_it(text: str, 
         return
     assert span is not None
     found = text[slice(*span)]
-    if candidates(quote, text)[0]:  # it occurs as it is, without cutting a word
+    if next(candidates(quote, text)):  # it occurs as it is, without cutting a word
         assert found == quote
     else:
         assert _fold(found)[0].strip() == _fold(quote)[0].strip()

@@ -48,12 +48,19 @@ def find(quote: str, text: str, nth: int = 1) -> tuple[int, int] | None:
     return _nth(candidates(quote, text), nth)
 
 
-def candidates(quote: str, text: str) -> list[list[tuple[int, int]]]:
-    """Where the quote may stand, in the order of trust: as it is before normalised, whole words before parts."""
+def candidates(quote: str, text: str) -> Iterator[list[tuple[int, int]]]:
+    """Where the quote may stand, in the order of trust: as it is before normalised, whole words before parts.
+
+    The text is normalised only when the quote is not found as it is: most are, and it is the costly part.
+    """
     if not quote.strip():
-        return []
-    exact, normalised = list(_exact(quote, text)), list(_normalised(quote, text))
-    return [_whole(exact, text), _whole(normalised, text), exact, normalised]
+        return
+    exact = list(_exact(quote, text))
+    yield _whole(exact, text)
+    normalised = list(_normalised(quote, text))
+    yield _whole(normalised, text)
+    yield exact
+    yield normalised
 
 
 def _error(error: WrittenError, span: tuple[int, int] | None, sample: Sample) -> Error:
@@ -69,7 +76,7 @@ def _error(error: WrittenError, span: tuple[int, int] | None, sample: Sample) ->
     )
 
 
-def _nth(places: list[list[tuple[int, int]]], nth: int) -> tuple[int, int] | None:
+def _nth(places: Iterable[list[tuple[int, int]]], nth: int) -> tuple[int, int] | None:
     return next((spans[nth - 1] for spans in places if len(spans) >= nth), None)
 
 
