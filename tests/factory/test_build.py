@@ -14,14 +14,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.errors import ConfigError, InputError
-from mores.factory.balance import SAMPLINGS, columns, paper, shortcut_free
+from mores.factory.balance import SAMPLINGS, paper, see_drafts, shortcut_free
 from mores.factory.build import Built, build
 from mores.factory.drafts import Draft, cap, drafts
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem, Task
 from mores.factory.output import read_split, verify, write
 from mores.factory.recipe import Recipe, read_recipe
-from mores.factory.shortcut import audit
+from mores.factory.shortcut import audit, see
 from mores.factory.split import FOLDS, SPLITS, folds, groups, normalise
 from mores.io import read_records
 from mores.types import ErrorReport, Severity
@@ -188,7 +188,7 @@ def test_folds_are_of_equal_size_in_each_source() -> None:
 @pytest.mark.parametrize(("items", "task"), [(survey(), Task.FREEFORM), (quiz(), Task.QA)], ids=["survey", "quiz"])
 def test_the_papers_sampling_has_a_shortcut_and_ours_has_none(items: list[SourceItem], task: Task) -> None:
     own, fold = all_drafts(items, task), fold_of(items)
-    before, after = audit(*columns(paper(own, fold, 0), fold)), audit(*columns(shortcut_free(own, fold, 0), fold))
+    before, after = (audit(see_drafts(chosen(own, fold, 0), fold)) for chosen in (paper, shortcut_free))
     assert before.value > 0.3
     assert abs(after.value) <= 0.08 + 2 * after.error
     assert after.n > 0.2 * before.n
@@ -210,8 +210,8 @@ def test_the_audit_finds_a_planted_shortcut_and_none_in_noise() -> None:
     draw = random.Random(5)
     right = [draw.random() < 0.5 for _ in range(2000)]
     fold = [draw.randrange(FOLDS) for _ in right]
-    told = audit([f"{'yes' if label else 'no'} {draw.choice(FOODS)}" for label in right], right, fold)
-    noise = audit([draw.choice(FOODS) for _ in right], right, fold)
+    told = audit(see([f"{'yes' if label else 'no'} {draw.choice(FOODS)}" for label in right], right, fold))
+    noise = audit(see([draw.choice(FOODS) for _ in right], right, fold))
     assert told.value > 0.95
     assert abs(noise.value) < 4 * noise.error
 
@@ -266,21 +266,23 @@ def test_verify_finds_what_was_changed(made: tuple[Recipe, Built], tmp_path: Pat
 
 def test_verify_finds_a_leak(made: tuple[Recipe, Built], tmp_path: Path) -> None:
     recipe, built = made
-    sizes = Counter(gold.group for gold in built.golds)
-    leak = next(i for i, gold in enumerate(built.golds) if gold.split == "train" and sizes[gold.group] > 1)
-    moved = [g.model_copy(update={"split": "test"}) if i == leak else g for i, g in enumerate(built.golds)]
+    golds = list(built.golds)
+    sizes = Counter(gold.group for gold in golds)
+    leak = next(i for i, gold in enumerate(golds) if gold.split == "train" and sizes[gold.group] > 1)
+    moved = [g.model_copy(update={"split": "test"}) if i == leak else g for i, g in enumerate(golds)]
     write(replace(built, golds=moved), recipe, tmp_path)
-    assert [p for p in verify(tmp_path) if built.golds[leak].group in p]
+    assert [p for p in verify(tmp_path) if golds[leak].group in p]
 
 
 def test_the_card_shows_what_matters(made: tuple[Recipe, Built], tmp_path: Path) -> None:
     recipe, built = made
-    hostile = built.golds[0].sample.model_copy(update={"text": "</details><script>alert(1)</script>"})
-    first = built.golds[0].model_copy(update={"sample": hostile, "kind": "correct", "report": ErrorReport()})
-    write(replace(built, golds=[first, *built.golds[1:]], missing=["mango"]), recipe, tmp_path)
+    golds = list(built.golds)
+    hostile = golds[0].sample.model_copy(update={"text": "</details><script>alert(1)</script>"})
+    first = golds[0].model_copy(update={"sample": hostile, "kind": "correct", "report": ErrorReport()})
+    write(replace(built, golds=[first, *golds[1:]], missing=["mango"]), recipe, tmp_path)
     html, text = (tmp_path / "card.html").read_text(), (tmp_path / "card.md").read_text()
     for page in (html, text):
-        for words in ("Shortcut audit", "survey", "quiz", "mango", "Kenya"):
+        for words in ("Shortcut audit", "survey", "quiz", "mango", "Kenya", built.revisions["quiz"]):
             assert words in page
     assert "<script>alert" not in html
 

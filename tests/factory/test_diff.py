@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.factory.errors.diff import blocks, differences
-from mores.factory.errors.units import Unit, keys, units
+from mores.factory.errors.units import keys, units
 
 
 def quotes(original: str, modified: str) -> list[str]:
@@ -120,7 +120,7 @@ def test_the_marked_words_explain_the_change(original: str, modified: str) -> No
 
 @given(texts)
 def test_units_cover_all_letters_and_never_begin_with_a_mark(text: str) -> None:
-    found: list[Unit] = units(text)
+    found = units(text)
     covered = {place for unit in found for place in range(unit.start, unit.end)}
     for place, character in enumerate(text):
         if character.isalnum():

@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import sys
 import tarfile
 import types
@@ -87,11 +88,14 @@ def include(folder: Path) -> None:
         "regional_feature": "region explicit",
         "level": "Academic",
         "question": "Πότε;",
-        "choices": ["1", "2", "3", "4"],
+        "option_a": "1",
+        "option_b": "2",
+        "option_c": "3",
+        "option_d": "4",
         "answer": 2,
     }
-    old = {key: value for key, value in row.items() if key != "choices"} | {"question": "Πού;", "answer": 0}
-    old |= {"option_a": "a", "option_b": "b", "option_c": "c", "option_d": "d", "regional_feature": "culture"}
+    old = {key: value for key, value in row.items() if not key.startswith("option")}
+    old |= {"question": "Πού;", "choices": ["a", "b", "c", "d"], "answer": 0, "regional_feature": "culture"}
     lost = [row | {"answer": 4}, row | {"language": "Klingonese"}, row]
     dump_lines(folder / "Greek" / "test.jsonl", [row, old, row | {"regional_feature": "agnostic"}, *lost])
 
@@ -303,9 +307,29 @@ def test_blend(data: Path) -> None:
 
 
 def test_blend_as_on_the_hub(tmp_path: Path) -> None:
+    asked = {"question": "What is eaten in the US?", "en_question": "in US?", "annotations": [vote(2, "pie")]}
+    dump(tmp_path / "data" / "annotations" / "US_data.json", {"Q-1": asked})
+    dump(tmp_path / "data" / "annotations_hf" / "US_data.json", [asked | {"ID": "Q-1", "annotations": [vote(2, "?")]}])
+    dump(tmp_path / "data" / "questions_hf" / "US_questions.json", [{"ID": "Q-1"}])
+    row = {"MCQID": "Q-1_0", "ID": "Q-1", "country": "US", "prompt": "What is eaten in the US? Without any explanation"}
+    row |= {"choices": '{"B": "rice", "A": "pie"}', "choice_countries": '{"B": "China", "A": "US"}', "answer_idx": "A"}
+    choices = tmp_path / "data" / "mc_questions_hf"
+    dump(choices / "mc_questions_file.json", [row | {"choices": '{"A": "mistake", "B": "rice"}'}])
+    dump(choices / "mc_questions_file_v1.1.json", [row, row | {"choices": "pie"}])
+    header = "MCQID,ID,country,prompt,choices,choice_countries,answer_idx\n"
+    copy = tmp_path / "evaluation" / "mc_data" / "mc_questions_file_v1.1.csv"
+    copy.parent.mkdir(parents=True)
+    copy.write_text(f'{header}Q-1_0,Q-1,US,?,"{{""A"": ""copy""}}",x,A\n')
+    [item], bad = load("blend", tmp_path)
+    assert (item.id, item.answer, item.wrong, item.also_right) == ("Q-1:US", "pie", ("rice",), ())
+    assert item.question == "What is eaten in the US?"
+    fix = "'choices' is no object of letters and texts; expected the published columns"
+    assert bad == [f"data/mc_questions_hf/mc_questions_file_v1.1.json:11: {fix}"]
+
+
+def test_blend_from_its_other_forms(tmp_path: Path) -> None:
     asked = {"ID": "Q-1", "question": "What is eaten in the US?", "en_question": "in US?", "annotations": []}
     dump(tmp_path / "annotations_hf" / "US_data.json", [asked | {"annotations": [vote(2, "pie")]}])
-    dump(tmp_path / "questions_hf" / "US_data.json", [{"ID": "Q-1"}])
     header = "MCQID,ID,country,prompt,choices,choice_countries,answer_idx\n"
     choices = '"{""A"": ""pie"", ""B"": ""rice""}"'
     (tmp_path / "mc_questions_file.csv").write_text(f"{header}Q-1_0,Q-1,US,What is eaten in the US?,{choices},x,A\n")
@@ -340,7 +364,22 @@ def test_include(data: Path) -> None:
     assert bad[2].startswith("Greek/test.jsonl:6: the same item as ")
 
 
-def test_include_from_parquet(tmp_path: Path) -> None:
+def test_include_as_on_the_hub(tmp_path: Path) -> None:
+    arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    row = {"language": "Greek", "country": "Greece", "subject": "Art", "regional_feature": "region implicit"}
+    row |= {"question": "Ποιος;", "option_a": "a", "option_b": "b", "option_c": "c", "option_d": "d"}
+    for split, rows in {
+        "test": [row | {"answer": 1}],
+        "validation": [row | {"question": "Πού;", "answer": None}],
+    }.items():
+        (tmp_path / "Greek").mkdir(exist_ok=True)
+        parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / "Greek" / f"{split}-00000-of-00001.parquet")
+    [item], bad = load("include", tmp_path)
+    assert (item.answer, item.wrong) == ("b", ("a", "c", "d"))
+    assert bad == ["Greek/validation-00000-of-00001.parquet:1: no 'answer'; expected the published columns"]
+
+
+def test_include_from_the_first_uploads(tmp_path: Path) -> None:
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     row = {"language": "Greek", "country": "Greece", "subject": "Art", "regional_feature": "culture"}
     rows = [row | {"question": "Ποιος;", "choices": ["a", "b"], "answer": 1}, row | {"question": "Ποιος;"}]
@@ -374,11 +413,16 @@ def test_globalopinionqa(data: Path) -> None:
 
 def test_globalopinionqa_as_on_the_hub(tmp_path: Path) -> None:
     shares = "\"defaultdict(<class 'list'>, {'France': [0.7, 0.3], 'Japan': [0.2, 0.8]})\""
-    lines = ["question,selections,options,source", f"Do you sing?,{shares},\"['Yes', 'No']\",GAS", "What?,x,y,GAS"]
-    (tmp_path / "global_opinions.csv").write_text("\n".join(lines))
+    cells = f"{shares},\"['Yes', 'No']\",GAS"
+    lines = ["question,selections,options,source", f"Do you sing?,{cells}", "What?,x,y,GAS", f",{cells}"]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "global_opinions.csv").write_text("\n".join(lines))
     (france, japan), bad = load("globalopinionqa", tmp_path)
     assert (france.region, france.answer, japan.region, japan.answer) == ("FR", "Yes", "JP", "No")
-    assert bad == ["global_opinions.csv:3: a cell that is no list or object; expected the published columns"]
+    assert bad == [
+        "data/global_opinions.csv:3: a cell that is no list or object; expected the published columns",
+        "data/global_opinions.csv:4: no 'question'; expected the published columns",
+    ]
 
 
 def test_nativqa(data: Path) -> None:
@@ -397,6 +441,18 @@ def test_normad(data: Path) -> None:
     assert bosnia.role == (("Country", "Bosnia and Herzegovina"),)
     assert (bosnia.context, bosnia.explanation) == ("Greet everyone.", None)
     assert [message[:15] for message in bad] == ["normad.jsonl:4:", "normad.jsonl:5:", "normad.jsonl:6:"]
+
+
+def test_normad_as_on_the_hub(tmp_path: Path) -> None:
+    lines = ["ID,Country,Background,Axis,Subaxis,Value,Rule-of-Thumb,Story,Explanation,Gold Label"]
+    lines += [
+        '7,south_korea,"- bow\n- smile",Etiquette,visiting,Respect,Take off shoes.,"Ann did. Fine?",It is kind.,yes'
+    ]
+    (tmp_path / "normad_etiquette_final_data.csv").write_text("\n".join(lines))
+    [item], bad = load("normad", tmp_path)
+    assert (item.region, item.question, item.answer, item.wrong) == ("KR", "Ann did. Fine?", "Yes", ("No",))
+    assert (item.context, item.explanation, item.topic) == ("Take off shoes.", "It is kind.", "visiting")
+    assert bad == []
 
 
 def test_calmqa(data: Path) -> None:
@@ -555,18 +611,34 @@ def test_folders_are_in_the_data_folder_or_on_the_hub(tmp_path: Path, monkeypatc
 
     monkeypatch.setitem(sys.modules, "huggingface_hub", types.SimpleNamespace(snapshot_download=snapshot_download))
     assert sources.folder_of("blend", tmp_path) == tmp_path / "blend"
-    assert sources.revision_of(tmp_path / "blend") is None
     assert sources.revision_of(sources.folder_of("blend")) == "0123abc"
     assert sources.revision_of(sources.folder_of("calmqa")) == sources.REVISIONS["calmqa"]
+    assert sources.revision_of(sources.folder_of("calmqa", revision="4567def")) == "4567def"
     assert asked == [
         ("nayeon212/BLEnD", "dataset", None),
         ("shanearora/CaLMQA", "dataset", sources.REVISIONS["calmqa"]),
+        ("shanearora/CaLMQA", "dataset", "4567def"),
     ]
     with pytest.raises(ConfigError, match="mango is not on the Hub; get it from https://mango"):
         sources.folder_of("mango")
     monkeypatch.setitem(sys.modules, "huggingface_hub", None)
     with pytest.raises(ConfigError, match=r"pip install 'mores\[hub\]'"):
         sources.folder_of("blend")
+
+
+def test_the_revision_of_local_data_is_the_sum_of_its_files(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("1")
+    first = sources.revision_of(tmp_path)
+    assert re.fullmatch("sha256:[0-9a-f]{64}", first)
+    assert sources.revision_of(tmp_path) == first
+    (tmp_path / "a.csv").write_text("2")
+    assert sources.revision_of(tmp_path) != first
+
+
+@pytest.mark.parametrize(("name", "commit"), sources.REVISIONS.items())
+def test_revisions_are_whole_commits_of_the_hub(name: str, commit: str) -> None:
+    assert sources.source(name).hub
+    assert re.fullmatch("[0-9a-f]{40}", commit)
 
 
 def test_the_command_lists_and_counts(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,11 +11,10 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
 from mores.cache import store_path
-from mores.cli.progress import Bar
+from mores.cli.progress import Bar, Stages
 from mores.engine import Counts, Store
 from mores.engine.cost import price_of
 from mores.engine.loop import run
@@ -73,8 +72,7 @@ def recipe(name: str, out: Path, data: Path | None, commercial: bool, as_json: b
     soften = _soften(open_model(model, Options(given.pop("base_url")))) if model else None
     changed = {key: value for key, value in given.items() if value is not None and key != "base_url"}
     wanted = read_recipe(name).model_copy(update=changed)
-    built = _build(wanted, data, commercial, soften)
-    write(built, wanted, out)
+    built = _build(wanted, data, commercial, soften, out)
     if as_json:
         click.echo(json.dumps({source: found.model_dump() for source, found in built.shortcuts.items()}, indent=2))
     else:
@@ -120,17 +118,12 @@ def _soften(model: Model) -> Soften:
     return soften
 
 
-def _build(wanted: Recipe, data: Path | None, commercial: bool, soften: Soften | None) -> Built:
-    console = Console(stderr=True)
+def _build(wanted: Recipe, data: Path | None, commercial: bool, soften: Soften | None, out: Path) -> Built:
     started = time.monotonic()
-    with Progress(SpinnerColumn(), TextColumn("{task.description}"), TimeElapsedColumn(), console=console) as progress:
-        task = progress.add_task("starting", total=None)
-
-        def show(stage: str) -> None:
-            progress.update(task, description=stage, visible=stage != "making soft errors")  # that has a bar of its own
-
-        built = make(wanted, data, commercial, show, soften)
-    console.print(f"built {len(built.golds):,} samples in {time.monotonic() - started:.0f} s", highlight=False)
+    with Stages() as stages:
+        built = make(wanted, data, commercial, stages, stages.paused(soften) if soften else None)
+        write(built, wanted, out, stages)
+    click.echo(f"built {len(built.golds):,} samples in {time.monotonic() - started:.0f} s", err=True)
     return built
 
 

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from types import TracebackType
-from typing import Self
+from typing import Self, TypeVar
 
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from mores.engine import Counts
 from mores.engine.cost import Price
 from mores.report.table import plain
+
+T = TypeVar("T")
+A = TypeVar("A")
+R = TypeVar("R")
 
 
 class Bar:
@@ -77,3 +81,42 @@ class Bar:
             parts.append(f"${self._price.cost(c.prompt_tokens, c.completion_tokens):.4f}")
         parts += [f"waiting: {plain(c.problem)[:80]}"] if c.problem else []
         return ", ".join(parts)
+
+
+class Stages:
+    """Shows work that goes in stages: a bar for each in a terminal, a line when it is done elsewhere."""
+
+    def __init__(self) -> None:
+        console = Console(stderr=True)
+        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        self._progress = Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal)
+        self._console = console
+
+    def __enter__(self) -> Self:
+        self._progress.start()
+        return self
+
+    def __exit__(self, *raised: object) -> None:
+        self._progress.stop()
+
+    def __call__(self, stage: str, things: Iterable[T], total: int | None = None) -> Iterator[T]:
+        started, done = time.monotonic(), 0
+        task = self._progress.add_task(stage, total=total)
+        for done, thing in enumerate(things, 1):  # noqa: B007 - read after the loop
+            yield thing
+            self._progress.advance(task)
+        self._progress.update(task, total=done)
+        if not self._console.is_terminal:
+            self._console.print(f"{stage}: {done:,} in {time.monotonic() - started:.1f} s", highlight=False)
+
+    def paused(self, work: Callable[[A], R]) -> Callable[[A], R]:
+        """The same work, while this display is still: it has a bar of its own."""
+
+        def quietly(given: A) -> R:
+            self._progress.stop()
+            try:
+                return work(given)
+            finally:
+                self._progress.start()
+
+        return quietly

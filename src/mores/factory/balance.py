@@ -17,8 +17,11 @@ from __future__ import annotations
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from mores.factory.drafts import Draft, draw
-from mores.factory.shortcut import audit, out_of_fold
+from mores.factory.shortcut import Seen, gain, out_of_fold, see
 from mores.factory.split import normalise
 
 ROUNDS = 6
@@ -70,46 +73,56 @@ def _match_texts(drafts: Sequence[Draft], seed: int) -> list[Draft]:
 
 
 def _match_looks(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:
-    chosen = sorted(drafts, key=lambda d: d.key)
+    own = sorted(drafts, key=lambda d: d.key)
+    if not any(d.right for d in own) or all(d.right for d in own):
+        return []
+    everything = see_drafts(own, folds)
+    places = [draw(seed, d.key) for d in own]
+    rows = np.arange(len(own))
+    odds = out_of_fold(everything)
     for _ in range(ROUNDS):
-        if not any(d.right for d in chosen) or all(d.right for d in chosen):
-            return []
-        texts, right, own = columns(chosen, folds)
-        odds = out_of_fold(texts, right, own)
-        ranked = sorted(zip(own, odds, chosen, strict=True), key=lambda row: (row[0], row[1], draw(seed, row[2].key)))
-        chosen = _pair(ranked, CALIPER * float(odds.std()) + 1e-9)
-        if abs((found := audit(*columns(chosen, folds))).value) <= found.error:
+        candidates = zip(everything.folds[rows].tolist(), odds.tolist(), rows.tolist(), strict=True)
+        order = sorted(candidates, key=lambda c: (*c[:2], places[c[2]]))
+        rows = _pair(order, own, CALIPER * float(odds.std()) + 1e-9)
+        seen = everything.take(rows)
+        odds = out_of_fold(seen)
+        if abs((found := gain(odds, seen.right)).value) <= found.error:
             break
-    return chosen
+    return [own[row] for row in rows]
 
 
-def _pair(ranked: list[tuple[int, float, Draft]], caliper: float) -> list[Draft]:
+_Candidate = tuple[int, float, int]
+"""Fold, odds and row of a draft."""
+
+
+def _pair(ranked: list[_Candidate], drafts: Sequence[Draft], caliper: float) -> npt.NDArray[np.int64]:
     """Neighbours of a fold along the odds, one right and one wrong; each item gives at most one wrong answer."""
-    waiting: dict[bool, deque[tuple[int, float, Draft]]] = {True: deque(), False: deque()}
+    waiting: dict[bool, deque[_Candidate]] = {True: deque(), False: deque()}
     busy: set[str] = set()
-    chosen: list[Draft] = []
-    for fold, odds, draft in ranked:
+    chosen: list[int] = []
+    for fold, odds, row in ranked:
+        draft = drafts[row]
         if _taken(draft, busy):
             continue
         others = waiting[not draft.right]
-        while others and (others[0][0] != fold or odds - others[0][1] > caliper or _taken(others[0][2], busy)):
+        while others and (others[0][0] != fold or odds - others[0][1] > caliper or _taken(drafts[others[0][2]], busy)):
             others.popleft()
         if not others:
-            waiting[draft.right].append((fold, odds, draft))
+            waiting[draft.right].append((fold, odds, row))
             continue
-        pair = (others.popleft()[2], draft)
-        busy.update(d.item.id for d in pair if not d.right)
+        pair = (others.popleft()[2], row)
+        busy.update(drafts[one].item.id for one in pair if not drafts[one].right)
         chosen += pair
-    return chosen
+    return np.array(chosen, dtype=np.int64)
 
 
 def _taken(draft: Draft, busy: set[str]) -> bool:
     return not draft.right and draft.item.id in busy
 
 
-def columns(drafts: Sequence[Draft], folds: Folds) -> tuple[list[str], list[bool], list[int]]:
+def see_drafts(drafts: Sequence[Draft], folds: Folds) -> Seen:
     """What the shortcut audit reads: answers, whether they are right, and folds."""
-    return [d.answer for d in drafts], [d.right for d in drafts], [_fold(d, folds) for d in drafts]
+    return see([d.answer for d in drafts], [d.right for d in drafts], [_fold(d, folds) for d in drafts])
 
 
 def _fold(draft: Draft, folds: Folds) -> int:

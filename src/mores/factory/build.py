@@ -6,10 +6,13 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import NamedTuple, Protocol, TypeVar
+
+import numpy as np
 
 from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
-from mores.factory.balance import SAMPLINGS, columns
+from mores.factory.balance import SAMPLINGS, see_drafts
 from mores.factory.drafts import Draft, Maker, cap, drafts, word, worded
 from mores.factory.errors.rules import Pool, changes
 from mores.factory.gold import Gold
@@ -20,8 +23,19 @@ from mores.factory.split import SPLITS, folds, groups
 from mores.factory.wrap import Templates, Wrapper
 from mores.io import read_records
 
-Progress = Callable[[str], None]
-"""Is told of each stage."""
+T = TypeVar("T")
+
+
+class Progress(Protocol):
+    """Follows a stage: what it does one after the other, and how many there are where that is known."""
+
+    def __call__(self, stage: str, things: Iterable[T], total: int | None = None) -> Iterable[T]: ...
+
+
+def quiet(stage: str, things: Iterable[T], total: int | None = None) -> Iterable[T]:  # noqa: ARG001 - a Progress
+    """Shows nothing."""
+    return things
+
 
 Soften = Callable[[list[Gold]], Iterable[Gold]]
 """Makes pairs with errors of right ones."""
@@ -29,15 +43,35 @@ Soften = Callable[[list[Gold]], Iterable[Gold]]
 SPLIT_OF = {fold: split for split, own in SPLITS.items() for fold in own}
 
 
+class Golds:
+    """The chosen drafts as pairs, worded anew each time they are gone through, so that they need no memory."""
+
+    def __init__(self, chosen: list[Draft], group_of: dict[str, str], fold_of: dict[str, int], recipe: Recipe) -> None:
+        self._chosen = sorted(chosen, key=lambda d: (d.item.source, d.item.id, d.task, d.key))
+        self._group_of, self._fold_of, self._recipe = group_of, fold_of, recipe
+
+    def __len__(self) -> int:
+        return len(self._chosen)
+
+    def __iter__(self) -> Iterator[Gold]:
+        wrapper = _wrapper(self._recipe)
+        for draft in self._chosen:
+            gold = word(draft, wrapper)
+            place = {"group": self._group_of[gold.item], "split": SPLIT_OF[self._fold_of[gold.item]]}
+            yield gold.model_copy(update=place)
+
+
 @dataclass
 class Built:
-    """A dataset in memory, with what is to be said of it."""
+    """A dataset, with what is to be said of it."""
 
-    golds: list[Gold]
+    golds: Golds | list[Gold]
     items: dict[str, int]
     """Items of each source, after the cap."""
     bad: dict[str, int]
     """Rows of each source that could not be read."""
+    revisions: dict[str, str]
+    """The Hub's commit of each source, or the SHA-256 of the local files."""
     missing: list[str]
     """Lines of the recipe of which no source was there."""
     lost: dict[str, int]
@@ -52,43 +86,43 @@ def build(
     recipe: Recipe,
     data: Path | None,
     commercial: bool = False,
-    progress: Progress = lambda _: None,
+    progress: Progress = quiet,
     soften: Soften | None = None,
 ) -> Built:
     """Build the dataset of a recipe from a folder that holds one folder per source.
 
     `soften` makes the soft errors where the recipe leaves them to a model.
     """
-    built = Built([], {}, {}, [], {})
+    built = Built([], {}, {}, {}, [], {})
     items = _load(recipe, data, commercial, built, progress)
-    progress("grouping")
-    group_of = groups(items)
+    group_of = groups(progress("grouping", items, len(items)))
     fold_of_group = folds(items, group_of, recipe.seed)
     fold_of = {name: fold_of_group[group] for name, group in group_of.items()}
-    wrapper = Wrapper(Templates(Path(recipe.templates)) if recipe.templates else Templates(), seed=recipe.seed)
-    all_drafts = list(_drafts(recipe, items, wrapper, soften, progress))
-    chosen = _choose(recipe, all_drafts, fold_of, built, progress)
-    progress("wording")
-    for draft in sorted(chosen, key=lambda d: (d.item.source, d.item.id, d.task, d.key)):
-        gold = word(draft, wrapper)
-        place = {"group": group_of[gold.item], "split": SPLIT_OF[fold_of[gold.item]]}
-        built.golds.append(gold.model_copy(update=place))
+    strata: dict[tuple[str, Task], list[Draft]] = defaultdict(list)
+    for draft in _drafts(recipe, items, soften, progress):
+        strata[draft.stratum].append(draft)
+    built.golds = Golds(_choose(recipe, strata, fold_of, built, progress), group_of, fold_of, recipe)
     return built
 
 
+def _wrapper(recipe: Recipe) -> Wrapper:
+    return Wrapper(Templates(Path(recipe.templates)) if recipe.templates else Templates(), seed=recipe.seed)
+
+
 def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, progress: Progress) -> list[SourceItem]:
-    there = [name for name in datasets.names() if data is None or (data / name).is_dir()]
+    there = [name for name in datasets.names() if _is_there(name, data)]
     items: list[SourceItem] = []
     for line in recipe.sources:
         name = first_there(line, there)
         if name is None:
             built.missing.append(line)
             continue
-        progress(f"reading {name}")
         problems: list[InputError] = []
-        own = cap(*_read(name, data, commercial, problems), seed=recipe.seed, most=recipe.cap)
+        read = _read(name, recipe, data, commercial, problems)
+        own = cap(progress(f"reading {name}", read.items), read.stratum, seed=recipe.seed, most=recipe.cap)
         for source, count in Counter(item.source for item in own).items():
             built.items[source], built.bad[source] = count, len(problems)
+            built.revisions[source] = read.revision
         items += own
     if not items:
         raise InputError(
@@ -97,31 +131,38 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, pro
     return items
 
 
-def _read(
-    name: str, data: Path | None, commercial: bool, problems: list[InputError]
-) -> tuple[Iterable[SourceItem], Callable[[SourceItem], str | None]]:
+def _is_there(name: str, data: Path | None) -> bool:
+    return datasets.source(name).hub is not None if data is None else (data / name).is_dir()
+
+
+class _Reading(NamedTuple):
+    items: Iterable[SourceItem]
+    stratum: Callable[[SourceItem], str | None]
+    revision: str
+
+
+def _read(name: str, recipe: Recipe, data: Path | None, commercial: bool, problems: list[InputError]) -> _Reading:
     if name.endswith(".jsonl"):
-        return read_records(name, SourceItem), lambda item: item.region
+        return _Reading(read_records(name, SourceItem), lambda item: item.region, datasets.revision_of(Path(name)))
     source = datasets.source(name)
     if commercial and not source.commercial:
-        return (), lambda item: item.region
-    folder = datasets.folder_of(name, data)
-    return datasets.load(name, folder, problems.append), lambda item: getattr(item, source.stratify)
+        return _Reading((), lambda item: item.region, "")
+    folder = datasets.folder_of(name, data, recipe.revisions.get(name))
+    items = datasets.load(name, folder, problems.append)
+    return _Reading(items, lambda item: getattr(item, source.stratify), datasets.revision_of(folder))
 
 
-def _drafts(
-    recipe: Recipe, items: list[SourceItem], wrapper: Wrapper, soften: Soften | None, progress: Progress
-) -> Iterator[Draft]:
+def _drafts(recipe: Recipe, items: list[SourceItem], soften: Soften | None, progress: Progress) -> Iterator[Draft]:
     if recipe.soft != "model":
-        make = _maker(recipe, items)
-        yield from (draft for item in items for draft in drafts(item, make))
+        make = _maker(recipe, items, progress)
+        yield from (draft for item in progress("making errors", items, len(items)) for draft in drafts(item, make))
         return
     if soften is None:
         raise ConfigError(f"{recipe.name}: soft errors by a model need one; name it with --model")
     yield from (draft for item in items if item.wrong for draft in drafts(item))
     plain = {f"{item.source}/{item.id}": item for item in items if not item.wrong}
+    wrapper = _wrapper(recipe)
     right = [word(draft, wrapper) for item in plain.values() for draft in drafts(item)]
-    progress("making soft errors")
     made = list(soften(right))
     with_errors = {gold.item for gold in made}
     for gold in [*(gold for gold in right if gold.item in with_errors), *made]:
@@ -129,34 +170,36 @@ def _drafts(
 
 
 def _choose(
-    recipe: Recipe, all_drafts: list[Draft], fold_of: dict[str, int], built: Built, progress: Progress
+    recipe: Recipe,
+    strata: dict[tuple[str, Task], list[Draft]],
+    fold_of: dict[str, int],
+    built: Built,
+    progress: Progress,
 ) -> list[Draft]:
-    strata: dict[tuple[str, Task], list[Draft]] = defaultdict(list)
-    for draft in all_drafts:
-        strata[draft.stratum].append(draft)
     chosen: list[Draft] = []
     plain: list[Draft] = []
-    for (source, task), own in sorted(strata.items()):
-        progress(f"balancing {source} {task}")
+    for _, own in progress("balancing", sorted(strata.items()), len(strata)):
         chosen += SAMPLINGS[recipe.sampling](own, fold_of, recipe.seed)
         plain += SAMPLINGS["paper"](own, fold_of, recipe.seed)
-    progress("auditing")
-    built.shortcuts, built.paper_shortcuts = _audits(chosen, fold_of), _audits(plain, fold_of)
+    built.paper_shortcuts = _audits(plain, fold_of, "auditing the paper's sampling", progress)
+    same = recipe.sampling == "paper"
+    built.shortcuts = built.paper_shortcuts if same else _audits(chosen, fold_of, "auditing", progress)
     before, after = (Counter(d.item.source for d in some) for some in (plain, chosen))
     built.lost = {source: before[source] - after[source] for source in before}
     return chosen
 
 
-def _maker(recipe: Recipe, items: list[SourceItem]) -> Maker | None:
+def _maker(recipe: Recipe, items: list[SourceItem], progress: Progress) -> Maker | None:
     if recipe.soft == "none":
         return None
-    pool = Pool(items)
+    pool = Pool(progress("collecting names", items, len(items)))
     return lambda item: changes(item, pool, recipe.seed)
 
 
-def _audits(chosen: list[Draft], fold_of: dict[str, int]) -> dict[str, Shortcut]:
-    by_source: dict[str, list[Draft]] = defaultdict(list)
-    for draft in chosen:
-        by_source[draft.item.source].append(draft)
-    found = {source: audit(*columns(own, fold_of)) for source, own in sorted(by_source.items())}
-    return found | {"all": audit(*columns(chosen, fold_of))}
+def _audits(chosen: list[Draft], fold_of: dict[str, int], stage: str, progress: Progress) -> dict[str, Shortcut]:
+    seen = see_drafts(chosen, fold_of)
+    rows: dict[str, list[int]] = defaultdict(list)
+    for row, draft in enumerate(chosen):
+        rows[draft.item.source].append(row)
+    parts = [(source, np.array(own)) for source, own in sorted(rows.items())] + [("all", np.arange(len(chosen)))]
+    return {name: audit(seen.take(own)) for name, own in progress(stage, parts, len(parts))}

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from array import array
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Iterator
 from statistics import median
 from typing import Any
 
@@ -18,34 +19,56 @@ from mores.factory.recipe import Recipe
 from mores.factory.split import SPLITS
 
 
-def facts(built: Built, recipe: Recipe) -> dict[str, Any]:
+class Tally:
+    """What is counted while the pairs go by."""
+
+    def __init__(self) -> None:
+        self.tables: dict[str, Counter[str]] = {}
+        self.splits: dict[str, Counter[str]] = {}
+        self.lengths = {"instruction": array("q"), "text": array("q")}
+        self.examples: dict[tuple[str, str, str], Gold] = {}
+        """The first of each source, task and kind."""
+
+    def add(self, gold: Gold) -> None:
+        sample, source = gold.sample, gold.sample.source or ""
+        for table, value in _cells(gold):
+            self.tables.setdefault(table, Counter())[value] += 1
+        self.splits.setdefault(source, Counter())[gold.split] += 1
+        self.lengths["instruction"].append(len(sample.instruction))
+        self.lengths["text"].append(len(sample.text))
+        self.examples.setdefault((source, gold.task.value, gold.kind), gold)
+
+
+def _cells(gold: Gold) -> Iterator[tuple[str, str]]:
+    yield "split", gold.split
+    yield "task", gold.task.value
+    yield "kind", gold.kind
+    yield "maker", gold.maker
+    yield "language", language_name(gold.sample.language) if gold.sample.language else "unknown"
+    yield "region", region_name(gold.sample.region) if gold.sample.region else "none"
+    for error in gold.report.errors:
+        yield "severity", error.severity.value
+        yield "error type", error.type
+
+
+def facts(built: Built, recipe: Recipe, tally: Tally) -> dict[str, Any]:
     """Everything that the card says, as plain data."""
-    golds = built.golds
-    errors = [error for gold in golds for error in gold.report.errors]
     return {
         "recipe": recipe.model_dump(mode="json"),
         "mores": __version__,
-        "samples": len(golds),
+        "samples": len(built.golds),
         "missing": built.missing,
-        "sources": [_source(name, built) for name in sorted(built.items)],
-        "tables": {
-            "split": _counts(golds, lambda g: g.split),
-            "task": _counts(golds, lambda g: g.task.value),
-            "kind": _counts(golds, lambda g: g.kind),
-            "maker": _counts(golds, lambda g: g.maker),
-            "language": _counts(golds, lambda g: language_name(g.sample.language) if g.sample.language else "unknown"),
-            "region": _counts(golds, lambda g: region_name(g.sample.region) if g.sample.region else "none"),
-            "severity": dict(sorted(Counter(error.severity.value for error in errors).items())),
-            "error type": dict(sorted(Counter(error.type for error in errors).items())),
-        },
-        "length": {
-            "instruction": median(len(g.sample.instruction) for g in golds),
-            "text": median(len(g.sample.text) for g in golds),
-        },
+        "sources": [_source(name, built, tally) for name in sorted(built.items)],
+        "tables": {name: dict(sorted(rows.items(), key=_largest_first)) for name, rows in tally.tables.items()},
+        "length": {side: median(own) if own else 0 for side, own in tally.lengths.items()},
         "shortcut": {name: found.model_dump() for name, found in built.shortcuts.items()},
         "paper_shortcut": {name: found.model_dump() for name, found in built.paper_shortcuts.items()},
-        "examples": [gold.model_dump(mode="json") for gold in _examples(golds)],
+        "examples": [tally.examples[key].model_dump(mode="json") for key in sorted(tally.examples)],
     }
+
+
+def _largest_first(row: tuple[str, int]) -> tuple[int, str]:
+    return -row[1], row[0]
 
 
 def render(about: dict[str, Any], form: str) -> str:
@@ -57,29 +80,18 @@ def render(about: dict[str, Any], form: str) -> str:
     return environment.get_template(f"card.{form}.j2").render(about)
 
 
-def _source(name: str, built: Built) -> dict[str, Any]:
+def _source(name: str, built: Built, tally: Tally) -> dict[str, Any]:
     known = name in datasets.names()
     source = datasets.source(name) if known else None
-    splits = Counter(str(gold.split) for gold in built.golds if gold.sample.source == name)
+    splits = tally.splits.get(name, Counter())
     return {
         "name": name,
         "title": source.title if source else "items of one's own",
         "licence": source.licence if source else "as stated by their owner",
         "commercial": source.commercial if source else None,
+        "revision": built.revisions[name],
         "items": built.items[name],
         "bad": built.bad[name],
         "lost": built.lost.get(name, 0),
         **{split: splits[split] for split in SPLITS},
     }
-
-
-def _counts(golds: list[Gold], key: Callable[[Gold], str]) -> dict[str, int]:
-    return dict(sorted(Counter(map(key, golds)).items(), key=lambda row: (-row[1], row[0])))
-
-
-def _examples(golds: list[Gold]) -> list[Gold]:
-    """The first of each source, task and kind."""
-    first: dict[tuple[str | None, str, str], Gold] = {}
-    for gold in golds:
-        first.setdefault((gold.sample.source, gold.task, gold.kind), gold)
-    return [first[key] for key in sorted(first, key=str)]

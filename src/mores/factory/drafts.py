@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
 from hashlib import blake2b
-from typing import NamedTuple
 
 from mores.factory.gold import Change, Gold, Kind
 from mores.factory.items import SourceItem, Task
@@ -20,7 +20,8 @@ Maker = Callable[[SourceItem], Iterable[Change]]
 """Makes soft errors of an item."""
 
 
-class Draft(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Draft:
     """One answer to one item, right or wrong."""
 
     item: SourceItem
@@ -31,6 +32,13 @@ class Draft(NamedTuple):
     change: Change | None = None
     worded: Gold | None = None
     """The pair, where it exists already because a model made it."""
+    key: str = field(init=False)
+    """The same for the same draft, in every run and on every machine."""
+
+    def __post_init__(self) -> None:
+        parts = (self.item.source, self.item.id, self.task, self.kind, self.maker, self.answer)
+        key = blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
+        object.__setattr__(self, "key", key)
 
     @property
     def right(self) -> bool:
@@ -40,12 +48,6 @@ class Draft(NamedTuple):
     def stratum(self) -> tuple[str, Task]:
         """Within what right and wrong answers are weighed against each other."""
         return self.item.source, self.task
-
-    @property
-    def key(self) -> str:
-        """The same for the same draft, in every run and on every machine."""
-        parts = (self.item.source, self.item.id, self.task, self.kind, self.maker, self.answer)
-        return blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()
 
 
 def drafts(item: SourceItem, make: Maker | None = None) -> Iterator[Draft]:

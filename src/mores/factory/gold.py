@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from mores.factory.items import Task
 from mores.types import ErrorReport, Record, Sample, Severity
@@ -10,7 +10,7 @@ from mores.types import ErrorReport, Record, Sample, Severity
 Kind = Literal["correct", "hard", "soft"]
 
 
-class Change(Record):
+class Change(NamedTuple):
     """An error put into an item's answer: the changed answer, and which words of it are now wrong."""
 
     answer: str

@@ -14,37 +14,88 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from mores.errors import InputError
-from mores.factory.build import Built
-from mores.factory.card import facts, render
+from mores.factory.build import Built, Progress, quiet
+from mores.factory.card import Tally, facts, render
 from mores.factory.gold import Gold
 from mores.factory.recipe import Recipe
 from mores.factory.split import SPLITS
 from mores.io import JsonlWriter, read_records, write_text
 
 SUMS = "SHA256SUMS"
-COLUMNS = ["id", "instruction", "text", "language", "region", "source"]
-COLUMNS += ["task", "kind", "maker", "item", "group", "report"]
+COLUMNS = [
+    "id",
+    "instruction",
+    "text",
+    "language",
+    "region",
+    "source",
+    "task",
+    "kind",
+    "maker",
+    "item",
+    "group",
+    "report",
+]
+ROWS = 10_000
+"""Rows of a Parquet row group."""
 
 
-def write(built: Built, recipe: Recipe, folder: Path) -> None:
+def write(built: Built, recipe: Recipe, folder: Path, progress: Progress = quiet) -> None:
     """Write everything; the same build gives the same bytes."""
     folder.mkdir(parents=True, exist_ok=True)
-    for split in SPLITS:
-        own = [gold for gold in built.golds if gold.split == split]
-        with JsonlWriter(folder / f"{split}.jsonl") as writer:
-            for gold in own:
-                writer.write(gold)
-        _write_parquet(own, folder / f"{split}.parquet")
-    about = facts(built, recipe)
+    tally = Tally()
+    with ExitStack() as stack:
+        files = {split: stack.enter_context(_Split(folder, split)) for split in SPLITS}
+        for gold in progress("writing", built.golds, len(built.golds)):
+            files[gold.split].write(gold)
+            tally.add(gold)
+    about = facts(built, recipe, tally)
     write_text(folder / "card.md", render(about, "md"))
     write_text(folder / "card.html", render(about, "html"))
     write_text(folder / "recipe.json", json.dumps(about, indent=2, ensure_ascii=False) + "\n")
     lines = [f"{_sum(folder / name)}  {name}\n" for name in _names()]
     write_text(folder / SUMS, "".join(lines))
+
+
+class _Split:
+    """The two files of a split while they are written."""
+
+    def __init__(self, folder: Path, split: str) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self._files = ExitStack()
+        self._schema = pa.schema([*((name, pa.string()) for name in COLUMNS), ("score", pa.float64())])
+        self._jsonl = JsonlWriter(folder / f"{split}.jsonl")
+        self._parquet = pq.ParquetWriter(folder / f"{split}.parquet", self._schema, compression="zstd")
+        self._rows: list[dict[str, Any]] = []
+
+    def __enter__(self) -> Self:
+        self._files.enter_context(self._parquet)
+        self._files.callback(self._flush)
+        self._files.enter_context(self._jsonl)
+        return self
+
+    def __exit__(self, *raised: Any) -> None:
+        self._files.__exit__(*raised)
+
+    def write(self, gold: Gold) -> None:
+        self._jsonl.write(gold)
+        self._rows.append(_flat(gold))
+        if len(self._rows) == ROWS:
+            self._flush()
+
+    def _flush(self) -> None:
+        import pyarrow as pa
+
+        if self._rows:
+            self._parquet.write_table(pa.Table.from_pylist(self._rows, schema=self._schema))
+            self._rows.clear()
 
 
 def read_split(folder: Path, split: str, *, only: str | None = None, without: str | None = None) -> Iterator[Gold]:
@@ -105,29 +156,6 @@ def _names() -> list[str]:
 def _sum(path: Path) -> str:
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _write_parquet(golds: list[Gold], path: Path) -> None:
-    import pyarrow as pa
-    import pyarrow.parquet as pq
-
-    names = (
-        "id",
-        "instruction",
-        "text",
-        "language",
-        "region",
-        "source",
-        "task",
-        "kind",
-        "maker",
-        "item",
-        "group",
-        "report",
-    )
-    columns = [pa.field(name, pa.string()) for name in names] + [pa.field("score", pa.float64())]
-    table = pa.Table.from_pylist([_flat(gold) for gold in golds], schema=pa.schema(columns))
-    pq.write_table(table, path, compression="zstd")
 
 
 def _flat(gold: Gold) -> dict[str, Any]:

@@ -27,6 +27,8 @@ class Recipe(Record):
     """How errors are made where a source gives no wrong answers."""
     templates: str | None = None
     """Folder with templates of one's own."""
+    revisions: dict[str, str] = Field(default_factory=dict)
+    """Commits on the Hub by source, where they are to be other than the pinned ones or the newest."""
 
 
 def built_in() -> list[str]:

@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from mores.types import Record
 
-_Array = npt.NDArray[np.float64]
+Odds = npt.NDArray[np.float64]
+Labels = npt.NDArray[np.bool_]
 
 
 class Shortcut(Record):
@@ -28,36 +29,54 @@ class Shortcut(Record):
     n: int
 
 
-def out_of_fold(texts: Sequence[str], right: Sequence[bool], folds: Sequence[int]) -> _Array:
+class Seen(NamedTuple):
+    """What the guesser sees of some texts, and what it is to guess."""
+
+    words: Any
+    """The words of each text, as a sparse row."""
+    right: Labels
+    folds: npt.NDArray[np.int64]
+
+    def take(self, rows: npt.NDArray[np.int64]) -> Seen:
+        """Some of the texts."""
+        return Seen(self.words[rows], self.right[rows], self.folds[rows])
+
+
+def see(texts: Sequence[str], right: Sequence[bool], folds: Sequence[int]) -> Seen:
+    """Texts as the guesser sees them."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    words = HashingVectorizer(
+        n_features=2**18, binary=True, norm=None, alternate_sign=False, token_pattern=r"(?u)\w+"
+    ).transform(texts)
+    return Seen(words, np.asarray(right, dtype=bool), np.asarray(folds, dtype=np.int64))
+
+
+def out_of_fold(seen: Seen) -> Odds:
     """The log-odds of being right of each text, from a guesser that was fitted on the other folds."""
-    features, labels, fold = _features(texts), np.asarray(right), np.asarray(folds) // 2  # two at a time: half the work
-    odds = np.zeros(len(texts))
+    words, right, fold = seen.words, seen.right, seen.folds // 2  # two at a time: half the work
+    odds = np.zeros(len(right))
     for one in np.unique(fold):
         here = fold == one
-        if 0 < labels[~here].sum() < (~here).sum():
-            odds[here] = _guesser().fit(features[~here], labels[~here]).decision_function(features[here])
+        if 0 < right[~here].sum() < (~here).sum():
+            odds[here] = _guesser().fit(words[~here], right[~here]).decision_function(words[here])
     return odds
 
 
-def audit(texts: Sequence[str], right: Sequence[bool], folds: Sequence[int]) -> Shortcut:
+def gain(odds: Odds, right: Labels) -> Shortcut:
     """How much better than chance the guesser does; 2 times balanced accuracy, less 1."""
-    if not texts:
-        return Shortcut(value=0.0, error=0.0, n=0)
-    labels = np.asarray(right)
-    hit = (out_of_fold(texts, right, folds) > 0) == labels
-    rates = [hit[labels == label].mean() if (labels == label).any() else 0.5 for label in (True, False)]
-    spread = sum(
-        r * (1 - r) / max(1, int((labels == label).sum())) for r, label in zip(rates, (True, False), strict=True)
-    )
-    return Shortcut(value=float(sum(rates) - 1), error=math.sqrt(spread), n=len(texts))
+    hit = (odds > 0) == right
+    counts = [int((right == label).sum()) for label in (True, False)]
+    rates = [
+        float(hit[right == label].mean()) if count else 0.5 for label, count in zip((True, False), counts, strict=True)
+    ]
+    error = math.sqrt(sum(rate * (1 - rate) / max(1, count) for rate, count in zip(rates, counts, strict=True)))
+    return Shortcut(value=sum(rates) - 1, error=error, n=len(right))
 
 
-def _features(texts: Sequence[str]) -> Any:
-    from sklearn.feature_extraction.text import HashingVectorizer
-
-    return HashingVectorizer(
-        n_features=2**18, binary=True, norm=None, alternate_sign=False, token_pattern=r"(?u)\w+"
-    ).transform(texts)
+def audit(seen: Seen) -> Shortcut:
+    """How much the texts alone tell."""
+    return gain(out_of_fold(seen), seen.right)
 
 
 def _guesser() -> Any:

@@ -6,7 +6,7 @@ spaces are compared by grapheme cluster, and neighbouring differences are one: t
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
@@ -40,7 +40,7 @@ def differences(original: str, modified: str) -> tuple[tuple[int, int], ...]:
     return tuple((after[start].start, after[end - 1].end) for start, end in marked)
 
 
-def blocks(before: list[Unit], after: list[Unit]) -> list[Block]:
+def blocks(before: Sequence[Unit], after: Sequence[Unit]) -> list[Block]:
     """What was replaced, left out or put in, as indices of units."""
     old, new = [unit.key for unit in before], [unit.key for unit in after]
     head = _common(old, new)
@@ -67,7 +67,7 @@ def _marked(changed: Iterable[Block], count: int) -> Iterator[tuple[int, int]]:
             yield place, place + 1
 
 
-def _joined(ranges: Iterable[tuple[int, int]], after: list[Unit]) -> list[tuple[int, int]]:
+def _joined(ranges: Iterable[tuple[int, int]], after: Sequence[Unit]) -> list[tuple[int, int]]:
     """Neighbouring ranges as one."""
     joined: list[tuple[int, int]] = []
     for start, end in ranges:
@@ -78,7 +78,7 @@ def _joined(ranges: Iterable[tuple[int, int]], after: list[Unit]) -> list[tuple[
     return joined
 
 
-def _inside_word(run: list[Unit]) -> bool:
+def _inside_word(run: Sequence[Unit]) -> bool:
     """Whether the few units between two changed ones, given with both, are likely to be inside the same word."""
     touching = all(one.end == two.start for one, two in pairwise(run))
     return len(run) <= COINCIDENCE + 2 and touching and all(unit.unspaced and _phonetic(unit) for unit in run)

@@ -36,9 +36,10 @@ class Unit(NamedTuple):
     """Whether it is written without spaces to its neighbours."""
 
 
-def units(text: str) -> list[Unit]:
+@lru_cache(maxsize=64)  # an answer is read many times in a row while its errors are made
+def units(text: str) -> tuple[Unit, ...]:
     """All units of a text in order; punctuation and white space belong to none."""
-    return list(_units(text))
+    return tuple(_units(text))
 
 
 def keys(text: str) -> list[str]:
@@ -114,5 +115,7 @@ def _flag(character: str) -> bool:
 
 def _key(word: str) -> str:
     """Points and commas stay, because only those between digits are part of a word: 1.5 is not 15."""
+    if word.isascii() and word.isalpha():
+        return word
     visible = "".join(c for c in word if c not in _APOSTROPHES and kind(c) != "f")
     return unicodedata.normalize("NFC", visible)

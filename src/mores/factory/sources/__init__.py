@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from difflib import get_close_matches
+from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 
@@ -30,8 +31,11 @@ SOURCES = {
 """Every source and its module, which is imported when it is used: the nine of ExCAM (Table 2), then stand-ins."""
 
 REVISIONS = {
-    "calmqa": "a31ec3378b1d009839544f64d339714072b405b4",
+    "culturalbench": "996d62a55f6a49c13596f0a31b772812a1aacd67",
+    "globalopinionqa": "5c87e48d8db8ffc9ae8a6738f958d5130ee116e5",
     "nativqa": "361109d5bad48792c3d77640bc2c016ad19d90d4",
+    "normad": "0ea94a1eb4a9c9495cd7c3248a6e8dd9a307feb0",
+    "calmqa": "a31ec3378b1d009839544f64d339714072b405b4",
 }
 """The commit of the Hub that is read; a source without one is read at its newest commit, see `folder_of`."""
 
@@ -59,33 +63,39 @@ def load(name: str, folder: Path, on_bad: Callable[[InputError], None]) -> Itera
     return found.read(folder, on_bad)
 
 
-def folder_of(name: str, data: Path | None = None) -> Path:
+def folder_of(name: str, data: Path | None = None, revision: str | None = None) -> Path:
     """The folder of a source: in a data folder that holds one folder per source, or else downloaded from the Hub.
 
-    A download takes the commit in `REVISIONS`. Where that names none, the newest commit is looked up and taken;
-    either way `revision_of` tells which it was, so that a recipe can record it and a later run can ask for the same.
+    A download takes the given commit, or else the one in `REVISIONS`. Where that names none, the newest is looked up
+    and taken; `revision_of` tells which it was, so that a dataset can record it and a recipe can ask for the same.
     """
     found = source(name)
     if data is not None:
         return Path(data) / name
     if found.hub is None:
         raise ConfigError(f"{name} is not on the Hub; get it from {found.homepage} and name its folder with --data")
-    return _download(found, found.hub)
+    return _download(found, found.hub, revision or REVISIONS.get(name))
 
 
-def revision_of(folder: Path) -> str | None:
-    """The commit of a folder that was downloaded from the Hub; None for any other."""
-    return folder.name if folder.parent.name == "snapshots" else None
+def revision_of(place: Path) -> str:
+    """The commit of a folder that was downloaded from the Hub; of any other folder or file the sum of what it holds."""
+    if place.parent.name == "snapshots":
+        return place.name
+    total = sha256()
+    for path in sorted(place.rglob("*")) if place.is_dir() else [place]:
+        if path.is_file():
+            total.update(f"{path.relative_to(place)}\0{sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return f"sha256:{total.hexdigest()}"
 
 
-def _download(found: Source, hub: str) -> Path:
+def _download(found: Source, hub: str, revision: str | None) -> Path:
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
         fix = "`pip install 'mores[hub]'`, or name a folder that has it with --data"
         raise ConfigError(f"{found.name}: getting data from the Hub needs huggingface_hub; {fix}") from error
     try:
-        return Path(snapshot_download(hub, repo_type="dataset", revision=REVISIONS.get(found.name)))
+        return Path(snapshot_download(hub, repo_type="dataset", revision=revision))
     except Exception as error:  # the library raises a dozen kinds, all of which mean this
         fix = f"check the network, or get it from {found.homepage} and name its folder with --data"
         raise InputError(f"{found.name}: {hub} could not be had from the Hub ({error}); {fix}") from error

@@ -4,6 +4,9 @@ One item per question and region, which is the unit of leakage. Where there are 
 first one of a question and region gives the options. Elsewhere the answer with most votes is right if two people gave
 it, and wrong options are what other regions answer to the same question and nobody in this region does, in other
 words or in part: "a flower wreath" is not offered as wrong where people give "a garland of flowers".
+
+The Hub has `data/annotations/<Country>_data.json` (an object by question id; in `data/annotations_hf` it is a list)
+and `data/mc_questions_hf/mc_questions_file.json`, of which `mc_questions_file_v1.1.json` is a later version.
 """
 
 from __future__ import annotations
@@ -31,10 +34,14 @@ MOST_WRONG = 3
 FEWEST_VOTES = 2
 """So many annotators must agree on an answer for it to be right here, or to be used as wrong elsewhere."""
 
+CHOICES = ("mcq*.json", "mc_questions*.json", "mc_questions*.csv")
+"""The names of multiple-choice files: of a part by split, and of the release in its two forms."""
+
 LITTLE = {"a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "th", "the", "to", "with"}
 
 _COUNTRY = re.compile(rf"\b({'|'.join(sorted(COUNTRIES, key=len, reverse=True))})\b")
 _INSTRUCTION = " Without any explanation"  # begins what the multiple-choice files add to the question
+_VERSION = re.compile(r"_v(\d+(?:\.\d+)*)")
 
 Unit = tuple[str, str]
 """Question id and country."""
@@ -61,9 +68,9 @@ class Answers:
 
 @dataclass(frozen=True)
 class Choice:
-    """One labelled multiple-choice item."""
+    """One labelled multiple-choice item; there are 300,000, so it keeps the place of its row and not the row."""
 
-    row: Row
+    place: str
     unit: Unit
     question: str
     options: tuple[str, ...]
@@ -85,7 +92,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     for choice in _choices(folder, on_bad):
         entries[choice.unit].choices.append(choice)
     if not entries:
-        find(folder, "*_data.json", "mcq*.json", "mc_questions*.csv")  # says what is missing
+        find(folder, "*_data.json", *CHOICES)  # says what is missing
     best: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for (question, country), entry in sorted(entries.items(), key=lambda pair: pair[0]):
         if entry.answers and entry.answers.best:
@@ -121,8 +128,20 @@ def _vote(vote: object) -> tuple[int, tuple[str, ...]]:
 
 
 def _choices(folder: Path, on_bad: OnBad) -> Iterator[Choice]:
-    for path in sorted([*folder.rglob("mcq*.json"), *folder.rglob("mc_questions*.csv")]):
-        yield from collect(read(path, depth=2), _choice, on_bad)
+    for path in _newest(sorted(path for name in CHOICES for path in folder.rglob(name))):
+        yield from collect(read(path, depth=2 if path.name.startswith("mcq") else 1), _choice, on_bad)
+
+
+def _newest(paths: list[Path]) -> list[Path]:
+    """The files of the newest version; where two folders have it, in two forms, the first will do."""
+    newest = max(map(_version, paths), default=())
+    paths = [path for path in paths if _version(path) == newest]
+    return [path for path in paths if path.parent == paths[0].parent]
+
+
+def _version(path: Path) -> tuple[int, ...]:
+    found = _VERSION.search(path.name)
+    return tuple(map(int, found[1].split("."))) if found else ()
 
 
 def _choice(row: Row) -> Choice:
@@ -131,14 +150,20 @@ def _choice(row: Row) -> Choice:
     country = (named or "").replace("_", " ")
     if country not in COUNTRIES:
         raise InputError(f"the question is about no region of BLEnD ({prompt!r}); correct or remove the row")
-    given = row.values.get("choices")
-    choices = json.loads(given) if isinstance(given, str) else given
+    options = _options(row.values.get("choices"))
+    answer = letter(options, row.text("answer", "answer_idx"))
+    return Choice(row.place, (row.text("id", "ID"), country), prompt, unique(options), answer)
+
+
+def _options(given: object) -> list[str]:
+    """The texts of an object by letter, which the release writes as JSON in a text."""
+    try:
+        choices = json.loads(given) if isinstance(given, str) else given
+    except ValueError:
+        choices = None
     if not isinstance(choices, dict) or not all(isinstance(text, str) for text in choices.values()):
         raise InputError("'choices' is no object of letters and texts; expected the published columns")
-    options = [text.strip() for text in choices.values()]
-    return Choice(
-        row, (row.text("id", "ID"), country), prompt, unique(options), letter(options, row.text("answer", "answer_idx"))
-    )
+    return [text.strip() for _, text in sorted(choices.items())]
 
 
 def _labelled(unit: Unit, entry: Entry, on_bad: OnBad) -> SourceItem | None:
@@ -154,7 +179,7 @@ def _labelled(unit: Unit, entry: Entry, on_bad: OnBad) -> SourceItem | None:
             try:
                 check(item)
             except InputError as error:
-                on_bad(InputError(f"{choice.row.place}: {error}"))
+                on_bad(InputError(f"{choice.place}: {error}"))
                 continue
             return item
     return None
@@ -210,7 +235,7 @@ SOURCE = Source(
     licence="CC-BY-SA-4.0",
     commercial=True,
     homepage="https://huggingface.co/datasets/nayeon212/BLEnD",
-    files="<Country>_data.json (annotations) and mcq*.json or mc_questions*.csv (multiple choice), either or both",
+    files="<Country>_data.json (annotations) and mc_questions*.json or .csv (multiple choice), either or both",
     stratify="region",
     read=_read,
     hub="nayeon212/BLEnD",

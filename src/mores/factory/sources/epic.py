@@ -1,7 +1,8 @@
 """EPIC (Frenda et al. 2023): whether people of five English-speaking countries find a reply ironic.
 
-Two shapes are read: the corpus itself, one row per annotator, whose attributes become the role; and its majority per
-group (nationality, gender, generation), where the role is the group. Everything made of one reply stays together.
+Two shapes are read: the corpus itself, one row per annotator (user, label `iro` or `not`, id_original, text,
+parent_text, Age, Sex and so on), whose attributes become the role; and its majority per group (nationality, gender,
+generation), where the role is the group. Everything made of one reply stays together.
 """
 
 from __future__ import annotations

@@ -62,6 +62,7 @@ def _expand(row: Row) -> list[Row]:
     if "attribute" in row.values:
         row.text("attribute")
         return [row]
+    row.text("question")  # some have none, which is one bad row and not one per country
     selections = row.text("selections")
     values = {**row.values, "options": _literal(row.text("options"))}
     shares = _literal(selections[selections.find("{") : selections.rfind("}") + 1])

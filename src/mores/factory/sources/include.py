@@ -1,7 +1,8 @@
 """INCLUDE (Romanou et al. 2025): exam questions in 44 languages; only those of a culture or region are kept.
 
-Columns: language, country, domain, subject, regional_feature, level, question, answer (counted from 0), and the
-options as `choices` or, in the first uploads, as `option_a` to `option_d`.
+Columns: language, country, domain, subject, regional_feature ("region explicit", "region implicit", "culture",
+"agnostic"), level, question, `option_a` to `option_d`, answer (counted from 0). The first uploads, and what was made
+from them, have the options in a list, `choices`.
 """
 
 from __future__ import annotations
@@ -60,7 +61,7 @@ SOURCE = Source(
     licence="Apache-2.0",
     commercial=True,
     homepage="https://huggingface.co/datasets/CohereLabs/include-base-44",
-    files="<Language>/test-*.parquet as on the Hub",
+    files="<Language>/test-*.parquet and validation-*.parquet as on the Hub",
     stratify="region",
     read=_read,
     hub="CohereLabs/include-base-44",

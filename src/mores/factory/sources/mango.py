@@ -1,7 +1,8 @@
 """Mango (Nguyen et al. 2024): assertions about concepts in thousands of cultures, checked by people.
 
 `topic` is the culture, by which the paper stratifies; it is a region for the cultures that are one. The fields are
-`concept`, `culture` and `assertion`; names that other releases of the same authors use are taken as well.
+`concept`, `culture` and `assertion`, the terms of the paper: no description of the file names them, so names that
+other releases of the same authors use are taken as well.
 """
 
 from __future__ import annotations

@@ -26,8 +26,9 @@ def swap(item: SourceItem, pool: Pool, draw: Draw) -> Edit | None:
 
 
 def _answers(item: SourceItem, pool: Pool) -> Iterator[Edit]:
-    right = [_stems(answer) for answer in (item.answer, *item.also_right)]
-    for name, region in pool.answers(item):
+    others = pool.answers(item)
+    right = [_stems(answer) for answer in (item.answer, *item.also_right)] if others else []
+    for name, region in others:
         words = _stems(name)
         # "rice" is not wrong where "fried rice" is right, nor the other way round.
         if words and not _DIGIT.search(name) and not any(words <= other or other <= words for other in right):
