@@ -1,9 +1,9 @@
 """How the data factory's time and memory grow with the number of items.
 
     python benchmarks/factory.py                       # 10,000 and 100,000 made-up items
-    python benchmarks/factory.py --sizes 10000,1000000
+    python benchmarks/factory.py --sizes 10000,100000,1000000
 
-Each size is built in a process of its own, uncapped, with rules for soft errors and the shortcut-free sampling. A
+Each size is built and written in a process of its own, uncapped, with rules for soft errors and the shortcut-free sampling. A
 quarter of the items are of each task: multiple choice, short questions with a label prior, texts, and roles.
 """
 
@@ -22,6 +22,7 @@ from pathlib import Path
 
 from mores.factory.build import build
 from mores.factory.items import SourceItem, Task
+from mores.factory.output import write
 from mores.factory.recipe import Recipe
 
 REGIONS = ["BR", "CN", "DE", "EG", "ID", "IN", "JP", "KE", "MX", "NG", "PE", "TR"]
@@ -67,7 +68,9 @@ def measure(count: int) -> dict[str, float]:
         with path.open("w") as file:
             file.writelines(item.model_dump_json() + "\n" for item in items(count))
         started = time.monotonic()
-        built = build(Recipe(name="bench", sources=(str(path),), cap=count), None)
+        recipe = Recipe(name="bench", sources=(str(path),), cap=count)
+        built = build(recipe, None)
+        write(built, recipe, Path(folder) / "out")
         seconds = time.monotonic() - started
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     return {"items": count, "samples": len(built.golds), "seconds": seconds, "peak_mb": peak}

@@ -27,20 +27,7 @@ from mores.factory.split import SPLITS
 from mores.io import JsonlWriter, read_records, write_text
 
 SUMS = "SHA256SUMS"
-COLUMNS = [
-    "id",
-    "instruction",
-    "text",
-    "language",
-    "region",
-    "source",
-    "task",
-    "kind",
-    "maker",
-    "item",
-    "group",
-    "report",
-]
+COLUMNS = ("id", "instruction", "text", "language", "region", "source", "task", "kind", "maker", "item", "group")
 ROWS = 10_000
 """Rows of a Parquet row group."""
 
@@ -70,7 +57,7 @@ class _Split:
         import pyarrow.parquet as pq
 
         self._files = ExitStack()
-        self._schema = pa.schema([*((name, pa.string()) for name in COLUMNS), ("score", pa.float64())])
+        self._schema = pa.schema([*((name, pa.string()) for name in (*COLUMNS, "report")), ("score", pa.float64())])
         self._jsonl = JsonlWriter(folder / f"{split}.jsonl")
         self._parquet = pq.ParquetWriter(folder / f"{split}.parquet", self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
