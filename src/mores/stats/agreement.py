@@ -1,0 +1,199 @@
+"""Agreement of raters beyond chance, and how the votes of each unit are spread.
+
+Every coefficient is 1 for perfect agreement and 0 for what chance gives. None says that it is undefined: nobody varied,
+nothing was rated twice, or there is only one unit, for which each formula gives a constant whatever the ratings are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Literal, NamedTuple, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
+
+Label: TypeAlias = str | float
+"""What a rater may say: a name, or a number where order or distance matters."""
+Ratings: TypeAlias = Sequence[Sequence[Label | None]] | npt.NDArray[Any]
+"""Raters × units; None or NaN where a rater did not rate a unit."""
+Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
+_Array = npt.NDArray[np.float64]
+
+
+class Votes(NamedTuple):
+    """How many raters gave each value to each unit."""
+
+    values: tuple[Label, ...]
+    counts: npt.ArrayLike
+    """Units × values, whole numbers."""
+
+
+class VoteDistribution(NamedTuple):
+    """The votes of one unit, in the order of `Votes.values`."""
+
+    counts: tuple[int, ...]
+    shares: tuple[float, ...]
+    """Counts by their sum; empty when nobody voted."""
+    majority: tuple[Label, ...]
+    """The value with the most votes; all of them when several tie, none when nobody voted."""
+    entropy: float | None
+    """Shannon's, in bits: 0 when all agree, log2 of the number of values at most; None when nobody voted."""
+
+    @property
+    def tied(self) -> bool:
+        """Whether several values have the most votes."""
+        return len(self.majority) > 1
+
+
+def count_votes(ratings: Ratings) -> Votes:
+    """The votes in a matrix of raters × units; values that nobody gave are not in it, and the others are sorted."""
+    table = np.asarray(ratings, dtype=object)
+    if table.ndim != 2:
+        raise ValueError("ratings are no matrix; give one row per rater, equally long, with None for what is missing")
+    given = np.array([value is not None and value == value for value in table.flat], dtype=bool).reshape(table.shape)
+    try:
+        values, inverse = np.unique(table[given], return_inverse=True)
+    except TypeError as error:
+        raise ValueError("ratings mix names and numbers; give all values as one or the other") from error
+    counts = np.zeros((table.shape[1], len(values)), dtype=np.int64)
+    np.add.at(counts, (np.nonzero(given)[1], inverse), 1)
+    return Votes(tuple(values.tolist()), counts)
+
+
+def vote_distributions(data: Ratings | Votes) -> list[VoteDistribution]:
+    """Counts, shares, majority and entropy of each unit. Entropy: C. E. Shannon, Bell System Tech. J. 27 (1948)."""
+    votes = data if isinstance(data, Votes) else count_votes(data)
+    return [_distribution(row, votes.values) for row in _counts(votes).astype(np.int64)]
+
+
+def krippendorff_alpha(data: Ratings | Votes, level: Level = "nominal") -> float | None:
+    """Krippendorff's α = 1 - Dₒ/Dₑ of any number of raters, with missing ratings.
+
+    Coincidences o_ck = Σᵤ n_uc (n_uk - [c=k]) / (m_u - 1) over units u with m_u >= 2 ratings, with sums n_c and n:
+    α = 1 - (n-1) Σ o_ck δ²_ck / Σ n_c n_k δ²_ck. δ² is [c≠k] for nominal, (c-k)² for interval values, and for ordinal
+    ones (Σ_{g=c..k} n_g - (n_c+n_k)/2)². K. Krippendorff, Computing Krippendorff's alpha-reliability (2011), section D.
+
+    None when fewer than two units have two ratings, or when all ratings of those are the same.
+    """
+    votes = data if isinstance(data, Votes) else count_votes(data)
+    counts = _counts(votes)
+    counts = counts[counts.sum(axis=1) >= 2]
+    if len(counts) < 2:
+        return None
+    weighted = counts / (counts.sum(axis=1, keepdims=True) - 1)
+    observed = weighted.T @ counts  # but for the diagonal, where the distance is 0
+    totals = counts.sum(axis=0)
+    distances = _distances(votes.values, totals, level)
+    expected = float(totals @ distances @ totals)
+    if expected == 0:
+        return None
+    return 1 - float(totals.sum() - 1) * float((observed * distances).sum()) / expected
+
+
+def fleiss_kappa(data: Ratings | Votes) -> float | None:
+    """Fleiss' κ = (P̄ - Pₑ)/(1 - Pₑ) of n ratings of every unit, not necessarily by the same raters.
+
+    P̄ is the mean of (Σⱼ n_ij² - n)/(n(n-1)) over units i, and Pₑ = Σⱼ pⱼ² with the share pⱼ of value j in all ratings.
+    J. L. Fleiss, Measuring nominal scale agreement among many raters, Psychological Bulletin 76 (1971), 378-382.
+
+    None with one rating per unit, fewer than two units, or one value only.
+    """
+    counts = _counts(data if isinstance(data, Votes) else count_votes(data))
+    sizes = counts.sum(axis=1)
+    if len(np.unique(sizes)) > 1:
+        raise ValueError(
+            f"units have from {sizes.min():.0f} to {sizes.max():.0f} ratings, and Fleiss' kappa needs as many of each; "
+            "use krippendorff_alpha, which allows missing ones"
+        )
+    if len(counts) < 2 or sizes[0] < 2 or np.count_nonzero(counts.sum(axis=0)) < 2:
+        return None
+    n = sizes[0]
+    observed = float(((counts**2).sum(axis=1) - n).mean() / (n * (n - 1)))
+    chance = float(((counts.sum(axis=0) / counts.sum()) ** 2).sum())
+    return (observed - chance) / (1 - chance)
+
+
+def cohen_kappa(
+    first: Sequence[Label],
+    second: Sequence[Label],
+    weights: Literal["linear", "quadratic"] | None = None,
+    levels: Sequence[Label] | None = None,
+) -> float | None:
+    """Cohen's κ = 1 - Σ w o / Σ w e of two raters of the same units.
+
+    o counts the pairs of labels, e = row sum × column sum / n. The weight w of places i and j on the scale is [i≠j],
+    |i-j| when linear, (i-j)² when quadratic. The scale is `levels`, or the sorted labels that occur: give `levels` when
+    one may not occur, or when names have an order. J. Cohen, A coefficient of agreement for nominal scales, Educational
+    and Psychological Measurement 20 (1960), 37-46; with weights: Psychological Bulletin 70 (1968), 213-220.
+
+    None with fewer than two units, or when both raters said one and the same thing throughout.
+    """
+    if len(first) != len(second):
+        raise ValueError(f"{len(first)} labels and {len(second)}; give one of each rater for every unit, in one order")
+    if weights and levels is None and any(isinstance(label, str) for label in (*first, *second)):
+        raise ValueError("names have no order; give `levels`, from the lowest to the highest")
+    places = _places([*first, *second], levels)
+    if len(first) < 2:
+        return None
+    size = int(places.max()) + 1
+    observed = np.zeros((size, size), dtype=np.int64)
+    np.add.at(observed, (places[: len(first)], places[len(first) :]), 1)
+    expected = np.outer(observed.sum(axis=1), observed.sum(axis=0))  # times n, so that all numbers are whole
+    steps = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
+    cost = {"linear": steps, "quadratic": steps**2}[weights] if weights else steps > 0
+    chance = int((cost * expected).sum())
+    return 1 - len(first) * int((cost * observed).sum()) / chance if chance else None
+
+
+def _counts(votes: Votes) -> _Array:
+    """The counts, checked."""
+    counts = np.asarray(votes.counts, dtype=np.float64)
+    if counts.ndim != 2 or counts.shape[1] != len(votes.values):
+        shape = " × ".join(map(str, counts.shape))
+        raise ValueError(f"counts are {shape}; expected units × {len(votes.values)}, one column per value")
+    if not (np.isfinite(counts).all() and (counts >= 0).all() and (counts == np.floor(counts)).all()):
+        raise ValueError("counts are not all whole numbers from 0; give the votes themselves, not their shares")
+    return counts
+
+
+def _distribution(row: npt.NDArray[np.int64], values: Sequence[Label]) -> VoteDistribution:
+    if not row.sum():
+        return VoteDistribution(tuple(row.tolist()), (), (), None)
+    shares = row / row.sum()
+    seen = shares[shares > 0]
+    majority = tuple(values[place] for place in np.flatnonzero(row == row.max()).tolist())
+    entropy = float((seen * -np.log2(seen)).sum())
+    return VoteDistribution(tuple(row.tolist()), tuple(shares.tolist()), majority, entropy)
+
+
+def _distances(values: Sequence[Label], totals: _Array, level: Level) -> _Array:
+    """δ² of every two values."""
+    if level == "nominal":
+        return 1 - np.eye(len(values))
+    if level not in ("ordinal", "interval"):
+        raise ValueError(f"unknown level '{level}'; expected nominal, ordinal or interval")
+    if any(isinstance(value, str) for value in values):
+        raise ValueError(f"{level} values are names; give them as numbers, so that their order is known")
+    numbers = np.asarray(values, dtype=np.float64)
+    if not (np.isfinite(numbers).all() and (np.diff(numbers) > 0).all()):
+        raise ValueError(f"{level} values are not finite and ascending; sort them, with their columns")
+    # Half of the own frequency and all before it is the mean rank, whose differences are the ordinal distances.
+    place = numbers if level == "interval" else np.cumsum(totals) - totals / 2
+    return np.asarray(np.subtract.outer(place, place) ** 2, dtype=np.float64)
+
+
+def _places(labels: Iterable[Label], levels: Sequence[Label] | None) -> npt.NDArray[np.intp]:
+    """Where each label is on the scale."""
+    labels = list(labels)
+    if any(label is None or label != label for label in labels):
+        raise ValueError("a label is missing; leave out the units that a rater did not label, and say how many")
+    try:
+        scale = sorted(set(labels)) if levels is None else list(levels)
+    except TypeError as error:
+        raise ValueError("labels mix names and numbers; give all as one or the other") from error
+    place = {label: n for n, label in enumerate(scale)}
+    if len(place) < len(scale):
+        raise ValueError("a level occurs twice; give each once, from the lowest to the highest")
+    if unknown := [label for label in labels if label not in place]:
+        raise ValueError(f"label {unknown[0]!r} is none of the levels {scale}; add it to them")
+    return np.array([place[label] for label in labels], dtype=np.intp)

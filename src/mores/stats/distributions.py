@@ -1,0 +1,181 @@
+"""How values are spread, and how much two spreads overlap.
+
+Without values there is nothing to say, and the answer is None; a missing value among others is refused, because
+whoever leaves it out must count it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.stats.intervals import wilson
+
+_Array = npt.NDArray[np.float64]
+
+
+class Share(NamedTuple):
+    """k of n, with Wilson's 95% interval."""
+
+    k: int
+    n: int
+    value: float
+    low: float
+    high: float
+
+
+class LikertSummary(NamedTuple):
+    """Ratings on a scale of a few levels."""
+
+    n: int
+    mean: float
+    sd: float | None
+    """Of a sample, with n - 1; None for one rating."""
+    median: float
+    levels: dict[float, Share]
+    """The share of each level of the scale, from the lowest, also of those that nobody chose."""
+    at_least: dict[float, Share]
+    """The share of ratings at this level or above, for each level."""
+
+
+class Summary(NamedTuple):
+    """Five numbers (J. W. Tukey, Exploratory Data Analysis, 1977, chapter 2), and mean and spread."""
+
+    n: int
+    low: float
+    q1: float
+    median: float
+    q3: float
+    high: float
+    mean: float
+    sd: float | None
+    """Of a sample, with n - 1; None for one value."""
+
+
+class Histogram(NamedTuple):
+    """Counts between edges; each bin has its lower edge, and the last one both."""
+
+    edges: tuple[float, ...]
+    counts: tuple[int, ...]
+
+
+def bhattacharyya(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
+    """Bhattacharyya's coefficient Σ √(pᵢ qᵢ): 1 for equal distributions, 0 for those that share no outcome.
+
+    Takes shares or counts over the same outcomes in the same order, and divides each by its sum; None when one sums to
+    0. A. Bhattacharyya, On a measure of divergence between two statistical populations, Bulletin of the Calcutta
+    Mathematical Society 35 (1943), 99-109.
+    """
+    p, q = _numbers(first), _numbers(second)
+    if len(p) != len(q):
+        raise ValueError(f"{len(p)} outcomes and {len(q)}; give both over the same ones, with 0 for what did not occur")
+    if (p < 0).any() or (q < 0).any():
+        raise ValueError("a share is negative; give probabilities or counts")
+    if not (p.any() and q.any()):
+        return None
+    # Scaled first, so that neither sums nor products leave the range of numbers; rounding must not pass 1.
+    p, q = p / p.max(), q / q.max()
+    return min(1.0, float(np.sqrt(p / p.sum() * (q / q.sum())).sum()))
+
+
+def bhattacharyya_of_samples(
+    first: npt.ArrayLike, second: npt.ArrayLike, bins: int | Sequence[float] = 10
+) -> float | None:
+    """The coefficient of two samples' histograms on shared bins; None when one is empty.
+
+    `bins` is how many there are between the lowest and the highest value of both, or their edges. The number depends on
+    them: with ever more bins it goes to 0 for continuous values, so say which.
+    """
+    a, b = _numbers(first), _numbers(second)
+    if not (len(a) and len(b)):
+        return None
+    edges = _edges(np.concatenate([a, b]), bins)
+    return bhattacharyya(_bin(a, edges), _bin(b, edges))
+
+
+def summarise_likert(ratings: npt.ArrayLike, levels: Sequence[float] = (1, 2, 3, 4, 5)) -> LikertSummary | None:
+    """Mean, spread, median, and the share of each level and of it and all above, each share with its interval."""
+    values, scale = _numbers(ratings), _numbers(levels)
+    if not (np.diff(scale) > 0).all() or not len(scale):
+        raise ValueError("levels are not ascending; give each once, from the lowest to the highest")
+    if len(other := values[~np.isin(values, scale)]):
+        raise ValueError(f"rating {other[0]:g} is none of the levels {scale.tolist()}; give `levels`, or leave it out")
+    if not len(values):
+        return None
+    counts = (values[:, None] == scale).sum(axis=0)
+    above = counts[::-1].cumsum()[::-1]
+    return LikertSummary(
+        n=len(values),
+        mean=float(values.mean()),
+        sd=_sd(values),
+        median=float(np.median(values)),
+        levels={level: _share(int(k), len(values)) for level, k in zip(levels, counts, strict=True)},
+        at_least={level: _share(int(k), len(values)) for level, k in zip(levels, above, strict=True)},
+    )
+
+
+def summarise(values: npt.ArrayLike) -> Summary | None:
+    """Five-number summary, mean and spread; quartiles interpolate linearly between values.
+
+    That is definition 7 of R. J. Hyndman and Y. Fan, Sample quantiles in statistical packages, The American
+    Statistician 50 (1996), 361-365, and numpy's.
+    """
+    numbers = _numbers(values)
+    if not len(numbers):
+        return None
+    low, q1, median, q3, high = np.quantile(numbers, (0, 0.25, 0.5, 0.75, 1)).tolist()
+    return Summary(len(numbers), low, q1, median, q3, high, float(numbers.mean()), _sd(numbers))
+
+
+def histogram(values: npt.ArrayLike, bins: int | Sequence[float] = 10) -> Histogram | None:
+    """Counts in equally wide bins from the lowest to the highest value, or between given edges."""
+    numbers = _numbers(values)
+    if not len(numbers):
+        return None
+    edges = _edges(numbers, bins)
+    return Histogram(tuple(edges.tolist()), tuple(_bin(numbers, edges).tolist()))
+
+
+def _numbers(values: npt.ArrayLike) -> _Array:
+    numbers = np.asarray(values, dtype=np.float64)
+    if numbers.ndim != 1:
+        raise ValueError(f"values have {numbers.ndim} dimensions; give a flat list")
+    if not np.isfinite(numbers).all():
+        raise ValueError("a value is missing or infinite; leave it out, and say how many there were")
+    return numbers
+
+
+def _edges(values: _Array, bins: int | Sequence[float]) -> _Array:
+    if not isinstance(bins, int):
+        edges = _numbers(bins)
+        if len(edges) < 2 or not (np.diff(edges) > 0).all():
+            raise ValueError("edges are not ascending; give at least two, from the lowest to the highest")
+        if values.min() < edges[0] or values.max() > edges[-1]:
+            raise ValueError(f"values go from {values.min():g} to {values.max():g}, beyond the edges; widen these")
+        return edges
+    if bins < 1:
+        raise ValueError(f"{bins} bins; give at least 1")
+    edges = _between(float(values.min()), float(values.max()), bins)
+    # Values that are the same, or too close for so many numbers between them, share one bin of a wider range.
+    return edges if (np.diff(edges) > 0).all() else _between(values.min() - 0.5, values.max() + 0.5, bins)
+
+
+def _between(low: float, high: float, bins: int) -> _Array:
+    parts = np.arange(bins + 1) / bins
+    return low * (1 - parts) + high * parts
+
+
+def _bin(values: _Array, edges: _Array) -> npt.NDArray[np.intp]:
+    places = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
+    return np.bincount(places, minlength=len(edges) - 1)
+
+
+def _share(k: int, n: int) -> Share:
+    return Share(k, n, k / n, *wilson(k, n))
+
+
+def _sd(values: _Array) -> float | None:
+    return float(values.std(ddof=1)) if len(values) > 1 else None

@@ -1,0 +1,177 @@
+"""Precision, recall and F1 of predicted error spans against gold ones.
+
+Counted over characters, over tokens, or over whole spans that are the same or that overlap. What is found with the
+right severity has full credit, with the wrong one half. Over characters this is F1 of task 2 of the WMT 2023 shared
+task on quality estimation (F. Blain et al., Findings of the WMT 2023 shared task on quality estimation, and its scoring
+script), where a character counts once; WMT 2025 counts it once for every span that covers it, which is not done here.
+With `credit=1` severities do not matter, as in the span precision and recall of AutoMQM (P. Fernandes et al., The devil
+is in the errors, WMT 2023); with `credit=0` a wrong severity is an error.
+
+Each function compares the spans of one string. A sample with two, an instruction and a text, has the sum of both:
+
+    sum((characters(predicted[side], gold[side]) for side in gold), Counts())
+
+The same sum over samples is micro-averaged, as in the shared task; F1 of the counts of one sample is that sample's.
+Predictions that could not be located have no span. Over whole spans, add `Counts(predicted=n)` so that they count.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+CREDIT = 0.5
+"""Of a wrong severity at the right place."""
+_Array = npt.NDArray[np.float64]
+
+
+class Span(NamedTuple):
+    """Code points `start:end` of a string, half-open."""
+
+    start: int
+    end: int
+    severity: float = 1.0
+    """The weight of its severity, such as -1 and -5; two spans have the same severity when their weights are equal."""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """What was found, predicted and there to find; counts of several samples add up."""
+
+    found: float = 0.0
+    """Credit: 1 for each unit in both with the same severity, less for another severity."""
+    predicted: int = 0
+    gold: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        return Counts(self.found + other.found, self.predicted + other.predicted, self.gold + other.gold)
+
+    @property
+    def precision(self) -> float:
+        """found / predicted; 1 when nothing was predicted, because nothing of it is wrong (as WMT 2025 counts)."""
+        return self.found / self.predicted if self.predicted else 1.0
+
+    @property
+    def recall(self) -> float:
+        """found / gold; 1 when there was nothing to find, because nothing is missed."""
+        return self.found / self.gold if self.gold else 1.0
+
+    @property
+    def f1(self) -> float:
+        """2·found / (predicted + gold), the harmonic mean of both.
+
+        1 when nothing was predicted and nothing was to be found; 0 when only one of them is empty.
+        """
+        return 2 * self.found / (self.predicted + self.gold) if self.predicted + self.gold else 1.0
+
+
+def characters(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> Counts:
+    """Over characters: each counts once, however many spans cover it.
+
+    It has full credit when one severity is both among the predicted and among the gold ones there.
+    """
+    _check(predicted, gold, credit)
+    # Between neighbouring borders of spans all characters are alike, so that the length of the string does not matter.
+    edges = np.unique([border for span in (*predicted, *gold) for border in span[:2]])
+    return _units(predicted, gold, np.stack([edges[:-1], edges[1:]], axis=1), np.diff(edges), credit)
+
+
+def tokens(
+    predicted: Sequence[Span], gold: Sequence[Span], offsets: Sequence[tuple[int, int]], credit: float = CREDIT
+) -> Counts:
+    """Over the tokens at these offsets: a span covers those that it shares a character with, and each counts once."""
+    _check(predicted, gold, credit)
+    _check([Span(*offset) for offset in offsets], [], credit)
+    places = np.array(offsets, dtype=np.int64).reshape(-1, 2)
+    return _units(predicted, gold, places, np.ones(len(places), dtype=np.int64), credit)
+
+
+def exact(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> Counts:
+    """Over spans: one with the same start and end is found. Each is found once, those of its severity first."""
+    _check(predicted, gold, credit)
+    same = Counter(predicted) & Counter(gold)
+    place = Counter(span[:2] for span in predicted) & Counter(span[:2] for span in gold)
+    right = same.total()
+    return Counts(right + credit * (place.total() - right), len(predicted), len(gold))
+
+
+def overlapping(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> Counts:
+    """Over spans: one that shares a character with another is found. Each span is matched with at most one.
+
+    Of all such matchings it is the one with the most credit, so that one long span does not find many short ones, and
+    no order matters: H. W. Kuhn, The Hungarian method for the assignment problem, Naval Res. Logistics Q. 2 (1955).
+    """
+    _check(predicted, gold, credit)
+    if not (predicted and gold):
+        return Counts(0.0, len(predicted), len(gold))
+    p, g = np.array(predicted, dtype=np.float64), np.array(gold, dtype=np.float64)
+    touching = (p[:, None, 0] < g[:, 1]) & (g[:, 0] < p[:, None, 1])
+    value: _Array = np.where(touching, np.where(p[:, None, 2] == g[:, 2], 1.0, credit), 0.0)
+    return Counts(_best(value if len(p) <= len(g) else value.T), len(predicted), len(gold))
+
+
+def _check(predicted: Sequence[Span], gold: Sequence[Span], credit: float) -> None:
+    if not 0 <= credit <= 1:
+        raise ValueError(f"credit {credit:g} of a wrong severity is not from 0 to 1; 0.5 is WMT's")
+    for span in (*predicted, *gold):
+        if not 0 <= span.start < span.end:
+            raise ValueError(f"span {span.start}:{span.end} is empty or negative; leave out what has no place")
+        if span.severity != span.severity:
+            raise ValueError(f"span {span.start}:{span.end} has no severity; give the weight of one")
+
+
+def _units(
+    predicted: Sequence[Span],
+    gold: Sequence[Span],
+    places: npt.NDArray[np.int64],
+    sizes: npt.NDArray[np.int64],
+    credit: float,
+) -> Counts:
+    """Counts over units at these places, each of which stands for `size` of its kind."""
+    levels = sorted({span.severity for span in (*predicted, *gold)})
+    ours, theirs = _covered(predicted, places, levels), _covered(gold, places, levels)
+    right = (ours & theirs).any(axis=1)
+    both = ours.any(axis=1) & theirs.any(axis=1)
+    found = sizes[right].sum() + credit * sizes[both & ~right].sum()
+    return Counts(float(found), int(sizes[ours.any(axis=1)].sum()), int(sizes[theirs.any(axis=1)].sum()))
+
+
+def _covered(spans: Sequence[Span], places: npt.NDArray[np.int64], levels: Sequence[float]) -> npt.NDArray[np.bool_]:
+    """Units × levels: whether a span of this severity shares a character with the unit."""
+    covered = np.zeros((len(places), len(levels)), dtype=bool)
+    for start, end, severity in spans:
+        covered[:, levels.index(severity)] |= (start < places[:, 1]) & (places[:, 0] < end)
+    return covered
+
+
+def _best(value: _Array) -> float:
+    """The most that pairing each row with a column of its own gives; there are at least as many columns as rows.
+
+    The Hungarian method with potentials: rows are added one by one, each along the shortest augmenting path.
+    """
+    rows, columns = value.shape
+    owner = np.full(columns + 1, -1)  # the row of each column; the last one is where every path begins
+    row_price, column_price = np.zeros(rows), np.zeros(columns + 1)
+    for row in range(rows):
+        owner[columns], here = row, columns
+        slack, back, used = np.full(columns, np.inf), np.full(columns, columns), np.zeros(columns + 1, dtype=bool)
+        while owner[here] >= 0:
+            used[here] = True
+            cost = -value[owner[here]] - row_price[owner[here]] - column_price[:columns]
+            closer = ~used[:columns] & (cost < slack)
+            slack[closer], back[closer] = cost[closer], here
+            free = np.flatnonzero(~used[:columns])
+            here = int(free[slack[free].argmin()])
+            step = slack[here]
+            row_price[owner[used]] += step
+            column_price[used] -= step
+            slack[free] -= step
+        while here != columns:
+            owner[here], here = owner[back[here]], int(back[here])
+    taken = np.flatnonzero(owner[:columns] >= 0)
+    return float(value[owner[taken], taken].sum())
