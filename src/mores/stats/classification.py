@@ -1,0 +1,255 @@
+"""How well predictions, or scores, find the samples that contain an error.
+
+Gold labels and predictions are booleans (or 0 and 1), and True, "contains an error", is the positive class. Scores
+must be higher for samples that more likely contain an error: negate a quality score, such as the metric's own.
+
+A statistic that is undefined is None, never NaN: each function says when. A NaN in the input raises ValueError with its
+position, since a sample without a verdict is not a verdict; leave such samples out and count them.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+Ints = npt.NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Confusion:
+    """Samples counted by gold label and prediction."""
+
+    true_positives: int
+    """With an error, and predicted so."""
+    false_positives: int
+    """Without an error, but predicted to have one."""
+    false_negatives: int
+    """With an error that the prediction misses."""
+    true_negatives: int
+    """Without an error, and predicted so."""
+
+    @property
+    def positives(self) -> int:
+        return self.true_positives + self.false_negatives
+
+    @property
+    def negatives(self) -> int:
+        return self.true_negatives + self.false_positives
+
+    @property
+    def total(self) -> int:
+        return self.positives + self.negatives
+
+
+@dataclass(frozen=True)
+class RocCurve:
+    """One point per distinct score, from (0, 0) to (1, 1): what is predicted when scores >= threshold are errors."""
+
+    false_positive_rate: Floats
+    true_positive_rate: Floats
+    thresholds: Floats
+    """Falling; the first is infinity, at which nothing is predicted."""
+
+
+@dataclass(frozen=True)
+class PrCurve:
+    """One point per distinct score, by rising recall, after the point (recall 0, precision 1) that closes the curve."""
+
+    recall: Floats
+    precision: Floats
+    thresholds: Floats
+    """Falling; the first is infinity, at which nothing is predicted."""
+
+
+# -- predictions -------------------------------------------------------------------------------------------
+
+
+def confusion(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> Confusion:
+    """Count the four kinds of samples."""
+    truth, guess = labels(gold, "gold"), labels(predicted, "predicted")
+    same_length(gold=truth, predicted=guess)
+    hits, truths, guesses = (int(np.count_nonzero(part)) for part in (truth & guess, truth, guess))
+    return Confusion(hits, guesses - hits, truths - hits, len(truth) - truths - guesses + hits)
+
+
+def accuracy(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
+    """Share of right predictions, (TP + TN) / n; None without samples."""
+    found = confusion(gold, predicted)
+    return _ratio(found.true_positives + found.true_negatives, found.total)
+
+
+def scaled_accuracy(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
+    """2 · accuracy - 1, so that guessing scores 0 on balanced labels (ExCAM, section 4); None without samples."""
+    found = confusion(gold, predicted)
+    return _ratio(2 * (found.true_positives + found.true_negatives) - found.total, found.total)
+
+
+def balanced_accuracy(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
+    """Mean of the two classes' recalls, (TP/P + TN/N) / 2; None unless both classes occur in gold.
+
+    K. H. Brodersen et al., The balanced accuracy and its posterior distribution, ICPR 2010.
+    """
+    found = confusion(gold, predicted)
+    if not found.positives or not found.negatives:
+        return None
+    return (found.true_positives / found.positives + found.true_negatives / found.negatives) / 2
+
+
+def precision(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
+    """TP / (TP + FP), the share of predicted errors that are real; None when no error is predicted."""
+    found = confusion(gold, predicted)
+    return _ratio(found.true_positives, found.true_positives + found.false_positives)
+
+
+def recall(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
+    """TP / (TP + FN), the share of real errors that are predicted; None when gold has none."""
+    found = confusion(gold, predicted)
+    return _ratio(found.true_positives, found.positives)
+
+
+def f1(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
+    """2 TP / (2 TP + FP + FN), the harmonic mean of precision and recall; None when neither gold nor predicted has any.
+
+    Where only one of the two is undefined it is 0, as the formula says.
+    C. J. van Rijsbergen, Information Retrieval, 2nd edition (1979), chapter 7.
+    """
+    found = confusion(gold, predicted)
+    wrong = found.false_positives + found.false_negatives
+    return _ratio(2 * found.true_positives, 2 * found.true_positives + wrong)
+
+
+def mcc(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
+    """Matthews' correlation, (TP·TN - FP·FN) / √((TP+FP)(TP+FN)(TN+FP)(TN+FN)); None without samples.
+
+    0 by convention when gold or predicted has one class only, as the denominator then is 0.
+    B. W. Matthews, Biochimica et Biophysica Acta 405 (1975), 442-451; the convention is that of D. Chicco and
+    G. Jurman, BMC Genomics 21 (2020), 6.
+    """
+    found = confusion(gold, predicted)
+    if not found.total:
+        return None
+    guesses = found.true_positives + found.false_positives
+    # Whole numbers of any size: four counts of 100,000 samples multiply to more than 64 bits hold.
+    below = guesses * (found.total - guesses) * found.positives * found.negatives
+    above = found.true_positives * found.true_negatives - found.false_positives * found.false_negatives
+    return above / sqrt(below) if below else 0.0
+
+
+# -- scores ------------------------------------------------------------------------------------------------
+
+
+def auc(gold: npt.ArrayLike, scores: npt.ArrayLike) -> float | None:
+    """Area under the ROC curve: how often an error scores above a sample without one; None unless both occur in gold.
+
+    A tie counts one half: this is Mann and Whitney's U / (P·N), and the area under straight lines through `roc_curve`.
+    J. A. Hanley and B. J. McNeil, Radiology 143 (1982), 29-36.
+    """
+    truth, values = _scored(gold, scores)
+    errors, others = values[truth], np.sort(values[~truth])
+    if not errors.size or not others.size:
+        return None
+    below, up_to = np.searchsorted(others, errors, "left"), np.searchsorted(others, errors, "right")
+    return (int(below.sum()) + int(up_to.sum())) / (2 * errors.size * others.size)
+
+
+def roc_curve(gold: npt.ArrayLike, scores: npt.ArrayLike) -> RocCurve | None:
+    """False and true positive rates, FP/N and TP/P, at every threshold; None unless both classes occur in gold.
+
+    T. Fawcett, An introduction to ROC analysis, Pattern Recognition Letters 27 (2006), 861-874.
+    """
+    hits, guesses, thresholds = _at_thresholds(gold, scores)
+    positives = int(hits[-1])
+    negatives = int(guesses[-1]) - positives
+    if not positives or not negatives:
+        return None
+    return RocCurve((guesses - hits) / negatives, hits / positives, thresholds)
+
+
+def pr_curve(gold: npt.ArrayLike, scores: npt.ArrayLike) -> PrCurve | None:
+    """Recall TP/P and precision TP/(TP+FP) at every threshold; None when gold has no errors.
+
+    J. Davis and M. Goadrich, The relationship between precision-recall and ROC curves, ICML 2006.
+    """
+    hits, guesses, thresholds = _at_thresholds(gold, scores)
+    if not hits[-1]:
+        return None
+    shares = np.concatenate(([1.0], hits[1:] / guesses[1:]))
+    return PrCurve(hits / hits[-1], shares, thresholds)
+
+
+def average_precision(gold: npt.ArrayLike, scores: npt.ArrayLike) -> float | None:
+    """Σ (R_i - R_{i-1}) P_i over the thresholds, without interpolation; None when gold has no errors.
+
+    M. Zhu, Recall, precision and average precision, University of Waterloo technical report 2004-09.
+    """
+    curve = pr_curve(gold, scores)
+    return None if curve is None else float(np.dot(np.diff(curve.recall), curve.precision[1:]))
+
+
+def _scored(gold: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Bools, Floats]:
+    truth, values = labels(gold, "gold"), vector(scores, "scores")
+    same_length(gold=truth, scores=values)
+    return truth, values
+
+
+def _at_thresholds(gold: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Ints, Ints, Floats]:
+    """Errors among, and number of, the samples that score at least each threshold; thresholds fall from infinity."""
+    truth, values = _scored(gold, scores)
+    order = np.argsort(-values, kind="stable")
+    ranked = values[order]
+    # Equal scores pass a threshold together, so only the last of a run is a point.
+    ends = np.flatnonzero(np.concatenate((ranked[1:] != ranked[:-1], [True] if ranked.size else [])))
+    hits = np.cumsum(truth[order], dtype=np.int64)[ends]
+    start = np.zeros(1, dtype=np.int64)
+    return np.append(start, hits), np.append(start, ends + 1), np.append(np.inf, ranked[ends])
+
+
+def _ratio(above: int, below: int) -> float | None:
+    return above / below if below else None
+
+
+# -- input -------------------------------------------------------------------------------------------------
+
+
+def vector(values: npt.ArrayLike, name: str, *, finite: bool = False, missing: bool = False) -> Floats:
+    """Numbers in one dimension; ValueError names the first that is NaN (unless missing) or infinite (if finite)."""
+    try:
+        array = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{name}: expected numbers in one dimension ({error})") from None
+    if array.ndim != 1:
+        raise ValueError(f"{name}: expected one dimension, found shape {array.shape}; pass one value per sample")
+    if not missing:
+        _refuse(np.isnan(array), array, name, "leave that sample out everywhere, or score it again")
+    if finite:
+        _refuse(np.isinf(array), array, name, "expected a finite number")
+    return array
+
+
+def labels(values: npt.ArrayLike, name: str) -> Bools:
+    """Booleans in one dimension, also given as 0 and 1; ValueError names the first value that is neither."""
+    array = np.asarray(values)
+    if array.dtype == np.bool_ and array.ndim == 1:
+        return array
+    numbers = vector(array, name)
+    _refuse((numbers != 0) & (numbers != 1), numbers, name, "expected True or False, or 1 or 0")
+    marked: Bools = numbers == 1
+    return marked
+
+
+def same_length(**arrays: npt.NDArray[np.generic]) -> None:
+    """ValueError unless all arrays, given by name, have the same number of samples."""
+    if len({len(array) for array in arrays.values()}) > 1:
+        found = ", ".join(f"{name} has {len(array)}" for name, array in arrays.items())
+        raise ValueError(f"lengths differ: {found}; expected one value per sample in each")
+
+
+def _refuse(wrong: Bools, array: Floats, name: str, fix: str) -> None:
+    if wrong.any():
+        place = int(np.argmax(wrong))
+        raise ValueError(f"{name}[{place}] is {array[place]:g}; {fix}")

@@ -1,0 +1,133 @@
+"""Standard errors of statistics over pairs of samples, by how much each sample moves them.
+
+A statistic over pairs, θ = mean of h(i, j), has to first order the variance Σ f(i)², where f(i) = 2/n · (mean over j
+of h(i, j) - θ) is the influence of sample i (W. Hoeffding, A class of statistics with asymptotically normal distribution,
+Annals of Mathematical Statistics 19 (1948), 293-325); a ratio of such statistics follows by the delta method. Samples
+of one group are not independent, so their influences are added up before they are squared (K.-Y. Liang and S. L. Zeger,
+Biometrika 73 (1986), 13-22). Two metrics on the same samples are compared by the difference of their influences, so
+that one pass over the pairs of each metric serves all comparisons. Resampling would need a pass for each resample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import erfc, sqrt
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.stats.classification import Floats, auc, labels, same_length, vector
+from mores.stats.intervals import Z95
+from mores.stats.resampling import group_codes
+
+BLOCK = 4_000_000
+"""Pairs that are looked at together."""
+
+
+@dataclass(frozen=True)
+class Influenced:
+    """A statistic, and the influence of each sample on it."""
+
+    value: float
+    influence: Floats
+
+    def error(self, groups: npt.ArrayLike | None = None) -> float:
+        """Standard error; samples of a group are taken to depend on each other."""
+        return _error(self.influence, groups)
+
+    def interval(self, groups: npt.ArrayLike | None = None) -> tuple[float, float]:
+        """95% interval, value ± 1.96 errors, cut at -1 and 1: all statistics here lie between."""
+        half = Z95 * self.error(groups)
+        return max(-1.0, self.value - half), min(1.0, self.value + half)
+
+
+@dataclass(frozen=True)
+class ZTest:
+    """The difference of two statistics on the same samples."""
+
+    difference: float
+    low: float
+    high: float
+    p_value: float
+    """Two-sided."""
+
+
+def kendall_b(human: npt.ArrayLike, metric: npt.ArrayLike) -> Influenced | None:
+    """Kendall's τ-b: S / √(X·Y), with S the mean of sign(Δx)·sign(Δy) over pairs, X and Y the shares without ties.
+
+    None where one side is constant. The value is that of `correlation.kendall_tau_b`.
+    """
+    x, y = _pair_up(human, metric)
+    if x.size < 2:
+        return None
+    sums = np.zeros((3, x.size))
+    for rows, dx, dy in _differences(x, y):
+        sx, sy = np.sign(dx), np.sign(dy)
+        sums[:, rows] = (sx * sy).sum(axis=1), (sx * sx).sum(axis=1), (sy * sy).sum(axis=1)
+    each = sums / (x.size - 1)
+    s, untied_x, untied_y = each.mean(axis=1)
+    if not untied_x or not untied_y:
+        return None
+    tau = float(s / np.sqrt(untied_x * untied_y))
+    of_ties = tau / 2 * ((each[1] - untied_x) / untied_x + (each[2] - untied_y) / untied_y)
+    return Influenced(tau, 2 / x.size * ((each[0] - s) / np.sqrt(untied_x * untied_y) - of_ties))
+
+
+def tie_accuracy(human: npt.ArrayLike, metric: npt.ArrayLike, epsilon: float) -> Influenced | None:
+    """Tie-calibrated accuracy over all pairs at a given ε, which is taken as fixed. None without pairs.
+
+    The value is that of `ties.tie_accuracy` with one group.
+    """
+    x, y = _pair_up(human, metric)
+    if x.size < 2:
+        return None
+    right = np.zeros(x.size)
+    for rows, dx, dy in _differences(x, y):
+        alike = np.where(np.abs(dy) <= epsilon, dx == 0, dx * dy > 0)
+        right[rows] = alike.sum(axis=1) - 1  # a sample agrees with itself
+    each = right / (x.size - 1)
+    return Influenced(float(each.mean()), 2 / x.size * (each - each.mean()))
+
+
+def area(gold: npt.ArrayLike, scores: npt.ArrayLike) -> Influenced | None:
+    """The area under the ROC curve, with the influences of E. R. DeLong et al., Biometrics 44 (1988), 837-845."""
+    truth, values = labels(gold, "gold"), vector(scores, "scores", finite=True)
+    value = auc(truth, values)
+    if value is None:
+        return None
+    influence = np.empty(values.size)
+    for side in (True, False):
+        own, others = values[truth == side], np.sort(values[truth != side])
+        below = np.searchsorted(others, own, "left") + np.searchsorted(others, own, "right")
+        beaten = below / (2 * others.size)
+        influence[truth == side] = ((beaten if side else 1 - beaten) - value) / own.size
+    return Influenced(value, influence)
+
+
+def compare(first: Influenced, second: Influenced, groups: npt.ArrayLike | None = None) -> ZTest:
+    """Test whether two statistics of the same samples are equal: z = difference / error of the difference."""
+    same_length(first=first.influence, second=second.influence)
+    difference = first.value - second.value
+    error = _error(first.influence - second.influence, groups)
+    p_value = erfc(abs(difference) / error / sqrt(2)) if error else float(difference == 0)
+    return ZTest(difference, difference - Z95 * error, difference + Z95 * error, p_value)
+
+
+def _error(influence: Floats, groups: npt.ArrayLike | None) -> float:
+    codes = group_codes(groups, influence.size)
+    return float(np.sqrt((np.bincount(codes, weights=influence) ** 2).sum())) if influence.size else 0.0
+
+
+def _pair_up(human: npt.ArrayLike, metric: npt.ArrayLike) -> tuple[Floats, Floats]:
+    x, y = vector(human, "human", finite=True), vector(metric, "metric", finite=True)
+    same_length(human=x, metric=y)
+    return x, y
+
+
+def _differences(x: Floats, y: Floats) -> Iterator[tuple[slice, Floats, Floats]]:
+    """The differences of some samples to all, block by block."""
+    step = max(1, BLOCK // max(1, x.size))
+    for start in range(0, x.size, step):
+        rows = slice(start, start + step)
+        yield rows, x[rows, None] - x[None, :], y[rows, None] - y[None, :]

@@ -1,0 +1,164 @@
+"""Estimated marginal means of a fitted model, and the differences between them.
+
+A mean is that of the latent variable whose thresholds have mean zero: xβ - mean(θ), averaged with equal weights over
+the levels of the other factors, with covariates at their means. S. R. Searle, F. M. Speed and G. A. Milliken,
+Population marginal means in the linear model, The American Statistician 34 (1980), 216-221; the numbers of R's
+`emmeans(fit, ~ a | b, mode = "latent")`, which however puts a covariate of two values at the middle of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby, product
+from typing import Literal, get_args
+
+import numpy as np
+from scipy.special import ndtr
+from scipy.stats import studentized_range
+
+from mores.stats.intervals import Z95
+from mores.stats.mixed.design import Covariate, Factor, Floats, Variable, expand_columns
+from mores.stats.mixed.estimation import Fit
+
+Adjustment = Literal["tukey", "bonferroni", "none"]
+Levels = Mapping[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Mean:
+    """The estimated marginal mean of a combination of levels."""
+
+    levels: Levels
+    """The level of each factor asked for, and of each factor that it is asked within."""
+    estimate: float
+    se: float
+    low: float
+    """The ends of Wald's 95% interval."""
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Contrast:
+    """The first mean less the second, with Wald's test that they are equal."""
+
+    first: Levels
+    second: Levels
+    within: Levels
+    """The levels of the factors that the comparison is made within."""
+    estimate: float
+    se: float
+    z: float
+    p: float
+    """Adjusted for the number of comparisons within the same levels."""
+
+
+def means(result: Fit, factors: Sequence[str], by: Sequence[str] = ()) -> tuple[Mean, ...]:
+    """The mean of each combination of the factors' levels, the first factor varying fastest and `by` slowest."""
+    cells, weights = grid(result, factors, by)
+    return tuple(mean(result, cell, row) for cell, row in zip(cells, weights, strict=True))
+
+
+def contrasts(
+    result: Fit, factors: Sequence[str], by: Sequence[str] = (), adjust: Adjustment = "tukey"
+) -> tuple[Contrast, ...]:
+    """All pairwise differences of `means` within the same levels of `by`: with it, the simple effects."""
+    if adjust not in get_args(Adjustment):
+        raise ValueError(f"unknown adjustment {adjust!r}; expected {', '.join(get_args(Adjustment))}")
+    cells, weights = grid(result, factors, by)
+    out: list[Contrast] = []
+    rows = zip(cells, weights, strict=True)
+    for _, family in groupby(rows, key=lambda row: [row[0][name] for name in by]):
+        out += compare(result, list(family), by, adjust)
+    return tuple(out)
+
+
+def grid(result: Fit, factors: Sequence[str], by: Sequence[str]) -> tuple[list[dict[str, object]], Floats]:
+    """The cells asked for, and for each the weights of thresholds and fixed effects that make its mean."""
+    result.require_converged()
+    variables = result.design.variables
+    asked = check_factors(factors, by, variables)
+    names = [*factors, *by]
+    cells = list(levels_of(asked))
+    rows = np.array([average(result, cell) for cell in cells])
+    cuts = len(result.thresholds)
+    return [
+        {name: asked[name].levels[place] for name, place in cell.items() if name in names} for cell in cells
+    ], np.column_stack([np.full((len(rows), cuts), -1 / cuts), rows])
+
+
+def check_factors(factors: Sequence[str], by: Sequence[str], variables: Mapping[str, Variable]) -> dict[str, Factor]:
+    """The factors asked for, by name."""
+    if isinstance(factors, str) or isinstance(by, str):
+        raise ValueError("factors and by are tuples of names, such as ('model',)")
+    known = {name: variable for name, variable in variables.items() if isinstance(variable, Factor)}
+    names = [*factors, *by]
+    for name in names:
+        if name not in known:
+            raise ValueError(f"{name!r} is no factor of the fixed effects; they are {', '.join(known) or 'none'}")
+    if not factors or len(set(names)) < len(names):
+        raise ValueError(f"expected at least one factor and each once, not {names}")
+    return {name: known[name] for name in names}
+
+
+def levels_of(factors: Mapping[str, Factor]) -> Iterator[dict[str, int]]:
+    """All combinations of places in the factors' levels, the first factor varying fastest."""
+    for places in product(*(range(len(factor.levels)) for factor in [*factors.values()][::-1])):
+        yield dict(zip(factors, reversed(places), strict=True))
+
+
+def average(result: Fit, cell: Mapping[str, int]) -> Floats:
+    """The fixed effects' columns in a cell, averaged over the other factors' levels."""
+    variables = result.design.variables
+    others = {n: v for n, v in variables.items() if isinstance(v, Factor) and n not in cell}
+    places = [{**cell, **other} for other in levels_of(others)]
+    rows: dict[str, Variable] = {
+        name: Covariate(name, np.full(len(places), variable.values.mean()))
+        if isinstance(variable, Covariate)
+        else Factor(name, variable.levels, np.array([place[name] for place in places], dtype=np.intp))
+        for name, variable in variables.items()
+    }
+    return np.asarray(expand_columns(result.design.terms, rows, len(places))[1].mean(axis=0))
+
+
+def mean(result: Fit, cell: Levels, weights: Floats) -> Mean:
+    estimate, se = combine(result, weights)
+    return Mean(cell, estimate, se, estimate - Z95 * se, estimate + Z95 * se)
+
+
+def combine(result: Fit, weights: Floats) -> tuple[float, float]:
+    """The estimate and standard error of a linear combination of thresholds and fixed effects."""
+    estimates = np.array([c.estimate for c in (*result.thresholds, *result.coefficients)])
+    return float(weights @ estimates), float(np.sqrt(weights @ result.covariance @ weights))
+
+
+def compare(
+    result: Fit, family: Sequence[tuple[dict[str, object], Floats]], by: Sequence[str], adjust: Adjustment
+) -> Iterator[Contrast]:
+    """Each two cells of a family."""
+    count = len(family) * (len(family) - 1) // 2
+    for (first, plus), (second, minus) in combinations(family, 2):
+        estimate, se = combine(result, plus - minus)
+        z = estimate / se
+        yield Contrast(
+            first={name: level for name, level in first.items() if name not in by},
+            second={name: level for name, level in second.items() if name not in by},
+            within={name: first[name] for name in by},
+            estimate=estimate,
+            se=se,
+            z=z,
+            p=adjusted(z, len(family), count, adjust),
+        )
+
+
+def adjusted(z: float, size: int, count: int, adjust: Adjustment) -> float:
+    """The two-sided p-value of z among `count` comparisons of `size` means.
+
+    Tukey's is that of the range of `size` standard normals: P(range > √2 |z|); Bonferroni's is min(1, count · p).
+    """
+    plain = float(2 * ndtr(-abs(z)))
+    if adjust == "none" or count == 1:
+        return plain
+    if adjust == "bonferroni":
+        return min(1.0, count * plain)
+    return float(np.clip(studentized_range.sf(np.sqrt(2) * abs(z), size, np.inf), 0, 1))

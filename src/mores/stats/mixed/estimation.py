@@ -1,0 +1,382 @@
+"""Fits cumulative link (mixed) models by maximum likelihood, and says in the result what went wrong, if anything.
+
+The search runs over centred and scaled columns, the logarithms of the thresholds' gaps and the random intercepts'
+standard deviations; estimates and covariances are carried back to the data's own scale.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import pairwise
+from math import pi, sqrt
+
+import numpy as np
+from scipy.optimize import linprog, minimize
+from scipy.special import logit, ndtr
+
+from mores.stats.mixed.design import Columns, Design, Factor, Floats, Model, build
+from mores.stats.mixed.likelihood import Likelihood
+
+STEP = 1e-4
+"""The step of the central differences of the gradient that make the matrix of second derivatives."""
+DECREMENT = 1e-7
+"""Converged when a Newton step would raise the log-likelihood by less than half of this."""
+ZERO_SD = 1e-3
+"""A standard deviation under this is zero: on the logistic scale, whose own is 1.81."""
+LARGE_SD = 25.0
+"""A standard deviation over this means that the groups settle the ratings."""
+
+
+@dataclass(frozen=True, slots=True)
+class Coefficient:
+    """A threshold or a fixed effect with Wald's test that it is zero."""
+
+    name: str
+    estimate: float
+    se: float
+    """Standard error; NaN, as z and p, when the fit has problems."""
+    z: float
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class Variance:
+    """The variance of a random intercept."""
+
+    group: str
+    variance: float
+    sd: float
+    levels: int
+    """How many groups there are."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fit:
+    """A fitted model."""
+
+    model: Model
+    design: Design
+    thresholds: tuple[Coefficient, ...]
+    """Named "1|2", "2|3", …"""
+    coefficients: tuple[Coefficient, ...]
+    """The fixed effects; a positive one goes with higher ratings."""
+    variances: tuple[Variance, ...]
+    log_likelihood: float
+    parameters: int
+    """How many were estimated: thresholds, fixed effects and variances."""
+    covariance: Floats
+    """Of the estimates of thresholds and fixed effects, in that order."""
+    modes: Mapping[str, Mapping[object, float]]
+    """The conditional mode of each group's intercept, by term and level."""
+    problems: tuple[str, ...]
+    """Why the numbers are not to be used; empty when all is well."""
+    notes: tuple[str, ...]
+    """What to know about numbers that are good."""
+
+    @property
+    def converged(self) -> bool:
+        return not self.problems
+
+    @property
+    def aic(self) -> float:
+        return 2 * self.parameters - 2 * self.log_likelihood
+
+    def require_converged(self) -> None:
+        """ValueError with the problems, before anything is worked out from the estimates."""
+        if self.problems:
+            raise ValueError(f"the model of {self.model.response!r} was not fitted: {'; '.join(self.problems)}")
+
+
+@dataclass(frozen=True, slots=True)
+class RSquared:
+    """The shares of the latent variance that the model explains."""
+
+    marginal: float
+    """By the fixed effects."""
+    conditional: float
+    """By the fixed effects and the random intercepts together."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scaling:
+    """Columns less their means, divided by their standard deviations."""
+
+    means: Floats
+    sds: Floats
+    matrix: Floats
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """What the search works on."""
+
+    design: Design
+    groups: tuple[Factor, ...]
+    """The grouping terms, less those that group the rows as an earlier one does."""
+    merged: Mapping[str, list[str]]
+    """The names of all the terms that each of `groups` stands for."""
+    scaling: Scaling
+    likelihood: Likelihood
+
+
+@dataclass(frozen=True, slots=True)
+class Optimum:
+    """Where the search ended."""
+
+    point: Floats
+    value: float
+    """The log-likelihood."""
+    inverse: Floats | None
+    """Of minus the second derivatives; None when they are not those of a maximum."""
+    decrement: float
+
+
+def fit(model: Model, data: Columns) -> Fit:
+    """The maximum-likelihood fit; with random terms, of the Laplace approximation of the likelihood."""
+    task = prepare(model, data)
+    optimum = search(task.likelihood, start(task.design, task.scaling))
+    sds = np.abs(optimum.point[len(optimum.point) - len(task.groups) :])
+    problems = [*find_separation(task), *find_failure(optimum), *find_divergence(task.groups, sds)]
+    notes = [*note_alike(task.merged), *note_zero(task.groups, sds)]
+    estimates, covariance = carry_back(task, optimum)
+    if problems:
+        covariance = np.full_like(covariance, np.nan)
+    coefficients = wald_tests(task.design, estimates, covariance)
+    cuts = task.likelihood.cuts
+    return Fit(
+        model=model,
+        design=task.design,
+        thresholds=coefficients[:cuts],
+        coefficients=coefficients[cuts:],
+        variances=share_variances(task, sds),
+        log_likelihood=optimum.value,
+        parameters=len(optimum.point),
+        covariance=covariance,
+        modes=share_modes(task, optimum),
+        problems=tuple(problems),
+        notes=tuple(notes),
+    )
+
+
+def prepare(model: Model, data: Columns) -> Task:
+    design = build(model, data)
+    groups, merged = merge_alike(design.groups)
+    scaling = scale(design.matrix)
+    return Task(design, groups, merged, scaling, Likelihood(design.response, scaling.matrix, groups))
+
+
+def merge_alike(groups: tuple[Factor, ...]) -> tuple[tuple[Factor, ...], dict[str, list[str]]]:
+    """One of each set of grouping terms that group the rows alike, and the names that each stands for."""
+    kept: dict[bytes, Factor] = {}
+    merged: dict[str, list[str]] = {}
+    for group in groups:
+        # Levels are numbered by appearance, so like groupings have the same codes.
+        first = kept.setdefault(group.codes.tobytes(), group)
+        merged.setdefault(first.name, []).append(group.name)
+    return tuple(kept.values()), merged
+
+
+def scale(matrix: Floats) -> Scaling:
+    means, sds = matrix.mean(axis=0), matrix.std(axis=0)
+    return Scaling(means, sds, (matrix - means) / sds)
+
+
+def start(design: Design, scaling: Scaling) -> Floats:
+    """The estimates without random terms, found from the shares of the ratings and no effects."""
+    counts = np.bincount(design.response.codes)
+    cuts = logit(np.cumsum(counts)[:-1] / counts.sum())
+    plain = Likelihood(design.response, scaling.matrix, ())
+    point = np.concatenate([cuts[:1], np.log(np.diff(cuts)), np.zeros(scaling.matrix.shape[1])])
+    return climb(plain, point)
+
+
+def thresholds_at(parameters: Floats) -> Floats:
+    """Thresholds from the first one and the logarithms of the gaps, which keep them in order."""
+    return np.cumsum(np.concatenate([parameters[:1], np.exp(np.clip(parameters[1:], -20, 20))]))
+
+
+def threshold_jacobian(parameters: Floats) -> Floats:
+    """The thresholds' derivatives by their parameters."""
+    gaps = np.concatenate([[1.0], np.exp(np.clip(parameters[1:], -20, 20))])
+    return np.tril(np.tile(gaps, (len(gaps), 1)))
+
+
+def evaluate(point: Floats, likelihood: Likelihood) -> tuple[float, Floats]:
+    """Minus the log-likelihood and minus its gradient by the search's parameters."""
+    cuts, effects = likelihood.cuts, likelihood.matrix.shape[1]
+    value, gradient = likelihood.value_and_gradient(
+        thresholds_at(point[:cuts]), point[cuts : cuts + effects], point[cuts + effects :]
+    )
+    by_cut = threshold_jacobian(point[:cuts]).T @ gradient[:cuts]
+    return -value, -np.concatenate([by_cut, gradient[cuts:]])
+
+
+def climb(likelihood: Likelihood, point: Floats) -> Floats:
+    """Quasi-Newton (BFGS) on the mean log-likelihood of a row."""
+    rows = len(likelihood.codes)
+
+    def mean(parameters: Floats) -> tuple[float, Floats]:
+        value, gradient = evaluate(parameters, likelihood)
+        return value / rows, gradient / rows
+
+    found = minimize(mean, point, jac=True, method="BFGS", options={"gtol": 1e-7, "maxiter": 500})
+    return np.asarray(found.x, dtype=np.float64)
+
+
+def search(likelihood: Likelihood, point: Floats) -> Optimum:
+    """BFGS from the start with standard deviations of 1, then Newton steps until there is nothing to gain."""
+    point = np.concatenate([point, np.ones(len(likelihood.groups))])
+    if likelihood.groups:
+        point = climb(likelihood, point)
+    optimum = inspect(likelihood, point)
+    if 1e-4 < optimum.decrement < np.inf:
+        optimum = inspect(likelihood, improve(likelihood, optimum).point)
+    for _ in range(5):
+        if optimum.inverse is None or optimum.decrement < DECREMENT / 1000:
+            break
+        optimum = improve(likelihood, optimum)
+    return optimum
+
+
+def improve(likelihood: Likelihood, optimum: Optimum) -> Optimum:
+    """One Newton step with the second derivatives at hand, which costs far less than working them out again."""
+    if optimum.inverse is None:
+        return optimum
+    point = optimum.point - optimum.inverse @ evaluate(optimum.point, likelihood)[1]
+    value, gradient = evaluate(point, likelihood)
+    return Optimum(point, -value, optimum.inverse, float(gradient @ optimum.inverse @ gradient))
+
+
+def inspect(likelihood: Likelihood, point: Floats) -> Optimum:
+    """The log-likelihood at a point, its curvature there and how far it is from the maximum."""
+    value, gradient = evaluate(point, likelihood)
+    matrix = np.empty((len(point), len(point)))
+    for n, parameter in enumerate(point):
+        step = np.zeros(len(point))
+        step[n] = STEP * max(1.0, abs(parameter))
+        change = evaluate(point + step, likelihood)[1] - evaluate(point - step, likelihood)[1]
+        matrix[n] = change / (2 * step[n])
+    matrix = (matrix + matrix.T) / 2
+    values, vectors = np.linalg.eigh(matrix)
+    if values[0] <= 1e-9 * values[-1]:
+        return Optimum(point, -value, None, float("inf"))
+    inverse = (vectors / values) @ vectors.T
+    return Optimum(point, -value, inverse, float(gradient @ inverse @ gradient))
+
+
+def find_separation(task: Task) -> list[str]:
+    """The fixed effects with no finite estimate: along some direction every row's probability rises or stays.
+
+    Such a direction moves each row's upper threshold less its predictor up, and the lower one down, or leaves them: a
+    linear programme. A. Albert and J. A. Anderson, Biometrika 71 (1984), 1-10, for categorical regressions.
+    """
+    cuts, names = task.likelihood.cuts, task.design.names
+    if not names:
+        return []
+    rows = np.unique(np.column_stack([task.design.response.codes, task.scaling.matrix]), axis=0)
+    codes, matrix = rows[:, 0].astype(np.intp), rows[:, 1:]
+    picks = np.eye(cuts)
+    upper = np.column_stack([picks[codes[codes < cuts]], -matrix[codes < cuts]])
+    lower = np.column_stack([-picks[codes[codes > 0] - 1], matrix[codes > 0]])
+    moves = np.vstack([upper, lower])
+    found = linprog(-moves.sum(axis=0), A_ub=-moves, b_ub=np.zeros(len(moves)), bounds=(-1, 1))
+    if found.status != 0 or -found.fun < 1e-6:
+        return []
+    moved = [name for name, move in zip(names, found.x[cuts:], strict=True) if abs(move) > 1e-6]
+    return [f"separation: no finite estimate of {', '.join(moved)}, which settle some of the ratings"]
+
+
+def find_failure(optimum: Optimum) -> list[str]:
+    if optimum.inverse is None:
+        return ["the search ended where the log-likelihood has no maximum (its second derivatives are singular)"]
+    if optimum.decrement > DECREMENT:
+        return [f"the search ended before the maximum (Newton decrement {optimum.decrement:.1e})"]
+    return []
+
+
+def find_divergence(groups: tuple[Factor, ...], sds: Floats) -> list[str]:
+    return [
+        f"the variance of {group.name} grows without bound: its groups settle the ratings"
+        for group, sd in zip(groups, sds, strict=True)
+        if sd > LARGE_SD
+    ]
+
+
+def note_alike(merged: Mapping[str, list[str]]) -> list[str]:
+    return [
+        f"{' and '.join(names)} group the rows alike: only the sum of their variances is estimated, and split evenly"
+        for names in merged.values()
+        if len(names) > 1
+    ]
+
+
+def note_zero(groups: tuple[Factor, ...], sds: Floats) -> list[str]:
+    return [f"the variance of {g.name} is estimated as zero" for g, sd in zip(groups, sds, strict=True) if sd < ZERO_SD]
+
+
+def carry_back(task: Task, optimum: Optimum) -> tuple[Floats, Floats]:
+    """Thresholds and fixed effects on the data's own scale, and their covariance by the delta method."""
+    cuts, sds = task.likelihood.cuts, task.scaling.sds
+    point = optimum.point[: cuts + len(sds)]
+    shift = task.scaling.means / sds
+    effects = point[cuts:] / sds
+    estimates = np.concatenate([thresholds_at(point[:cuts]) + shift @ point[cuts:], effects])
+    jacobian = np.zeros((len(point), len(point)))
+    jacobian[:cuts, :cuts] = threshold_jacobian(point[:cuts])
+    jacobian[:cuts, cuts:] = shift
+    jacobian[cuts:, cuts:] = np.diag(1 / sds)
+    if optimum.inverse is None:
+        return estimates, np.full_like(jacobian, np.nan)
+    return estimates, jacobian @ optimum.inverse[: len(point), : len(point)] @ jacobian.T
+
+
+def wald_tests(design: Design, estimates: Floats, covariance: Floats) -> tuple[Coefficient, ...]:
+    """Wald's test of each threshold and fixed effect."""
+    levels = design.response.levels
+    names = [*(f"{low}|{high}" for low, high in pairwise(levels)), *design.names]
+    errors = np.sqrt(np.diag(covariance))
+    zs = estimates / errors
+    columns = (names, estimates.tolist(), errors.tolist(), zs.tolist(), (2 * ndtr(-np.abs(zs))).tolist())
+    return tuple(Coefficient(*row) for row in zip(*columns, strict=True))
+
+
+def share_variances(task: Task, sds: Floats) -> tuple[Variance, ...]:
+    """Each random term's variance, in the model's order; terms that group alike share one evenly."""
+    variances: dict[str, float] = {}
+    for group, sd in zip(task.groups, sds.tolist(), strict=True):
+        names = task.merged[group.name]
+        variances |= {name: sd**2 / len(names) for name in names}
+    return tuple(
+        Variance(group.name, variances[group.name], sqrt(variances[group.name]), len(group.levels))
+        for group in task.design.groups
+    )
+
+
+def share_modes(task: Task, optimum: Optimum) -> dict[str, dict[object, float]]:
+    """Each group's most probable intercept given the data."""
+    evaluate(optimum.point, task.likelihood)
+    sds = optimum.point[len(optimum.point) - len(task.groups) :]
+    own = {group.name: group for group in task.design.groups}
+    out: dict[str, dict[object, float]] = {}
+    for group, sd, modes in zip(task.groups, sds, task.likelihood.modes_by_term(), strict=True):
+        names = task.merged[group.name]
+        values = (modes * sd / len(names)).tolist()
+        out |= {name: dict(zip(own[name].levels, values, strict=True)) for name in names}
+    return {name: out[name] for name in own}
+
+
+def r_squared(result: Fit) -> RSquared:
+    """Nakagawa's R² on the latent scale: v / (f + r + π²/3), with v = f for the marginal and f + r for the conditional.
+
+    f is the variance of the fixed effects' part of the predictor over the rows, r the sum of the random intercepts'
+    variances, and π²/3 the variance of the standard logistic distribution. S. Nakagawa and H. Schielzeth, Methods in
+    Ecology and Evolution 4 (2013), 133-142; S. Nakagawa, P. C. D. Johnson and H. Schielzeth, Journal of the Royal
+    Society Interface 14 (2017), 20170213.
+    """
+    result.require_converged()
+    effects = np.array([c.estimate for c in result.coefficients])
+    fixed = float((result.design.matrix @ effects).var(ddof=1))
+    random = sum(v.variance for v in result.variances)
+    whole = fixed + random + pi**2 / 3
+    return RSquared(fixed / whole, (fixed + random) / whole)

@@ -1,0 +1,295 @@
+"""Pairwise agreement of a metric with people, with ties as what they are.
+
+Tie calibration: D. Deutsch, G. Foster and M. Freitag, Ties Matter: Meta-Evaluating Modern Metrics with Pairwise
+Accuracy and Tie Calibration, EMNLP 2023. People often give equal scores, and a metric with fine-grained scores almost
+never does; so two metric scores count as tied when they differ by at most ε, and ε is chosen to agree best with people.
+
+    accuracy = (pairs ordered alike by both + pairs tied in both) / pairs, per group; then the mean over the groups
+
+Pairs are formed within a group (a source item, say). All of them count: nothing is sampled. Accuracies are compared as
+whole numbers, so no rounding decides between two ε. Metric differences are those of float64: 0.3 - 0.2 and 0.2 - 0.1
+are two candidates, so compare the best accuracy of two implementations rather than the best ε.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from math import lcm
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+from numpy.lib.stride_tricks import sliding_window_view
+
+from mores.stats.classification import Bools, Floats, Ints, same_length, vector
+from mores.stats.resampling import ROUNDING, Indices, draw_swaps, group_codes
+
+Weights = npt.NDArray[Any]
+"""Whole numbers: int64 where they fit, else Python's own in an object array."""
+LARGEST = 1e300
+"""Metric scores up to this have differences that are numbers too."""
+BLOCK = 2**17
+"""Pairs that are looked at together: few enough for the processor's cache."""
+CELLS, FEWEST_BUCKETS = 2**13, 2**10
+"""Counts that are kept over all sizes of groups together, and buckets that there are at least."""
+
+
+@dataclass(frozen=True)
+class TieAccuracy:
+    """How often a metric orders, or ties, a pair as people do."""
+
+    accuracy: float
+    """Mean over the groups of each group's accuracy."""
+    epsilon: float
+    """Metric scores that differ by at most this are tied."""
+    pairs: int
+    """Those that were judged."""
+    left_out: int
+    """Those with a missing score, by people or by the metric; they count neither for nor against."""
+    groups: int
+    """Those with at least one pair; the others have no accuracy and are not in the mean."""
+
+
+def calibrate_ties(
+    human: npt.ArrayLike, metric: npt.ArrayLike, groups: npt.ArrayLike | None = None
+) -> TieAccuracy | None:
+    """The highest accuracy that one ε for all groups can give; of the ε that give it, the smallest. None without pairs.
+
+    Candidates are 0 and every |metric difference|. A score that is NaN or None is missing, and its pairs are left out.
+    Without `groups` all samples form one. Every pair is looked at twice, and only those near the best ε are kept.
+    """
+    samples = _arrange(human, metric, groups)
+    if not samples.sizes.size:
+        return None
+    unit, weights = _weigh(samples.sizes)
+    buckets = _Buckets(max(FEWEST_BUCKETS, CELLS // weights.size), float(np.ptp(samples.metric)))
+    epsilon, right = _sweep(samples, weights, buckets)
+    return samples.result(right / (unit * samples.sizes.size), epsilon)
+
+
+def tie_accuracy(
+    human: npt.ArrayLike, metric: npt.ArrayLike, epsilon: float, groups: npt.ArrayLike | None = None
+) -> TieAccuracy | None:
+    """The accuracy at a given ε, for example one that was calibrated on other data. None without pairs."""
+    if not epsilon >= 0:
+        raise ValueError(f"epsilon is {epsilon:g}; expected 0 or more")
+    samples = _arrange(human, metric, groups)
+    if not samples.sizes.size:
+        return None
+    unit, weights = _weigh(samples.sizes)
+    right = np.zeros(weights.size, dtype=np.int64)
+    for kind, gap, tied, alike in _pairs(samples):
+        right += np.bincount(kind[np.where(gap <= epsilon, tied, alike)], minlength=right.size)
+    total = int(np.dot(right.astype(weights.dtype), weights))
+    return samples.result(total / (unit * samples.sizes.size), float(epsilon))
+
+
+def soft_pairwise_accuracy(
+    human: npt.ArrayLike, metric: npt.ArrayLike, *, permutations: int = 1000, seed: int = 0
+) -> float | None:
+    """How far a metric shares people's certainty about which of two systems is better: 1 - mean |p_human - p_metric|.
+
+    Both are matrices of systems × segments in which more is better. For each pair of systems, p is the one-sided
+    p-value of the paired permutation test that the first has the higher mean: the share of random swaps of the two
+    systems' segments (the same swaps for all pairs, people and metric; all swaps where they are few) whose
+    difference is at least the observed. Missing scores are refused. None with fewer than two systems or no segments.
+    B. Thompson, N. Mathur, D. Deutsch and H. Khayrallah, Improving Statistical Significance in Human Evaluation of
+    Automatic Metrics via Soft Pairwise Accuracy, WMT 2024.
+    """
+    people, machine = _matrix(human, "human"), _matrix(metric, "metric")
+    if people.shape != machine.shape:
+        raise ValueError(f"human has shape {people.shape}, metric {machine.shape}; expected one: systems × segments")
+    systems, segments = people.shape
+    if systems < 2 or not segments:
+        return None
+    blocks = draw_swaps(segments, permutations, seed)
+    sums = np.concatenate([_sum_signed((people, machine), swaps) for swaps in blocks], axis=1)
+    gaps = [np.abs(_better(people, sums[0], one) - _better(machine, sums[1], one)) for one in range(systems - 1)]
+    return 1 - float(np.concatenate(gaps).mean())
+
+
+# -- samples and their pairs -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Samples:
+    """Samples without missing scores, group after group, the largest group first; only groups that have pairs."""
+
+    human: Floats
+    metric: Floats
+    group: Indices
+    kind: Indices
+    """Which of the distinct group sizes the sample's group has, 0 being the largest."""
+    sizes: Ints
+    """Samples of each group, falling."""
+    left_out: int
+
+    def result(self, accuracy: float, epsilon: float) -> TieAccuracy:
+        return TieAccuracy(accuracy, epsilon, int(_count_pairs(self.sizes).sum()), self.left_out, self.sizes.size)
+
+
+def _arrange(human: npt.ArrayLike, metric: npt.ArrayLike, groups: npt.ArrayLike | None) -> _Samples:
+    people, machine = (
+        vector(values, name, finite=True, missing=True) for values, name in ((human, "human"), (metric, "metric"))
+    )
+    same_length(human=people, metric=machine)
+    if np.nanmax(np.abs(machine), initial=0.0) > LARGEST:
+        raise ValueError(f"metric: scores beyond ±{LARGEST:g}, whose differences overflow; scale them down")
+    codes = np.zeros(people.size, dtype=np.intp) if groups is None else group_codes(groups, people.size)
+    kept = np.flatnonzero(~(np.isnan(people) | np.isnan(machine)))
+    given = np.bincount(codes)
+    found = np.bincount(codes[kept], minlength=given.size)
+    by_size = np.argsort(-found, kind="stable")
+    place = np.empty_like(by_size)
+    place[by_size] = np.arange(by_size.size)
+    sizes = found[by_size][: np.count_nonzero(found > 1)]
+    order = kept[np.argsort(place[codes[kept]], kind="stable")][: int(sizes.sum())]
+    left_out = int((_count_pairs(given) - _count_pairs(found)).sum())
+    group, kinds = place[codes[order]], np.unique(-sizes, return_inverse=True)[1]
+    return _Samples(people[order], machine[order], group, kinds[group], sizes, left_out)
+
+
+def _count_pairs(sizes: Ints) -> Ints:
+    return sizes * (sizes - 1) // 2
+
+
+def _pairs(samples: _Samples) -> Iterator[tuple[Indices, Floats, Bools, Bools]]:
+    """Blocks of (kind, |metric difference|, tied by people, ordered alike), with every pair of a group once.
+
+    What is neither tied nor ordered alike is of no use: it is ordered otherwise, or is no pair of one group.
+    """
+    padding = int(samples.sizes[0])
+    human, metric = (np.pad(values, (0, padding), mode="edge") for values in (samples.human, samples.metric))
+    group = np.pad(samples.group, (0, padding), constant_values=-1)
+    for rows, distance, width in _ranges(samples.sizes):
+        others = slice(rows.start + distance, rows.stop + distance)
+        inside = sliding_window_view(group, width)[others] == group[rows, None]
+        rise = sliding_window_view(metric, width)[others] - metric[rows, None]
+        people = sliding_window_view(human, width)[others]
+        tied = inside & (people == human[rows, None])
+        alike = (people > human[rows, None]) == (rise > 0)
+        alike &= inside ^ tied
+        alike &= rise != 0
+        kind = samples.kind[rows] if width == 1 else np.repeat(samples.kind[rows], width)
+        yield kind, np.abs(rise).ravel(), tied.ravel(), alike.ravel()
+
+
+def _ranges(sizes: Ints) -> Iterator[tuple[slice, int, int]]:
+    """Samples and the first, and the number, of the distances to their partners, in blocks of a bounded size.
+
+    Samples of a group stand together, so its pairs are those at distances from 1 to its size. Groups are sorted by
+    size, so those with pairs at a distance are the first ones: at most about twice the pairs there are are looked at.
+    """
+    ends, distance = np.cumsum(sizes), 1
+    while distance < sizes[0]:
+        count = int(ends[np.count_nonzero(sizes > distance) - 1]) - distance
+        width = min(max(1, BLOCK // count), int(sizes[0]) - distance)
+        for start in range(0, count, BLOCK):
+            yield slice(start, min(start + BLOCK, count)), distance, width
+        distance += width
+
+
+def _weigh(sizes: Ints) -> tuple[int, Weights]:
+    """What one pair in a group of each kind adds to the sum of the groups' accuracies, in whole multiples of 1/unit."""
+    counts = _count_pairs(np.unique(sizes)[::-1]).tolist()
+    unit = lcm(*counts)
+    # No sum of steps leaves ± unit · groups, as no group's accuracy leaves 0 to 1.
+    fits = unit * sizes.size < 2**62
+    return unit, np.array([unit // count for count in counts], dtype=np.int64 if fits else object)
+
+
+# -- the sweep over ε --------------------------------------------------------------------------------------
+# As ε passes a pair's gap, a pair that people tied becomes right (a gain), one that both ordered alike becomes wrong (a
+# loss), and any other stays wrong. So the value at ε is that of no ties at all, plus the steps of the gaps up to ε, and
+# the best ε is 0 or the gap of a gain.
+
+
+@dataclass(frozen=True)
+class _Buckets:
+    """Equal ranges of gaps, from 0 to the widest."""
+
+    count: int
+    widest: float
+
+    def place(self, gaps: Floats) -> Indices:
+        """Each gap's bucket; a larger gap is never in an earlier bucket."""
+        return (gaps * ((self.count - 1) / max(self.widest, 1e-300))).astype(np.intp)
+
+
+def _sweep(samples: _Samples, weights: Weights, buckets: _Buckets) -> tuple[float, int]:
+    """The best ε and its value, the summed weight of the pairs that it makes right.
+
+    First gaps are counted in buckets. Inside a bucket the value cannot pass that at its start plus all its gains; only
+    the buckets where this reaches the best value at any bucket's end, usually a few in a hundred, are sorted.
+    """
+    up, down = _tally(samples, weights, buckets)
+    untied = int(down.sum())
+    ends = np.cumsum(up - down)
+    keep = (up > 0) & (ends + down >= max(0, ends.max()))
+    skipped = np.cumsum(np.where(keep, 0, up - down))
+    gaps, steps = _collect(samples, weights, buckets, keep)
+    order = np.argsort(gaps)
+    ranked = gaps[order]
+    epsilon, gained = _best(ranked, np.cumsum(steps[order]) + skipped[buckets.place(ranked)])
+    return epsilon, untied + gained
+
+
+def _tally(samples: _Samples, weights: Weights, buckets: _Buckets) -> tuple[Weights, Weights]:
+    """Summed weights of the gains and of the losses in each bucket."""
+    cells = np.zeros(weights.size * buckets.count * 3, dtype=np.int64)
+    for kind, gap, tied, alike in _pairs(samples):
+        outcome = tied + np.uint8(2) * alike
+        counts = np.bincount((kind * buckets.count + buckets.place(gap)) * 3 + outcome)
+        cells[: counts.size] += counts
+    _, gains, losses = np.moveaxis(cells.reshape(weights.size, buckets.count, 3), 2, 0).astype(weights.dtype)
+    return weights @ gains, weights @ losses
+
+
+def _collect(samples: _Samples, weights: Weights, buckets: _Buckets, keep: Bools) -> tuple[Floats, Weights]:
+    """Gaps of the gains and losses in the buckets to keep, with the steps that they make."""
+    gaps, steps = [], []
+    for kind, gap, tied, alike in _pairs(samples):
+        near = np.flatnonzero(keep[buckets.place(gap)] & (tied | alike))
+        gaps.append(gap[near])
+        steps.append(np.where(tied[near], 1, -1) * weights[kind[near]])
+    return np.concatenate(gaps), np.concatenate(steps)
+
+
+def _best(gaps: Floats, values: Weights) -> tuple[float, int]:
+    """The smallest ε with the highest value, and that value; the value at a gap is that of its last pair."""
+    if not gaps.size:
+        return 0.0, 0
+    ends = np.append(np.flatnonzero(gaps[1:] != gaps[:-1]), gaps.size - 1)
+    best = ends[np.argmax(values[ends])]
+    # Without gains at 0, which would be among the gaps, the value at 0 is 0.
+    return (float(gaps[best]), int(values[best])) if values[best] > 0 else (0.0, 0)
+
+
+# -- systems -----------------------------------------------------------------------------------------------
+
+
+def _matrix(values: npt.ArrayLike, name: str) -> Floats:
+    array = np.asarray(values, dtype=np.float64)
+    if array.ndim != 2:
+        raise ValueError(f"{name}: expected systems × segments, found shape {array.shape}")
+    if not np.isfinite(array).all():
+        system, segment = np.argwhere(~np.isfinite(array))[0].tolist()
+        found = array[system, segment]
+        raise ValueError(f"{name}[{system}, {segment}] is {found:g}; leave that segment out for all systems")
+    return array
+
+
+def _sum_signed(matrices: tuple[Floats, Floats], swaps: npt.NDArray[np.uint8]) -> Floats:
+    """Σ ±score of each system: matrices × swaps × systems."""
+    signs = 1.0 - 2.0 * swaps
+    return np.stack([signs @ scores.T for scores in matrices])
+
+
+def _better(scores: Floats, sums: Floats, first: int) -> Floats:
+    """p-values that a system is better than each one after it; swapping a pair's segments turns their signs."""
+    observed = scores[first].sum() - scores[first + 1 :].sum(axis=1)
+    slack = ROUNDING * (np.abs(scores[first]).sum() + np.abs(scores[first + 1 :]).sum(axis=1))
+    random = sums[:, [first]] - sums[:, first + 1 :]
+    share: Floats = (random >= observed - slack).mean(axis=0)
+    return share

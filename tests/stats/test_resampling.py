@@ -1,0 +1,256 @@
+"""Permutation tests, bootstrap and adjusted p-values: by hand, against SciPy, and on hostile input."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy import stats  # type: ignore[import-untyped,unused-ignore]
+
+from mores.stats import resampling
+from mores.stats.classification import Floats, auc
+from mores.stats.correlation import kendall_tau_b
+from mores.stats.resampling import (
+    BootstrapInterval,
+    Indices,
+    PermutationTest,
+    adjust_p_values,
+    bootstrap,
+    bootstrap_mean,
+    compare_means,
+    permutation_test,
+)
+
+tenths = st.integers(-5, 5).map(lambda value: value / 10)
+
+
+def mean(values: Floats) -> float:
+    return float(values.mean())
+
+
+# -- permutation tests -------------------------------------------------------------------------------------
+
+
+def test_all_swaps_of_a_few_samples_by_hand() -> None:
+    # Differences 1, 1, 1: sums ±3 in 2 of 8 swaps. With a fourth of 0: 4 of 16.
+    assert compare_means([1, 1, 1], [0, 0, 0]) == PermutationTest(1.0, 2 / 8, 8, exact=True)
+    assert compare_means([1, 1, 1, 5], [0, 0, 0, 5]) == PermutationTest(0.75, 4 / 16, 16, exact=True)
+    assert compare_means([2], [1]) == PermutationTest(1.0, 1.0, 2, exact=True)
+    assert compare_means([1, 2], [1, 2]) == PermutationTest(0.0, 1.0, 4, exact=True)
+
+
+def test_groups_are_swapped_whole() -> None:
+    first, second = [1, 1, 1, 1], [0, 0, 0, 0]
+    assert compare_means(first, second, groups=["a", "b", "a", "b"]) == PermutationTest(1.0, 0.5, 4, exact=True)
+    assert permutation_test(first, second, mean, groups=["a", "b", "a", "b"]) == PermutationTest(
+        1.0, 0.5, 4, exact=True
+    )
+
+
+@given(st.lists(st.tuples(tenths, tenths), min_size=1, max_size=7))
+def test_the_exact_p_value_is_that_of_every_swap(rows: list[tuple[float, float]]) -> None:
+    gaps = [round(10 * a) - round(10 * b) for a, b in rows]
+    sums = [abs(np.dot(signs, gaps)) for signs in product((1, -1), repeat=len(gaps))]
+    expected = sum(one >= abs(sum(gaps)) for one in sums) / len(sums)
+    first, second = zip(*rows, strict=True)
+    for found in (compare_means(first, second), permutation_test(first, second, mean)):
+        assert found is not None
+        assert (found.p_value, found.exact) == (expected, True)
+        assert found.difference == pytest.approx(sum(gaps) / len(gaps) / 10)
+
+
+def test_agrees_with_scipy_where_both_look_at_all() -> None:
+    first, second = np.random.default_rng(4).normal([[0.6], [0.0]], 1, (2, 11))
+    expected = stats.permutation_test(
+        (first, second), lambda a, b: np.mean(a) - np.mean(b), permutation_type="samples", n_resamples=np.inf
+    )
+    found = compare_means(first, second)
+    assert found is not None
+    assert found.p_value == pytest.approx(expected.pvalue)
+    assert found.difference == pytest.approx(expected.statistic)
+
+
+def test_sampled_p_values_are_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = np.random.default_rng(5).normal([[0.5], [0.0]], 1, (2, 14))
+    exact = compare_means(first, second, permutations=2**14)
+    sampled = compare_means(first, second, permutations=10_000)
+    assert exact is not None
+    assert sampled is not None
+    assert (exact.exact, sampled.exact, sampled.permutations) == (True, False, 10_000)
+    assert sampled.p_value == pytest.approx(exact.p_value, abs=4 * (exact.p_value / 10_000) ** 0.5)
+    monkeypatch.setattr(resampling, "BLOCK_CELLS", 1)
+    again = compare_means(first, second, permutations=2**14)
+    assert again is not None
+    assert again.p_value == exact.p_value
+
+
+def test_a_sampled_p_value_is_never_zero_and_repeats_with_its_seed() -> None:
+    first, second = np.arange(50.0) + 9, np.arange(50.0)
+    assert compare_means(first, second, permutations=99) == PermutationTest(9.0, 1 / 100, 99, exact=False)
+    noisy = np.random.default_rng(6).normal(size=50)
+    assert compare_means(noisy, -noisy, seed=3) == compare_means(noisy, -noisy, seed=3)
+    assert compare_means(noisy, -noisy, seed=3) != compare_means(noisy, -noisy, seed=4)
+
+
+def test_fast_and_general_agree_on_the_same_swaps() -> None:
+    first, second = np.random.default_rng(7).normal([[0.2], [0.0]], 1, (2, 60))
+    groups = np.arange(60) // 3
+    for grouped in (None, groups):
+        fast = compare_means(first, second, groups=grouped, permutations=300, seed=8)
+        general = permutation_test(first, second, mean, groups=grouped, permutations=300, seed=8)
+        assert fast is not None
+        assert general is not None
+        assert fast.p_value == general.p_value
+        assert fast.difference == pytest.approx(general.difference)
+
+
+def test_p_values_are_uniform_without_a_difference() -> None:
+    rng = np.random.default_rng(9)
+    found = [compare_means(*rng.normal(size=(2, 40)), permutations=199, seed=seed) for seed in range(400)]
+    share = np.mean([one.p_value <= 0.1 for one in found if one])
+    assert 0.05 < share < 0.15
+
+
+def test_any_statistic_can_be_tested() -> None:
+    rng = np.random.default_rng(10)
+    gold = rng.integers(0, 5, 80)
+    good, bad = gold + rng.normal(0, 0.5, 80), rng.normal(size=80)
+    found = permutation_test(good, bad, lambda scores: kendall_tau_b(gold, scores), permutations=200)
+    assert found is not None
+    assert found.p_value == 1 / 201
+    assert found.difference > 0.5
+
+
+def test_swaps_without_a_statistic_weaken_the_claim() -> None:
+    # Of the four swaps one is the data, one its mirror, and two leave a scorer with a single value: all count.
+    found = permutation_test([1, 2], [2, 1], lambda scores: kendall_tau_b([1, 2], scores))
+    assert found == PermutationTest(2.0, 1.0, 4, exact=True)
+    assert permutation_test([1, 1], [1, 2], lambda scores: kendall_tau_b([1, 2], scores)) is None
+
+
+def test_forty_thousand_samples_without_a_difference_have_none() -> None:
+    first, second = np.random.default_rng(11).normal(size=(2, 40_000))
+    found = compare_means(first, second, permutations=1000)
+    assert found is not None
+    assert found.p_value > 1 / 1001
+
+
+# -- bootstrap ---------------------------------------------------------------------------------------------
+
+
+def test_interval_of_a_mean_is_near_the_normal_one() -> None:
+    values = np.random.default_rng(12).normal(3, 1, 2000)
+    found = bootstrap_mean(values, resamples=4000)
+    assert found is not None
+    half = 1.96 * values.std() / 2000**0.5
+    assert found.value == pytest.approx(values.mean())
+    assert (found.low, found.high) == pytest.approx((values.mean() - half, values.mean() + half), abs=half / 10)
+    assert (found.resamples, found.undefined) == (4000, 0)
+
+
+def test_interval_is_scipys_with_the_same_draws() -> None:
+    values = np.random.default_rng(13).exponential(size=200)
+    found = bootstrap_mean(values, resamples=500, confidence=0.9, seed=14)
+    expected = stats.bootstrap(
+        (values,), np.mean, n_resamples=500, confidence_level=0.9, method="percentile", rng=np.random.default_rng(14)
+    ).confidence_interval
+    assert found is not None
+    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
+
+
+def test_fast_and_general_bootstrap_agree_on_the_same_draws() -> None:
+    values = np.random.default_rng(15).normal(size=30)
+    groups = np.repeat(["b", "a", "c", "d"], [3, 10, 9, 8])
+    for grouped in (None, groups):
+        fast = bootstrap_mean(values, groups=grouped, resamples=200, seed=16)
+        general = bootstrap(30, lambda at: float(values[at].mean()), groups=grouped, resamples=200, seed=16)
+        assert fast is not None
+        assert general is not None
+        assert (fast.value, fast.low, fast.high) == pytest.approx((general.value, general.low, general.high))
+
+
+def test_drawn_groups_come_whole() -> None:
+    groups = np.array([2, 0, 1, 0, 2, 2])
+    seen: list[Indices] = []
+    bootstrap(6, lambda at: float(seen.append(at) or 0), groups=groups, resamples=50)  # type: ignore[func-returns-value]
+    for drawn in seen[1:]:
+        times = np.bincount(drawn, minlength=6)
+        assert all(len(set(times[groups == group])) == 1 for group in range(3))
+        assert sum(times[groups == group][0] for group in range(3)) == 3
+
+
+def test_samples_of_one_item_widen_the_interval() -> None:
+    values = np.repeat(np.random.default_rng(17).normal(size=100), 9)
+    alone, together = bootstrap_mean(values), bootstrap_mean(values, groups=np.arange(900) // 9)
+    assert alone is not None
+    assert together is not None
+    assert (together.high - together.low) / (alone.high - alone.low) == pytest.approx(3, abs=0.4)
+
+
+def test_undefined_resamples_are_counted() -> None:
+    gold, scores = np.array([True, False, False, True]), np.array([0.9, 0.2, 0.4, 0.3])
+    found = bootstrap(4, lambda at: auc(gold[at], scores[at]), resamples=400)
+    assert found is not None
+    assert found.value == 0.75
+    assert found.resamples + found.undefined == 400
+    assert found.undefined == pytest.approx(400 * 2 / 16, abs=30)  # all four drawn from one class: 2 · (1/2)⁴
+    assert 0 <= found.low <= found.value <= found.high <= 1
+
+
+def test_one_sample_and_none() -> None:
+    assert bootstrap_mean([2.5]) == BootstrapInterval(2.5, 2.5, 2.5, 1000, 0)
+    assert bootstrap_mean([]) is None
+    assert compare_means([], []) is permutation_test([], [], mean) is None
+    assert bootstrap(0, lambda _: 1.0) is bootstrap(3, lambda _: None) is None
+    answers = iter([1.0, None, None])
+    assert bootstrap(2, lambda _: next(answers), resamples=2) is None
+
+
+# -- adjusted p-values -------------------------------------------------------------------------------------
+
+
+def test_adjusted_p_values_by_hand() -> None:
+    # Sorted 0.01, 0.02, 0.03, 0.5 times 4/1, 4/2, 4/3, 1: 0.04, 0.04, 0.04, 0.5.
+    assert adjust_p_values([0.03, 0.5, 0.01, 0.02]) == pytest.approx([0.04, 0.5, 0.04, 0.04])
+    assert adjust_p_values([]).size == 0
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=30))
+def test_adjusted_p_values_agree_with_scipy(p_values: list[float]) -> None:
+    np.testing.assert_allclose(adjust_p_values(p_values), stats.false_discovery_control(p_values), rtol=1e-12)
+
+
+# -- hostile input -----------------------------------------------------------------------------------------
+
+
+def test_refuses_wrong_input() -> None:
+    with pytest.raises(ValueError, match="lengths differ: first has 2, second has 1"):
+        compare_means([1, 2], [1])
+    with pytest.raises(ValueError, match=r"second\[1\] is nan; leave that sample out"):
+        permutation_test([1, 2], [1, np.nan], mean)
+    with pytest.raises(ValueError, match=r"values\[0\] is inf; expected a finite number"):
+        bootstrap_mean([np.inf])
+    with pytest.raises(ValueError, match="permutations is 0; expected at least 1"):
+        compare_means([1], [2], permutations=0)
+    with pytest.raises(ValueError, match="resamples is 0; expected at least 1"):
+        bootstrap_mean([1, 2], resamples=0)
+    with pytest.raises(ValueError, match="confidence is 95; expected a share"):
+        bootstrap_mean([1, 2], confidence=95)
+    with pytest.raises(ValueError, match=r"p_values\[1\] is 1.2; expected a number from 0 to 1"):
+        adjust_p_values([0.1, 1.2])
+
+
+@pytest.mark.parametrize(
+    ("groups", "message"),
+    [
+        (["a"], r"groups: shape \(1,\), but there are 2 samples; expected one label per sample"),
+        ([1.0, np.nan], r"groups\[1\] is nan; give that sample a group"),
+        (["a", None], "groups: labels of one kind are needed"),
+    ],
+)
+def test_refuses_wrong_groups(groups: list[object], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        compare_means([1, 2], [3, 4], groups=groups)  # type: ignore[arg-type]
