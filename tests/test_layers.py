@@ -18,6 +18,7 @@ LAYERS = [
     {"models"},
     {"engine"},
     {"metric", "factory"},
+    {"meta"},
     {"report"},
     {"cli"},
 ]

@@ -13,6 +13,11 @@ def sign(fields: Mapping[str, object]) -> str:
     return "|".join(f"{name}:{str(value).replace('|', '/')}" for name, value in whole.items())
 
 
+def sign_data(signature: str, revision: str) -> str:
+    """A signature with the data that its number is of."""
+    return sign({**read_signature(signature), "data": revision}) if signature else sign({"data": revision})
+
+
 def read_signature(signature: str) -> dict[str, str]:
     """The fields of a signature."""
     return dict(part.partition(":")[::2] for part in signature.split("|") if part)

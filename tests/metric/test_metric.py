@@ -165,7 +165,7 @@ def test_the_estimate_counts_what_is_new(tmp_path: Path) -> None:
 
     metric = Metric("fake:clean", Settings(max_characters=100), store=tmp_path / "s.db")
     metric.judge(["a", "b"])
-    found = estimate(metric, ["a", "b", "c", "x" * 200], Price(1.0, 2.0))
+    found = estimate(metric, metric.jobs(["a", "b", "c", "x" * 200]), Price(1.0, 2.0))
     assert (found.calls, found.known, found.unsendable) == (1, 2, 1)
     assert found.cost == pytest.approx((found.prompt_tokens + 2 * 150) / 1e6)
     assert found.most == pytest.approx((found.prompt_tokens + 2 * 1024) / 1e6)

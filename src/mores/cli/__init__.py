@@ -17,6 +17,8 @@ COMMANDS = {
     "show": "Look at judgements that exist, by a model or by people.",
     "pull": "Get the embedded model, or another GGUF file.",
     "audit": "Test how far a judge can be trusted.",
+    "meta": "Measure how good metrics are at finding cultural errors.",
+    "compare": "Test whether two judges or two models differ.",
     "build": "Make training and test data with errors from cultural datasets.",
     "sources": "List the datasets that training data are made from.",
 }

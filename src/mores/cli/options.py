@@ -20,9 +20,9 @@ from mores.models import Options, pull
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T", int, float)
 
-_MODEL = [
-    click.option("--model", default="embedded", show_default=True,
-                 help="embedded, embedded:FILE.gguf, openai:NAME, hf:PATH or fake:NAME."),
+_MODEL = click.option("--model", default="embedded", show_default=True,
+                      help="embedded, embedded:FILE.gguf, openai:NAME, hf:PATH or fake:NAME.")  # fmt: skip
+_SERVING = [
     click.option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server [env: OPENAI_BASE_URL]."),
     click.option("--adapter", metavar="PATH", help="LoRA adapter: a PEFT folder for hf:, a GGUF file for embedded."),
     click.option("--slots", default=1, show_default=True, type=click.IntRange(1),
@@ -63,7 +63,12 @@ _RUNNING = [
 
 def metric_options(function: F) -> F:
     """All options that `metric` reads."""
-    for option in reversed(_MODEL + _ASKING + _RUNNING):
+    return _MODEL(judge_options(function))
+
+
+def judge_options(function: F) -> F:
+    """The same but for the model."""
+    for option in reversed(_SERVING + _ASKING + _RUNNING):
         function = option(function)
     return function
 

@@ -76,7 +76,7 @@ def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_jso
         source = _check(stack, texts, format_, skip_bad)
         stack.enter_context(options.run_of(metric))
         if dry_run:
-            _print_estimate(estimate(metric, source.samples(), rates), as_json)
+            print_estimate(estimate(metric, metric.jobs(source.samples()), rates), as_json)
             return
         kept = _judge(stack, metric, source, rates, target)
         summary = _show(metric, source, kept, html, target, as_json)
@@ -150,7 +150,8 @@ def _show(metric: Metric, source: _Input, kept: Path, html: str | None, target: 
     return summary
 
 
-def _print_estimate(found: Estimate, as_json: bool) -> None:
+def print_estimate(found: Estimate, as_json: bool) -> None:
+    """What a run would send and cost."""
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return

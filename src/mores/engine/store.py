@@ -12,6 +12,7 @@ import time
 from array import array
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import AbstractContextManager, nullcontext
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
@@ -231,3 +232,8 @@ def _pack(logprobs: tuple[float, ...] | None) -> bytes | None:
 
 def _unpack(blob: bytes | None) -> tuple[float, ...] | None:
     return None if blob is None else tuple(array("d", blob))
+
+
+def opened(store: Store | str | Path | None) -> AbstractContextManager[Store | None]:
+    """A store to enter: the one at a path, which is closed at the end, or one that is open already, or none."""
+    return Store(store) if isinstance(store, str | Path) else nullcontext(store)

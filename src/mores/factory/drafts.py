@@ -82,6 +82,7 @@ def word(draft: Draft, wrapper: Wrapper) -> Gold:
         task=draft.task,
         kind=draft.kind,
         maker=draft.maker,
+        answer=item.answer if draft.kind == "hard" else None,
         item=f"{item.source}/{item.id}",
     )
 

@@ -34,6 +34,8 @@ class Gold(Record):
     """Correct, a wrong answer that the source gave (hard), or an error that was made (soft)."""
     maker: str
     """`source`, `rule:NAME` or `model:NAME`."""
+    answer: str | None = None
+    """What should have been said, where a wrong answer of the source was said instead."""
     item: str
     """`source/id` of the item that it was made from."""
     group: str = ""

@@ -25,9 +25,10 @@ from mores.factory.gold import Gold
 from mores.factory.recipe import Recipe
 from mores.factory.split import SPLITS
 from mores.io import JsonlWriter, read_records, write_text
+from mores.types import Sample
 
 SUMS = "SHA256SUMS"
-COLUMNS = ("id", "instruction", "text", "language", "region", "source", "task", "kind", "maker", "item", "group")
+COLUMNS = (*Sample.model_fields, "task", "kind", "maker", "answer", "item", "group", "report")
 ROWS = 10_000
 """Rows of a Parquet row group."""
 
@@ -57,7 +58,7 @@ class _Split:
         import pyarrow.parquet as pq
 
         self._files = ExitStack()
-        self._schema = pa.schema([*((name, pa.string()) for name in (*COLUMNS, "report")), ("score", pa.float64())])
+        self._schema = pa.schema([*((name, pa.string()) for name in COLUMNS), ("score", pa.float64())])
         self._jsonl = JsonlWriter(folder / f"{split}.jsonl")
         self._parquet = pq.ParquetWriter(folder / f"{split}.parquet", self._schema, compression="zstd")
         self._rows: list[dict[str, Any]] = []
@@ -150,6 +151,7 @@ def _flat(gold: Gold) -> dict[str, Any]:
         "task": gold.task.value,
         "kind": gold.kind,
         "maker": gold.maker,
+        "answer": gold.answer,
         "item": gold.item,
         "group": gold.group,
         "report": gold.report.model_dump_json(),

@@ -32,34 +32,38 @@ class Shortcut(Record):
 class Seen(NamedTuple):
     """What the guesser sees of some texts, and what it is to guess."""
 
-    words: Any
-    """The words of each text, as a sparse row."""
+    rows: Any
+    """What `words` makes of the texts."""
     right: Labels
     folds: npt.NDArray[np.int64]
 
-    def take(self, rows: npt.NDArray[np.int64]) -> Seen:
+    def take(self, at: npt.NDArray[np.int64]) -> Seen:
         """Some of the texts."""
-        return Seen(self.words[rows], self.right[rows], self.folds[rows])
+        return Seen(self.rows[at], self.right[at], self.folds[at])
+
+
+def words(texts: Sequence[str]) -> Any:
+    """The words of each text, as a sparse row."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    return HashingVectorizer(
+        n_features=2**18, binary=True, norm=None, alternate_sign=False, token_pattern=r"(?u)\w+"
+    ).transform(texts)
 
 
 def see(texts: Sequence[str], right: Sequence[bool], folds: Sequence[int]) -> Seen:
     """Texts as the guesser sees them."""
-    from sklearn.feature_extraction.text import HashingVectorizer
-
-    words = HashingVectorizer(
-        n_features=2**18, binary=True, norm=None, alternate_sign=False, token_pattern=r"(?u)\w+"
-    ).transform(texts)
-    return Seen(words, np.asarray(right, dtype=bool), np.asarray(folds, dtype=np.int64))
+    return Seen(words(texts), np.asarray(right, dtype=bool), np.asarray(folds, dtype=np.int64))
 
 
 def out_of_fold(seen: Seen) -> Odds:
     """The log-odds of being right of each text, from a guesser that was fitted on the other folds."""
-    words, right, fold = seen.words, seen.right, seen.folds // 2  # two at a time: half the work
+    rows, right, fold = seen.rows, seen.right, seen.folds // 2  # two at a time: half the work
     odds = np.zeros(len(right))
     for one in np.unique(fold):
         here = fold == one
         if 0 < right[~here].sum() < (~here).sum():
-            odds[here] = _guesser().fit(words[~here], right[~here]).decision_function(words[here])
+            odds[here] = guesser().fit(rows[~here], right[~here]).decision_function(rows[here])
     return odds
 
 
@@ -79,7 +83,8 @@ def audit(seen: Seen) -> Shortcut:
     return gain(out_of_fold(seen), seen.right)
 
 
-def _guesser() -> Any:
+def guesser() -> Any:
+    """A classifier of rows of `words`, not fitted yet."""
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(solver="liblinear", class_weight="balanced", random_state=0, tol=1e-2)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from contextlib import nullcontext
 from itertools import islice
-from pathlib import Path
 
-from mores.engine import Store, request_key
+from mores.engine import Job, Store, request_key
 from mores.engine.cost import Price, guess_tokens
-from mores.metric.metric import Metric, SampleLike
+from mores.engine.store import opened
+from mores.metric.metric import Metric
 from mores.models import Request
 from mores.types import Record
 
@@ -36,12 +35,11 @@ class Estimate(Record):
     """US dollars if every report were as long as allowed."""
 
 
-def estimate(metric: Metric, samples: Iterable[SampleLike], price: Price | None) -> Estimate:
-    """Count what `metric` would do with these samples."""
+def estimate(metric: Metric, wanted: Iterable[Job], price: Price | None) -> Estimate:
+    """Count what `metric` would do about these jobs."""
     calls = known = unsendable = tokens = 0
-    place = metric.store
-    with Store(place) if isinstance(place, str | Path) else nullcontext(place) as store:
-        jobs = iter(metric.jobs(samples))
+    with opened(metric.store) as store:
+        jobs = iter(wanted)
         while chunk := list(islice(jobs, _CHUNK)):
             requests = [job.request for job in chunk if isinstance(job.request, Request)]
             new = _unknown(metric, requests, store)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
-from contextlib import aclosing, nullcontext
+from contextlib import aclosing
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +13,7 @@ from typing import Any
 from mores.cache import store_path
 from mores.engine import Answer, Counts, Job, Limits, Store, run
 from mores.engine.loop import run as run_loop
+from mores.engine.store import opened
 from mores.errors import InputError
 from mores.io import sample_from
 from mores.metric.prompt import Style, messages, prompt_hash
@@ -81,8 +82,7 @@ class Metric:
         self, samples: Iterable[SampleLike], counts: Counts | None = None
     ) -> AsyncGenerator[tuple[Sample, Judgement], None]:
         """Each sample with its judgement, in order, as they come, in constant memory."""
-        opened = Store(self.store) if isinstance(self.store, str | Path) else nullcontext(self.store)
-        with opened as store:
+        with opened(self.store) as store:
             answers = run(
                 self.jobs(samples), self.judge_model, store=store, limits=self.limits,
                 follow=self._repair if self.settings.repair else None, counts=counts, fresh=self.fresh,
@@ -97,7 +97,7 @@ class Metric:
             raise InputError("samples is a single one; put it in a list: [sample]")
         for number, value in enumerate(samples, 1):
             sample = as_sample(value, number)
-            yield Job(sample.id, self._unsendable(sample) or self.request(sample), data=sample)
+            yield Job(sample.id, self.unsendable(sample) or self.request(sample), data=sample)
 
     def request(self, sample: Sample) -> Request:
         """What the model is asked about one sample."""
@@ -156,7 +156,8 @@ class Metric:
     def _schema(self) -> dict[str, Any]:
         return report_schema(self.settings.max_errors or (3 if self.judge_model.constrained else None))
 
-    def _unsendable(self, sample: Sample) -> Failure | None:
+    def unsendable(self, sample: Sample) -> Failure | None:
+        """Why a sample cannot be sent, if so."""
         both, most = sample.instruction + sample.text, self.settings.max_characters
         if len(both) > most:
             reason = f"{len(both):,} characters are more than the limit of {most:,}; shorten or raise --max-characters"

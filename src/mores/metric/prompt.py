@@ -34,11 +34,11 @@ def messages(sample: Sample, style: Style) -> tuple[Message, ...]:
     """What the judge is asked about one sample."""
     system, report = _text("system"), _text("report")
     if style == "paper":
-        return Message("system", system), Message("user", _fill(report, sample.instruction, sample.text))
+        return Message("system", system), Message("user", fill(report, sample.instruction, sample.text))
     system = "\n".join([system, _text("fence"), *([_text("guide")] if style == "guided" else [])])
     mark = fence_mark(sample)
     sides = (f"<<<{mark}\n{defuse(side)}\n{mark}>>>" for side in (sample.instruction, sample.text))
-    return Message("system", system), Message("user", _fill(report, *sides))
+    return Message("system", system), Message("user", fill(report, *sides))
 
 
 def fence_mark(sample: Sample) -> str:
@@ -64,8 +64,8 @@ def prompt_hash(style: Style) -> str:
     return blake2b(repr(messages(blank, style)).encode(), digest_size=4).hexdigest()
 
 
-def _fill(template: str, instruction: str, text: str) -> str:
-    """Fill both slots in one pass: what is put in is not looked at again."""
+def fill(template: str, instruction: str, text: str) -> str:
+    """A prompt with both slots filled in one pass: what is put in is not looked at again."""
     return _SLOT.sub(lambda slot: instruction if slot[1] == "Instruction" else text, template)
 
 

@@ -251,9 +251,19 @@ def _collect(samples: _Samples, weights: Weights, buckets: _Buckets, keep: Bools
     gaps, steps = [], []
     for kind, gap, tied, alike in _pairs(samples):
         near = np.flatnonzero(keep[buckets.place(gap)] & (tied | alike))
-        gaps.append(gap[near])
-        steps.append(np.where(tied[near], 1, -1) * weights[kind[near]])
-    return np.concatenate(gaps), np.concatenate(steps)
+        if near.size:
+            own, step = _merge(gap[near], np.where(tied[near], 1, -1) * weights[kind[near]])
+            gaps.append(own)
+            steps.append(step)
+    return (np.concatenate(gaps), np.concatenate(steps)) if gaps else (np.zeros(0), np.zeros(0, dtype=weights.dtype))
+
+
+def _merge(gaps: Floats, steps: Weights) -> tuple[Floats, Weights]:
+    """Equal gaps as one, with the sum of their steps: a metric with few scores has few gaps, however many pairs."""
+    order = np.argsort(gaps)
+    ranked = gaps[order]
+    starts = np.append(0, np.flatnonzero(ranked[1:] != ranked[:-1]) + 1)
+    return ranked[starts], np.add.reduceat(steps[order], starts)
 
 
 def _best(gaps: Floats, values: Weights) -> tuple[float, int]:

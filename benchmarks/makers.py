@@ -1,0 +1,128 @@
+"""The two makers of soft errors against each other, where both made one: rules, and a model behind Table 7's prompt.
+
+    python benchmarks/makers.py --data DIR --model openai:NAME [--items 200] [--sources candle,calmqa]
+
+DIR holds one folder per source, as for `mores build`. Of each maker it is said for how many of the same items it makes
+an error, how much of a text it changes, and how well a bag of words tells its texts from the right ones (scaled
+accuracy, cross-validated by item, with the standard error): the lower, the less an error gives itself away. Answers of
+the model are kept in the store, so that a second run asks nothing.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections import Counter
+from collections.abc import Iterable
+from contextlib import aclosing
+from pathlib import Path
+from statistics import fmean
+
+from mores.cache import store_path
+from mores.cli.progress import Bar
+from mores.engine import Counts, Limits, Store
+from mores.engine.cost import price_of
+from mores.engine.loop import run
+from mores.factory import sources
+from mores.factory.drafts import drafts, draw, word
+from mores.factory.errors.model import Settings, make
+from mores.factory.errors.rules import Pool, changes
+from mores.factory.errors.units import units
+from mores.factory.gold import Gold
+from mores.factory.items import SourceItem
+from mores.factory.shortcut import audit, see
+from mores.factory.split import FOLDS
+from mores.factory.wrap import Wrapper
+from mores.models import Model, Options, open_model
+
+
+def items(data: Path, names: Iterable[str], count: int) -> list[SourceItem]:
+    """So many items of each source that gives no wrong answers, drawn by their ids."""
+    chosen: list[SourceItem] = []
+    for name in names:
+        own = sources.load(name, sources.folder_of(name, data), lambda _: None)
+        plain = [item for item in own if not item.wrong]
+        chosen += sorted(plain, key=lambda item: draw(0, item.id))[:count]
+    return chosen
+
+
+def by_rules(chosen: list[SourceItem]) -> list[Gold]:
+    """All errors that rules make of the items."""
+    pool, wrapper = Pool(chosen), Wrapper()
+    made = (draft for item in chosen for draft in drafts(item, lambda one: changes(one, pool, 0)) if not draft.right)
+    return [word(draft, wrapper) for draft in made]
+
+
+async def by_model(right: list[Gold], model: Model, counts: Counts, bar: Bar, tokens: int) -> list[Gold]:
+    """All errors that a model makes of the right pairs; what it could not do is counted on the way."""
+    made: list[Gold] = []
+    failed: Counter[str] = Counter()
+    with Store(store_path()) as store:
+        settings = Settings(max_tokens=tokens)
+        async with bar.ticking(), aclosing(make(right, model, store, Limits(), settings, counts)) as results:
+            async for _, result in results:
+                if isinstance(result, Gold):
+                    made.append(result)
+                else:
+                    failed["not cultural" if result is None else str(result.kind)] += 1
+    print("tries of the model that made nothing:", ", ".join(f"{n} {why}" for why, n in failed.items()) or "none")
+    return made
+
+
+def describe(name: str, made: list[Gold], right: dict[str, Gold]) -> str:
+    """One row of the table, over the items in `right`."""
+    own = [gold for gold in made if gold.item in right]
+    spans = fmean(len(gold.report.errors) for gold in own)
+    changed = fmean(_changed(gold) for gold in own)
+    major = fmean(gold.report.errors[0].severity == "major" for gold in own)
+    texts = [*(gold.sample.text for gold in right.values()), *(gold.sample.text for gold in own)]
+    labels = [True] * len(right) + [False] * len(own)
+    folds = [draw(0, gold.item)[0] % FOLDS for gold in (*right.values(), *own)]
+    told = audit(see(texts, labels, folds))
+    return (
+        f"{name:<8} {len(own):>7} {spans:>7.2f} {changed:>9.1%} {major:>7.0%}   {told.value:>6.3f} ± {told.error:.3f}"
+    )
+
+
+def _changed(gold: Gold) -> float:
+    """The share of the words of the text, or of the instruction, that are marked as wrong."""
+    shares = []
+    for side in ("instruction", "text"):
+        words = units(gold.sample.side(side))
+        spans = [(error.start or 0, error.end or 0) for error in gold.report.errors if error.side == side]
+        marked = sum(any(start < unit.end and unit.start < end for start, end in spans) for unit in words)
+        shares.append(marked / max(1, len(words)))
+    return max(shares)
+
+
+def main() -> None:
+    """Make errors both ways and print the table."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--data", type=Path, required=True)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--base-url")
+    parser.add_argument("--sources", default="candle,calmqa")
+    parser.add_argument("--items", type=int, default=200, help="of each source")
+    parser.add_argument("--max-tokens", type=int, default=16_384)
+    given = parser.parse_args()
+    chosen = items(given.data, given.sources.split(","), given.items)
+    wrapper = Wrapper()
+    right = {gold.item: gold for item in chosen for gold in (word(draft, wrapper) for draft in drafts(item))}
+    rules = by_rules(chosen)
+    model, counts = open_model(given.model, Options(given.base_url)), Counts()
+    with Bar("soft errors", 2 * len(right), counts, price_of(given.model, None)) as bar:
+        written = run(by_model(list(right.values()), model, counts, bar, given.max_tokens))
+    made = {"rules": rules, "model": written}
+    of = {name: {gold.item for gold in own} for name, own in made.items()}
+    both = of["rules"] & of["model"]
+    counted = ", ".join(f"by {name} {len(own)}" for name, own in of.items())
+    print(f"{len(right)} items; with an error {counted}, by both {len(both)}")
+    if not both:
+        return
+    print(f"{'maker':<8} {'errors':>7} {'spans':>7} {'words':>9} {'major':>7}   told by words alone")
+    shared = {item: right[item] for item in right if item in both}
+    for name, own in made.items():
+        print(describe(name, own, shared))
+
+
+if __name__ == "__main__":
+    main()

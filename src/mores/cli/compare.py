@@ -1,0 +1,76 @@
+"""`mores compare`: whether two judges, or two models' texts, really differ."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from mores.meta.dataset import Dataset
+from mores.meta.records import STATISTICS, Comparison, Versus
+from mores.meta.scorers import read_judgements
+from mores.meta.versus import compare_judges, compare_texts
+
+NAMES = {**STATISTICS, "score": "mean score", "error_free": "without error"}
+
+
+@click.command()
+@click.argument("first", metavar="A", type=click.Path(exists=True, dir_okay=False))
+@click.argument("second", metavar="B", type=click.Path(exists=True, dir_okay=False))
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="The dataset that A and B judge: compare how well they find its errors.",
+)
+@click.option(
+    "--split",
+    type=click.Choice(["train", "dev", "test"]),
+    default="test",
+    show_default=True,
+    help="The split of it that they judge.",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["source", "language", "region", "task", "kind"]),
+    default="source",
+    show_default=True,
+    help="What the second table is broken down by, with --data.",
+)
+@click.option("--force", is_flag=True, help="Compare also what the signatures say is not comparable.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
+def compare(first: str, second: str, data: Path | None, split: str, by: str, force: bool, as_json: bool) -> None:
+    """Test whether A and B differ: two files of judgements, as `mores score` and `mores meta` write them.
+
+    With --data they are two judges of the same samples, and it is compared how well they find the errors.
+    Without it they are one judge's scores of the same texts in two versions, for example by two models.
+    A difference is A's value less B's, with its 95% interval and a paired test.
+    """  # fmt: skip
+    names, one, two = (first, second), read_judgements(first), read_judgements(second)
+    if data is None:
+        found = compare_texts(names, one, two, force=force)
+    else:
+        found = compare_judges(names, one, two, Dataset(data, split).golds, force=force)
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    console = Console()
+    console.print(_table(found, {NAMES[c.statistic]: c for c in found.overall}, "statistic"))
+    if found.by.get(by):
+        console.print(_table(found, found.by[by], by))
+
+
+def _table(found: Versus, rows: dict[str, Comparison], what: str) -> Table:
+    left = f", {found.left_out:,} more left out because one of them has no score" if found.left_out else ""
+    title = f"{found.first} less {found.second}" + (f" on {found.n:,} samples{left}" if what == "statistic" else "")
+    view = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for name in (what, "difference", "95% interval", "p", "adjusted p", "n"):
+        view.add_column(name, justify="left" if name == what else "right", no_wrap=True)
+    for name, row in rows.items():
+        interval = f"[{row.low:+.3f}, {row.high:+.3f}]" if row.low is not None and row.high is not None else ""
+        adjusted = "" if what == "statistic" else f"{row.adjusted:.3f}"
+        view.add_row(
+            name, f"{row.difference:+.3f}", interval.replace("[", r"\["), f"{row.p:.3f}", adjusted, f"{row.n:,}"
+        )
+    return view

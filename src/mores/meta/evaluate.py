@@ -1,0 +1,271 @@
+"""One metric against the gold reports: every statistic, overall and by group, with intervals.
+
+A metric says that a sample has an error where its score is below 0. Samples of one source item depend on each other,
+so intervals draw, or add up, whole groups of them. Samples without a score are counted and left out.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.factory.gold import Gold
+from mores.meta.quality import quality
+from mores.meta.records import Bars, Curve, Evaluation
+from mores.stats import classification, correlation, influence, ties
+from mores.stats.resampling import resample_sums
+from mores.types import Judgement, Result
+
+POINTS = 200
+"""Most points of a curve that is drawn."""
+BINS = 24
+
+Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass
+class Scored:
+    """The samples that a metric scored, with its judgements in the same order."""
+
+    golds: Sequence[Gold]
+    judgements: Sequence[Judgement]
+    unscored: int
+    """Samples that it was given besides, and could not score."""
+    failures: Mapping[str, int] = field(default_factory=dict)
+    """These by kind."""
+
+    @cached_property
+    def gold(self) -> Floats:
+        """Sum of the severities, 0 without errors."""
+        return np.array([gold_score(gold) for gold in self.golds], dtype=np.float64)
+
+    @cached_property
+    def scores(self) -> Floats:
+        return np.array([judgement.score for judgement in self.judgements], dtype=np.float64)
+
+    @cached_property
+    def groups(self) -> npt.NDArray[np.object_]:
+        """What depends on each other: samples of an item, and of items with the same question."""
+        return np.array([gold.group or gold.sample.id for gold in self.golds], dtype=object)
+
+    @cached_property
+    def epsilon(self) -> float | None:
+        """Scores that differ by at most this are tied, as suits the gold scores best; None without pairs."""
+        found = ties.calibrate_ties(self.gold, self.scores)
+        return found.epsilon if found else None
+
+    @property
+    def wrong(self) -> Bools:
+        """Whether the sample has an error."""
+        return self.gold < 0
+
+    @property
+    def found(self) -> Bools:
+        """Whether the metric says so."""
+        return self.scores < 0
+
+    def take(self, rows: Sequence[int], unscored: int = 0) -> Scored:
+        """Some of the samples."""
+        return Scored([self.golds[r] for r in rows], [self.judgements[r] for r in rows], unscored)
+
+
+def gold_score(gold: Gold) -> float:
+    """The gold report's score: the sum of its severities."""
+    return float(sum(error.severity.weight for error in gold.report.errors))
+
+
+def join(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> Scored:
+    """The samples that have a score, and how many have none and why."""
+    pairs: list[tuple[Gold, Judgement]] = []
+    failures: Counter[str] = Counter()
+    for gold in golds:
+        judgement = judgements.get(gold.sample.id)
+        if judgement is None or judgement.score is None:
+            failures[judgement.failure.kind.value if judgement and judgement.failure else "missing"] += 1
+        else:
+            pairs.append((gold, judgement))
+    return Scored([gold for gold, _ in pairs], [j for _, j in pairs], failures.total(), dict(failures))
+
+
+def evaluate(
+    metric: str, golds: Sequence[Gold], scored: Scored, moved: Moved | None = None, *, baseline: bool = False
+) -> Evaluation:
+    """Everything that is said of one metric; `moved` are its `influences`, where they are known."""
+    epsilon = scored.epsilon
+    signatures = sorted({judgement.signature for judgement in scored.judgements})
+    return Evaluation(
+        metric=metric,
+        signature=signatures[0] if len(signatures) == 1 else f"{len(signatures)} different",
+        n=len(scored.golds),
+        unscored=scored.unscored,
+        failures=dict(scored.failures),
+        scores={result.name: result for result in _all(scored, moved or influences(scored))},
+        by=_by_group(golds, scored),
+        roc=_roc(scored),
+        pr=_pr(scored),
+        distribution=_distribution(scored),
+        tie_epsilon=epsilon,
+        baseline=baseline,
+    )
+
+
+def _all(scored: Scored, moved: Moved) -> Iterator[Result]:
+    yield from _counted(scored)
+    yield from _paired(scored, moved)
+    yield from quality(scored.golds, scored.judgements)
+
+
+def scaled_accuracy(scored: Scored) -> Result:
+    """Scaled accuracy alone, with its interval."""
+    return next(_counted(scored))
+
+
+_Rates = Callable[[Floats], Floats]
+"""From columns of true positives, false positives, false negatives and true negatives to a statistic; nan for none."""
+
+
+def _ratio(above: Floats, below: Floats) -> Floats:
+    found: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
+    return found
+
+
+def _mcc(c: Floats) -> Floats:
+    tp, fp, fn, tn = c
+    below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
+    found: Floats = np.divide(tp * tn - fp * fn, below, out=np.zeros_like(below), where=below > 0)
+    return found
+
+
+COUNTED: dict[str, _Rates] = {
+    "scaled_accuracy": lambda c: 2 * _ratio(c[0] + c[3], c.sum(axis=0)) - 1,
+    "balanced_accuracy": lambda c: (_ratio(c[0], c[0] + c[2]) + _ratio(c[3], c[1] + c[3])) / 2,
+    "f1": lambda c: _ratio(2 * c[0], 2 * c[0] + c[1] + c[2]),
+    "mcc": _mcc,
+    "correct_passed": lambda c: _ratio(c[3], c[1] + c[3]),
+    "errors_found": lambda c: _ratio(c[0], c[0] + c[2]),
+}
+"""Statistics of the four counts; the plain functions of `stats.classification` say what each is."""
+
+
+def _counted(scored: Scored) -> Iterator[Result]:
+    wrong, found = scored.wrong, scored.found
+    cells = np.stack([wrong & found, ~wrong & found, wrong & ~found, ~wrong & ~found], axis=1).astype(np.float64)
+    drawn = resample_sums(cells, groups=scored.groups)
+    for name, rate in COUNTED.items():
+        value = rate(cells.sum(axis=0)[:, None])
+        yield _result(name, scored, float(value[0]), rate(drawn.T))
+
+
+def _result(name: str, scored: Scored, value: float, resampled: Floats) -> Result:
+    defined = resampled[~np.isnan(resampled)]
+    if np.isnan(value) or not defined.size:
+        return Result(name=name, value=None, n=len(scored.golds), unscored=scored.unscored)
+    low, high = np.percentile(defined, [2.5, 97.5])
+    return Result(name=name, value=value, low=low, high=high, n=len(scored.golds), unscored=scored.unscored)
+
+
+Moved = dict[str, influence.Influenced | None]
+"""The statistics over pairs of one metric."""
+
+
+def influences(scored: Scored) -> Moved:
+    """The statistics over pairs, in the form in which two metrics can be compared."""
+    epsilon = scored.epsilon
+    return {
+        "kendall": influence.kendall_b(scored.gold, scored.scores),
+        "tie_accuracy": None if epsilon is None else influence.tie_accuracy(scored.gold, scored.scores, epsilon),
+        "auc": influence.area(scored.wrong, -scored.scores),
+    }
+
+
+def _paired(scored: Scored, moved: Moved) -> Iterator[Result]:
+    for name, found in moved.items():
+        low, high = found.interval(scored.groups) if found else (None, None)
+        value = found.value if found else None
+        yield Result(name=name, value=value, low=low, high=high, n=len(scored.golds), unscored=scored.unscored)
+    tau = correlation.kendall_tau_c(scored.gold, scored.scores)
+    yield Result(name="kendall_c", value=tau, n=len(scored.golds), unscored=scored.unscored)
+
+
+# -- groups ------------------------------------------------------------------------------------------------
+
+
+def labels(golds: Sequence[Gold]) -> list[list[tuple[str, str]]]:
+    """The groupings and groups of each sample."""
+    kinds: dict[str | None, set[str]] = defaultdict(set)
+    for gold in golds:
+        kinds[gold.sample.source].add(gold.kind)
+    return [_labels(gold, kinds[gold.sample.source] - {"correct"}) for gold in golds]
+
+
+def _labels(gold: Gold, kinds: set[str]) -> list[tuple[str, str]]:
+    sample = gold.sample
+    plain = {"source": sample.source, "language": sample.language, "region": sample.region, "task": gold.task.value}
+    own = kinds if gold.kind == "correct" else {gold.kind}
+    return [(name, value or "unknown") for name, value in plain.items()] + [("kind", kind) for kind in sorted(own)]
+
+
+def count(golds: Sequence[Gold]) -> dict[str, dict[str, int]]:
+    """Samples by grouping and group, the largest first."""
+    found: dict[str, Counter[str]] = defaultdict(Counter)
+    for own in labels(golds):
+        for grouping, group in own:
+            found[grouping][group] += 1
+    return {grouping: dict(groups.most_common()) for grouping, groups in found.items()}
+
+
+def _by_group(golds: Sequence[Gold], scored: Scored) -> dict[str, dict[str, dict[str, Result]]]:
+    own = dict(zip((gold.sample.id for gold in golds), labels(golds), strict=True))
+    rows: dict[tuple[str, str], list[int]] = defaultdict(list)
+    for row, gold in enumerate(scored.golds):
+        for label in own[gold.sample.id]:
+            rows[label].append(row)
+    by: dict[str, dict[str, dict[str, Result]]] = {}
+    for grouping, groups in count(golds).items():
+        for group, total in groups.items():
+            part = scored.take(rows[grouping, group], total - len(rows[grouping, group]))
+            by.setdefault(grouping, {})[group] = {result.name: result for result in _short(part)}
+    return by
+
+
+def _short(scored: Scored) -> Iterator[Result]:
+    """What is said of a group."""
+    yield scaled_accuracy(scored)
+    tau = correlation.kendall_tau_b(scored.gold, scored.scores)
+    yield Result(name="kendall", value=tau, n=len(scored.golds), unscored=scored.unscored)
+
+
+# -- drawings ----------------------------------------------------------------------------------------------
+
+
+def _roc(scored: Scored) -> Curve | None:
+    curve = classification.roc_curve(scored.wrong, -scored.scores)
+    return _thinned(curve.false_positive_rate, curve.true_positive_rate) if curve else None
+
+
+def _pr(scored: Scored) -> Curve | None:
+    curve = classification.pr_curve(scored.wrong, -scored.scores)
+    return _thinned(curve.recall, curve.precision) if curve else None
+
+
+def _thinned(x: Floats, y: Floats) -> Curve:
+    at = np.unique(np.linspace(0, x.size - 1, POINTS).round().astype(int))
+    return Curve(x=tuple(x[at].tolist()), y=tuple(y[at].tolist()))
+
+
+def _distribution(scored: Scored) -> Bars | None:
+    """Histogram of the scores; what lies beyond the middle 98% is put into the outermost bars."""
+    if not scored.scores.size:
+        return None
+    low, high = np.percentile(scored.scores, [1, 99])
+    edges = np.linspace(low, high if high > low else low + 1, BINS + 1)
+    kinds = np.array([gold.kind for gold in scored.golds])
+    inside = np.clip(scored.scores, edges[0], edges[-1])
+    counts = {str(kind): tuple(np.histogram(inside[kinds == kind], edges)[0].tolist()) for kind in np.unique(kinds)}
+    return Bars(edges=tuple(edges.tolist()), counts=counts)

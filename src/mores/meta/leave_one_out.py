@@ -1,0 +1,43 @@
+"""Out of domain: train without one source, test on each (ExCAM, Figures 3 and 11)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from statistics import fmean
+
+from mores.factory.gold import Gold
+from mores.meta.baselines import BASELINES, judge
+from mores.meta.dataset import Dataset, without
+from mores.meta.evaluate import Scored, join, scaled_accuracy
+from mores.meta.records import LeaveOneOut
+from mores.types import Judgement, Result
+
+NONE = "none"
+"""Nothing left out."""
+
+
+def leave_one_out(
+    name: str, data: Dataset, follow: Callable[[Iterable[str | None]], Iterable[str | None]] = lambda things: things
+) -> LeaveOneOut:
+    """A baseline that learns, fitted without each source in turn; `follow` is told of each."""
+    rows: dict[str, Mapping[str, Judgement]] = {}
+    for left_out in follow([None, *data.sources]):
+        baseline = BASELINES[name]()
+        baseline.fit(without(data.train, left_out), without(data.dev, left_out))
+        rows[left_out or NONE] = {j.sample_id: j for j in judge(name, baseline, data.golds)}
+    return collect(name, data.golds, rows)
+
+
+def collect(name: str, golds: Sequence[Gold], rows: Mapping[str, Mapping[str, Judgement]]) -> LeaveOneOut:
+    """The matrix, from the judgements of a metric trained without each source; `none` for all sources."""
+    matrix = {left_out: _by_source(golds, judgements) for left_out, judgements in rows.items()}
+    own = [row[source].value for source, row in matrix.items() if source in row]
+    values = [value for value in own if value is not None]
+    return LeaveOneOut(metric=name, matrix=matrix, average=fmean(values) if values else None)
+
+
+def _by_source(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> dict[str, Result]:
+    sources = sorted({gold.sample.source or "unknown" for gold in golds})
+    parts = {source: [gold for gold in golds if (gold.sample.source or "unknown") == source] for source in sources}
+    known: dict[str, Scored] = {source: join(part, judgements) for source, part in parts.items()}
+    return {source: scaled_accuracy(scored) for source, scored in known.items() if scored.golds}

@@ -1,0 +1,138 @@
+"""Models that are asked for a number instead of a report: the counting, severity and binary prompts (ExCAM, Table 11).
+
+| kind | the model answers | score |
+| --- | --- | --- |
+| `count` | `COUNT: 2` | minus the count |
+| `severity` | `Severity: none`, `minor`, `major` or `critical` | 0, -1, -5 or -10 |
+| `binary` | `Problem: no problem` or `very problematic` | 0 or -1 |
+
+With `+p` an answer without error scores exp(mean log-probability) of the whole answer instead of 0, as ExCAM does. The
+paper gives no number for `critical`, which its own metric has not; ours is twice that of a major error. An answer
+without such a line is a failure, never a grade.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from contextlib import aclosing
+from dataclasses import dataclass
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+
+from mores.engine import Answer, Counts, Job, run
+from mores.engine.store import opened
+from mores.metric import Metric
+from mores.metric.prompt import fill
+from mores.metric.score import certainty
+from mores.models import Completion, Message, Request
+from mores.signature import sign
+from mores.types import Failure, FailureKind, Judgement, Sample
+
+SEVERITIES = {"none": 0.0, "minor": -1.0, "major": -5.0, "critical": -10.0}
+PROBLEMS = {"no problem": 0.0, "very problematic": -1.0}
+NO_LOGPROBS = "the server gives no log-probabilities: an answer without error scores 0 instead of p"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """One prompt of Table 11: what its last line looks like, and the score that it gives."""
+
+    line: re.Pattern[str]
+    score: Callable[[str], float]
+    shown: str
+
+
+def _line(name: str, values: str) -> re.Pattern[str]:
+    """`NAME: value`, also with the quotes, asterisks and brackets that models put around either."""
+    return re.compile(rf"{name}\W*[:：]\W*({values})(?!\w)", re.IGNORECASE)
+
+
+KINDS = {
+    "count": Kind(_line("count", r"\d{1,6}"), lambda value: -float(value), "COUNT: 2"),
+    "severity": Kind(_line("severity", "|".join(SEVERITIES)), lambda word: SEVERITIES[word.lower()], "Severity: minor"),
+    "binary": Kind(
+        _line("problem", "|".join(word.replace(" ", r"\s+") for word in PROBLEMS)),
+        lambda value: PROBLEMS[" ".join(value.lower().split())],
+        "Problem: no problem",
+    ),
+}
+
+
+@dataclass
+class Prompted:
+    """A model behind one of the prompts; `how` says which model, with what settings and limits."""
+
+    kind: str
+    how: Metric
+    plus_p: bool = False
+
+    @property
+    def name(self) -> str:
+        return f"{self.kind}{'+p' if self.plus_p else ''}:{self.how.judge_model.name}"
+
+    async def stream(
+        self, samples: Iterable[Sample], counts: Counts | None = None
+    ) -> AsyncGenerator[tuple[Sample, Judgement], None]:
+        """Each sample with its judgement, in order, as they come."""
+        how = self.how
+        with opened(how.store) as store:
+            answers = run(
+                self.jobs(samples), how.judge_model, store=store, limits=how.limits, counts=counts, fresh=how.fresh
+            )
+            async with aclosing(answers):
+                async for answer in answers:
+                    yield answer.job.data, self.read(answer)
+
+    def jobs(self, samples: Iterable[Sample]) -> Iterator[Job]:
+        """The calls to make."""
+        return (Job(sample.id, self.request(sample), data=sample) for sample in samples)
+
+    def request(self, sample: Sample) -> Request | Failure:
+        """What the model is asked; the same with `+p` and without, so that the store answers the second."""
+        settings = self.how.settings
+        message = Message("user", fill(_prompt(self.kind), sample.instruction, sample.text))
+        return self.how.unsendable(sample) or Request(
+            (message,), settings.max_tokens, settings.temperature, seed=settings.seed
+        )
+
+    def read(self, answer: Answer) -> Judgement:
+        """The judgement in an answer."""
+        sample: Sample = answer.job.data
+        failure = answer.failure if answer.completion is None else None
+        found = failure or (self._score(answer.completion) if answer.completion else None)
+        signature = self.signature()
+        if isinstance(found, Failure) or found is None:
+            return Judgement(sample_id=sample.id, judge=self.name, failure=found, signature=signature)
+        notes = (NO_LOGPROBS,) if self.plus_p and found == 0 else ()
+        return Judgement(sample_id=sample.id, judge=self.name, score=found, notes=notes, signature=signature)
+
+    def signature(self) -> str:
+        """What must be the same for two scores to be comparable."""
+        settings = self.how.settings
+        prompt = blake2b(_prompt(self.kind).encode(), digest_size=4).hexdigest()
+        return sign(
+            {
+                "metric": f"{self.kind}{'+p' if self.plus_p else ''}.1",
+                "model": self.how.judge_model.identity,
+                "prompt": prompt,
+                "decoding": f"t{settings.temperature},max{settings.max_tokens},seed{settings.seed}",
+            }
+        )
+
+    def _score(self, completion: Completion) -> float | Failure:
+        kind = KINDS[self.kind]
+        lines = kind.line.findall(completion.text)
+        if not lines:
+            cut = completion.stop == "length"
+            what = "was cut off before" if cut else "has no line"
+            reason = f"the answer {what} `{kind.shown}`; it ends with {completion.text[-60:]!r}"
+            return Failure(kind=FailureKind.TRUNCATED if cut else FailureKind.PARSE, reason=reason)
+        score = kind.score(lines[-1])
+        return (certainty(completion.logprobs) or 0.0) if score == 0 and self.plus_p else score
+
+
+@cache
+def _prompt(kind: str) -> str:
+    return files("mores.meta").joinpath("prompts", f"{kind}.txt").read_text("utf-8").removesuffix("\n")

@@ -1,0 +1,78 @@
+"""What reports are worth beyond their score: whether they mark the right words and name the right answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import reduce
+from operator import add
+
+from mores.factory.errors.units import units
+from mores.factory.gold import Gold
+from mores.stats import spans
+from mores.stats.explanations import match_answer
+from mores.stats.intervals import wilson
+from mores.types import Error, Judgement, Result, Side
+
+SIDES: tuple[Side, ...] = ("instruction", "text")
+
+
+def quality(golds: Sequence[Gold], judgements: Sequence[Judgement]) -> Iterator[Result]:
+    """Statistics of the reports; none where the metric writes no reports."""
+    pairs = [(gold, judgement) for gold, judgement in zip(golds, judgements, strict=True) if judgement.report]
+    if pairs:
+        yield from _spans(pairs)
+        yield from _explanations(pairs)
+
+
+Pairs = Sequence[tuple[Gold, Judgement]]
+
+
+def _spans(pairs: Pairs) -> Iterator[Result]:
+    """Span F1 over all samples, micro-averaged: of characters and words without severities, of characters with them."""
+    measures: dict[str, Callable[[list[spans.Span], list[spans.Span], str], spans.Counts]] = {
+        "span_f1": lambda found, gold, _: spans.characters(found, gold, credit=1.0),
+        "span_f1_tokens": lambda found, gold, text: spans.tokens(found, gold, _words(text), credit=1.0),
+        "span_f1_severity": lambda found, gold, _: spans.characters(found, gold),
+    }
+    for name, measure in measures.items():
+        counts = [
+            measure(_marked(judgement.report.errors, side), _marked(gold.report.errors, side), gold.sample.side(side))
+            for gold, judgement in pairs
+            if judgement.report
+            for side in SIDES
+        ]
+        yield Result(name=name, value=reduce(add, counts, spans.Counts()).f1, n=len(pairs))
+
+
+def _words(text: str) -> list[tuple[int, int]]:
+    return [(unit.start, unit.end) for unit in units(text)]
+
+
+def _marked(errors: Sequence[Error], side: Side) -> list[spans.Span]:
+    """The located errors of a side."""
+    return [
+        spans.Span(error.start, error.end, error.severity.weight)
+        for error in errors
+        if error.side == side and error.start is not None and error.end is not None
+    ]
+
+
+def _explanations(pairs: Pairs) -> Iterator[Result]:
+    """Of the hard errors that were found, the share whose explanation names the right answer (ExCAM, Section 5)."""
+    found = [
+        match_answer(_said(judgement), gold.answer)
+        for gold, judgement in pairs
+        if gold.answer and judgement.report and judgement.report.errors
+    ]
+    for name, hits in (
+        ("explanation_verbatim", sum(match.verbatim for match in found)),
+        ("explanation", sum(match.normalised for match in found)),
+    ):
+        if found:
+            low, high = wilson(hits, len(found))
+            yield Result(name=name, value=hits / len(found), low=low, high=high, n=len(found))
+
+
+def _said(judgement: Judgement) -> str:
+    assert judgement.report is not None
+    return "\n".join([judgement.report.explanation, *(error.explanation for error in judgement.report.errors)])

@@ -1,0 +1,81 @@
+"""The metrics that can be tried, by name.
+
+| name | what |
+| --- | --- |
+| `excam:MODEL` | the metric with a model as the judge |
+| `count:MODEL`, `severity:MODEL`, `binary:MODEL` | the model behind a prompt of ExCAM, Table 11 |
+| `count+p:MODEL` and so on | the same, with the probability of the answer where it finds no error |
+| `FILE.jsonl` | judgements that exist, by a metric or by people |
+| `always`, `never`, `majority`, `words`, … | a baseline |
+
+`{source}` in a model or file stands for a source: the judge that was trained without it, which judges its samples.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+from mores.errors import ConfigError, InputError
+from mores.io import read_records
+from mores.meta.baselines import BASELINES
+from mores.meta.prompted import KINDS, Prompted
+from mores.metric import Metric
+from mores.types import Judgement
+
+SOURCE = "{source}"
+NAMES = ("excam", *(f"{kind}{p}" for kind in KINDS for p in ("", "+p")))
+
+
+@dataclass(frozen=True)
+class Scorer:
+    """A metric as the user named it."""
+
+    name: str
+
+    @property
+    def file(self) -> bool:
+        return self.name.endswith(".jsonl")
+
+    @property
+    def baseline(self) -> bool:
+        return self.name in BASELINES
+
+    @property
+    def split(self) -> bool:
+        """Whether there is one for each source."""
+        return SOURCE in self.name
+
+    def of(self, source: str) -> Scorer:
+        """The one that was trained without a source; `none` for the one that was trained with all."""
+        return Scorer(self.name.replace(SOURCE, source))
+
+    def open(self, metric: Callable[[str], Metric]) -> Metric | Prompted:
+        """The metric itself; `metric` makes one from the name of a model."""
+        kind, _, model = self.name.partition(":")
+        how = metric(model)
+        return how if kind == "excam" else Prompted(kind.removesuffix("+p"), how, plus_p=kind.endswith("+p"))
+
+
+def scorer(name: str) -> Scorer:
+    """The metric of that name; an error that lists the names for any other."""
+    kind, colon, model = name.partition(":")
+    if name in BASELINES or name.endswith(".jsonl") or (kind in NAMES and colon and model):
+        return Scorer(name)
+    if kind in NAMES:
+        raise ConfigError(f"--metric {name!r}: which model? For example {kind}:embedded or {kind}:openai:NAME")
+    near = get_close_matches(kind, [*NAMES, *BASELINES], 1)
+    hint = f"did you mean {near[0]!r}? " if near else ""
+    known = ", ".join([*(f"{one}:MODEL" for one in NAMES), "FILE.jsonl", *BASELINES])
+    raise ConfigError(f"--metric {name!r}: unknown; {hint}known are {known}")
+
+
+def read_judgements(path: str | Path) -> dict[str, Judgement]:
+    """The judgements of a file by sample; two of one sample are an error, because either could be meant."""
+    found: dict[str, Judgement] = {}
+    for judgement in read_records(path, Judgement):
+        if found.setdefault(judgement.sample_id, judgement) is not judgement:
+            raise InputError(f"{path}: {judgement.sample_id!r} is judged twice; keep one judgement for each sample")
+    return found

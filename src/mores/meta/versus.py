@@ -1,0 +1,131 @@
+"""Two sets of judgements against each other: who judges better, or whose texts are better.
+
+With a dataset, two judges of the same samples: which finds its errors better. Without one, the same judge on two
+versions of the same texts, for example by two models: which has the better scores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from mores.errors import ConfigError, InputError
+from mores.factory.gold import Gold
+from mores.meta.compare import PERMUTATIONS, adjusted, compare_accuracy, compare_scored, shared
+from mores.meta.evaluate import Floats, Scored, join, labels
+from mores.meta.records import Comparison, Versus
+from mores.signature import read_signature
+from mores.stats.resampling import bootstrap_mean, compare_means
+from mores.types import Judgement
+
+FEWEST = 10
+"""Samples that a group needs to be tested."""
+
+Judgements = Mapping[str, Judgement]
+
+
+def compare_judges(
+    names: tuple[str, str], one: Judgements, two: Judgements, golds: Sequence[Gold], *, force: bool = False
+) -> Versus:
+    """Which of two judges of the same samples finds their errors better."""
+    _same_data(names, one, two, force)
+    first, second = shared(join(golds, one), join(golds, two))
+    if not first.golds:
+        raise InputError(f"{names[0]} and {names[1]} have scored no sample of the dataset in common")
+    overall = compare_scored(names, (first, second))
+    return Versus(
+        first=names[0],
+        second=names[1],
+        n=len(first.golds),
+        left_out=len(golds) - len(first.golds),
+        overall=tuple(overall),
+        by=_by_group(names, golds, first, second),
+    )
+
+
+def compare_texts(names: tuple[str, str], one: Judgements, two: Judgements, *, force: bool = False) -> Versus:
+    """Whose texts the judge scores higher, text by text."""
+    _same_judge(names, one, two, force)
+    pairs = [(one[name].score, two[name].score) for name in one if name in two]
+    known = [(a, b) for a, b in pairs if a is not None and b is not None]
+    if not known:
+        raise InputError(f"{names[0]} and {names[1]} have no scored text in common; texts are paired by their ids")
+    first, second = np.array(known).T
+    measures = {"score": (first, second), "error_free": ((first >= 0) * 1.0, (second >= 0) * 1.0)}
+    overall = [_means(names, measure, *values) for measure, values in measures.items()]
+    every = len(one.keys() | two.keys())
+    return Versus(
+        first=names[0], second=names[1], n=len(known), left_out=every - len(known), overall=tuple(overall), by={}
+    )
+
+
+def _means(names: tuple[str, str], measure: str, first: Floats, second: Floats) -> Comparison:
+    test, interval = compare_means(first, second, permutations=PERMUTATIONS), bootstrap_mean(first - second)
+    assert test is not None
+    assert interval is not None
+    return Comparison(
+        first=names[0], second=names[1], statistic=measure, difference=test.difference,
+        low=interval.low, high=interval.high, p=test.p_value, adjusted=test.p_value, n=len(first),
+    )  # fmt: skip
+
+
+def _by_group(
+    names: tuple[str, str], golds: Sequence[Gold], first: Scored, second: Scored
+) -> dict[str, dict[str, Comparison]]:
+    """The difference in scaled accuracy in every group that is large enough, adjusted within each grouping."""
+    own = dict(zip((gold.sample.id for gold in golds), labels(golds), strict=True))
+    rows: dict[str, dict[str, list[int]]] = {}
+    for row, gold in enumerate(first.golds):
+        for grouping, group in own[gold.sample.id]:
+            rows.setdefault(grouping, {}).setdefault(group, []).append(row)
+    by: dict[str, dict[str, Comparison]] = {}
+    for grouping, groups in rows.items():
+        large = {group: at for group, at in sorted(groups.items()) if len(at) >= FEWEST}
+        found = {group: compare_accuracy(*names, first.take(at), second.take(at)) for group, at in large.items()}
+        tested = {group: comparison for group, comparison in found.items() if comparison}
+        by[grouping] = dict(zip(tested, adjusted(list(tested.values())), strict=True)) if tested else {}
+    return by
+
+
+def _same_judge(names: tuple[str, str], one: Judgements, two: Judgements, force: bool) -> None:
+    """Scores of two judges have different meanings: everything but the data must be the same."""
+    _refuse(
+        names,
+        _differences(one, two, without=frozenset({"data"})),
+        "scores are comparable only from the same judge",
+        force,
+    )
+
+
+def _same_data(names: tuple[str, str], one: Judgements, two: Judgements, force: bool) -> None:
+    """Two judges may differ in everything but the data and the version of Mores."""
+    different = _differences(one, two, only={"data", "mores"})
+    _refuse(names, different, "judges are comparable only on the same data", force)
+
+
+def _differences(
+    one: Judgements, two: Judgements, *, only: set[str] | None = None, without: frozenset[str] = frozenset()
+) -> list[str]:
+    fields = [_fields(one), _fields(two)]
+    keys = sorted((fields[0].keys() | fields[1].keys()) - without)
+    return [
+        f"{key}: {' / '.join(sorted(a)) or 'not said'} and {' / '.join(sorted(b)) or 'not said'}"
+        for key in keys
+        if (only is None or key in only) and (a := fields[0].get(key, set())) != (b := fields[1].get(key, set()))
+    ]
+
+
+def _fields(judgements: Judgements) -> dict[str, set[str]]:
+    """The values of every field of the signatures of scored judgements."""
+    found: dict[str, set[str]] = {}
+    for signature in {judgement.signature for judgement in judgements.values() if judgement.score is not None}:
+        for key, value in read_signature(signature).items():
+            found.setdefault(key, set()).add(value)
+    return found
+
+
+def _refuse(names: tuple[str, str], different: list[str], rule: str, force: bool) -> None:
+    if different and not force:
+        lines = "\n  ".join(different)
+        raise ConfigError(f"{names[0]} and {names[1]} differ; {rule} (--force compares them all the same):\n  {lines}")
