@@ -63,6 +63,14 @@ def test_the_same_question_gets_the_same_answer_whatever_was_asked_before() -> N
     assert all(p <= 0 for p in first[0].completion.logprobs)
 
 
+def test_log_probabilities_need_not_be_asked_for() -> None:
+    question = Request((Message("user", "Name a dish from Peru."),), max_tokens=12, logprobs=False)
+    [answer] = answers([Job("1", question)], EmbeddedModel())
+    assert answer.completion is not None
+    assert answer.completion.text
+    assert answer.completion.logprobs is None
+
+
 def test_a_model_may_be_used_again_and_by_many_at_once() -> None:
     model = EmbeddedModel()
     jobs = [ask("Name a dish from Japan.", tokens=4), ask("Name a dish from Peru.", tokens=4)]

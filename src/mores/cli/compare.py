@@ -6,6 +6,7 @@ from pathlib import Path
 
 import click
 from rich.console import Console
+from rich.markup import escape
 from rich.table import Table
 
 from mores.meta.dataset import Dataset
@@ -64,13 +65,12 @@ def compare(first: str, second: str, data: Path | None, split: str, by: str, for
 def _table(found: Versus, rows: dict[str, Comparison], what: str) -> Table:
     left = f", {found.left_out:,} more left out because one of them has no score" if found.left_out else ""
     title = f"{found.first} less {found.second}" + (f" on {found.n:,} samples{left}" if what == "statistic" else "")
-    view = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    view = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
     for name in (what, "difference", "95% interval", "p", "adjusted p", "n"):
         view.add_column(name, justify="left" if name == what else "right", no_wrap=True)
     for name, row in rows.items():
         interval = f"[{row.low:+.3f}, {row.high:+.3f}]" if row.low is not None and row.high is not None else ""
         adjusted = "" if what == "statistic" else f"{row.adjusted:.3f}"
-        view.add_row(
-            name, f"{row.difference:+.3f}", interval.replace("[", r"\["), f"{row.p:.3f}", adjusted, f"{row.n:,}"
-        )
+        cells = (name, f"{row.difference:+.3f}", interval, f"{row.p:.3f}", adjusted, f"{row.n:,}")
+        view.add_row(*map(escape, cells))
     return view

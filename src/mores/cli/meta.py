@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import aclosing
@@ -21,7 +22,7 @@ from mores.engine.loop import run
 from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter, write_text
-from mores.meta.baselines import BASELINES, judge
+from mores.meta.baselines import BASELINES, fit, judge
 from mores.meta.dataset import Dataset
 from mores.meta.leave_one_out import NONE, collect, leave_one_out
 from mores.meta.prompted import Prompted
@@ -30,7 +31,7 @@ from mores.meta.scorers import Scorer, read_judgements, scorer
 from mores.meta.study import Judged, study
 from mores.meta.votes import read_votes, vote_tables
 from mores.metric import Metric
-from mores.metric.estimate import estimate
+from mores.metric.estimate import Estimate, estimate
 from mores.report.meta import breakdown, headline, markdown_tables, meta_page
 from mores.report.meta import votes as show_votes
 from mores.signature import sign_data
@@ -139,6 +140,7 @@ class _Run:
     price: str | None
     out_of_domain: bool
     notes: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
     matrices: list[LeaveOneOut] = field(default_factory=list)
 
     def run(self, chosen: list[Scorer], votes: list[VoteTable]) -> Meta:
@@ -159,13 +161,21 @@ class _Run:
 
     def estimate(self, chosen: list[Scorer], as_json: bool) -> None:
         """What each model would be asked, and the cost."""
+        found: dict[str, Estimate] = {}
         for one in chosen:
             for _, scorer_, golds in self._calls(one):
                 asked = scorer_.open(self.metric)
                 how = asked.how if isinstance(asked, Prompted) else asked
-                click.echo(f"{scorer_.name}:", err=as_json)
                 jobs = asked.jobs(gold.sample for gold in golds)
-                print_estimate(estimate(how, jobs, price_of(how.judge_model.name, self.price)), as_json)
+                found[scorer_.name] = estimate(how, jobs, price_of(how.judge_model.name, self.price))
+        if as_json:
+            click.echo(json.dumps({name: own.model_dump() for name, own in found.items()}, indent=2))
+            return
+        for name, own in found.items():
+            click.echo(f"{name}:")
+            print_estimate(own, as_json)
+        if not found:
+            click.echo("no model would be asked")
 
     def _judge(self, one: Scorer) -> dict[str, Judgement] | None:
         if one.baseline:
@@ -216,25 +226,28 @@ class _Run:
             with Stages() as stages:
                 for _ in stages(one.name, [None], 1):
                     if baseline.learns:
-                        self._fit(one.name, baseline)
+                        fit(one.name, baseline, self.data.train, self.data.dev)
                     found = {judgement.sample_id: judgement for judgement in judge(one.name, baseline, self.data.golds)}
-                if baseline.learns and self.out_of_domain:
-                    total = len(self.data.sources) + 1
-                    self.matrices.append(
-                        leave_one_out(one.name, self.data, lambda t: stages(f"{one.name} out of domain", t, total))
-                    )
         except (ConfigError, InputError) as error:
-            self.notes.append(f"{one.name} was left out: {error}")
-            click.echo(f"note: {self.notes[-1]}", err=True)
+            self._note(f"{one.name} was left out: {error}")
             return None
+        if baseline.learns and self.out_of_domain:
+            self._leave_one_out(one.name)
         return self._signed(one, found)
 
-    def _fit(self, name: str, baseline: Any) -> None:
-        train, dev = self.data.train, self.data.dev
-        for split, own in (("train", train), ("dev", dev)):
-            if len({bool(gold.report.errors) for gold in own}) < 2:
-                raise InputError(f"{name} learns from {split}.jsonl, which has no correct and wrong samples")
-        baseline.fit(train, dev)
+    def _leave_one_out(self, name: str) -> None:
+        total = len(self.data.sources) + 1
+        try:
+            with Stages() as stages:
+                found = leave_one_out(name, self.data, lambda t: stages(f"{name} out of domain", t, total))
+        except (ConfigError, InputError) as error:
+            self._note(f"{name} cannot be trained without each source: {error}")
+        else:
+            self.matrices.append(found)
+
+    def _note(self, note: str) -> None:
+        self.notes.append(note)
+        click.echo(f"note: {note}", err=True)
 
     def _signed(self, one: Scorer, judgements: Mapping[str, Judgement]) -> dict[str, Judgement]:
         """The judgements with the data's revision in their signatures, kept in a file in the samples' order."""
@@ -242,12 +255,18 @@ class _Run:
             name: judgement.model_copy(update={"signature": sign_data(judgement.signature, self.data.revision)})
             for name, judgement in judgements.items()
         }
-        path = self.out / "judgements" / f"{_file_name(one.name)}.jsonl"
-        with JsonlWriter(path) as writer:
+        with JsonlWriter(self.out / "judgements" / f"{self._stem(one.name)}.jsonl") as writer:
             for gold in self.data.golds:
                 if gold.sample.id in signed:
                     writer.write(signed[gold.sample.id])
         return signed
+
+    def _stem(self, name: str) -> str:
+        """A name for its file that no other metric has: `words` and `words.jsonl` may both be there."""
+        stem = _file_name(name)
+        same = [one for one in self.files if one.casefold() == stem.casefold()]
+        self.files.append(stem)
+        return f"{stem}-{len(same) + 1}" if same else stem
 
 
 async def _collect(asked: Metric | Prompted, golds: list[Gold], counts: Counts, bar: Bar) -> dict[str, Judgement]:

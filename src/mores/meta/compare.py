@@ -8,17 +8,19 @@ pairs each time.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
-import numpy as np
-
-from mores.meta.evaluate import Moved, Scored, influences
+from mores.factory.gold import Gold
+from mores.meta.evaluate import Moved, Scored, influences, labels
 from mores.meta.records import Comparison
 from mores.stats import influence
 from mores.stats.resampling import adjust_p_values, bootstrap_mean, compare_means
 
 PERMUTATIONS = 1000
+FEWEST = 10
+"""Samples that a group needs to be tested."""
 
 
 def compare_all(metrics: Mapping[str, Scored], moved: Mapping[str, Moved]) -> list[Comparison]:
@@ -37,6 +39,36 @@ def compare_all(metrics: Mapping[str, Scored], moved: Mapping[str, Moved]) -> li
 def compare_scored(names: tuple[str, str], parts: tuple[Scored, Scored]) -> list[Comparison]:
     """Every statistic of two metrics on the same samples."""
     return list(_compare(names, parts, (influences(parts[0]), influences(parts[1]))))
+
+
+def compare_groups(metrics: Mapping[str, Scored], golds: Sequence[Gold]) -> list[Comparison]:
+    """In every group, the most accurate metric against each other one, adjusted within the group."""
+    found: list[Comparison] = []
+    for (grouping, group), members in _members(golds).items():
+        if len(members) < FEWEST:
+            continue
+        own = {name: scored.among(members) for name, scored in metrics.items()}
+        parts = {name: part for name, part in own.items() if len(part.golds) >= FEWEST}
+        tests = [test for test in _against_best(parts) if test]
+        place = {"grouping": grouping, "group": group}
+        found += [comparison.model_copy(update=place) for comparison in adjusted(tests)] if tests else []
+    return found
+
+
+def _members(golds: Sequence[Gold]) -> dict[tuple[str, str], set[str]]:
+    members: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for gold, own in zip(golds, labels(golds), strict=True):
+        for label in own:
+            members[label].add(gold.sample.id)
+    return members
+
+
+def _against_best(parts: Mapping[str, Scored]) -> Iterator[Comparison | None]:
+    best = max(parts, key=lambda name: float((parts[name].found == parts[name].wrong).mean()), default=None)
+    if best is not None:
+        for other in parts:
+            if other != best:
+                yield compare_accuracy(best, other, *shared(parts[best], parts[other]))
 
 
 def adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
@@ -96,13 +128,3 @@ def _pairwise(one: str, two: str, statistic: str, test: influence.ZTest, n: int)
         adjusted=test.p_value,
         n=n,
     )
-
-
-def significantly_best(comparisons: Sequence[Comparison], statistic: str, metrics: Sequence[str]) -> str | None:
-    """The metric that is better than every other with an adjusted p below 0.05, if there is one."""
-    wins = np.zeros(len(metrics), dtype=int)
-    place = {name: row for row, name in enumerate(metrics)}
-    for c in comparisons:
-        if c.statistic == statistic and c.adjusted < 0.05 and {c.first, c.second} <= place.keys():
-            wins[place[c.first if c.difference > 0 else c.second]] += 1
-    return next((name for name, won in zip(metrics, wins, strict=True) if won == len(metrics) - 1 > 0), None)

@@ -72,7 +72,7 @@ class Dataset:
 
 def without(golds: Sequence[Gold], source: str | None) -> list[Gold]:
     """The samples of all other sources; of all, when it is None."""
-    return [gold for gold in golds if source is None or gold.sample.source != source]
+    return [gold for gold in golds if source is None or (gold.sample.source or "unknown") != source]
 
 
 def _limited(golds: Sequence[Gold], limit: int) -> list[Gold]:

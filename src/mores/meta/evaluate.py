@@ -7,7 +7,7 @@ so intervals draw, or add up, whole groups of them. Samples without a score are 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -70,6 +70,10 @@ class Scored:
         """Whether the metric says so."""
         return self.scores < 0
 
+    def among(self, ids: Collection[str]) -> Scored:
+        """The samples with these ids."""
+        return self.take([row for row, gold in enumerate(self.golds) if gold.sample.id in ids])
+
     def take(self, rows: Sequence[int], unscored: int = 0) -> Scored:
         """Some of the samples."""
         return Scored([self.golds[r] for r in rows], [self.judgements[r] for r in rows], unscored)
@@ -101,7 +105,7 @@ def evaluate(
     signatures = sorted({judgement.signature for judgement in scored.judgements})
     return Evaluation(
         metric=metric,
-        signature=signatures[0] if len(signatures) == 1 else f"{len(signatures)} different",
+        signature=f"{len(signatures)} different" if len(signatures) > 1 else "".join(signatures),
         n=len(scored.golds),
         unscored=scored.unscored,
         failures=dict(scored.failures),
@@ -138,7 +142,8 @@ def _ratio(above: Floats, below: Floats) -> Floats:
 def _mcc(c: Floats) -> Floats:
     tp, fp, fn, tn = c
     below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
-    found: Floats = np.divide(tp * tn - fp * fn, below, out=np.zeros_like(below), where=below > 0)
+    without_samples = np.where(c.sum(axis=0) > 0, 0.0, np.nan)
+    found: Floats = np.divide(tp * tn - fp * fn, below, out=without_samples, where=below > 0)
     return found
 
 

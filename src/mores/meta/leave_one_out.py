@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from statistics import fmean
 
 from mores.factory.gold import Gold
-from mores.meta.baselines import BASELINES, judge
+from mores.meta.baselines import BASELINES, fit, judge
 from mores.meta.dataset import Dataset, without
 from mores.meta.evaluate import Scored, join, scaled_accuracy
 from mores.meta.records import LeaveOneOut
@@ -23,7 +23,7 @@ def leave_one_out(
     rows: dict[str, Mapping[str, Judgement]] = {}
     for left_out in follow([None, *data.sources]):
         baseline = BASELINES[name]()
-        baseline.fit(without(data.train, left_out), without(data.dev, left_out))
+        fit(name, baseline, without(data.train, left_out), without(data.dev, left_out))
         rows[left_out or NONE] = {j.sample_id: j for j in judge(name, baseline, data.golds)}
     return collect(name, data.golds, rows)
 

@@ -44,13 +44,20 @@ class Kind:
     shown: str
 
 
+_MARKS = r"(?:[^\w\n]|_)*"
+"""Quotes, asterisks, brackets and spaces that models put around a name or a value."""
+
+
 def _line(name: str, values: str) -> re.Pattern[str]:
-    """`NAME: value`, also with the quotes, asterisks and brackets that models put around either."""
-    return re.compile(rf"{name}\W*[:：]\W*({values})(?!\w)", re.IGNORECASE)
+    """`NAME: value`, the value also alone on the next line; several values, as in an echo of the format, are none."""
+    alone = rf"\n\s*(?={_MARKS}(?:{values}){_MARKS}(?:\n|\Z))"
+    another = rf"(?:\.|[ '’\"*_]*(?:[/|,~–—-]|or\b|to\b)[ '’\"*_]*)(?:{values})"
+    found = rf"(?<![a-z]){name}{_MARKS}[:：]{_MARKS}(?:{alone}{_MARKS})?(?<![-−])({values})(?![\da-z]|{another})"
+    return re.compile(found, re.IGNORECASE)
 
 
 KINDS = {
-    "count": Kind(_line("count", r"\d{1,6}"), lambda value: -float(value), "COUNT: 2"),
+    "count": Kind(_line("count", r"\d{1,6}"), lambda value: 0.0 - float(value), "COUNT: 2"),
     "severity": Kind(_line("severity", "|".join(SEVERITIES)), lambda word: SEVERITIES[word.lower()], "Severity: minor"),
     "binary": Kind(
         _line("problem", "|".join(word.replace(" ", r"\s+") for word in PROBLEMS)),
@@ -122,14 +129,15 @@ class Prompted:
         )
 
     def _score(self, completion: Completion) -> float | Failure:
-        kind = KINDS[self.kind]
-        lines = kind.line.findall(completion.text)
-        if not lines:
-            cut = completion.stop == "length"
+        if completion.stop == "content_filter":
+            return Failure(kind=FailureKind.FILTERED, reason="the provider's content filter withheld the answer")
+        kind, text, cut = KINDS[self.kind], completion.text, completion.stop == "length"
+        last = next(reversed(list(kind.line.finditer(text))), None)
+        if last is None or (cut and last.end() == len(text)):  # what is cut off at a value may have cut the value
             what = "was cut off before" if cut else "has no line"
-            reason = f"the answer {what} `{kind.shown}`; it ends with {completion.text[-60:]!r}"
+            reason = f"the answer {what} `{kind.shown}`; it ends with {text[-60:]!r}"
             return Failure(kind=FailureKind.TRUNCATED if cut else FailureKind.PARSE, reason=reason)
-        score = kind.score(lines[-1])
+        score = kind.score(last[1])
         return (certainty(completion.logprobs) or 0.0) if score == 0 and self.plus_p else score
 
 

@@ -85,8 +85,11 @@ class Comparison(Record):
     p: float
     """Two-sided."""
     adjusted: float
-    """After Benjamini and Hochberg, over all comparisons of the statistic."""
+    """After Benjamini and Hochberg, over all comparisons of the statistic, or of the group."""
     n: int
+    grouping: str = ""
+    """Where it is of one group only: by what, and which."""
+    group: str = ""
 
 
 class Versus(Record):
@@ -145,6 +148,9 @@ class Meta(Record):
     evaluations: tuple[Evaluation, ...]
     """In the order in which they were asked for, baselines last."""
     comparisons: tuple[Comparison, ...] = ()
+    """Of every two metrics."""
+    group_comparisons: tuple[Comparison, ...] = ()
+    """Of the most accurate metric of each group with every other."""
     shortcut: Result | None = None
     """Scaled accuracy of a bag of words that never sees the instruction, on the same samples."""
     leave_one_out: tuple[LeaveOneOut, ...] = ()

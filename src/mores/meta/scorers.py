@@ -23,6 +23,7 @@ from mores.io import read_records
 from mores.meta.baselines import BASELINES
 from mores.meta.prompted import KINDS, Prompted
 from mores.metric import Metric
+from mores.stats.ties import LARGEST
 from mores.types import Judgement
 
 SOURCE = "{source}"
@@ -37,7 +38,9 @@ class Scorer:
 
     @property
     def file(self) -> bool:
-        return self.name.endswith(".jsonl")
+        """Whether it is a file; `count:fake:SCRIPT.jsonl` is a model."""
+        kind, colon, _ = self.name.partition(":")
+        return self.name.endswith(".jsonl") and not (kind in NAMES and colon)
 
     @property
     def baseline(self) -> bool:
@@ -76,6 +79,8 @@ def read_judgements(path: str | Path) -> dict[str, Judgement]:
     """The judgements of a file by sample; two of one sample are an error, because either could be meant."""
     found: dict[str, Judgement] = {}
     for judgement in read_records(path, Judgement):
+        if judgement.score is not None and not abs(judgement.score) <= LARGEST:
+            raise InputError(f"{path}: the score of {judgement.sample_id!r} is {judgement.score}; expected a number")
         if found.setdefault(judgement.sample_id, judgement) is not judgement:
             raise InputError(f"{path}: {judgement.sample_id!r} is judged twice; keep one judgement for each sample")
     return found

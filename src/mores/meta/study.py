@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from mores.factory.drafts import draw
 from mores.factory.gold import Gold
 from mores.meta.baselines import SHORTCUT
-from mores.meta.compare import compare_all
+from mores.meta.compare import compare_all, compare_groups
 from mores.meta.dataset import Dataset
 from mores.meta.evaluate import Scored, count, evaluate, influences, join
 from mores.meta.records import Disagreement, Evaluation, LeaveOneOut, Meta, VoteTable
@@ -49,6 +49,7 @@ def study(
         counts=count(golds),
         evaluations=tuple(evaluations),
         comparisons=tuple(compare_all(some, moved)),
+        group_comparisons=tuple(compare_groups(some, golds)),
         shortcut=_shortcut(evaluations),
         leave_one_out=tuple(leave_one_out),
         disagreements=tuple(_disagreements(golds, scored, judged)),

@@ -12,15 +12,12 @@ import numpy as np
 
 from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
-from mores.meta.compare import PERMUTATIONS, adjusted, compare_accuracy, compare_scored, shared
+from mores.meta.compare import FEWEST, PERMUTATIONS, adjusted, compare_accuracy, compare_scored, shared
 from mores.meta.evaluate import Floats, Scored, join, labels
 from mores.meta.records import Comparison, Versus
 from mores.signature import read_signature
 from mores.stats.resampling import bootstrap_mean, compare_means
 from mores.types import Judgement
-
-FEWEST = 10
-"""Samples that a group needs to be tested."""
 
 Judgements = Mapping[str, Judgement]
 

@@ -63,7 +63,7 @@ def page(
     tally, bars, facts = Tally(), Counter[str](), _Facts(summary or {})
     rows = worst(_watched(samples, bars, facts), limit, tally)
     counts = tally.summary()
-    script, style = _asset("score.js"), _asset("score.css")
+    script, style = asset("score.js"), asset("score.css")
     return _template().render(
         title=title,
         facts=facts.all(),
@@ -74,8 +74,8 @@ def page(
         data=_data([_card(*row) for row in rows]),
         script=script,
         style=style,
-        script_hash=_hash(script),
-        style_hash=_hash(style),
+        script_hash=hash_of(script),
+        style_hash=hash_of(style),
     )
 
 
@@ -155,9 +155,9 @@ def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
     return {
         "place": place,
         **sample.model_dump(mode="json"),
-        "languageName": _known(language_name, sample.language) or sample.language,
-        "regionName": _known(region_name, sample.region) or sample.region,
-        "rtl": bool(_known(is_rtl, sample.language)),
+        "languageName": look_up(language_name, sample.language) or sample.language,
+        "regionName": look_up(region_name, sample.region) or sample.region,
+        "rtl": bool(look_up(is_rtl, sample.language)),
         "defaultInstruction": sample.instruction == DEFAULT_INSTRUCTION,
         "judge": judgement.judge,
         "state": state(judgement),
@@ -173,12 +173,12 @@ def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
     }
 
 
-def _known(look_up: Callable[[str], T], code: str | None) -> T | None:
+def look_up(find: Callable[[str], T], code: str | None) -> T | None:
     """What is known of a code; a page is no place to refuse one."""
     if not code:
         return None
     with suppress(InputError):
-        return look_up(code)
+        return find(code)
     return None
 
 
@@ -201,9 +201,11 @@ def _data(cards: list[dict[str, Any]]) -> Markup:
     return Markup(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
 
 
-def _asset(name: str) -> Markup:
+def asset(name: str) -> Markup:
+    """A stylesheet or script of the templates."""
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
 
 
-def _hash(asset: str) -> str:
+def hash_of(asset: str) -> str:
+    """What the page's policy allows it by."""
     return "sha256-" + b64encode(sha256(asset.encode()).digest()).decode()

@@ -125,12 +125,17 @@ def area(gold: npt.ArrayLike, scores: npt.ArrayLike) -> Influenced | None:
 
 
 def compare(first: Influenced, second: Influenced, groups: npt.ArrayLike | None = None) -> ZTest:
-    """Test whether two statistics of the same samples are equal: z = difference / error of the difference."""
+    """Test whether two statistics of the same samples are equal: z = difference / error of the difference.
+
+    The p-value is at least 2 / 2ⁿ for n samples (or groups), as no paired test of so few can be surer.
+    """
     same_length(first=first.influence, second=second.influence)
     difference = first.value - second.value
     error = _error(first.influence - second.influence, groups)
     p_value = erfc(abs(difference) / error / sqrt(2)) if error else float(difference == 0)
-    return ZTest(difference, difference - Z95 * error, difference + Z95 * error, p_value)
+    units = np.unique(group_codes(groups, first.influence.size)).size
+    least = min(1.0, 2.0 ** (1 - units))
+    return ZTest(difference, difference - Z95 * error, difference + Z95 * error, max(p_value, least))
 
 
 def _error(influence: Floats, groups: npt.ArrayLike | None) -> float:

@@ -18,6 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Protocol
 
+from mores.errors import InputError
 from mores.factory.gold import Gold
 from mores.meta.baselines.constant import Constant, Majority
 from mores.meta.baselines.retrieval import Retrieval
@@ -53,6 +54,14 @@ BASELINES: dict[str, Callable[[], Baseline]] = {
 }
 SHORTCUT = "words"
 """The one that never sees the instruction."""
+
+
+def fit(name: str, baseline: Baseline, train: Sequence[Gold], dev: Sequence[Gold]) -> None:
+    """Fit a baseline; an error where there is nothing to tell right from wrong by."""
+    for split, own in (("train", train), ("dev", dev)):
+        if len({bool(gold.report.errors) for gold in own}) < 2:
+            raise InputError(f"{name} learns from {split}.jsonl, which has no correct and wrong samples")
+    baseline.fit(train, dev)
 
 
 def judge(name: str, baseline: Baseline, golds: Sequence[Gold]) -> Iterator[Judgement]:

@@ -31,16 +31,15 @@ class Majority:
     learns: bool = True
     version: str = "1"
     _balance: Counter[str | None] = field(default_factory=Counter)
+    """Right samples less wrong ones, by source."""
 
     def fit(self, train: Sequence[Gold], dev: Sequence[Gold]) -> None:  # noqa: ARG002 - the protocol's signature
         self._balance = Counter()
         for gold in train:
-            sign = -1 if gold.report.errors else 1
-            self._balance[gold.sample.source] += sign
-            self._balance[None] += sign
+            self._balance[gold.sample.source] += -1 if gold.report.errors else 1
 
     def scores(self, golds: Sequence[Gold]) -> list[float]:
         return [-1.0 if self._of(gold.sample.source) < 0 else 0.0 for gold in golds]
 
     def _of(self, source: str | None) -> int:
-        return self._balance[source if source in self._balance else None]
+        return self._balance[source] if source in self._balance else self._balance.total()

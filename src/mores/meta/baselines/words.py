@@ -24,7 +24,7 @@ class Words:
         self._fitted = guesser().fit(self._rows(train), [not gold.report.errors for gold in train])
 
     def scores(self, golds: Sequence[Gold]) -> list[float]:
-        return [float(odds) for odds in self._fitted.decision_function(self._rows(golds))]
+        return [float(odds) for odds in self._fitted.decision_function(self._rows(golds))] if golds else []
 
     def _rows(self, golds: Sequence[Gold]) -> Any:
         from scipy.sparse import hstack
