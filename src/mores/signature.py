@@ -15,7 +15,8 @@ def sign(fields: Mapping[str, object]) -> str:
 
 def sign_data(signature: str, revision: str) -> str:
     """A signature with the data that its number is of."""
-    return sign({**read_signature(signature), "data": revision}) if signature else sign({"data": revision})
+    fields = read_signature(signature) or {"mores": __version__}
+    return "|".join(f"{name}:{value}" for name, value in {**fields, "data": revision}.items())
 
 
 def read_signature(signature: str) -> dict[str, str]:

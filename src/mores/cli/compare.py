@@ -12,7 +12,7 @@ from rich.table import Table
 from mores.meta.dataset import Dataset
 from mores.meta.records import STATISTICS, Comparison, Versus
 from mores.meta.scorers import read_judgements
-from mores.meta.versus import compare_judges, compare_texts
+from mores.meta.versus import check_data, compare_judges, compare_texts
 
 NAMES = {**STATISTICS, "score": "mean score", "error_free": "without error"}
 
@@ -52,7 +52,10 @@ def compare(first: str, second: str, data: Path | None, split: str, by: str, for
     if data is None:
         found = compare_texts(names, one, two, force=force)
     else:
-        found = compare_judges(names, one, two, Dataset(data, split).golds, force=force)
+        dataset = Dataset(data, split)
+        for name, judgements in ((first, one), (second, two)) if not force else ():
+            check_data(name, judgements, dataset)
+        found = compare_judges(names, one, two, dataset.golds, force=force)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return

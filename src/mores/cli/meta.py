@@ -19,7 +19,7 @@ from mores.cli.score import print_estimate
 from mores.engine import Counts
 from mores.engine.cost import price_of
 from mores.engine.loop import run
-from mores.errors import ConfigError, InputError
+from mores.errors import ConfigError, InputError, ModelError
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter, write_text
 from mores.meta.baselines import BASELINES, fit, judge
@@ -118,6 +118,8 @@ def meta(
     found = job.run(chosen, tables)
     _show(found, by, as_json)
     click.echo(f"wrote {out}; its page is {out / 'meta.html'}", err=True)
+    if silent := [one.metric for one in found.evaluations if not one.n]:
+        raise ModelError(f"{silent[0]} could score no sample; the reasons stand in {out / 'judgements'}")
 
 
 def _chosen(metrics: tuple[str, ...], baselines: str) -> list[Scorer]:

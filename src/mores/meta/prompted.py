@@ -109,13 +109,13 @@ class Prompted:
         sample: Sample = answer.job.data
         failure = answer.failure if answer.completion is None else None
         found = failure or (self._score(answer.completion) if answer.completion else None)
-        signature = self.signature()
+        signature = self.signature(answer.completion is None or answer.completion.logprobs is not None)
         if isinstance(found, Failure) or found is None:
             return Judgement(sample_id=sample.id, judge=self.name, failure=found, signature=signature)
         notes = (NO_LOGPROBS,) if self.plus_p and found == 0 else ()
         return Judgement(sample_id=sample.id, judge=self.name, score=found, notes=notes, signature=signature)
 
-    def signature(self) -> str:
+    def signature(self, with_logprobs: bool = True) -> str:
         """What must be the same for two scores to be comparable."""
         settings = self.how.settings
         prompt = blake2b(_prompt(self.kind).encode(), digest_size=4).hexdigest()
@@ -125,6 +125,7 @@ class Prompted:
                 "model": self.how.judge_model.identity,
                 "prompt": prompt,
                 "decoding": f"t{settings.temperature},max{settings.max_tokens},seed{settings.seed}",
+                "p": "mean-logprob" if self.plus_p and with_logprobs else "none",
             }
         )
 

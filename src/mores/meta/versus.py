@@ -13,6 +13,7 @@ import numpy as np
 from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
 from mores.meta.compare import FEWEST, PERMUTATIONS, adjusted, compare_accuracy, compare_scored, shared
+from mores.meta.dataset import Dataset
 from mores.meta.evaluate import Floats, Scored, join, labels
 from mores.meta.records import Comparison, Versus
 from mores.signature import read_signature
@@ -99,6 +100,14 @@ def _same_data(names: tuple[str, str], one: Judgements, two: Judgements, force: 
     """Two judges may differ in everything but the data and the version of Mores."""
     different = _differences(one, two, only={"data", "mores"})
     _refuse(names, different, "judges are comparable only on the same data", force)
+
+
+def check_data(name: str, judgements: Judgements, data: Dataset) -> None:
+    """Judgements that say of what data they are must be of these."""
+    said = _fields(judgements).get("data", {data.revision})
+    if said != {data.revision}:
+        wrong = f"{name} is of data {' / '.join(sorted(said))}, {data.folder} ({data.split}) is {data.revision}"
+        raise ConfigError(f"{wrong}; give the dataset that was judged (--force compares them all the same)")
 
 
 def _differences(

@@ -33,15 +33,17 @@ class Influenced:
 
     value: float
     influence: Floats
+    least: float = -1.0
+    """No value is below; none is above 1."""
 
     def error(self, groups: npt.ArrayLike | None = None) -> float:
         """Standard error; samples of a group are taken to depend on each other."""
         return _error(self.influence, groups)
 
     def interval(self, groups: npt.ArrayLike | None = None) -> tuple[float, float]:
-        """95% interval, value ± 1.96 errors, cut at -1 and 1: all statistics here lie between."""
+        """95% interval, value ± 1.96 errors, within the values that there can be."""
         half = Z95 * self.error(groups)
-        return max(-1.0, self.value - half), min(1.0, self.value + half)
+        return max(self.least, self.value - half), min(1.0, self.value + half)
 
 
 @dataclass(frozen=True)
@@ -106,7 +108,7 @@ def tie_accuracy(human: npt.ArrayLike, metric: npt.ArrayLike, epsilon: float) ->
         alike = np.where(np.abs(dy) <= epsilon, dx == 0, dx * dy > 0)
         right[rows] = alike.sum(axis=1) - 1  # a sample agrees with itself
     each = right / (x.size - 1)
-    return Influenced(float(each.mean()), 2 / x.size * (each - each.mean()))
+    return Influenced(float(each.mean()), 2 / x.size * (each - each.mean()), least=0.0)
 
 
 def area(gold: npt.ArrayLike, scores: npt.ArrayLike) -> Influenced | None:
@@ -121,7 +123,7 @@ def area(gold: npt.ArrayLike, scores: npt.ArrayLike) -> Influenced | None:
         below = np.searchsorted(others, own, "left") + np.searchsorted(others, own, "right")
         beaten = below / (2 * others.size)
         influence[truth == side] = ((beaten if side else 1 - beaten) - value) / own.size
-    return Influenced(value, influence)
+    return Influenced(value, influence, least=0.0)
 
 
 def compare(first: Influenced, second: Influenced, groups: npt.ArrayLike | None = None) -> ZTest:

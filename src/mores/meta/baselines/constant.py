@@ -14,7 +14,7 @@ class Constant:
     """The same score for every sample."""
 
     score: float
-    learns: bool = False
+    learns: tuple[str, ...] = ()
     version: str = "1"
 
     def fit(self, train: Sequence[Gold], dev: Sequence[Gold]) -> None:
@@ -28,7 +28,7 @@ class Constant:
 class Majority:
     """An error where most training samples of the source have one; of a source that it does not know, of all."""
 
-    learns: bool = True
+    learns: tuple[str, ...] = ("train",)
     version: str = "1"
     _balance: Counter[str | None] = field(default_factory=Counter)
     """Right samples less wrong ones, by source."""

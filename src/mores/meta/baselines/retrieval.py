@@ -25,7 +25,7 @@ NEAREST = 5
 class Retrieval:
     """Weighted agreement with the nearest facts, less a threshold."""
 
-    learns: bool = True
+    learns: tuple[str, ...] = ("train", "dev")
     version: str = "1"
     _index: Any = None
     _facts: list[frozenset[str]] = field(default_factory=list)

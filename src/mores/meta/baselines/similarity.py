@@ -36,7 +36,7 @@ def embedder() -> tuple[str, Embed]:
 class Similarity:
     """Cosine of text and country's name, less a threshold."""
 
-    learns: bool = True
+    learns: tuple[str, ...] = ("train", "dev")
     version: str = ""
     _embed: Embed | None = None
     _cut: float = 0.0
@@ -87,8 +87,10 @@ _KNOWN: dict[str, npt.NDArray[np.float32]] = {}
 
 
 def _encode(texts: list[str]) -> npt.NDArray[np.float32]:
+    if not texts:
+        return np.zeros((0, 0), dtype=np.float32)
     made = _loaded().encode(texts, batch_size=128, normalize_embeddings=True, show_progress_bar=False)
-    return np.asarray(made, dtype=np.float32).reshape(len(texts), -1)
+    return np.asarray(made, dtype=np.float32)
 
 
 @cache

@@ -16,7 +16,7 @@ class Words:
 
     both: bool
     """Whether the instruction is seen too."""
-    learns: bool = True
+    learns: tuple[str, ...] = ("train",)
     version: str = "1"
     _fitted: Any = None
 

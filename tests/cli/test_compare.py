@@ -1,0 +1,126 @@
+"""`mores compare`, through the real command."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+
+from mores.meta.records import Versus
+from tests.cli.conftest import Run
+from tests.cli.test_meta import inside, put
+from tests.meta.golds import labelled
+
+__all__ = ["inside"]
+
+GOLDS = [labelled(f"s{i}", i % 2 == 0, source="ab"[i % 3 == 0], language="de") for i in range(60)]
+LINES = "".join(gold.model_dump_json() + "\n" for gold in GOLDS)
+REVISION = sha256(LINES.encode()).hexdigest()[:12]
+SIGNED = f"metric:x.1|model:m|mores:1|data:{REVISION}"
+
+
+@pytest.fixture
+def files(home: Path) -> None:
+    """A dataset, a good judge A of it and a poor one B."""
+    (home / "d").mkdir()
+    (home / "d" / "test.jsonl").write_text(LINES)
+    put("A.jsonl", GOLDS, lambda gold: -5.0 if gold.report.errors else 1.0, signature=SIGNED)
+    put("B.jsonl", GOLDS[2:], lambda _: -1.0, signature=SIGNED.replace("model:m", "model:n"))
+
+
+def found(stdout: str) -> Versus:
+    return Versus.model_validate_json(stdout)
+
+
+@pytest.mark.usefixtures("files")
+def test_two_judges_of_a_dataset(inside: Run) -> None:
+    done = inside("compare", "A.jsonl", "B.jsonl", "--data", "d", "--json")
+    assert done.returncode == 0, done.stderr
+    both = found(done.stdout)
+    assert (both.first, both.second, both.n, both.left_out) == ("A.jsonl", "B.jsonl", 58, 2)
+    [accuracy, *_] = both.overall
+    assert accuracy.statistic == "scaled_accuracy"
+    assert accuracy.difference == pytest.approx(1.0)
+    assert accuracy.p < 0.01
+    assert set(both.by["source"]) == {"a", "b"}
+    done = inside("compare", "A.jsonl", "B.jsonl", "--data", "d", "--by", "language")
+    lines = done.stdout.splitlines()
+    assert "A.jsonl less B.jsonl on 58 samples, 2 more left out because one of them has no" in " ".join(
+        done.stdout.split()
+    )
+    assert any(line.startswith("S.Acc.") and "+1.000" in line and "[+" in line for line in lines)
+    assert any(line.startswith("de ") and line.rstrip().endswith("58") for line in lines)
+    back = found(inside("compare", "B.jsonl", "A.jsonl", "--data", "d", "--json").stdout)
+    assert back.overall[0].difference == pytest.approx(-1.0)
+    assert back.overall[0].p == accuracy.p
+
+
+@pytest.mark.usefixtures("files")
+def test_other_data_are_refused_unless_forced(inside: Run) -> None:
+    put("C.jsonl", GOLDS, lambda _: 1.0, signature=SIGNED.replace(REVISION, "another"))
+    done = inside("compare", "A.jsonl", "C.jsonl", "--data", "d", "--json")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"C.jsonl is of data another, d (test) is {REVISION}; give the dataset that was judged" in done.stderr
+    done = inside("compare", "A.jsonl", "C.jsonl", "--data", "d", "--json", "--force")
+    assert (done.returncode, found(done.stdout).n) == (0, 60)
+
+
+@pytest.mark.usefixtures("files")
+def test_texts_of_two_models_by_one_judge(mores: Run) -> None:
+    put("C.jsonl", GOLDS, lambda _: -1.0, signature=SIGNED.replace(REVISION, "another"))
+    done = mores("compare", "A.jsonl", "C.jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "mean score" in done.stdout
+    assert "without error" in done.stdout
+    both = found(mores("compare", "A.jsonl", "C.jsonl", "--json").stdout)
+    assert {one.statistic: one.difference for one in both.overall} == {"score": pytest.approx(-1), "error_free": 0.5}
+    done = mores("compare", "A.jsonl", "B.jsonl")
+    assert done.returncode == 2
+    assert "scores are comparable only from the same judge" in done.stderr
+    assert "model: m and n" in done.stderr
+    assert mores("compare", "A.jsonl", "B.jsonl", "--force").returncode == 0
+
+
+@pytest.mark.usefixtures("files")
+def test_what_score_writes_can_be_compared(inside: Run) -> None:
+    for name in ("one", "two"):
+        Path(f"{name}.jsonl").write_text(
+            "".join(json.dumps({"id": str(i), "text": f"{name} {i}"}) + "\n" for i in range(9))
+        )
+        assert inside("score", f"{name}.jsonl", "--model", "fake:clean").returncode == 0
+    done = inside("compare", "one.judgements.jsonl", "two.judgements.jsonl", "--json")
+    assert done.returncode == 0, done.stderr
+    assert [(one.difference, one.p, one.n) for one in found(done.stdout).overall] == [(0, 1, 9), (0, 1, 9)]
+
+
+@pytest.mark.usefixtures("files")
+def test_names_with_brackets_are_shown_as_they_are(inside: Run) -> None:
+    Path("[bold]").mkdir()
+    Path("A.jsonl").rename("[bold]/[i].jsonl")
+    done = inside("compare", "[bold]/[i].jsonl", "[bold]/[i].jsonl")
+    assert done.returncode == 0, done.stderr
+    assert "[bold]/[i].jsonl less [bold]/[i].jsonl" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["A.jsonl"], 2, "Missing argument 'B'"),
+        (["A.jsonl", "nowhere.jsonl"], 2, "'nowhere.jsonl' does not exist"),
+        (["A.jsonl", "B.jsonl", "--data", "nowhere"], 2, "'nowhere' does not exist"),
+        (["A.jsonl", "bad.jsonl"], 1, "bad.jsonl:1: "),
+        (["A.jsonl", "other.jsonl", "--force"], 1, "no scored text in common; texts are paired by their ids"),
+        (["A.jsonl", "other.jsonl", "--force", "--data", "d"], 1, "no sample of the dataset in common"),
+        (["A.jsonl", "A.jsonl", "--data", "d", "--split", "dev"], 1, "dev.jsonl: no such file"),
+    ],
+)
+@pytest.mark.usefixtures("files")
+def test_wrong_usage_and_wrong_files(inside: Run, arguments: list[str], code: int, words: str) -> None:
+    Path("bad.jsonl").write_text('{"id": 1}\n')
+    Path("other.jsonl").write_text('{"sample_id": "x", "judge": "j", "score": 1}\n')
+    done = inside("compare", *arguments)
+    assert words in done.stderr
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr

@@ -1,0 +1,418 @@
+"""`mores meta`, through the real command, on a small dataset that `mores build` made."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import shutil
+import subprocess
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mores.cli import main
+from mores.factory.gold import Gold
+from mores.factory.items import SourceItem, Task
+from mores.io import JsonlWriter, read_records
+from mores.meta.baselines import BASELINES, similarity
+from mores.meta.records import STATISTICS, Meta
+from mores.signature import read_signature
+from mores.types import Judgement
+from tests.cli.conftest import Run, command
+from tests.engine.server import Server
+from tests.meta.golds import DISHES, NAMES
+
+FAST = "always,never,majority,words"
+CLEAN = '{"errors": [], "explanation": "Fine."}'
+
+
+def quiz(count: int) -> list[SourceItem]:
+    """Hard errors: the dish of another country."""
+    draw = random.Random(1)
+    made = []
+    for i in range(count):
+        region = draw.choice(list(DISHES))
+        wrong = draw.choice([dish for dish in DISHES.values() if dish != DISHES[region]])
+        made.append(
+            SourceItem(
+                source="quiz", id=f"{i:03d}", task=Task.FREEFORM,
+                question=f"What is eaten on day {i} in {NAMES[region]}?", answer=DISHES[region], wrong=(wrong,),
+                region=region, language="en",
+            )
+        )  # fmt: skip
+    return made
+
+
+def facts(count: int) -> list[SourceItem]:
+    """No wrong answers: rules make soft errors of the numbers."""
+    draw = random.Random(2)
+    return [
+        SourceItem(
+            source="facts", id=f"{i:03d}", task=Task.FREEFORM,
+            question=f"When is feast {i}?", language="de", region="DE",
+            answer=f"The feast is on {draw.randint(1, 28)} July and lasts {draw.randint(2, 9)} days.",
+        )
+        for i in range(count)
+    ]  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A dataset of two sources."""
+    folder = tmp_path_factory.mktemp("data")
+    for items in (quiz(90), facts(60)):
+        (folder / f"{items[0].source}.jsonl").write_text("".join(item.model_dump_json() + "\n" for item in items))
+    (folder / "mine.yaml").write_text("name: mine\nsources: [quiz.jsonl, facts.jsonl]\nsampling: paper\n")
+    done = subprocess.run(
+        command("build", "mine.yaml", "--out", "mine"), cwd=folder, capture_output=True, check=False, env=os.environ
+    )
+    assert done.returncode == 0, done.stderr
+    return folder / "mine"
+
+
+@pytest.fixture
+def inside(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The same command in this process, which is faster; without MiniLM, which is slow."""
+    assert Path.cwd() == home
+    monkeypatch.setattr(similarity, "embedder", lambda: ("ngrams", similarity._ngrams))
+
+    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+        with pytest.raises(SystemExit) as stopped:
+            main(list(arguments))
+        said = capsys.readouterr()
+        return subprocess.CompletedProcess(arguments, int(stopped.value.code or 0), said.out, said.err)
+
+    return run
+
+
+def golds(data: Path, split: str = "test") -> list[Gold]:
+    return list(read_records(data / f"{split}.jsonl", Gold))
+
+
+def judged(path: str | Path) -> list[Judgement]:
+    return list(read_records(path, Judgement))
+
+
+def put(path: str | Path, own: list[Gold], score: Callable[[Gold], float], **given: str) -> str:
+    """A file of judgements."""
+    with JsonlWriter(path) as writer:
+        for gold in own:
+            writer.write(Judgement(sample_id=gold.sample.id, judge="file", score=score(gold), **given))
+    return str(path)
+
+
+def perfect(gold: Gold) -> float:
+    return -5.0 if gold.report.errors else 1.0
+
+
+def script(path: str, answer: str) -> str:
+    Path(path).write_text(json.dumps({"contains": "", "answer": answer}) + "\n")
+    return f"fake:{path}"
+
+
+def ran(done: subprocess.CompletedProcess[str]) -> Meta:
+    assert done.returncode == 0, done.stderr
+    return Meta.model_validate_json(done.stdout)
+
+
+# What is measured and written
+
+
+def test_all_baselines_and_what_is_written(inside: Run, data: Path) -> None:
+    done = inside("meta", "--data", str(data))
+    assert done.returncode == 0, done.stderr
+    assert "wrote mine.meta; its page is mine.meta/meta.html" in done.stderr
+    assert "its verdicts" not in done.stderr
+    for name in BASELINES:
+        assert name in done.stdout
+    for words in ("S.Acc.", "quiz", "facts"):
+        assert words in done.stdout
+    out = Path("mine.meta")
+    assert sorted(path.name for path in out.iterdir()) == ["judgements", "meta.html", "meta.json", "tables.md"]
+    assert {path.stem for path in (out / "judgements").iterdir()} == set(BASELINES)
+    found = Meta.model_validate_json((out / "meta.json").read_text())
+    test = golds(data)
+    assert (found.data, found.split, found.n, found.notes) == ("mine", "test", len(test), ())
+    assert [one.metric for one in found.evaluations] == list(BASELINES)
+    assert all(one.baseline and one.n == found.n and not one.unscored for one in found.evaluations)
+    values = {one.metric: one.scores["scaled_accuracy"].value for one in found.evaluations}
+    assert values["always"] == values["never"] == 0  # right and wrong samples are as many
+    assert (values["retrieval"] or 0) > 0
+    assert found.shortcut is not None
+    assert found.shortcut.value == values["words"]
+    kinds = Counter(gold.kind for gold in test)
+    of_kind = found.counts["kind"]
+    assert set(of_kind) == {"hard", "soft"} <= set(kinds)
+    assert set(found.evaluations[0].scores) <= set(STATISTICS)
+    for name in BASELINES:
+        own = judged(out / "judgements" / f"{name}.jsonl")
+        assert [one.sample_id for one in own] == [gold.sample.id for gold in test]
+        [fields] = {one.signature for one in own}
+        assert read_signature(fields)["data"] == found.revision
+        assert read_signature(fields)["metric"].startswith(f"{name}.")
+    tables, page = (out / "tables.md").read_text(), (out / "meta.html").read_text()
+    assert "words" in tables
+    assert "quiz" in page
+
+
+def test_json_on_stdout_and_progress_on_stderr(mores: Run, data: Path) -> None:
+    done = mores("meta", "--data", str(data), "--baselines", "never", "--json", "--out", "o/deep")
+    found = ran(done)
+    assert found == Meta.model_validate_json(Path("o/deep/meta.json").read_text())
+    assert "never: 1 in" in done.stderr
+    again = mores("meta", "--data", str(data), "--baselines", "never", "--json", "--out", "o/deep")
+    assert again.stdout == done.stdout
+
+
+def test_a_model_as_the_metric_and_behind_a_prompt(mores: Run, data: Path) -> None:
+    three, none = script("three.jsonl", "Three errors.\n**COUNT: 3**"), script("none.jsonl", "COUNT: 0")
+    names = ["excam:fake:clean", "excam:fake:first-word", f"count:{three}", f"count+p:{none}", "count:fake:clean"]
+    chosen = [part for name in names for part in ("--metric", name)]
+    done = mores("meta", "--data", str(data), *chosen, "--baselines", "never", "--json", "--out", "o")
+    assert done.returncode == 1
+    assert "count:fake:clean could score no sample; the reasons stand in o/judgements" in done.stderr
+    found = Meta.model_validate_json(done.stdout)
+    assert "its verdicts mean nothing" in done.stderr
+    test = golds(data)
+    assert [one.metric for one in found.evaluations] == [*names, "never"]
+    clean, first, count, plus_p, failed, _ = found.evaluations
+    assert (clean.scores["scaled_accuracy"].value, clean.scores["correct_passed"].value) == (0, 1)
+    assert first.scores["errors_found"].value == 1
+    assert first.scores["span_f1"].value is not None
+    assert {one.score for one in judged("o/judgements/count_fake_three.jsonl")} == {-3}
+    assert [one.score for one in judged("o/judgements/count+p_fake_none.jsonl")] == pytest.approx(
+        [0.904837] * len(test)
+    )
+    assert count.scores["auc"].value == plus_p.scores["auc"].value == 0.5
+    assert (failed.n, failed.unscored, failed.failures) == (0, len(test), {"parse": len(test)})
+    assert failed.scores["scaled_accuracy"].value is None
+    assert not [c for c in found.comparisons if "count:fake:clean" in (c.first, c.second)]
+
+
+def test_the_store_answers_the_second_time_and_plus_p(mores: Run, data: Path) -> None:
+    with Server(answer=lambda _: "COUNT: 0") as server:
+        arguments = ["meta", "--data", str(data), "--baselines", "none", "--base-url", server.url, "--json"]
+        found = ran(mores(*arguments, "--metric", "count:openai:x", "--metric", "count+p:openai:x"))
+        assert len(server.asked) == found.n
+        assert mores(*arguments, "--metric", "count:openai:x").returncode == 0
+        assert len(server.asked) == found.n
+        assert all("VERY BRIEFLY" in prompt for prompt in server.asked)
+
+
+def test_a_file_of_judgements(mores: Run, data: Path) -> None:
+    test = golds(data)
+    put("people.jsonl", test[1:], perfect, signature="metric:people")
+    found = ran(mores("meta", "--data", str(data), "--metric", "people.jsonl", "--baselines", "always", "--json"))
+    people = found.evaluations[0]
+    assert (people.metric, people.baseline, people.n, people.unscored) == ("people.jsonl", False, len(test) - 1, 1)
+    assert people.failures == {"missing": 1}
+    assert people.scores["scaled_accuracy"].value == 1
+    assert {c.n for c in found.comparisons} == {len(test) - 1}
+    [accuracy] = [c for c in found.comparisons if c.statistic == "scaled_accuracy"]
+    assert accuracy.p < 0.01
+    kept = judged("mine.meta/judgements/people.jsonl")
+    assert {read_signature(one.signature)["data"] for one in kept} == {found.revision}
+    assert {read_signature(one.signature)["metric"] for one in kept} == {"people"}
+
+
+def test_a_file_with_the_name_of_a_baseline_is_kept_beside_it(inside: Run, data: Path) -> None:
+    put("never.jsonl", golds(data), perfect)
+    found = ran(inside("meta", "--data", str(data), "--metric", "never.jsonl", "--baselines", "never", "--json"))
+    assert [one.scores["scaled_accuracy"].value for one in found.evaluations] == [1, 0]
+    kept = {path.name: judged(path)[0].judge for path in Path("mine.meta/judgements").iterdir()}
+    assert kept == {"never.jsonl": "file", "never-2.jsonl": "never"}
+
+
+def test_one_judge_for_each_source(inside: Run, data: Path) -> None:
+    test = golds(data)
+    put("lora-quiz.jsonl", test, perfect)
+    put("lora-facts.jsonl", test, lambda _: 0.0)
+    arguments = ["meta", "--data", str(data), "--metric", "lora-{source}.jsonl", "--baselines", "none", "--json"]
+    found = ran(inside(*arguments))
+    [one] = found.evaluations
+    assert one.by["source"]["quiz"]["scaled_accuracy"].value == 1
+    assert one.by["source"]["facts"]["scaled_accuracy"].value == 0
+    assert one.n == len(test)
+    [matrix] = found.leave_one_out
+    assert {row: set(cells) for row, cells in matrix.matrix.items()} == {"quiz": {"quiz"}, "facts": {"facts"}}
+    assert matrix.average == 0.5
+    put("lora-none.jsonl", test, perfect)
+    [matrix] = ran(inside(*arguments, "--leave-one-out")).leave_one_out
+    assert set(matrix.matrix) == {"quiz", "facts", "none"}
+    assert matrix.matrix["facts"]["quiz"].value == 0
+    assert matrix.matrix["none"]["facts"].value == 1
+    assert matrix.average == 0.5
+    Path("lora-facts.jsonl").unlink()
+    done = inside(*arguments)
+    assert done.returncode == 1
+    assert "lora-facts.jsonl" in done.stderr
+
+
+def test_leaving_out_each_source(inside: Run, data: Path) -> None:
+    found = ran(inside("meta", "--data", str(data), "--baselines", "never,words", "--leave-one-out", "--json"))
+    [matrix] = found.leave_one_out
+    assert matrix.metric == "words"
+    assert {row: set(cells) for row, cells in matrix.matrix.items()} == {
+        row: {"quiz", "facts"} for row in ("none", "quiz", "facts")
+    }
+    own = [matrix.matrix[source][source].value or 0 for source in ("quiz", "facts")]
+    assert matrix.average == pytest.approx(sum(own) / 2)
+
+
+def test_a_limit_and_another_split(inside: Run, data: Path) -> None:
+    found = ran(inside("meta", "--data", str(data), "--baselines", "never", "--limit", "4", "--split", "dev", "--json"))
+    assert (found.n, found.split, found.counts["source"]) == (8, "dev", {"quiz": 4, "facts": 4})
+    assert found.evaluations[0].scores["correct_passed"].value == 1
+    kept = judged("mine.meta/judgements/never.jsonl")
+    assert {one.sample_id for one in kept} < {gold.sample.id for gold in golds(data, "dev")}
+
+
+def test_what_is_judged_is_not_learned_from(inside: Run, data: Path) -> None:
+    done = inside("meta", "--data", str(data), "--baselines", FAST, "--split", "train", "--json")
+    found = ran(done)
+    assert [one.metric for one in found.evaluations] == ["always", "never"]
+    assert len(found.notes) == 2
+    assert "note: words was left out: what is judged (train) cannot be learned from" in done.stderr
+
+
+def test_without_training_samples_what_learns_is_left_out(inside: Run, data: Path) -> None:
+    shutil.copytree(data, "bare")
+    Path("bare/train.jsonl").unlink()
+    done = inside("meta", "--data", "bare", "--json")
+    found = ran(done)
+    assert [one.metric for one in found.evaluations] == ["always", "never"]
+    assert {note.split()[0] for note in found.notes} == set(BASELINES) - {"always", "never"}
+    assert "note: words was left out: words learns from train.jsonl" in done.stderr
+    assert found.shortcut is None
+    done = inside("meta", "--data", "bare", "--baselines", "words")
+    assert done.returncode == 1
+    assert "no metric could be evaluated: words was left out" in done.stderr
+
+
+def test_samples_of_one_source_without_regions(inside: Run, data: Path) -> None:
+    Path("bare").mkdir()
+    for split in ("train", "dev", "test"):
+        with JsonlWriter(f"bare/{split}.jsonl") as writer:
+            for gold in golds(data, split):
+                if gold.sample.source == "quiz":
+                    writer.write(gold.model_copy(update={"sample": gold.sample.model_copy(update={"region": None})}))
+    done = inside("meta", "--data", "bare", "--baselines", "never,words,similarity", "--leave-one-out", "--json")
+    found = ran(done)
+    assert [one.metric for one in found.evaluations] == ["never", "words"]
+    assert found.leave_one_out == ()
+    assert "similarity was left out: a threshold needs correct and wrong samples" in found.notes[1]
+    assert "words cannot be trained without each source" in found.notes[0]
+    assert found.counts["region"] == {"unknown": found.n}
+
+
+def test_votes(inside: Run, data: Path) -> None:
+    sample = golds(data, "dev")[0].sample.id
+    rows = [
+        {"sample_id": sample, "annotator": name, "criterion": "culture", "value": value}
+        for name, value in (("ann", "yes"), ("ben", "yes"), ("cem", "no"))
+    ]
+    Path("votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    arguments = ["meta", "--data", str(data), "--baselines", "never", "--votes", "votes.jsonl"]
+    done = inside(*arguments)
+    assert done.returncode == 0, done.stderr
+    assert "Culture rel." in done.stdout
+    assert "Culture rel." in Path("mine.meta/tables.md").read_text()
+    found = ran(inside(*arguments, "--json"))
+    assert found.votes[0].columns == ("3/3", "2/3", "1/3", "0/3")
+    assert found.votes[0].rows["Culture rel."] == ("0.0", "100.0", "0.0", "0.0")
+    rows[1]["value"] = "maybe"
+    Path("votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    done = inside(*arguments, "--out", "not-written")
+    assert done.returncode == 1
+    assert "votes.jsonl: vote 2, ben on culture" in done.stderr
+    assert not Path("not-written").exists()
+
+
+@pytest.mark.parametrize("by", ["language", "region", "task", "kind"])
+def test_the_second_table_by(inside: Run, data: Path, by: str) -> None:
+    done = inside("meta", "--data", str(data), "--baselines", "never,always", "--by", by)
+    assert done.returncode == 0, done.stderr
+    words = {"language": "German", "region": "Kenya", "task": "freeform", "kind": "soft"}[by]
+    assert words in done.stdout
+
+
+# Without sending anything
+
+
+def test_dry_run_sends_and_writes_nothing(inside: Run, data: Path) -> None:
+    n = len(golds(data))
+    put("file.jsonl", golds(data), perfect)
+    with Server() as server:
+        arguments = ["meta", "--data", str(data), "--base-url", server.url, "--dry-run", "--metric", "file.jsonl"]
+        models = ["--metric", "excam:openai:x", "--metric", "count:openai:x"]
+        done = inside(*arguments, *models)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.count(f"{n} calls would be sent") == 2
+        assert "count:openai:x:" in done.stdout
+        found = json.loads(inside(*arguments, *models, "--json").stdout)
+        assert {name: own["calls"] for name, own in found.items()} == {"excam:openai:x": n, "count:openai:x": n}
+        assert "at most $" in inside(*arguments, *models, "--price", "1,2").stdout
+        assert "no model would be asked" in inside(*arguments).stdout
+        assert server.asked == []
+    assert not Path("mine.meta").exists()
+
+
+# What is wrong
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["--metric", "exam:fake:clean"], 2, "did you mean 'excam'?"),
+        (["--metric", "wrods"], 2, "did you mean 'words'?"),
+        (["--metric", "count"], 2, "which model?"),
+        (["--metric", "excam:nonsense"], 2, "nonsense"),
+        (["--baselines", "wrods"], 2, "--baselines 'wrods': unknown; known are always, never"),
+        (["--baselines", "none"], 2, "nothing to evaluate; name a metric with --metric"),
+        (["--limit", "1"], 2, "--limit"),
+        (["--by", "colour"], 2, "--by"),
+        (["--split", "rest"], 2, "--split"),
+        (["--votes", "nowhere.jsonl"], 2, "nowhere.jsonl"),
+        (["--metric", "nowhere.jsonl"], 1, "nowhere.jsonl"),
+        (["--metric", "other.jsonl"], 1, "other.jsonl: none of its judgements is of a test sample of"),
+        (["--metric", "nan.jsonl"], 1, "nan.jsonl: the score of 'x' is nan"),
+        (["--metric", "twice.jsonl"], 1, "'x' is judged twice"),
+        (["--metric", "bad.jsonl"], 1, "bad.jsonl:1: "),
+    ],
+)
+def test_wrong_usage_and_wrong_files(inside: Run, data: Path, arguments: list[str], code: int, words: str) -> None:
+    line = '{"sample_id": "x", "judge": "j", "score": 1}\n'
+    Path("other.jsonl").write_text(line)
+    Path("nan.jsonl").write_text(line.replace("1}", "NaN}"))
+    Path("twice.jsonl").write_text(line * 2)
+    Path("bad.jsonl").write_text("nonsense\n")
+    done = inside(
+        "meta", "--data", str(data), *(["--baselines", "never"] if "--baselines" not in arguments else []), *arguments
+    )
+    assert words in done.stderr
+    assert done.returncode == code
+    assert "Traceback" not in done.stderr
+    assert done.stdout == ""
+
+
+def test_a_folder_that_is_no_dataset(inside: Run, home: Path) -> None:
+    (home / "empty").mkdir()
+    done = inside("meta", "--data", "empty")
+    assert done.returncode == 1
+    assert "test.jsonl: no such file; give a folder that `mores build` wrote with --data" in done.stderr
+    (home / "empty" / "test.jsonl").write_text("")
+    done = inside("meta", "--data", "empty", "--baselines", "never")
+    assert done.returncode == 1
+    assert "there is no sample in it" in done.stderr
+    assert inside("meta", "--data", "nowhere").returncode == 2
+
+
+def test_a_server_that_cannot_be_reached(mores: Run, data: Path) -> None:
+    with Server() as server:
+        pass
+    done = mores("meta", "--data", str(data), "--metric", "count:openai:x", "--base-url", server.url)
+    assert done.returncode == 1
+    assert f"cannot reach {server.url}" in done.stderr
