@@ -19,6 +19,7 @@ LAYERS = [
     {"engine"},
     {"metric", "factory"},
     {"meta"},
+    {"bench"},
     {"report"},
     {"cli"},
 ]

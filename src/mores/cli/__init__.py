@@ -14,6 +14,7 @@ from mores.errors import ConfigError, MoresError
 
 COMMANDS = {
     "score": "Find the cultural errors in texts.",
+    "bench": "Measure how well a model knows cultures.",
     "show": "Look at judgements that exist, by a model or by people.",
     "pull": "Get the embedded model, or another GGUF file.",
     "audit": "Test how far a judge can be trusted.",

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -73,6 +74,13 @@ def judge_options(function: F) -> F:
     return function
 
 
+def model_options(function: F) -> F:
+    """All options that `served` reads: the model, and how it is reached."""
+    for option in reversed(_SERVING + _RUNNING):
+        function = option(function)
+    return _MODEL(function)
+
+
 def metric(given: dict[str, Any]) -> Metric:
     """The metric that the options describe; they are taken out of `given`."""
     take = given.pop
@@ -82,10 +90,16 @@ def metric(given: dict[str, Any]) -> Metric:
         max_errors=take("max_errors"),
         repair=take("repair"),
         max_tokens=take("max_tokens"),
-        temperature=_number("temperature", take("temperature"), float),
-        seed=_number("seed", take("seed"), int),
+        temperature=number("temperature", take("temperature"), float),
+        seed=number("seed", take("seed"), int),
         max_characters=take("max_characters"),
     )
+    return replace(served(given), settings=settings)
+
+
+def served(given: dict[str, Any]) -> Metric:
+    """The model, its limits and the store, as the options say, with the metric's own settings."""
+    take = given.pop
     limits = Limits(
         concurrency=take("concurrency"),
         attempts=take("attempts"),
@@ -95,7 +109,13 @@ def metric(given: dict[str, Any]) -> Metric:
     )
     options = Options(take("base_url"), take("adapter"), take("slots"), take("context"), take("threads"))
     store, no_store = take("store"), take("no_store")
-    return Metric(take("model"), settings, limits, options, None if no_store else store or store_path(), take("fresh"))
+    place = None if no_store else store or store_path()
+    return Metric(take("model"), limits=limits, options=options, store=place, fresh=take("fresh"))
+
+
+def judge_of(metric: Metric, base_url: str | None) -> Options:
+    """The options of a second model that grades: those of the first, and an address of its own where one is given."""
+    return replace(metric.options, base_url=base_url or metric.options.base_url, adapter=None)
 
 
 @contextmanager
@@ -124,7 +144,8 @@ def _finite(seconds: float | None) -> float | None:
     return seconds
 
 
-def _number(option: str, value: str, kind: Callable[[str], T]) -> T | None:
+def number(option: str, value: str, kind: Callable[[str], T]) -> T | None:
+    """A number, or None for `none`."""
     if value == "none":
         return None
     try:

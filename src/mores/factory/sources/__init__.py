@@ -72,9 +72,7 @@ def folder_of(name: str, data: Path | None = None, revision: str | None = None) 
     found = source(name)
     if data is not None:
         return Path(data) / name
-    if found.hub is None:
-        raise ConfigError(f"{name} is not on the Hub; get it from {found.homepage} and name its folder with --data")
-    return _download(found, found.hub, revision or REVISIONS.get(name))
+    return download(name, found.hub, revision or REVISIONS.get(name), found.homepage)
 
 
 def revision_of(place: Path) -> str:
@@ -88,14 +86,17 @@ def revision_of(place: Path) -> str:
     return f"sha256:{total.hexdigest()}"
 
 
-def _download(found: Source, hub: str, revision: str | None) -> Path:
+def download(name: str, hub: str | None, revision: str | None, homepage: str) -> Path:
+    """A dataset of the Hub, at a commit or as it is now."""
+    if hub is None:
+        raise ConfigError(f"{name} is not on the Hub; get it from {homepage} and name its folder with --data")
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
         fix = "`pip install 'mores[hub]'`, or name a folder that has it with --data"
-        raise ConfigError(f"{found.name}: getting data from the Hub needs huggingface_hub; {fix}") from error
+        raise ConfigError(f"{name}: getting data from the Hub needs huggingface_hub; {fix}") from error
     try:
         return Path(snapshot_download(hub, repo_type="dataset", revision=revision))
     except Exception as error:  # the library raises a dozen kinds, all of which mean this
-        fix = f"check the network, or get it from {found.homepage} and name its folder with --data"
-        raise InputError(f"{found.name}: {hub} could not be had from the Hub ({error}); {fix}") from error
+        fix = f"check the network, or get it from {homepage} and name its folder with --data"
+        raise InputError(f"{name}: {hub} could not be had from the Hub ({error}); {fix}") from error

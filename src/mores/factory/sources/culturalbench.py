@@ -30,11 +30,17 @@ class Statement:
     true: bool
 
 
-def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
+def read_statements(folder: Path, on_bad: OnBad) -> dict[str, list[Statement]]:
+    """The statements of each question."""
     paths = find(folder, "hard_true_false.json", "CulturalBench-Hard*.csv", "*Hard*.parquet", "*Hard*/*.parquet")
     by_question: dict[str, list[Statement]] = {}
     for statement in collect(chain.from_iterable(read(path, depth=2) for path in paths), _statement, on_bad):
         by_question.setdefault(statement.question_id, []).append(statement)
+    return by_question
+
+
+def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
+    by_question = read_statements(folder, on_bad)
     first = (statements[0].row for statements in by_question.values())
     yield from items(first, lambda row: _item(by_question[row.text("question_id", "question_idx")]), on_bad)
 

@@ -1,0 +1,147 @@
+"""What a benchmark is: items, how an answer is graded, and what is said of the grades.
+
+A benchmark is one folder with its code, prompts and README, and one line in `mores.bench.BENCHMARKS`. `run.py` does the
+rest: it asks the model, lets the judge grade, and adds up.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from pathlib import Path
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.errors import InputError
+from mores.models.base import Message
+from mores.types import Failure, Item, Record
+
+Floats = npt.NDArray[np.float64]
+OnBad = Callable[[InputError], None]
+
+
+class Label(StrEnum):
+    """What an answer is."""
+
+    CORRECT = "correct"
+    INCORRECT = "incorrect"
+    NOT_ATTEMPTED = "not_attempted"
+    """It asserts nothing wrong: a refusal, or uncertainty."""
+
+
+class Verdict(Record):
+    """One answer to one item and its grade, or why it has none."""
+
+    item_id: str
+    sample: int = 0
+    """Which of several answers to the same item."""
+    unit: str
+    """The question that the item is part of; a question with several parts is right when all are."""
+    answer: str | None = None
+    """What the model said."""
+    read: str | None = None
+    """What was read in it, for example `B` or `True`."""
+    label: Label | None = None
+    reason: str = ""
+    """The judge's words."""
+    failure: Failure | None = None
+
+
+class Graded(Record):
+    """What a grader says of an answer."""
+
+    label: Label
+    read: str | None = None
+    reason: str = ""
+
+
+Grade = Callable[[Item, str], Graded | Failure]
+"""Grades an answer by rule."""
+
+
+class Judging(Protocol):
+    """Grades answers with the help of a model. What it is told and how its words are read is fixed by the benchmark."""
+
+    prompt: str
+    """A hash of the prompts."""
+
+    def ask(self, item: Item, answer: str) -> tuple[Message, ...] | Graded:
+        """What the judge is asked; a grade where there is no need to ask, for example of an empty answer."""
+
+    def ask_again(self, item: Item, answer: str, said: str) -> tuple[Message, ...] | None:
+        """A second question in the light of what it said, if there is one."""
+
+    def read(self, item: Item, answer: str, said: str, again: bool) -> Graded | Failure:
+        """The grade in its words; `again` says that they answer the second question."""
+
+
+Counts = Floats
+"""Labels × columns: how many verdicts are correct, incorrect, not attempted."""
+Figure = Callable[[Counts], Floats]
+"""A number made of counts, column by column; nan where it is not defined."""
+
+
+def _share(label: int) -> Figure:
+    return lambda c: ratio(c[label], c.sum(axis=0))
+
+
+def ratio(above: Floats, below: Floats) -> Floats:
+    """above / below, nan where below is 0."""
+    found: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
+    return found
+
+
+accuracy = _share(0)
+ACCURACY: Mapping[str, Figure] = {"accuracy": accuracy}
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """One benchmark."""
+
+    name: str
+    title: str
+    version: str
+    """Changes when its numbers do."""
+    licence: str
+    homepage: str
+    files: str
+    """What a local folder must hold, in the published schema, in one line for people."""
+    read: Callable[[Path, OnBad], Iterator[Item]]
+    """The items of a folder, parts of a question one after the other; a bad row goes to the callback."""
+    source: str
+    """Name of the folder among the data; also of the factory's source, where there is one."""
+    grade: Grade | None = None
+    judging: Judging | None = None
+    """Exactly one of both."""
+    figures: Mapping[str, Figure] = field(default_factory=lambda: ACCURACY)
+    """What is said of a group of questions; the first is the headline."""
+    groupings: tuple[str, ...] = ("region", "language", "topic")
+    """Fields of an item, or keys of its metadata, that results are broken down by."""
+    references: Callable[[Sequence[Item]], Mapping[str, float]] = lambda _: {}
+    """What is known to be reached without knowledge, for example by guessing: lines to compare with."""
+    system: str | None = None
+    max_tokens: int = 512
+    temperature: float | None = 0.0
+    hub: str | None = None
+    revision: str | None = None
+    variants: tuple[str, ...] = ()
+    """Other ways to ask, for example in English; the reader gives them in `metadata["variants"]`."""
+
+    def unit(self, item: Item) -> str:
+        """The question that an item is part of."""
+        return str(item.metadata.get("unit", item.id))
+
+    def group(self, item: Item, grouping: str) -> str | None:
+        """The group of an item."""
+        value = item.metadata.get(grouping, getattr(item, grouping, None))
+        return None if value is None else str(value)
+
+    def messages(self, item: Item, variant: str | None = None) -> tuple[Message, ...]:
+        """What the model is asked."""
+        text = item.metadata["variants"][variant] if variant else item.prompt
+        system = (Message("system", self.system),) if self.system else ()
+        return (*system, Message("user", text))

@@ -1,0 +1,162 @@
+"""CulturalBench (Chiu et al. 2025): Easy, a choice of four; Hard, four True/False statements that must all be right."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import chain
+from pathlib import Path
+from statistics import fmean
+from string import ascii_uppercase
+
+import numpy as np
+
+from mores.bench.benchmark import Benchmark, OnBad
+from mores.bench.choice import grade_letter, grade_truth
+from mores.bench.prompts import fill, prompt
+from mores.culture import region, region_name
+from mores.errors import InputError
+from mores.factory.sources import REVISIONS
+from mores.factory.sources.culturalbench import SOURCE, Statement, read_statements
+from mores.factory.sources.files import find, read
+from mores.factory.sources.rows import Row, collect
+from mores.meta.baselines.similarity import embedder
+from mores.types import Item
+
+AREAS: Mapping[str, str] = {
+    code: area
+    for area, codes in {
+        "North America": "CA US",
+        "South America": "AR BR CL MX PE",
+        "Northern Europe": "GB",
+        "Western Europe": "DE FR NL",
+        "Southern Europe": "ES IT",
+        "Eastern Europe": "CZ PL RO RU UA",
+        "Africa": "EG MA NG ZA ZW",
+        "Middle East/West Asia": "IL IR LB SA TR",
+        "South Asia": "BD IN NP PK",
+        "Southeast Asia": "ID MY PH SG TH VN",
+        "East Asia": "CN HK JP KR MO TW",
+        "Oceania": "AU NZ",
+    }.items()
+    for code in codes.split()
+}
+"""The paper's groups of regions; its stored text names six of them, the rest follow the United Nations' geoscheme."""
+
+
+def _hard(folder: Path, on_bad: OnBad) -> Iterator[Item]:
+    for statements in read_statements(folder, on_bad).values():
+        for number, one in enumerate(statements):
+            yield Item(
+                id=f"{one.question_id}.{number}",
+                prompt=fill(prompt("culturalbench", "hard"), question=one.question, option=one.option),
+                target=(str(one.true),),
+                language="en",
+                region=region(one.row.text("country")),
+                metadata={"unit": one.question_id, "mode": _mode(statements)} | _area(one.row),
+            )
+
+
+def _mode(statements: Sequence[Statement]) -> str:
+    return "multi" if sum(statement.true for statement in statements) > 1 else "single"
+
+
+def _area(row: Row) -> dict[str, str]:
+    code = region(row.text("country"))
+    return {"area": AREAS[code]} if code in AREAS else {}
+
+
+def _easy(folder: Path, on_bad: OnBad) -> Iterator[Item]:
+    paths = find(folder, "CulturalBench-Easy*.csv", "*Easy*.parquet", "*Easy*/*.parquet")
+    yield from collect(chain.from_iterable(map(read, paths)), _question, on_bad)
+
+
+def _question(row: Row) -> Item:
+    choices = tuple(row.text(f"prompt_option_{letter}") for letter in "abcd")
+    letter = row.text("answer").upper()
+    if letter not in LETTERS:
+        raise InputError(f"the answer is {letter!r}; expected A, B, C or D")
+    options = "\n".join(f"{sign}. {choice}" for sign, choice in zip(LETTERS, choices, strict=True))
+    question = row.text("prompt_question")
+    return Item(
+        id=row.text("question_idx", "question_id"),
+        prompt=fill(prompt("culturalbench", "easy"), question=question, options=options),
+        choices=choices,
+        target=(choices[LETTERS.index(letter)],),
+        language="en",
+        region=region(row.text("country")),
+        metadata={"mode": "multi" if COMPOUND in question else "single"} | _area(row),
+    )
+
+
+LETTERS = ascii_uppercase[:4]
+COMPOUND = "select the option that include all the appropriate statements"
+"""Stands in every Easy question with several true statements, whose options are such as "i, iii"."""
+
+
+def _guessing(items: Sequence[Item]) -> dict[str, float]:
+    """Easy without knowledge: a random letter, and the option most like the name of the country (question unseen)."""
+    share = fmean(1 / len(item.choices) for item in items)
+    return {"random": share, "option most like the country": _by_similarity(items)} if items else {}
+
+
+def _by_similarity(items: Sequence[Item]) -> float:
+    _, embed = embedder()
+    names = [region_name(item.region or "") for item in items]
+    vectors = embed([*names, *(choice for item in items for choice in item.choices)])
+    hits, start = 0, len(names)
+    for row, item in enumerate(items):
+        own = vectors[start : start + len(item.choices)] @ vectors[row].T
+        likeness = np.asarray(own.todense() if hasattr(own, "todense") else own).ravel()
+        hits += item.choices[int(likeness.argmax())] in item.target
+        start += len(item.choices)
+    return hits / len(items)
+
+
+def _coins(items: Sequence[Item]) -> dict[str, float]:
+    """Hard without knowledge: a coin for every statement, and False for every one."""
+    questions: dict[str, list[bool]] = defaultdict(list)
+    for item in items:
+        questions[item.metadata["unit"]].append("True" in item.target)
+    if not questions:
+        return {}
+    statements = [true for own in questions.values() for true in own]
+    return {
+        "random": fmean(0.5 ** len(own) for own in questions.values()),
+        "always False": fmean(not any(own) for own in questions.values()),
+        "always False, statements": 1 - fmean(statements),
+    }
+
+
+EASY = Benchmark(
+    name="culturalbench-easy",
+    title="CulturalBench-Easy: one option of four",
+    version="1",
+    licence=SOURCE.licence,
+    homepage=SOURCE.homepage,
+    files="CulturalBench-Easy.csv",
+    read=_easy,
+    source="culturalbench",
+    grade=grade_letter,
+    groupings=("area", "region", "mode"),
+    references=_guessing,
+    max_tokens=64,
+    hub=SOURCE.hub,
+    revision=REVISIONS["culturalbench"],
+)
+HARD = Benchmark(
+    name="culturalbench-hard",
+    title="CulturalBench-Hard: four statements, all of which must be judged right",
+    version="1",
+    licence=SOURCE.licence,
+    homepage=SOURCE.homepage,
+    files="CulturalBench-Hard.csv or hard_true_false.json",
+    read=_hard,
+    source="culturalbench",
+    grade=grade_truth,
+    groupings=("area", "region", "mode"),
+    references=_coins,
+    max_tokens=16,
+    hub=SOURCE.hub,
+    revision=REVISIONS["culturalbench"],
+)

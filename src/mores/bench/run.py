@@ -1,0 +1,188 @@
+"""One run of a benchmark: ask, grade, add up. Each stage writes a plain file, so that a stopped run goes on.
+
+| file | what |
+| --- | --- |
+| `responses.jsonl` | what the model said, one `Response` per line, with the item's id and the number of the sample |
+| `verdicts.jsonl` | the same graded, one `Verdict` per line |
+| `result.json` | the `BenchResult` |
+
+Memory does not grow with the number of samples: items are held, answers are not.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import groupby
+from pathlib import Path
+
+from mores.bench.benchmark import Benchmark, Graded, Judging, Verdict
+from mores.bench.score import BenchResult, Scores
+from mores.engine import Answer, Counts, Job, Limits, Store, run
+from mores.io import JsonlWriter, read_records
+from mores.models import Completion, Message, Model, Request
+from mores.signature import sign
+from mores.types import Failure, FailureKind, Item, Record, Response, Usage
+
+
+class Said(Record):
+    """One answer of the model."""
+
+    sample: int
+    response: Response
+
+
+@dataclass
+class Run:
+    """A benchmark, a model, and how it is asked."""
+
+    benchmark: Benchmark
+    items: Sequence[Item]
+    model: Model
+    judge: Model | None = None
+    samples: int = 1
+    variant: str | None = None
+    temperature: float | None = 0.0
+    max_tokens: int | None = None
+    """None for the benchmark's."""
+    seed: int | None = 0
+    store: Store | None = None
+    limits: Limits = field(default_factory=Limits)
+    fresh: bool = False
+
+    async def ask(self, path: Path, counts: Counts) -> None:
+        """Put what the model says to every item into a file."""
+        answers = run(self.jobs(), self.model, store=self.store, limits=self.limits, counts=counts, fresh=self.fresh)
+        with JsonlWriter(path) as writer:
+            async with aclosing(answers):
+                async for answer in answers:
+                    writer.write(Said(sample=answer.job.sample, response=self._response(answer)))
+
+    def jobs(self) -> Iterator[Job]:
+        """The calls to make: question by question, and each as often as asked, with its parts together."""
+        for _, parts in groupby(self.items, self.benchmark.unit):
+            own = list(parts)
+            for sample in range(self.samples):
+                for item in own:
+                    yield Job(item.id, self._request(item), sample, item)
+
+    async def grade(self, said: Path, path: Path, counts: Counts) -> None:
+        """Put the grade of every answer into a file."""
+        with JsonlWriter(path) as writer:
+            async with aclosing(self._verdicts(said, counts)) as verdicts:
+                async for verdict in verdicts:
+                    writer.write(verdict)
+
+    def score(self, verdicts: Path) -> BenchResult:
+        """Add up the grades in a file."""
+        scores = Scores(self.benchmark, self.items)
+        for verdict in read_records(verdicts, Verdict):
+            scores.add(verdict)
+        return scores.result(self.model.name, self.judge.name if self.judge else None, self.signature())
+
+    def signature(self) -> str:
+        """What must be the same for two results to be comparable."""
+        b = self.benchmark
+        fields = {
+            "task": f"{b.name}.{b.version}" + (f".{self.variant}" if self.variant else ""),
+            "data": f"{data_hash(self.items)}.{len(self.items)}",
+            "model": self.model.identity,
+            "decoding": f"t{self.temperature},max{self._max_tokens},seed{self.seed},n{self.samples}",
+            "judge": f"{self.judge.identity}.{b.judging.prompt}" if self.judge and b.judging else "rule",
+        }
+        return sign(fields)
+
+    @property
+    def _max_tokens(self) -> int:
+        return self.max_tokens or self.benchmark.max_tokens
+
+    def _request(self, item: Item) -> Request:
+        messages = self.benchmark.messages(item, self.variant)
+        return Request(messages, self._max_tokens, self.temperature, seed=self.seed)
+
+    def _response(self, answer: Answer) -> Response:
+        made = answer.completion
+        if made is None:
+            return Response(item_id=answer.job.id, model=self.model.name, failure=answer.failure)
+        usage = Usage(prompt_tokens=made.prompt_tokens, completion_tokens=made.completion_tokens)
+        return Response(item_id=answer.job.id, model=self.model.name, text=made.text, usage=usage, stop=made.stop)
+
+    async def _verdicts(self, said: Path, counts: Counts) -> AsyncGenerator[Verdict, None]:
+        by_id = {item.id: item for item in self.items}
+        spoken = ((by_id[one.response.item_id], one) for one in read_records(said, Said))
+        if self.benchmark.grade is not None:
+            for item, one in spoken:
+                yield self._verdict(item, one, _graded(self.benchmark, item, one.response))
+                counts.done += 1
+            return
+        async with aclosing(self._judged(spoken, counts)) as verdicts:
+            async for verdict in verdicts:
+                yield verdict
+
+    async def _judged(self, spoken: Iterable[tuple[Item, Said]], counts: Counts) -> AsyncGenerator[Verdict, None]:
+        judging, judge = self.benchmark.judging, self.judge
+        assert judging is not None
+        assert judge is not None
+        jobs = (Job(item.id, _question(judging, item, one), one.sample, (item, one)) for item, one in spoken)
+
+        def follow(job: Job, completion: Completion) -> Request | None:
+            item, one = job.data
+            more = judging.ask_again(item, one.response.text or "", completion.text)
+            return _judge_request(more) if more else None
+
+        answers = run(jobs, judge, store=self.store, limits=self.limits, follow=follow, counts=counts, fresh=self.fresh)
+        async with aclosing(answers):
+            async for answer in answers:
+                item, one = answer.job.data
+                yield self._verdict(item, one, _read(judging, answer))
+
+    def _verdict(self, item: Item, said: Said, grade: Graded | Failure) -> Verdict:
+        place = {"item_id": item.id, "sample": said.sample, "unit": self.benchmark.unit(item)}
+        if isinstance(grade, Failure):
+            return Verdict(**place, answer=said.response.text, failure=grade)
+        return Verdict(**place, answer=said.response.text, read=grade.read, label=grade.label, reason=grade.reason)
+
+
+class _Known(Failure):
+    """Not a failure: a grade that needs no call travels through the engine in its place."""
+
+    grade: Graded
+
+
+def _question(judging: Judging, item: Item, said: Said) -> Request | Failure:
+    if said.response.text is None:
+        return said.response.failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
+    asked = judging.ask(item, said.response.text)
+    if isinstance(asked, Graded):
+        return _Known(kind=FailureKind.INPUT, reason="it needs no judge", grade=asked)
+    return _judge_request(asked)
+
+
+def _judge_request(messages: tuple[Message, ...]) -> Request:
+    return Request(messages, max_tokens=1024, logprobs=False)
+
+
+def _read(judging: Judging, answer: Answer) -> Graded | Failure:
+    item, one = answer.job.data
+    if isinstance(answer.failure, _Known):
+        return answer.failure.grade
+    if answer.completion is None:
+        return answer.failure or Failure(kind=FailureKind.MODEL, reason="the judge did not answer")
+    return judging.read(item, one.response.text or "", answer.completion.text, answer.followed)
+
+
+def _graded(benchmark: Benchmark, item: Item, response: Response) -> Graded | Failure:
+    assert benchmark.grade is not None
+    if response.text is None:
+        return response.failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
+    return benchmark.grade(item, response.text)
+
+
+def data_hash(items: Iterable[Item]) -> str:
+    """Eight digits that change when an item does."""
+    total = blake2b(digest_size=4)
+    for item in items:
+        total.update(item.model_dump_json().encode("utf-8", "surrogatepass"))
+    return total.hexdigest()

@@ -1,0 +1,215 @@
+"""`mores bench`: how well a model does on cultural benchmarks."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from contextlib import ExitStack
+from itertools import groupby
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from mores.bench import BENCHMARKS, benchmark
+from mores.bench.benchmark import Benchmark
+from mores.bench.run import Run
+from mores.bench.score import BenchResult
+from mores.cli import options
+from mores.cli.progress import Bar
+from mores.engine import Counts
+from mores.engine.cost import price_of
+from mores.engine.loop import run
+from mores.engine.store import opened
+from mores.errors import ConfigError, InputError, ModelError
+from mores.factory.sources import download
+from mores.io import write_text
+from mores.models import open_model
+from mores.types import Item, Result
+
+LIST = "list"
+
+
+@click.command()
+@click.argument("names", nargs=-1, required=True, metavar="BENCHMARK...")
+@click.option("--judge", metavar="MODEL", help="Model that grades answers, where a benchmark needs one.")
+@click.option("--judge-url", metavar="URL", help="Address of its server  [default: as for the model].")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with one folder per dataset  [default: from the Hugging Face Hub].",
+)
+@click.option("--samples", default=1, show_default=True, type=click.IntRange(1), help="Answers to each question.")
+@click.option("--limit", type=click.IntRange(1), help="Most questions, spread evenly over the dataset.")
+@click.option("--variant", help="Another way to ask, where a benchmark has one, for example english.")
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("bench"),
+    show_default=True,
+    help="Folder for the runs: one folder for each benchmark and model.",
+)
+@click.option("--temperature", help="Sampling temperature, or 'none' to send none  [default: the benchmark's].")
+@click.option("--max-tokens", type=click.IntRange(1), help="Longest answer  [default: the benchmark's].")
+@click.option("--seed", default="0", show_default=True, help="Seed that is sent, or 'none' to send none.")
+@click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
+@options.model_options
+def bench(names: tuple[str, ...], **given: Any) -> None:
+    """Ask a model the questions of BENCHMARK... and say how well it does, where it is weak, and how sure that is.
+
+    `mores bench list` shows what there is. A run that was stopped goes on where it was.
+    """  # fmt: skip
+    if names == (LIST,):
+        _list(given["as_json"])
+        return
+    chosen = [benchmark(name) for name in dict.fromkeys(names)]
+    _check(chosen, given["judge"], given["variant"])
+    out, as_json = given.pop("out"), given.pop("as_json")
+    with ExitStack() as stack:
+        found = _bench(stack, chosen, out, **given)
+    if as_json:
+        click.echo(json.dumps([result.model_dump(mode="json") for result in found], indent=2))
+    else:
+        for result in found:
+            _show(result)
+    click.echo(f"wrote {out}", err=True)
+    if empty := [result.benchmark for result in found if not next(iter(result.figures.values())).n]:
+        raise ModelError(f"{empty[0]}: no answer could be graded; the reasons stand in verdicts.jsonl")
+
+
+def _bench(
+    stack: ExitStack,
+    chosen: list[Benchmark],
+    out: Path,
+    judge: str | None,
+    judge_url: str | None,
+    data: Path | None,
+    limit: int | None,
+    price: str | None,
+    **given: Any,
+) -> list[BenchResult]:
+    samples, variant, tokens = given.pop("samples"), given.pop("variant"), given.pop("max_tokens")
+    heat, seed = given.pop("temperature"), options.number("seed", given.pop("seed"), int)
+    how = options.served(given)
+    stack.enter_context(options.run_of(how))
+    grader = open_model(judge, options.judge_of(how, judge_url)) if judge else None
+    store = stack.enter_context(opened(how.store))
+    found = []
+    for one in chosen:
+        job = Run(
+            benchmark=one, items=_items(one, data, limit), model=how.judge_model,
+            judge=grader if one.judging else None, samples=samples, variant=variant, max_tokens=tokens, seed=seed,
+            temperature=one.temperature if heat is None else options.number("temperature", heat, float),
+            store=store, limits=how.limits, fresh=how.fresh,
+        )  # fmt: skip
+        place = _file_name(f"{one.name}.{variant}" if variant else one.name), _file_name(job.model.name)
+        found.append(_run(job, out.joinpath(*place), price))
+    return found
+
+
+def _check(chosen: list[Benchmark], judge: str | None, variant: str | None) -> None:
+    for one in chosen:
+        if one.judging and not judge:
+            raise ConfigError(f"{one.name} is graded by a model; name it with --judge, for example openai:NAME")
+        if variant and variant not in one.variants:
+            known = f"it has {', '.join(one.variants)}" if one.variants else "it has none"
+            raise ConfigError(f"{one.name}: no variant {variant!r}; {known}")
+
+
+def _items(one: Benchmark, data: Path | None, limit: int | None) -> list[Item]:
+    folder = data / one.source if data else download(one.name, one.hub, one.revision, one.homepage)
+    if not folder.is_dir():
+        raise InputError(f"{folder}: no such folder; put there {one.files} (from {one.homepage})")
+    problems: list[InputError] = []
+    items = list(one.read(folder, problems.append))
+    if problems:
+        more = f"\n  and {len(problems) - 5} more" if len(problems) > 5 else ""
+        click.echo(
+            f"{one.name}: left out {len(problems)} bad rows:\n  " + "\n  ".join(map(str, problems[:5])) + more, err=True
+        )
+    if not items:
+        raise InputError(f"{folder}: there is no item in it; expected {one.files}")
+    return items if limit is None else _some(one, items, limit)
+
+
+def _some(one: Benchmark, items: list[Item], limit: int) -> list[Item]:
+    """So many whole questions, at equal distances."""
+    units = [list(parts) for _, parts in groupby(items, one.unit)]
+    step = max(1.0, len(units) / limit)
+    return [item for number in range(min(limit, len(units))) for item in units[int(number * step)]]
+
+
+def _run(job: Run, folder: Path, price: str | None) -> BenchResult:
+    folder.mkdir(parents=True, exist_ok=True)
+    said, verdicts = folder / "responses.jsonl", folder / "verdicts.jsonl"
+    total = len(job.items) * job.samples
+    _stage(f"{job.benchmark.name}: asking", total, price_of(job.model.name, price), lambda c: job.ask(said, c))
+    judged = price_of(job.judge.name, price) if job.judge else None
+    _stage(f"{job.benchmark.name}: grading", total, judged, lambda c: job.grade(said, verdicts, c))
+    result = job.score(verdicts)
+    write_text(folder / "result.json", result.model_dump_json(indent=1) + "\n")
+    return result
+
+
+def _stage(what: str, total: int, price: Any, work: Callable[[Counts], Any]) -> None:
+    counts = Counts()
+
+    async def ticking(bar: Bar) -> None:
+        async with bar.ticking():
+            await work(counts)
+
+    with Bar(what, total, counts, price) as bar:
+        run(ticking(bar))
+
+
+def _list(as_json: bool) -> None:
+    every = [benchmark(name) for name in BENCHMARKS]
+    if as_json:
+        rows = [{"name": b.name, "title": b.title, "licence": b.licence, "homepage": b.homepage, "files": b.files,
+                 "judge": b.judging is not None, "variants": b.variants} for b in every]  # fmt: skip
+        click.echo(json.dumps(rows, indent=2))
+        return
+    view = Table(box=None, pad_edge=False)
+    for name in ("name", "what", "graded by", "licence"):
+        view.add_column(name)
+    for b in every:
+        view.add_row(b.name, b.title, "a judge" if b.judging else "rule", b.licence)
+    Console().print(view)
+
+
+def _show(result: BenchResult) -> None:
+    view = Table(title=f"{result.title}: {result.model}", title_justify="left", box=None, pad_edge=False)
+    names = list(result.figures)
+    for name in ("", *names, "n", "unscored"):
+        view.add_column(name, justify="left" if not name else "right", no_wrap=True)
+    view.add_row("all", *_cells(result.figures))
+    for groups in result.by.values():
+        view.add_section()
+        for group, figures in groups.items():
+            view.add_row(group, *_cells(figures))
+    console = Console()
+    console.print(view)
+    lines = [f"{name} {value:.1%}" for name, value in result.references.items()]
+    if result.rows and result.rows.value is not None:
+        lines.insert(0, f"statements alone {result.rows.value:.1%}")
+    if lines:
+        console.print("for comparison: " + ", ".join(lines), highlight=False)
+
+
+def _cells(figures: dict[str, Result]) -> list[str]:
+    first = next(iter(figures.values()))
+    return [*map(_cell, figures.values()), f"{first.n:,}", f"{first.unscored:,}"]
+
+
+def _cell(result: Result) -> str:
+    if result.value is None or result.low is None or result.high is None:
+        return "–"
+    return f"{result.value:.1%} ({result.low:.1%}–{result.high:.1%})"
+
+
+def _file_name(text: str) -> str:
+    return re.sub(r"[^\w.+-]+", "_", text).strip("_")
