@@ -42,6 +42,8 @@ class Run:
     items: Sequence[Item]
     model: Model
     judge: Model | None = None
+    panel: tuple[Model, ...] = ()
+    """All judges, where several grade and the majority counts."""
     samples: int = 1
     variant: str | None = None
     temperature: float | None = 0.0
@@ -80,19 +82,25 @@ class Run:
         scores = Scores(self.benchmark, self.items)
         for verdict in read_records(verdicts, Verdict):
             scores.add(verdict)
-        return scores.result(self.model.name, self.judge.name if self.judge else None, self.signature())
+        judges = ", ".join(judge.name for judge in self._judges) or None
+        return scores.result(self.model.name, judges, self.signature())
 
     def signature(self) -> str:
         """What must be the same for two results to be comparable."""
         b = self.benchmark
+        judges = [f"{judge.identity}.{b.judging.prompt}" for judge in self._judges if b.judging]
         fields = {
             "task": f"{b.name}.{b.version}" + (f".{self.variant}" if self.variant else ""),
             "data": f"{data_hash(self.items)}.{len(self.items)}",
             "model": self.model.identity,
             "decoding": f"t{self.temperature},max{self._max_tokens},seed{self.seed},n{self.samples}",
-            "judge": f"{self.judge.identity}.{b.judging.prompt}" if self.judge and b.judging else "rule",
+            "judge": " + ".join(judges) or "rule",
         }
         return sign(fields)
+
+    @property
+    def _judges(self) -> tuple[Model, ...]:
+        return self.panel or ((self.judge,) if self.judge else ())
 
     @property
     def _max_tokens(self) -> int:
@@ -125,7 +133,7 @@ class Run:
         judging, judge = self.benchmark.judging, self.judge
         assert judging is not None
         assert judge is not None
-        jobs = (Job(item.id, _question(judging, item, one), one.sample, (item, one)) for item, one in spoken)
+        jobs = (Job(item.id, _question(judging, item, one), data=(item, one)) for item, one in spoken)
 
         def follow(job: Job, completion: Completion) -> Request | None:
             item, one = job.data

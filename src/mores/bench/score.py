@@ -35,6 +35,8 @@ class BenchResult(Record):
     """Share of right parts, where questions have several: it flatters, so it is never the headline."""
     references: dict[str, float] = Field(default_factory=dict)
     """What is reached without knowledge."""
+    agreement: float | None = None
+    """Krippendorff's α of a panel of judges."""
     failures: dict[str, int] = Field(default_factory=dict)
     """Answers that could not be graded, by kind; they are in no figure."""
 

@@ -6,6 +6,8 @@ import json
 import re
 from collections.abc import Callable
 from contextlib import ExitStack
+from dataclasses import replace
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -16,6 +18,7 @@ from rich.table import Table
 
 from mores.bench import BENCHMARKS, benchmark
 from mores.bench.benchmark import Benchmark
+from mores.bench.panel import combine
 from mores.bench.run import Run
 from mores.bench.score import BenchResult
 from mores.cli import options
@@ -35,7 +38,13 @@ LIST = "list"
 
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="BENCHMARK...")
-@click.option("--judge", metavar="MODEL", help="Model that grades answers, where a benchmark needs one.")
+@click.option(
+    "--judge",
+    "judges",
+    multiple=True,
+    metavar="MODEL",
+    help="Model that grades answers, where a benchmark needs one; given several times, the majority of them counts.",
+)
 @click.option("--judge-url", metavar="URL", help="Address of its server  [default: as for the model].")
 @click.option(
     "--data",
@@ -67,7 +76,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         _list(given["as_json"])
         return
     chosen = [benchmark(name) for name in dict.fromkeys(names)]
-    _check(chosen, given["judge"], given["variant"])
+    _check(chosen, given["judges"], given["variant"])
     out, as_json = given.pop("out"), given.pop("as_json")
     with ExitStack() as stack:
         found = _bench(stack, chosen, out, **given)
@@ -85,7 +94,7 @@ def _bench(
     stack: ExitStack,
     chosen: list[Benchmark],
     out: Path,
-    judge: str | None,
+    judges: tuple[str, ...],
     judge_url: str | None,
     data: Path | None,
     limit: int | None,
@@ -96,13 +105,14 @@ def _bench(
     heat, seed = given.pop("temperature"), options.number("seed", given.pop("seed"), int)
     how = options.served(given)
     stack.enter_context(options.run_of(how))
-    grader = open_model(judge, options.judge_of(how, judge_url)) if judge else None
+    graders = tuple(open_model(judge, options.judge_of(how, judge_url)) for judge in dict.fromkeys(judges))
     store = stack.enter_context(opened(how.store))
     found = []
     for one in chosen:
+        own = graders if one.judging else ()
         job = Run(
-            benchmark=one, items=_items(one, data, limit), model=how.judge_model,
-            judge=grader if one.judging else None, samples=samples, variant=variant, max_tokens=tokens, seed=seed,
+            benchmark=one, items=_items(one, data, limit), model=how.judge_model, judge=own[0] if own else None,
+            panel=own if len(own) > 1 else (), samples=samples, variant=variant, max_tokens=tokens, seed=seed,
             temperature=one.temperature if heat is None else options.number("temperature", heat, float),
             store=store, limits=how.limits, fresh=how.fresh,
         )  # fmt: skip
@@ -111,9 +121,9 @@ def _bench(
     return found
 
 
-def _check(chosen: list[Benchmark], judge: str | None, variant: str | None) -> None:
+def _check(chosen: list[Benchmark], judges: tuple[str, ...], variant: str | None) -> None:
     for one in chosen:
-        if one.judging and not judge:
+        if one.judging and not judges:
             raise ConfigError(f"{one.name} is graded by a model; name it with --judge, for example openai:NAME")
         if variant and variant not in one.variants:
             known = f"it has {', '.join(one.variants)}" if one.variants else "it has none"
@@ -148,11 +158,23 @@ def _run(job: Run, folder: Path, price: str | None) -> BenchResult:
     said, verdicts = folder / "responses.jsonl", folder / "verdicts.jsonl"
     total = len(job.items) * job.samples
     _stage(f"{job.benchmark.name}: asking", total, price_of(job.model.name, price), lambda c: job.ask(said, c))
-    judged = price_of(job.judge.name, price) if job.judge else None
-    _stage(f"{job.benchmark.name}: grading", total, judged, lambda c: job.grade(said, verdicts, c))
-    result = job.score(verdicts)
+    alpha = _grade(job, said, verdicts, total, price)
+    result = job.score(verdicts).model_copy(update={"agreement": alpha})
     write_text(folder / "result.json", result.model_dump_json(indent=1) + "\n")
     return result
+
+
+def _grade(job: Run, said: Path, verdicts: Path, total: int, price: str | None) -> float | None:
+    """Grade by rule, by a judge, or by each of a panel; how far a panel agrees."""
+    if not job.panel:
+        rate = price_of(job.judge.name, price) if job.judge else None
+        _stage(f"{job.benchmark.name}: grading", total, rate, lambda c: job.grade(said, verdicts, c))
+        return None
+    judged = {judge.name: verdicts.with_name(f"verdicts.{_file_name(judge.name)}.jsonl") for judge in job.panel}
+    for judge, path in zip(job.panel, judged.values(), strict=True):
+        alone, what = replace(job, judge=judge), f"{job.benchmark.name}: grading by {judge.name}"
+        _stage(what, total, price_of(judge.name, price), partial(alone.grade, said, path))
+    return combine(judged, verdicts)
 
 
 def _stage(what: str, total: int, price: Any, work: Callable[[Counts], Any]) -> None:
@@ -196,6 +218,8 @@ def _show(result: BenchResult) -> None:
     lines = [f"{name} {value:.1%}" for name, value in result.references.items()]
     if result.rows and result.rows.value is not None:
         lines.insert(0, f"statements alone {result.rows.value:.1%}")
+    if result.agreement is not None:
+        console.print(f"agreement of the judges: Krippendorff's α {result.agreement:.3f}", highlight=False)
     if lines:
         console.print("for comparison: " + ", ".join(lines), highlight=False)
 

@@ -43,6 +43,7 @@ def _item(row: Row) -> SourceItem | None:
         region=country,
         language="en",
         topic=row.maybe("Subaxis", "Axis"),
+        unit=f"{country}:{digest(row.text('Rule-of-Thumb'))}",
     )
 
 
