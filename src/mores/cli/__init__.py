@@ -15,6 +15,7 @@ from mores.errors import ConfigError, MoresError
 COMMANDS = {
     "score": "Find the cultural errors in texts.",
     "bench": "Measure how well a model knows cultures.",
+    "judge-check": "Test how far a judge of answers can be trusted.",
     "show": "Look at judgements that exist, by a model or by people.",
     "pull": "Get the embedded model, or another GGUF file.",
     "audit": "Test how far a judge can be trusted.",
@@ -33,7 +34,8 @@ class _Commands(click.Group):
     def get_command(self, ctx: click.Context, name: str) -> click.Command | None:  # noqa: ARG002
         if name not in COMMANDS:
             return None
-        command: click.Command = getattr(import_module(f"mores.cli.{name}"), name)
+        module = name.replace("-", "_")
+        command: click.Command = getattr(import_module(f"mores.cli.{module}"), module)
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -24,7 +24,7 @@ from mores.bench.score import BenchResult
 from mores.cli import options
 from mores.cli.progress import Bar
 from mores.engine import Counts
-from mores.engine.cost import price_of
+from mores.engine.cost import Price, price_of
 from mores.engine.loop import run
 from mores.engine.store import opened
 from mores.errors import ConfigError, InputError, ModelError
@@ -111,7 +111,7 @@ def _bench(
     for one in chosen:
         own = graders if one.judging else ()
         job = Run(
-            benchmark=one, items=_items(one, data, limit), model=how.judge_model, judge=own[0] if own else None,
+            benchmark=one, items=read_items(one, data, limit), model=how.judge_model, judge=own[0] if own else None,
             panel=own if len(own) > 1 else (), samples=samples, variant=variant, max_tokens=tokens, seed=seed,
             temperature=one.temperature if heat is None else options.number("temperature", heat, float),
             store=store, limits=how.limits, fresh=how.fresh,
@@ -130,7 +130,8 @@ def _check(chosen: list[Benchmark], judges: tuple[str, ...], variant: str | None
             raise ConfigError(f"{one.name}: no variant {variant!r}; {known}")
 
 
-def _items(one: Benchmark, data: Path | None, limit: int | None) -> list[Item]:
+def read_items(one: Benchmark, data: Path | None, limit: int | None) -> list[Item]:
+    """The items of a benchmark, or some of them; bad rows are told of and left out."""
     folder = data / one.source if data else download(one.name, one.hub, one.revision, one.homepage)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; put there {one.files} (from {one.homepage})")
@@ -157,7 +158,7 @@ def _run(job: Run, folder: Path, price: str | None) -> BenchResult:
     folder.mkdir(parents=True, exist_ok=True)
     said, verdicts = folder / "responses.jsonl", folder / "verdicts.jsonl"
     total = len(job.items) * job.samples
-    _stage(f"{job.benchmark.name}: asking", total, price_of(job.model.name, price), lambda c: job.ask(said, c))
+    stage(f"{job.benchmark.name}: asking", total, price_of(job.model.name, price), lambda c: job.ask(said, c))
     alpha = _grade(job, said, verdicts, total, price)
     result = job.score(verdicts).model_copy(update={"agreement": alpha})
     write_text(folder / "result.json", result.model_dump_json(indent=1) + "\n")
@@ -168,16 +169,17 @@ def _grade(job: Run, said: Path, verdicts: Path, total: int, price: str | None) 
     """Grade by rule, by a judge, or by each of a panel; how far a panel agrees."""
     if not job.panel:
         rate = price_of(job.judge.name, price) if job.judge else None
-        _stage(f"{job.benchmark.name}: grading", total, rate, lambda c: job.grade(said, verdicts, c))
+        stage(f"{job.benchmark.name}: grading", total, rate, lambda c: job.grade(said, verdicts, c))
         return None
     judged = {judge.name: verdicts.with_name(f"verdicts.{_file_name(judge.name)}.jsonl") for judge in job.panel}
     for judge, path in zip(job.panel, judged.values(), strict=True):
         alone, what = replace(job, judge=judge), f"{job.benchmark.name}: grading by {judge.name}"
-        _stage(what, total, price_of(judge.name, price), partial(alone.grade, said, path))
+        stage(what, total, price_of(judge.name, price), partial(alone.grade, said, path))
     return combine(judged, verdicts)
 
 
-def _stage(what: str, total: int, price: Any, work: Callable[[Counts], Any]) -> None:
+def stage(what: str, total: int, price: Price | None, work: Callable[[Counts], Awaitable[None]]) -> None:
+    """Work that calls a model, with its bar."""
     counts = Counts()
 
     async def ticking(bar: Bar) -> None:

@@ -1,0 +1,94 @@
+"""`mores judge-check`: how far a judge can be trusted."""
+
+from __future__ import annotations
+
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from mores.bench import benchmark
+from mores.bench.judge_check import JudgeCheck, Labelled, check, write_probes
+from mores.bench.run import Run
+from mores.cli import options
+from mores.cli.bench import read_items, stage
+from mores.engine.cost import price_of
+from mores.engine.store import opened
+from mores.errors import ConfigError, ModelError
+from mores.io import read_records
+from mores.types import Result
+
+
+@click.command("judge-check")
+@click.argument("name", metavar="BENCHMARK")
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with one folder per dataset  [default: from the Hugging Face Hub].",
+)
+@click.option(
+    "--pairs",
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="Answers that people graded: JSON lines with item_id, answer and label (correct, incorrect, not_attempted).",
+)
+@click.option(
+    "--limit",
+    type=click.IntRange(1),
+    default=100,
+    show_default=True,
+    help="Most questions, spread evenly over the dataset.",
+)
+@click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
+@options.model_options
+def judge_check(
+    name: str, data: Path | None, pairs: Path | None, limit: int, price: str | None, as_json: bool, **given: Any
+) -> None:
+    """Test the judge --model on answers to BENCHMARK whose grade is known: right and wrong ones, in few words and in
+    many, and refusals.
+    """  # fmt: skip
+    one = benchmark(name)
+    if one.judging is None:
+        raise ConfigError(f"{name} is graded by rule; give a benchmark that has a judge")
+    items, labelled = read_items(one, data, limit), list(read_records(pairs, Labelled)) if pairs else []
+    how = options.served(given)
+    with ExitStack() as stack:
+        stack.enter_context(options.run_of(how))
+        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mores-")))
+        store = stack.enter_context(opened(how.store))
+        job = Run(one, items, how.judge_model, how.judge_model, store=store, limits=how.limits, fresh=how.fresh)
+        said, verdicts = folder / "responses.jsonl", folder / "verdicts.jsonl"
+        count = write_probes(items, labelled, said)
+        stage(f"{name}: grading", count, price_of(how.judge_model.name, price), lambda c: job.grade(said, verdicts, c))
+        found = check(items, labelled, verdicts, how.judge_model.name, job.signature())
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+    else:
+        _show(found)
+    if not found.agreement.n:
+        raise ModelError(f"{found.judge} gave no grade at all")
+
+
+def _show(found: JudgeCheck) -> None:
+    view = Table(title=f"{found.judge} as a judge", title_justify="left", box=None, pad_edge=False)
+    for name in ("answers", "graded as they should be", "n", "unscored"):
+        view.add_column(name, justify="left" if name == "answers" else "right", no_wrap=True)
+    for rows in ({"all": found.agreement}, found.probes, found.languages):
+        for name, result in rows.items():
+            view.add_row(name, _cell(result), f"{result.n:,}", f"{result.unscored:,}")
+        view.add_section()
+    console = Console()
+    console.print(view)
+    if found.kappa is not None:
+        console.print(f"Cohen's κ {found.kappa:.3f}", highlight=False)
+    for name, bias in found.biases.items():
+        span = f"{bias.low:+.1%} to {bias.high:+.1%}"
+        console.print(f"{name}: called correct {bias.value:+.1%} more often ({span})", highlight=False)
+
+
+def _cell(result: Result) -> str:
+    return "–" if result.value is None else f"{result.value:.1%} ({result.low:.1%}–{result.high:.1%})"

@@ -1,0 +1,92 @@
+"""What is said of a judge: one without fault, one that believes long answers, one that fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mores.bench.benchmark import Label, Verdict
+from mores.bench.judge_check import PROBES, JudgeCheck, Labelled, Probe, check, write_probes
+from mores.bench.run import Said
+from mores.errors import InputError
+from mores.io import JsonlWriter, read_records
+from mores.types import Failure, FailureKind, Item
+
+ITEMS = [
+    Item(id=f"{language}{n}", prompt="?", target=(f"{language}-{n % 4}",), language=language)
+    for language in ("en", "ja")
+    for n in range(8)
+]
+LABELLED = [
+    Labelled(item_id="en0", answer="nearly", label=Label.CORRECT),
+    Labelled(item_id="ja0", answer="no", label=Label.INCORRECT),
+]
+BROKEN = Failure(kind=FailureKind.PARSE, reason="?")
+
+
+def judged(folder: Path, judge: object) -> JudgeCheck:
+    """What is said of a judge, given as a function of what was said that returns a label or None."""
+    said, verdicts = folder / "said.jsonl", folder / "verdicts.jsonl"
+    write_probes(ITEMS, LABELLED, said)
+    with JsonlWriter(verdicts) as writer:
+        for one in read_records(said, Said):
+            label = judge(one)  # type: ignore[operator]
+            name = one.response.item_id
+            failure = None if label else BROKEN
+            writer.write(Verdict(item_id=name, unit=name, sample=one.sample, label=label, failure=failure))
+    return check(ITEMS, LABELLED, verdicts, "judge", "signature")
+
+
+def should(one: Said) -> Label:
+    right = PROBES[one.sample] in {Probe.RIGHT, Probe.WORDY_RIGHT} or one.response.text == "nearly"
+    return Label.CORRECT if right else Label.INCORRECT
+
+
+def test_answers_are_what_they_should_be(tmp_path: Path) -> None:
+    assert write_probes(ITEMS, LABELLED, tmp_path / "s.jsonl") == 5 * len(ITEMS) + 2
+    targets = {item.id: item.target[0] for item in ITEMS}
+    for one in read_records(tmp_path / "s.jsonl", Said):
+        text, right = one.response.text or "", targets[one.response.item_id]
+        probe = PROBES[one.sample]
+        if probe in {Probe.RIGHT, Probe.WORDY_RIGHT}:
+            assert right in text
+        elif probe is not Probe.LABELLED:
+            assert right not in text
+        if probe is Probe.WRONG:
+            assert text.startswith(right[:3])  # of the same language
+
+
+def test_a_judge_without_fault(tmp_path: Path) -> None:
+    found = judged(tmp_path, should)
+    assert (found.agreement.value, found.agreement.n, found.kappa) == (1.0, 82, 1.0)
+    assert set(found.probes) == {probe.value for probe in Probe}
+    assert {name: result.n for name, result in found.languages.items()} == {"en": 41, "ja": 41}
+    assert {name: bias.value for name, bias in found.biases.items()} == {"many words, right": 0, "many words, wrong": 0}
+
+
+def test_a_judge_that_believes_long_answers(tmp_path: Path) -> None:
+    found = judged(tmp_path, lambda one: Label.CORRECT if len(one.response.text) > 100 else should(one))
+    assert found.probes["wrong, in many words"].value == 0
+    bias = found.biases["many words, wrong"]
+    assert bias.value == 1.0
+    assert bias.low is not None
+    assert bias.low > 0.5
+    assert found.agreement.value == pytest.approx(66 / 82)
+
+
+def test_a_judge_that_fails_in_one_language(tmp_path: Path) -> None:
+    found = judged(tmp_path, lambda one: None if one.response.item_id.startswith("ja") else should(one))
+    assert (found.languages["ja"].value, found.languages["ja"].unscored) == (None, 41)
+    assert found.languages["en"].value == 1.0
+    assert (found.agreement.n, found.agreement.unscored) == (41, 41)
+
+
+def test_a_judge_that_never_answers(tmp_path: Path) -> None:
+    found = judged(tmp_path, lambda _: None)
+    assert (found.agreement.value, found.kappa, found.biases) == (None, None, {})
+
+
+def test_a_grade_of_an_unknown_item_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="'other', which the benchmark has not"):
+        write_probes(ITEMS, [Labelled(item_id="other", answer="x", label=Label.CORRECT)], tmp_path / "s.jsonl")
