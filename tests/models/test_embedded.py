@@ -71,6 +71,15 @@ def test_log_probabilities_need_not_be_asked_for() -> None:
     assert answer.completion.logprobs is None
 
 
+def test_the_likeliest_first_tokens() -> None:
+    question = Request((Message("user", "Answer A or B. Which letter comes first?"),), max_tokens=1, alternatives=5)
+    [answer] = answers([Job("1", question)], EmbeddedModel())
+    assert answer.completion is not None
+    assert answer.completion.alternatives is not None
+    assert len(answer.completion.alternatives) == 5
+    assert answer.completion.text in {token for token, _ in answer.completion.alternatives}
+
+
 def test_a_model_may_be_used_again_and_by_many_at_once() -> None:
     model = EmbeddedModel()
     jobs = [ask("Name a dish from Japan.", tokens=4), ask("Name a dish from Peru.", tokens=4)]

@@ -221,6 +221,17 @@ def test_logprobs_only_when_asked(tiny: Path) -> None:
     assert answer.completion_tokens == 12
 
 
+def test_the_likeliest_first_tokens_only_when_asked(tiny: Path) -> None:
+    plain, some = complete(HFModel(str(tiny), batch=2), ask("tea"), ask("milk", alternatives=5))
+    assert plain.alternatives is None
+    assert some.alternatives is not None
+    assert some.logprobs is not None
+    assert len(some.alternatives) == 5
+    values = [logprob for _, logprob in some.alternatives]
+    assert values == sorted(values, reverse=True)
+    assert values[0] == pytest.approx(some.logprobs[0])  # decoding is greedy, so the first token is the likeliest
+
+
 def test_stops_at_its_limit_or_at_an_end_token(copy: Path) -> None:
     [long], [trace] = traced(HFModel(str(copy)), [ask("tea")])
     tokens = trace.ids[0][long.prompt_tokens :]

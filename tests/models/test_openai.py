@@ -271,3 +271,14 @@ def test_wrong_names_and_options_say_the_fix(name: str, options: Options, words:
     with pytest.raises(ConfigError) as caught:
         _ = open_model(name, options).identity
     assert words in str(caught.value)
+
+
+def test_the_likeliest_first_tokens_are_read_when_asked_for() -> None:
+    body = completion("B it is")
+    first = [{"token": "B", "logprob": -0.2}, {"token": " A", "logprob": -1.8}]
+    body["choices"][0]["logprobs"]["content"][0]["top_logprobs"] = first
+    assert read_completion(orjson.dumps(body)).alternatives == (("B", -0.2), (" A", -1.8))
+    assert read_completion(orjson.dumps(completion("B it is"))).alternatives is None
+    model = OpenAIModel("m", "http://127.0.0.1:1/v1")
+    assert model.body(ASK._replace(alternatives=20))["top_logprobs"] == 20
+    assert "top_logprobs" not in model.body(ASK)

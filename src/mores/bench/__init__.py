@@ -14,6 +14,15 @@ from mores.errors import ConfigError
 BENCHMARKS = {
     "culturalbench-easy": "culturalbench:EASY",
     "culturalbench-hard": "culturalbench:HARD",
+    "culturall": "culturall:CULTURALL",
+    "blend": "blend:CHOICE",
+    "blend-short": "blend:SHORT",
+    "normad": "normad:NORMAD",
+    "include": "include:INCLUDE",
+    "globalopinionqa": "globalopinionqa:GLOBALOPINIONQA",
+    "msqa": "msqa:MSQA",
+    "simpleqa": "simpleqa:SIMPLEQA",
+    "chinese-simpleqa": "simpleqa:CHINESE",
 }
 
 

@@ -123,6 +123,8 @@ class Benchmark:
     """Fields of an item, or keys of its metadata, that results are broken down by."""
     references: Callable[[Sequence[Item]], Mapping[str, float]] = lambda _: {}
     """What is known to be reached without knowledge, for example by guessing: lines to compare with."""
+    candidates: Callable[[Item], tuple[str, ...]] | None = None
+    """The words among which an answer is chosen, for example the letters; where there are, probabilities can choose."""
     system: str | None = None
     max_tokens: int = 512
     temperature: float | None = 0.0
@@ -140,8 +142,15 @@ class Benchmark:
         value = item.metadata.get(grouping, getattr(item, grouping, None))
         return None if value is None else str(value)
 
+    def asked(self, item: Item, variant: str | None = None) -> Item:
+        """The item as a grader sees it: `metadata["variant"]` names the way in which it was asked, if not the plain."""
+        return item.model_copy(update={"metadata": item.metadata | {"variant": variant}}) if variant else item
+
     def messages(self, item: Item, variant: str | None = None) -> tuple[Message, ...]:
         """What the model is asked."""
-        text = item.metadata["variants"][variant] if variant else item.prompt
+        texts = item.metadata.get("variants", {})
+        if variant and variant not in texts:
+            raise InputError(f"{item.id}: the data have no {variant} version of it; leave out --variant {variant}")
+        text = texts[variant] if variant else item.prompt
         system = (Message("system", self.system),) if self.system else ()
         return (*system, Message("user", text))

@@ -3,37 +3,79 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from string import ascii_uppercase
 
 from mores.bench.benchmark import Graded, Label
+from mores.errors import InputError
 from mores.types import Failure, FailureKind, Item
 
-_THOUGHT = re.compile(r"<think>.*?</think>", re.DOTALL | re.IGNORECASE)
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)|\A.*</think>", re.DOTALL | re.IGNORECASE)
 _ALONE = re.compile(r"[\s\"'*_`(\[{<]*(?:option\s+)?([A-Z])[\s\"'*_`)\]}>.:,]*", re.IGNORECASE)
-_LEADING = re.compile(r"[\s\"'*_`(\[]*(?:option\s+)?([A-Z])(?:[)\].:]|\*\*|\s*[-–—])(?:\s|$)")
+# "A and B", "(A), (B)": several are named. "I" is left out, for it is a word: "B, I think".
+_SEVERAL = r"(?!\s*(?:,|/|&|\+|and\b|or\b)\s*(?:and\s+|or\s+)?[(\[\"'*_`]*(?i:option\s+)?[A-HJ-Z](?!\w))"
+_MARKED = re.compile(
+    r"^[ \t\"'*_`(\[{<#>-]*(?i:option\s+)?([A-Z])"
+    rf"(?:[)\]}}>.:,*_`\"']*[ \t]*$|(?:[)\].:]|\*\*|[ \t]*[-–—]){_SEVERAL}(?=[\s*]))",
+    re.MULTILINE,
+)
+# A bare letter must be followed by an end or a reason: "the answer is a matter of taste" and "A man" choose nothing.
 _SAID = re.compile(
-    r"(?:answer|choice|option|correct)(?:\s+(?:is|would\s+be|must\s+be|option))*\s*[:=]?[\s\"'*_`(\[]*(?:option\s+)?"
-    r"([A-Z])(?![\w'’])",
+    r"\b(?:answer|choice|option|correct)(?:\s+(?:is|would\s+be|must\s+be|option))*\s*[:=]?[\s\"'*_`(\[]*(?:option\s+)?"
+    rf"([A-Z])(?:[\"'*_`)\]]++(?!\w){_SEVERAL}"
+    rf"|{_SEVERAL}(?=\s*(?:$|[.,;:!?\n–—-]|(?:because|since|as|which|is\s+(?:the\s+)?(?:correct|right|best))\b)))",
     re.IGNORECASE,
 )
 _TRUTH = re.compile(r"(?<!\w)(true|false)(?!\w)", re.IGNORECASE)
+_DENIED = re.compile(r"(?:\bnot|n['’]t|\bnever|\bneither)\s+(?:\w+\s+){0,2}(?:true|false)\b", re.IGNORECASE)
+
+
+def lettered(choices: Sequence[str]) -> str:
+    """The options of a question, one in a line after its letter."""
+    if len(choices) > len(ascii_uppercase):
+        raise InputError(f"{len(choices)} options; at most {len(ascii_uppercase)} can have a letter")
+    return "\n".join(f"{letter}. {choice}" for letter, choice in zip(ascii_uppercase, choices, strict=False))
+
+
+def without_thoughts(text: str) -> str:
+    """What is said after thinking aloud; of thoughts that were cut off, nothing is left."""
+    return _THOUGHT.sub("", text).strip()
 
 
 def read_letter(text: str, count: int) -> str | Failure:
     """The one letter that an answer chooses of the first `count`; a failure where it chooses none, or several."""
-    said = _THOUGHT.sub("", text).strip()
+    said = without_thoughts(text)
     allowed = ascii_uppercase[:count]
-    for found in (_one(_ALONE.fullmatch(said)), _one(_LEADING.match(said)), _agreed(_SAID.findall(said))):
-        if found is not None and found in allowed:
-            return found
-    return _unread(said, f"a letter from A to {allowed[-1]}")
+    found = _chosen(said)
+    return found if found and found in allowed else _unread(said, f"a letter from A to {allowed[-1]}")
+
+
+def _chosen(said: str) -> str | None:
+    """A letter alone; or that of "the answer is B", unless another one leads; or the only one that leads a line."""
+    if alone := _ALONE.fullmatch(said):
+        return str(alone[1]).upper()
+    stated = {str(letter).upper() for letter in _SAID.findall(said)}
+    leading = set(map(str, _MARKED.findall(said)))
+    if len(leading) == 1 and stated <= leading:
+        return leading.pop()
+    return stated.pop() if len(stated) == 1 and len(leading) != 1 else None
 
 
 def read_truth(text: str) -> bool | Failure:
-    """Whether an answer says True or False; a failure where it says neither, or both."""
-    said = _THOUGHT.sub("", text)
+    """Whether an answer says True or False; a failure where it says neither, both, or "not true"."""
+    said = without_thoughts(text)
     found = {word.lower() for word in _TRUTH.findall(said)}
-    return found == {"true"} if len(found) == 1 else _unread(said.strip(), "True or False")
+    return found == {"true"} if len(found) == 1 and not _DENIED.search(said) else _unread(said, "True or False")
+
+
+def letters(item: Item) -> tuple[str, ...]:
+    """The letters of an item's choices."""
+    return tuple(ascii_uppercase[: len(item.choices)])
+
+
+def truths(_: Item) -> tuple[str, ...]:
+    """True and False."""
+    return ("True", "False")
 
 
 def grade_letter(item: Item, text: str) -> Graded | Failure:
@@ -51,15 +93,6 @@ def grade_truth(item: Item, text: str) -> Graded | Failure:
     if isinstance(truth, Failure):
         return truth
     return Graded(label=Label.CORRECT if str(truth) in item.target else Label.INCORRECT, read=str(truth))
-
-
-def _one(match: re.Match[str] | None) -> str | None:
-    return match[1].upper() if match else None
-
-
-def _agreed(letters: list[str]) -> str | None:
-    distinct = {letter.upper() for letter in letters}
-    return distinct.pop() if len(distinct) == 1 else None
 
 
 def _unread(said: str, wanted: str) -> Failure:

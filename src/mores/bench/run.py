@@ -11,12 +11,15 @@ Memory does not grow with the number of samples: items are held, answers are not
 
 from __future__ import annotations
 
+import math
 from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
+
+from pydantic import Field
 
 from mores.bench.benchmark import Benchmark, Graded, Judging, Verdict
 from mores.bench.score import BenchResult, Scores
@@ -26,12 +29,18 @@ from mores.models import Completion, Message, Model, Request
 from mores.signature import sign
 from mores.types import Failure, FailureKind, Item, Record, Response, Usage
 
+Alternatives = tuple[tuple[str, float], ...]
+ALTERNATIVES = 20
+"""First words that are looked at; most servers give no more."""
+
 
 class Said(Record):
     """One answer of the model."""
 
     sample: int
     response: Response
+    probabilities: dict[str, float] = Field(default_factory=dict)
+    """Of the candidates, where the answer is the likeliest of them rather than what was written."""
 
 
 @dataclass
@@ -49,6 +58,8 @@ class Run:
     temperature: float | None = 0.0
     max_tokens: int | None = None
     """None for the benchmark's."""
+    by_logprob: bool = False
+    """Take the candidate that is the likeliest first word, instead of what the model writes."""
     seed: int | None = 0
     store: Store | None = None
     limits: Limits = field(default_factory=Limits)
@@ -60,7 +71,7 @@ class Run:
         with JsonlWriter(path) as writer:
             async with aclosing(answers):
                 async for answer in answers:
-                    writer.write(Said(sample=answer.job.sample, response=self._response(answer)))
+                    writer.write(self._said(answer))
 
     def jobs(self) -> Iterator[Job]:
         """The calls to make: question by question, and each as often as asked, with its parts together."""
@@ -93,7 +104,8 @@ class Run:
             "task": f"{b.name}.{b.version}" + (f".{self.variant}" if self.variant else ""),
             "data": f"{data_hash(self.items)}.{len(self.items)}",
             "model": self.model.identity,
-            "decoding": f"t{self.temperature},max{self._max_tokens},seed{self.seed},n{self.samples}",
+            "decoding": f"t{self.temperature},max{self._max_tokens},seed{self.seed},n{self.samples}"
+            + (",logprob" if self.by_logprob else ""),
             "judge": " + ".join(judges) or "rule",
         }
         return sign(fields)
@@ -108,7 +120,20 @@ class Run:
 
     def _request(self, item: Item) -> Request:
         messages = self.benchmark.messages(item, self.variant)
-        return Request(messages, self._max_tokens, self.temperature, seed=self.seed)
+        if self.by_logprob:
+            return Request(messages, 1, 0.0, seed=self.seed, alternatives=ALTERNATIVES)
+        return Request(messages, self._max_tokens, self.temperature, seed=self.seed, logprobs=False)
+
+    def _said(self, answer: Answer) -> Said:
+        response, choose = self._response(answer), self.benchmark.candidates
+        if not self.by_logprob or answer.completion is None or choose is None:
+            return Said(sample=answer.job.sample, response=response)
+        found = likeliest(choose(answer.job.data), answer.completion.alternatives)
+        if isinstance(found, Failure):
+            failed = response.model_copy(update={"text": None, "failure": found})
+            return Said(sample=answer.job.sample, response=failed)
+        chosen = response.model_copy(update={"text": max(found, key=found.__getitem__)})
+        return Said(sample=answer.job.sample, response=chosen, probabilities=found)
 
     def _response(self, answer: Answer) -> Response:
         made = answer.completion
@@ -118,7 +143,7 @@ class Run:
         return Response(item_id=answer.job.id, model=self.model.name, text=made.text, usage=usage, stop=made.stop)
 
     async def _verdicts(self, said: Path, counts: Counts) -> AsyncGenerator[Verdict, None]:
-        by_id = {item.id: item for item in self.items}
+        by_id = {item.id: self.benchmark.asked(item, self.variant) for item in self.items}
         spoken = ((by_id[one.response.item_id], one) for one in read_records(said, Said))
         if self.benchmark.grade is not None:
             for item, one in spoken:
@@ -186,6 +211,25 @@ def _graded(benchmark: Benchmark, item: Item, response: Response) -> Graded | Fa
     if response.text is None:
         return response.failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
     return benchmark.grade(item, response.text)
+
+
+def likeliest(candidates: Sequence[str], alternatives: Alternatives | None) -> dict[str, float] | Failure:
+    """The probabilities of the candidates as first words, made to sum to 1; forms such as " a" count as "A"."""
+    if alternatives is None:
+        reason = "the server gives no alternatives to a token; leave out --by-logprob"
+        return Failure(kind=FailureKind.MODEL, reason=reason)
+    found = dict.fromkeys(candidates, 0.0)
+    forms = {candidate.casefold(): candidate for candidate in candidates}
+    for token, logprob in alternatives:
+        if (candidate := forms.get(token.strip(" \t\n(*\"'▁").casefold())) is not None:
+            found[candidate] += math.exp(logprob)
+    total = sum(found.values())
+    if not total:
+        shown = ", ".join(repr(token) for token, _ in alternatives[:5])
+        return Failure(
+            kind=FailureKind.PARSE, reason=f"none of {', '.join(candidates)} is among the first words: {shown}"
+        )
+    return {candidate: value / total for candidate, value in found.items()}
 
 
 def data_hash(items: Iterable[Item]) -> str:

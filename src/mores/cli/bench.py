@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -61,6 +61,11 @@ LIST = "list"
     show_default=True,
     help="Folder for the runs: one folder for each benchmark and model.",
 )
+@click.option(
+    "--by-logprob",
+    is_flag=True,
+    help="Multiple choice by the likeliest option as the first word, instead of by what the model writes.",
+)
 @click.option("--temperature", help="Sampling temperature, or 'none' to send none  [default: the benchmark's].")
 @click.option("--max-tokens", type=click.IntRange(1), help="Longest answer  [default: the benchmark's].")
 @click.option("--seed", default="0", show_default=True, help="Seed that is sent, or 'none' to send none.")
@@ -76,7 +81,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         _list(given["as_json"])
         return
     chosen = [benchmark(name) for name in dict.fromkeys(names)]
-    _check(chosen, given["judges"], given["variant"])
+    _check(chosen, given["judges"], given["variant"], given["by_logprob"])
     out, as_json = given.pop("out"), given.pop("as_json")
     with ExitStack() as stack:
         found = _bench(stack, chosen, out, **given)
@@ -102,6 +107,7 @@ def _bench(
     **given: Any,
 ) -> list[BenchResult]:
     samples, variant, tokens = given.pop("samples"), given.pop("variant"), given.pop("max_tokens")
+    by_logprob = given.pop("by_logprob")
     heat, seed = given.pop("temperature"), options.number("seed", given.pop("seed"), int)
     how = options.served(given)
     stack.enter_context(options.run_of(how))
@@ -114,17 +120,19 @@ def _bench(
             benchmark=one, items=read_items(one, data, limit), model=how.judge_model, judge=own[0] if own else None,
             panel=own if len(own) > 1 else (), samples=samples, variant=variant, max_tokens=tokens, seed=seed,
             temperature=one.temperature if heat is None else options.number("temperature", heat, float),
-            store=store, limits=how.limits, fresh=how.fresh,
+            store=store, limits=how.limits, fresh=how.fresh, by_logprob=by_logprob,
         )  # fmt: skip
         place = _file_name(f"{one.name}.{variant}" if variant else one.name), _file_name(job.model.name)
         found.append(_run(job, out.joinpath(*place), price))
     return found
 
 
-def _check(chosen: list[Benchmark], judges: tuple[str, ...], variant: str | None) -> None:
+def _check(chosen: list[Benchmark], judges: tuple[str, ...], variant: str | None, by_logprob: bool) -> None:
     for one in chosen:
         if one.judging and not judges:
             raise ConfigError(f"{one.name} is graded by a model; name it with --judge, for example openai:NAME")
+        if by_logprob and one.candidates is None:
+            raise ConfigError(f"{one.name} is no multiple choice; leave out --by-logprob")
         if variant and variant not in one.variants:
             known = f"it has {', '.join(one.variants)}" if one.variants else "it has none"
             raise ConfigError(f"{one.name}: no variant {variant!r}; {known}")
@@ -136,7 +144,7 @@ def read_items(one: Benchmark, data: Path | None, limit: int | None) -> list[Ite
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; put there {one.files} (from {one.homepage})")
     problems: list[InputError] = []
-    items = list(one.read(folder, problems.append))
+    items = list(_distinct(one.read(folder, problems.append), problems.append))
     if problems:
         more = f"\n  and {len(problems) - 5} more" if len(problems) > 5 else ""
         click.echo(
@@ -145,6 +153,16 @@ def read_items(one: Benchmark, data: Path | None, limit: int | None) -> list[Ite
     if not items:
         raise InputError(f"{folder}: there is no item in it; expected {one.files}")
     return items if limit is None else _some(one, items, limit)
+
+
+def _distinct(items: Iterable[Item], on_bad: Callable[[InputError], None]) -> Iterator[Item]:
+    seen: set[str] = set()
+    for item in items:
+        if item.id in seen:
+            on_bad(InputError(f"item {item.id} is there twice; remove one"))
+        else:
+            yield item
+        seen.add(item.id)
 
 
 def _some(one: Benchmark, items: list[Item], limit: int) -> list[Item]:

@@ -36,6 +36,8 @@ _SCHEMA = (
     f"PRAGMA application_id = {_APPLICATION}",
     f"PRAGMA user_version = {VERSION}",
 )
+_ALTERNATIVES = "CREATE TABLE IF NOT EXISTS alternative (key BLOB PRIMARY KEY, body BLOB NOT NULL)"
+"""The likeliest first tokens of the few answers that they were asked for."""
 _CHUNK = 500
 
 
@@ -53,7 +55,8 @@ class Key(NamedTuple):
 def request_key(identity: str, request: Request, sample: int = 0) -> Key:
     """The key of one answer: the same for the same model, request and sample index, on every machine."""
     messages = orjson.dumps([tuple(m) for m in request.messages])  # orjson takes no named tuples
-    body = orjson.dumps((identity, *request[1:]), option=orjson.OPT_SORT_KEYS)
+    settings = request[1:] if request.alternatives else request[1:-1]  # so that what was stored before is found
+    body = orjson.dumps((identity, *settings), option=orjson.OPT_SORT_KEYS)
     prompt = blake2b(messages, digest_size=16).digest()
     setting = blake2b(body, digest_size=16).digest()
     key = blake2b(b"%b%b%d" % (prompt, setting, sample), digest_size=16).digest()
@@ -100,15 +103,16 @@ class Store:
     def _get_chunk(self, keys: Sequence[bytes]) -> Iterable[tuple[bytes, Completion]]:
         marks = ",".join("?" * len(keys))
         query = (
-            f"SELECT key, text, logprobs, stop, prompt_tokens, completion_tokens FROM response WHERE key IN ({marks})"
+            "SELECT key, text, logprobs, stop, prompt_tokens, completion_tokens, body"
+            f" FROM response LEFT JOIN alternative USING (key) WHERE key IN ({marks})"
         )
         try:
             rows = self._reader.execute(query, keys).fetchall()
         except sqlite3.Error as exc:
             raise self._problem(exc) from exc
         return [
-            (key, Completion(text, _unpack(logprobs), stop, prompt_tokens, completion_tokens))
-            for key, text, logprobs, stop, prompt_tokens, completion_tokens in rows
+            (key, Completion(text, _unpack(logprobs), stop, prompt_tokens, completion_tokens, _alternatives(body)))
+            for key, text, logprobs, stop, prompt_tokens, completion_tokens, body in rows
         ]
 
     def put(self, key: Key, completion: Completion) -> asyncio.Future[None]:
@@ -156,6 +160,7 @@ class Store:
              c.prompt_tokens, c.completion_tokens, now)
             for k, c, _ in batch
         ]  # fmt: skip
+        others = [(k.key, orjson.dumps(c.alternatives)) for k, c, _ in batch if c.alternatives]
         settings = {k.setting: k.body for k in keys if k.setting not in self._settings}
         try:
             if self._writer is None:
@@ -164,6 +169,7 @@ class Store:
                 db.executemany("INSERT OR IGNORE INTO setting VALUES (?, ?)", settings.items())
                 db.executemany("INSERT OR IGNORE INTO prompt VALUES (?, ?)", [(k.prompt, k.messages) for k in keys])
                 db.executemany("INSERT OR REPLACE INTO response VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
+                db.executemany("INSERT OR REPLACE INTO alternative VALUES (?, ?)", others)
         except sqlite3.Error as exc:
             raise self._problem(exc) from exc
         self._settings.update(settings)
@@ -197,6 +203,7 @@ class Store:
             raise StoreError(f"{self.path}: a database, but not of mores; give another file with --store")
         for statement in _SCHEMA if application != _APPLICATION else ():
             db.execute(statement)
+        db.execute(_ALTERNATIVES)
         db.commit()
         _until_free(db, "PRAGMA journal_mode = WAL")
         db.execute("PRAGMA synchronous = FULL")  # an answer survives a power cut once it is handed on
@@ -224,6 +231,10 @@ def _until_free(db: sqlite3.Connection, statement: str) -> None:
             if attempt == 99:
                 raise
             time.sleep(0.05)
+
+
+def _alternatives(body: bytes | None) -> tuple[tuple[str, float], ...] | None:
+    return None if body is None else tuple((token, logprob) for token, logprob in orjson.loads(body))
 
 
 def _pack(logprobs: tuple[float, ...] | None) -> bytes | None:

@@ -28,6 +28,8 @@ class Request(NamedTuple):
     logprobs: bool = True
     schema: Mapping[str, Any] | None = None
     """JSON schema that the answer must fit; the model is constrained to it as it writes."""
+    alternatives: int = 0
+    """How many of the likeliest first tokens are wanted, with their log-probabilities."""
 
 
 class Completion(NamedTuple):
@@ -40,6 +42,8 @@ class Completion(NamedTuple):
     """`stop`, `length` or `content_filter`."""
     prompt_tokens: int = 0
     completion_tokens: int = 0
+    alternatives: tuple[tuple[str, float], ...] | None = None
+    """The likeliest first tokens and their log-probabilities, where they were asked for and the server gives them."""
 
 
 class Model(Protocol):

@@ -113,7 +113,9 @@ class EmbeddedModel(OpenAIModel):
 
     def body(self, request: Request) -> dict[str, Any]:
         body = super().body(request)
-        body |= {"cache_prompt": self.slots == 1} | ({"top_logprobs": 1} if request.logprobs else {})
+        body |= {"cache_prompt": self.slots == 1} | (
+            {"top_logprobs": max(1, request.alternatives)} if request.logprobs else {}
+        )
         if body.pop("response_format", None):
             # Through the protocol the schema would allow any white space, which a small model happily fills.
             schema = dict(request.schema or {}) | {"x-guidance": {"whitespace_flexible": False}}

@@ -119,6 +119,8 @@ class OpenAIModel:
             body["seed"] = request.seed
         if request.logprobs and not self._no_logprobs:
             body["logprobs"] = True
+            if request.alternatives:
+                body["top_logprobs"] = request.alternatives
         if request.schema is not None:
             schema = {"name": "report", "strict": True, "schema": request.schema}
             body["response_format"] = {"type": "json_schema", "json_schema": schema}
@@ -207,6 +209,7 @@ def read_completion(body: bytes) -> Completion:
             stop=stop,
             prompt_tokens=_count(usage.get("prompt_tokens")),
             completion_tokens=_count(usage.get("completion_tokens")),
+            alternatives=_alternatives(choice.get("logprobs")),
         )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as exc:
         shown = body[:80].decode("utf-8", "replace")
@@ -223,6 +226,16 @@ def _logprobs(block: Any, text: str | None) -> tuple[float, ...] | None:
     except (KeyError, TypeError, ValueError):
         return None
     return values if values and all(map(math.isfinite, values)) else None
+
+
+def _alternatives(block: Any) -> tuple[tuple[str, float], ...] | None:
+    """What else the first token could have been; None where the server does not say."""
+    try:
+        rows = block["content"][0]["top_logprobs"]
+        found = tuple((str(row["token"]), float(row["logprob"])) for row in rows)
+    except (KeyError, IndexError, TypeError, ValueError):
+        return None
+    return found if len(found) > 1 else None
 
 
 def _start(tokens: list[dict[str, Any]], text: str) -> int:

@@ -12,7 +12,7 @@ from string import ascii_uppercase
 import numpy as np
 
 from mores.bench.benchmark import Benchmark, OnBad
-from mores.bench.choice import grade_letter, grade_truth
+from mores.bench.choice import grade_letter, grade_truth, letters, truths
 from mores.bench.prompts import fill, prompt
 from mores.culture import region, region_name
 from mores.errors import InputError
@@ -96,8 +96,9 @@ COMPOUND = "select the option that include all the appropriate statements"
 
 def _guessing(items: Sequence[Item]) -> dict[str, float]:
     """Easy without knowledge: a random letter, and the option most like the name of the country (question unseen)."""
-    share = fmean(1 / len(item.choices) for item in items)
-    return {"random": share, "option most like the country": _by_similarity(items)} if items else {}
+    placed = [item for item in items if item.region]
+    heuristic = {"option most like the country": _by_similarity(placed)} if placed else {}
+    return ({"random": fmean(1 / len(item.choices) for item in items)} if items else {}) | heuristic
 
 
 def _by_similarity(items: Sequence[Item]) -> float:
@@ -138,6 +139,7 @@ EASY = Benchmark(
     read=_easy,
     source="culturalbench",
     grade=grade_letter,
+    candidates=letters,
     groupings=("area", "region", "mode"),
     references=_guessing,
     max_tokens=64,
@@ -154,6 +156,7 @@ HARD = Benchmark(
     read=_hard,
     source="culturalbench",
     grade=grade_truth,
+    candidates=truths,
     groupings=("area", "region", "mode"),
     references=_coins,
     max_tokens=16,

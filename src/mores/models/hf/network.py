@@ -153,10 +153,20 @@ class Network:
                 stopping_criteria=StoppingCriteriaList([finished]),
             )
         logprobs = torch.stack(chooser.logprobs, dim=1).tolist()
-        answers = map(self._read, rows, ids[:, width:].tolist(), logprobs)
+        answers = map(self._read, rows, ids[:, width:].tolist(), logprobs, self._firsts(rows, chooser.first))
         return [chooser.problems.get(index, answer) for index, answer in enumerate(answers)]
 
-    def _read(self, row: _Row, tokens: list[int], logprobs: list[float]) -> Completion | ModelError:
+    def _firsts(self, rows: list[_Row], first: Any) -> list[tuple[tuple[str, float], ...] | None]:
+        """The likeliest first tokens of each row that wants them."""
+        if first is None:
+            return [None] * len(rows)
+        pairs = zip(first.indices.tolist(), first.values.tolist(), strict=True)
+        found = [tuple(zip(map(self.tokenizer.decode, ids), values, strict=True)) for ids, values in pairs]
+        return [own[: row.request.alternatives] or None for row, own in zip(rows, found, strict=True)]
+
+    def _read(
+        self, row: _Row, tokens: list[int], logprobs: list[float], first: tuple[tuple[str, float], ...] | None
+    ) -> Completion | ModelError:
         """The answer in the tokens of a row: up to its end token, or up to its limit."""
         tokens = tokens[: row.limit]
         end = next((index for index, token in enumerate(tokens) if token in self.ends), None)
@@ -169,6 +179,7 @@ class Network:
             stop="length" if end is None else "stop",
             prompt_tokens=len(row.ids),
             completion_tokens=count,
+            alternatives=first,
         )
 
     def _matcher(self, schema: Mapping[str, Any]) -> Any:
@@ -212,6 +223,9 @@ class _Chooser:
 
         heats = [network.temperature if r.request.temperature is None else r.request.temperature for r in rows]
         self.logprobs: list[Any] = []
+        self.first: Any = None
+        """Log-probabilities and ids of the likeliest first tokens, where a row wants them."""
+        self._most = max(row.request.alternatives for row in rows)
         self.problems: dict[int, Rejected] = {}
         self._name = network.name
         self._ends = network.ends
@@ -224,6 +238,8 @@ class _Chooser:
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002 - transformers counts the parameters
         logprobs = scores.log_softmax(dim=-1)
+        if self._most and self.first is None:
+            self.first = logprobs.topk(min(self._most, logprobs.shape[-1]), dim=-1)
         scores = self._constrain(scores)
         tokens = scores.argmax(dim=-1, keepdim=True)
         if self._sampling:

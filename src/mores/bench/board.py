@@ -1,0 +1,269 @@
+"""A leaderboard of runs: who is better on which benchmark, how sure that is, and how ranks shift between benchmarks.
+
+    board = make_board(read_runs([Path("bench")]))
+
+Two models are compared on the questions that both have a score for, by a paired permutation test of their credit: the
+share of right answers to each question. The p-values of one benchmark are adjusted together.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from pathlib import Path
+
+import numpy as np
+from pydantic import ValidationError
+
+from mores.bench.benchmark import Label, Verdict
+from mores.bench.score import BenchResult, _together
+from mores.errors import ConfigError, InputError
+from mores.io import read_records
+from mores.signature import read_signature
+from mores.stats.resampling import adjust_p_values, compare_means
+from mores.types import Record, Result
+
+PERMUTATIONS = 10_000
+SAME = ("task", "data")
+"""Fields of a signature that must be the same in one table."""
+ALIKE = ("judge", "decoding")
+"""Fields that should be."""
+
+
+class Gap(Record):
+    """A paired comparison with another model."""
+
+    against: str
+    difference: float
+    """This model's credit less the other's, on the shared questions."""
+    p: float
+    adjusted: float
+    n: int
+    """Shared questions."""
+
+
+class Standing(Record):
+    """One model's place in a table."""
+
+    rank: int | None
+    """Equal values share a rank; None without a score."""
+    model: str
+    """Its name, with the folder where two runs have the same."""
+    folder: str
+    result: Result
+    """The headline figure."""
+    failures: dict[str, int]
+    """Answers that could not be graded, by kind."""
+    signature: str
+    best: Gap | None = None
+    """Against the first."""
+    next: Gap | None = None
+    """Against the one below."""
+
+
+class League(Record):
+    """The table of one benchmark."""
+
+    benchmark: str
+    """With the variant, where there is one."""
+    title: str
+    figure: str
+    references: dict[str, float]
+    """What is reached without knowledge."""
+    standings: tuple[Standing, ...]
+    notes: tuple[str, ...] = ()
+    """What is not the same for all of them."""
+
+
+class Shift(Record):
+    """Ranks of the same models on several benchmarks (MSQA, Figure 2)."""
+
+    benchmarks: tuple[str, ...]
+    ranks: dict[str, tuple[int, ...]]
+    """By model, in the order of the benchmarks; among these models only."""
+    left_out: tuple[str, ...] = ()
+    """Models and benchmarks that are not in it because they were not run together."""
+
+
+class Board(Record):
+    """All tables."""
+
+    leagues: tuple[League, ...]
+    shift: Shift | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One run, with the credit of each scored question."""
+
+    folder: str
+    result: BenchResult
+    credit: Mapping[str, float]
+
+    @property
+    def fields(self) -> dict[str, str]:
+        """Of its signature."""
+        return read_signature(self.result.signature)
+
+    @property
+    def league(self) -> str:
+        """The table that it belongs to."""
+        return league_of(self.result)
+
+    @property
+    def headline(self) -> Result:
+        """The first figure."""
+        return next(iter(self.result.figures.values()), Result(name="", value=None))
+
+
+def league_of(result: BenchResult) -> str:
+    """The benchmark and, for another way to ask, the variant."""
+    task = read_signature(result.signature).get("task", "")
+    variant = task.removeprefix(f"{result.benchmark}.").partition(".")[2] if task.startswith(result.benchmark) else ""
+    return f"{result.benchmark}.{variant}" if variant else result.benchmark
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------
+
+
+def read_runs(folders: Iterable[Path]) -> list[Entry]:
+    """Every run in these folders, and in those inside them."""
+    found: dict[Path, Entry] = {}
+    for folder in folders:
+        paths = sorted(folder.rglob("result.json"))
+        if not paths:
+            raise InputError(f"{folder}: there is no result.json in it; give folders that `mores bench` wrote")
+        for path in paths:
+            found.setdefault(path.resolve(), _read(path))
+    return list(found.values())
+
+
+def _read(path: Path) -> Entry:
+    verdicts = path.with_name("verdicts.jsonl")
+    if not verdicts.is_file():
+        raise InputError(f"{path}: there is no verdicts.jsonl beside it; run `mores bench` again with the same --out")
+    try:
+        result = BenchResult.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        where = ".".join(map(str, first["loc"]))
+        raise InputError(f"{path}: {where}: {first['msg']}; expected the result of `mores bench`") from error
+    return Entry(str(path.parent), result, credit_of(read_records(verdicts, Verdict)))
+
+
+def credit_of(verdicts: Iterable[Verdict]) -> dict[str, float]:
+    """The share of right answers to each question that has a score; the parts of a question come together."""
+    given: Counter[str] = Counter()
+    right: Counter[str] = Counter()
+    for (unit, _), parts in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
+        label = _together([part.label for part in parts])
+        if label is not None:
+            given[unit] += 1
+            right[unit] += label is Label.CORRECT
+    return {unit: right[unit] / n for unit, n in given.items()}
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------
+
+
+def make_board(entries: Sequence[Entry], *, force: bool = False) -> Board:
+    """One table for each benchmark; runs of another version or other data are refused unless `force`."""
+    by_league: dict[str, list[Entry]] = defaultdict(list)
+    for entry in entries:
+        by_league[entry.league].append(entry)
+    leagues = tuple(_league(name, own, force) for name, own in sorted(by_league.items()))
+    return Board(leagues=leagues, shift=_shift(leagues))
+
+
+def _league(name: str, entries: list[Entry], force: bool) -> League:
+    notes = [note for field in SAME if (note := _differing(name, field, entries))]
+    if notes and not force:
+        raise ConfigError(f"{notes[0]}; run them alike, give only runs of one kind, or --force")
+    notes += [note for field in ALIKE if (note := _differing(name, field, entries))]
+    ranked = sorted(entries, key=lambda e: (e.headline.value is None, -(e.headline.value or 0.0), e.result.model))
+    names, first = _names(ranked), ranked[0].result
+    if first.figures and next(iter(first.figures)) != "accuracy":
+        notes.append(f"ranks are by {next(iter(first.figures))}, p is of the share of right answers")
+    return League(
+        benchmark=name, title=first.title, figure=next(iter(first.figures), ""), references=first.references,
+        standings=tuple(_standings(ranked, names)), notes=tuple(notes),
+    )  # fmt: skip
+
+
+def _differing(name: str, field: str, entries: Sequence[Entry]) -> str:
+    folders: dict[str, str] = {}
+    for entry in entries:
+        folders.setdefault(entry.fields.get(field, "none"), entry.folder)
+    if len(folders) < 2:
+        return ""
+    (one, here), (other, there), *_ = folders.items()
+    return f"{name}: {field} is {one} in {here} and {other} in {there}, so the numbers are not of the same thing"
+
+
+def _names(entries: Sequence[Entry]) -> list[str]:
+    """The models, with the folder where there are several runs of one."""
+    times = Counter(entry.result.model for entry in entries)
+    return [e.result.model if times[e.result.model] == 1 else f"{e.result.model} ({e.folder})" for e in entries]
+
+
+def _standings(ranked: Sequence[Entry], names: Sequence[str]) -> list[Standing]:
+    gaps = _gaps(ranked, names)
+    values = [entry.headline.value for entry in ranked]
+    return [
+        Standing(
+            rank=None if entry.headline.value is None else values.index(entry.headline.value) + 1,
+            model=names[i], folder=entry.folder, result=entry.headline, failures=entry.result.failures,
+            signature=entry.result.signature, best=gaps.get((i, 0)), next=gaps.get((i, i + 1)),
+        )
+        for i, entry in enumerate(ranked)
+    ]  # fmt: skip
+
+
+def _gaps(ranked: Sequence[Entry], names: Sequence[str]) -> dict[tuple[int, int], Gap]:
+    """Each against the first and against the one below; a pair that is both is tested once."""
+    pairs = sorted({(0, i) for i in range(1, len(ranked))} | {(i, i + 1) for i in range(len(ranked) - 1)})
+    found = {pair: test for pair in pairs if (test := _compare(ranked[pair[0]], ranked[pair[1]]))}
+    adjusted = adjust_p_values([p for _, p, _ in found.values()]) if found else np.empty(0)
+    gaps: dict[tuple[int, int], Gap] = {}
+    for ((one, other), (difference, p, n)), q in zip(found.items(), adjusted, strict=True):
+        gaps[one, other] = Gap(against=names[other], difference=difference, p=p, adjusted=float(q), n=n)
+        gaps[other, one] = gaps[one, other].model_copy(update={"against": names[one], "difference": -difference})
+    return gaps
+
+
+def _compare(one: Entry, other: Entry) -> tuple[float, float, int] | None:
+    """Difference of credit, p and the number of questions that both have a score for."""
+    shared = sorted(one.credit.keys() & other.credit.keys())
+    first, second = ([entry.credit[unit] for unit in shared] for entry in (one, other))
+    test = compare_means(first, second, permutations=PERMUTATIONS)
+    return (test.difference, test.p_value, len(shared)) if test else None
+
+
+# ---- ranks -----------------------------------------------------------------------------------------------------
+
+
+def _shift(leagues: Sequence[League]) -> Shift | None:
+    """Ranks on the benchmarks that at least two models share; the benchmark with the fewest models goes first."""
+    values = {league.benchmark: _values(league) for league in leagues}
+    kept = sorted(values, key=lambda name: -len(values[name]))
+    while len(kept) > 1 and len(_shared(values, kept)) < 2:
+        kept.pop()
+    models = _shared(values, kept)
+    if len(kept) < 2:
+        return None
+    names = [name for name in values if name in kept]
+    columns = [[values[name][model] for model in models] for name in names]
+    ranks = {m: tuple(1 + sum(v > column[i] for v in column) for column in columns) for i, m in enumerate(models)}
+    every = {model for own in values.values() for model in own}
+    out = (*(name for name in values if name not in kept), *sorted(every - set(models)))
+    return Shift(benchmarks=tuple(names), ranks=ranks, left_out=out)
+
+
+def _values(league: League) -> dict[str, float]:
+    return {one.model: one.result.value for one in league.standings if one.result.value is not None}
+
+
+def _shared(values: Mapping[str, Mapping[str, float]], names: Sequence[str]) -> list[str]:
+    return [model for model in values[names[0]] if all(model in values[name] for name in names)] if names else []

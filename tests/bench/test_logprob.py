@@ -1,0 +1,78 @@
+"""Multiple choice by log-probability: the likeliest candidate as the first word."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+
+from mores.bench.benchmark import Label, Verdict
+from mores.bench.culturalbench import EASY
+from mores.bench.run import ALTERNATIVES, Run, Said, likeliest
+from mores.engine import Counts, Store
+from mores.engine.loop import run
+from mores.io import read_records
+from mores.models import Completion, Request
+from mores.models.fake import FakeModel
+from mores.types import Failure, FailureKind, Item
+
+ITEM = Item(id="1", prompt="Which?", choices=("tea", "rice", "bread"), target=("rice",))
+
+
+def test_forms_of_a_letter_add_up() -> None:
+    found = likeliest(
+        ("A", "B"), (("A", math.log(0.3)), (" b", math.log(0.2)), ("B", math.log(0.2)), ("The", math.log(0.3)))
+    )
+    assert found == pytest.approx({"A": 3 / 7, "B": 4 / 7})
+
+
+@pytest.mark.parametrize(
+    ("alternatives", "kind", "words"),
+    [
+        (None, FailureKind.MODEL, "gives no alternatives"),
+        ((("The", -0.1), ("I", -2.0)), FailureKind.PARSE, "none of A, B is among the first words: 'The', 'I'"),
+    ],
+)
+def test_what_cannot_be_chosen_is_a_failure(
+    alternatives: tuple[tuple[str, float], ...] | None, kind: FailureKind, words: str
+) -> None:
+    found = likeliest(("A", "B"), alternatives)
+    assert isinstance(found, Failure)
+    assert found.kind is kind
+    assert words in found.reason
+
+
+def test_the_likeliest_letter_is_the_answer_whatever_is_written(tmp_path: Path) -> None:
+    asked: list[Request] = []
+
+    def answer(request: Request) -> Completion:
+        asked.append(request)
+        return Completion(
+            "A", (-0.1,), alternatives=(("A", math.log(0.4)), ("B", math.log(0.3)), (" B", math.log(0.2)))
+        )
+
+    said, verdicts = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
+    for _ in range(2):  # the second time from the store
+        with Store(tmp_path / "s.db") as store:
+            job = Run(EASY, [ITEM], FakeModel("x", answer), by_logprob=True, store=store)
+            run(job.ask(said, Counts()))
+        [one] = read_records(said, Said)
+        assert one.response.text == "B"
+        assert one.probabilities == pytest.approx({"A": 4 / 9, "B": 5 / 9, "C": 0})
+    assert len(asked) == 1
+    assert (asked[0].max_tokens, asked[0].alternatives, asked[0].logprobs) == (1, ALTERNATIVES, True)
+    run(job.grade(said, verdicts, Counts()))
+    [verdict] = read_records(verdicts, Verdict)
+    assert (verdict.label, verdict.read) == (Label.CORRECT, "B")
+    assert "logprob" in job.signature()
+    assert job.signature() != Run(EASY, [ITEM], FakeModel("x", answer)).signature()
+
+
+def test_a_server_without_alternatives_leaves_it_unscored(tmp_path: Path) -> None:
+    said, verdicts = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
+    job = Run(EASY, [ITEM], FakeModel("x", lambda _: Completion("B", (-0.1,))), by_logprob=True)
+    run(job.ask(said, Counts()))
+    run(job.grade(said, verdicts, Counts()))
+    result = job.score(verdicts)
+    assert (result.figures["accuracy"].n, result.figures["accuracy"].unscored, result.failures) == (0, 1, {"model": 1})
