@@ -57,7 +57,7 @@ def measure(samples: int, url: str, folder: Path) -> dict[str, float]:
     started = time.monotonic()
     with Store(folder / "store.db") as store:
         limits = Limits(concurrency=CONNECTIONS)
-        job = Run(task, items, model, judge, samples, store=store, limits=limits, temperature=1.0)
+        job = Run(task, items, model, judge, samples=samples, store=store, limits=limits, temperature=1.0)
         run(job.ask(folder / "responses.jsonl", Counts()))
         run(job.grade(folder / "responses.jsonl", folder / "verdicts.jsonl", Counts()))
         result = job.score(folder / "verdicts.jsonl")

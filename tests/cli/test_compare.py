@@ -58,6 +58,16 @@ def test_two_judges_of_a_dataset(inside: Run) -> None:
 
 
 @pytest.mark.usefixtures("files")
+def test_people_who_do_not_say_of_what_data(inside: Run) -> None:
+    put("people.jsonl", GOLDS, lambda gold: -1.0 if gold.report.errors else 0.0)
+    done = inside("compare", "B.jsonl", "people.jsonl", "--data", "d")
+    assert done.returncode == 0, done.stderr
+    assert "adjusted p" not in done.stdout.split("Scaled accuracy by source")[0]
+    assert "<0.001" in done.stdout
+    assert "0.000 " not in done.stdout.replace("+0.000", "").replace("-0.000", "")
+
+
+@pytest.mark.usefixtures("files")
 def test_other_data_are_refused_unless_forced(inside: Run) -> None:
     put("C.jsonl", GOLDS, lambda _: 1.0, signature=SIGNED.replace(REVISION, "another"))
     done = inside("compare", "A.jsonl", "C.jsonl", "--data", "d", "--json")

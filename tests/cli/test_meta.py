@@ -77,7 +77,7 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def inside(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
     """The same command in this process, which is faster; without MiniLM, which is slow."""
     assert Path.cwd() == home
-    monkeypatch.setattr(similarity, "embedder", lambda: ("ngrams", similarity._ngrams))
+    monkeypatch.setattr(similarity, "embedder", lambda: ("ngrams", similarity.ngrams))
 
     def run(*arguments: str) -> subprocess.CompletedProcess[str]:
         with pytest.raises(SystemExit) as stopped:
@@ -224,6 +224,27 @@ def test_a_file_with_the_name_of_a_baseline_is_kept_beside_it(inside: Run, data:
     assert [one.scores["scaled_accuracy"].value for one in found.evaluations] == [1, 0]
     kept = {path.name: judged(path)[0].judge for path in Path("mine.meta/judgements").iterdir()}
     assert kept == {"never.jsonl": "file", "never-2.jsonl": "never"}
+    put("never-2.jsonl", golds(data), lambda _: -1.0)
+    files = ["--metric", "never-2.jsonl", "--metric", "never.jsonl", "--baselines", "never", "--out", "three"]
+    ran(inside("meta", "--data", str(data), *files, "--json"))
+    assert len(list(Path("three/judgements").iterdir())) == 3
+
+
+def test_judgements_of_other_data_are_refused(inside: Run, data: Path) -> None:
+    put("other.jsonl", golds(data), perfect, signature="metric:x|data:another")
+    done = inside("meta", "--data", str(data), "--metric", "other.jsonl", "--baselines", "none")
+    assert done.returncode == 2
+    assert "other.jsonl is of data another, " in done.stderr
+    assert "--force" not in done.stderr
+
+
+def test_an_empty_split_is_said_once(inside: Run) -> None:
+    Path("bare").mkdir()
+    Path("bare/test.jsonl").touch()
+    done = inside("meta", "--data", "bare")
+    assert done.returncode == 1
+    assert done.stderr.strip() == "error: bare/test.jsonl: there is no sample in it"
+    assert not Path("bare.meta").exists()
 
 
 def test_one_judge_for_each_source(inside: Run, data: Path) -> None:
@@ -245,6 +266,8 @@ def test_one_judge_for_each_source(inside: Run, data: Path) -> None:
     assert matrix.matrix["facts"]["quiz"].value == 0
     assert matrix.matrix["none"]["facts"].value == 1
     assert matrix.average == 0.5
+    assert matrix.trained_on_all is not None
+    assert matrix.trained_on_all.value == 1  # and not the value of the judges that were trained without a source
     Path("lora-facts.jsonl").unlink()
     done = inside(*arguments)
     assert done.returncode == 1
@@ -266,6 +289,7 @@ def test_a_limit_and_another_split(inside: Run, data: Path) -> None:
     found = ran(inside("meta", "--data", str(data), "--baselines", "never", "--limit", "4", "--split", "dev", "--json"))
     assert (found.n, found.split, found.counts["source"]) == (8, "dev", {"quiz": 4, "facts": 4})
     assert found.evaluations[0].scores["correct_passed"].value == 1
+    assert found.notes == ("8 samples were judged: at most 4 of each source, half of them with errors (--limit).",)
     kept = judged("mine.meta/judgements/never.jsonl")
     assert {one.sample_id for one in kept} < {gold.sample.id for gold in golds(data, "dev")}
 
@@ -276,6 +300,10 @@ def test_what_is_judged_is_not_learned_from(inside: Run, data: Path) -> None:
     assert [one.metric for one in found.evaluations] == ["always", "never"]
     assert len(found.notes) == 2
     assert "note: words was left out: what is judged (train) cannot be learned from" in done.stderr
+    names = ["--baselines", "never, words,retrieval", "--leave-one-out"]
+    found = ran(inside("meta", "--data", str(data), *names, "--split", "dev", "--json"))
+    assert [one.metric for one in found.evaluations] == ["never", "words"]  # words learns from train alone
+    assert [one.metric for one in found.leave_one_out] == ["words"]
 
 
 def test_without_training_samples_what_learns_is_left_out(inside: Run, data: Path) -> None:

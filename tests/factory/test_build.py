@@ -251,10 +251,11 @@ def test_another_seed_gives_another_choice(made: tuple[Recipe, Built]) -> None:
     ("spoil", "words"),
     [
         (lambda rows: rows[:-1], "recipe.json counts"),
+        (lambda rows: [*rows, rows[0]], "is in test twice"),
         (lambda rows: [json.dumps(json.loads(rows[0]) | {"split": "dev"}), *rows[1:]], "but is in test"),
         (lambda rows: [row.replace('"major"', '"minor"') for row in rows], "test.jsonl: has been changed"),
     ],
-    ids=["row lost", "wrong split", "bytes changed"],
+    ids=["row lost", "row twice", "wrong split", "bytes changed"],
 )
 def test_verify_finds_what_was_changed(made: tuple[Recipe, Built], tmp_path: Path, spoil: object, words: str) -> None:
     write(made[1], made[0], tmp_path / "d")
@@ -299,6 +300,18 @@ def test_recipes_say_what_is_wrong(tmp_path: Path) -> None:
         (tmp_path / "r.yaml").write_text(content)
         with pytest.raises(InputError, match=words):
             read_recipe(str(tmp_path / "r.yaml"))
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [({"region": "Wakanda"}, r"survey.jsonl: item '.+': unknown region 'Wakanda'"),
+     ({"language": "not one"}, r"survey.jsonl: item '.+': .*'not one'"),
+     ({"id": "the same"}, "two items of survey have the id 'the same'")],
+)  # fmt: skip
+def test_items_of_ones_own_that_cannot_be_used(tmp_path: Path, changed: dict[str, str], words: str) -> None:
+    path = put(tmp_path, [item.model_copy(update=changed) for item in survey(2)], "survey")
+    with pytest.raises(InputError, match=words):
+        build(Recipe(name="r", sources=(path,)), None)
 
 
 def test_no_source_there_is_an_error(tmp_path: Path) -> None:

@@ -36,7 +36,7 @@ STRANGE = [
 @pytest.fixture(autouse=True)
 def _ngrams(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same tests, and fast ones, whether or not MiniLM is installed."""
-    monkeypatch.setattr(similarity, "embedder", lambda: ("ngrams", similarity._ngrams))
+    monkeypatch.setattr(similarity, "embedder", lambda: ("ngrams", similarity.ngrams))
 
 
 def fresh(name: str) -> Baseline:

@@ -256,6 +256,12 @@ def test_curves_are_thinned_and_whole() -> None:
     assert len(found.distribution.edges) == len(found.distribution.counts["hard"]) + 1
 
 
+def test_precision_of_a_metric_that_tells_nothing_is_the_share_of_errors() -> None:
+    found = evaluated([labelled(str(i), i % 4 == 0) for i in range(40)], [-1.0] * 40).pr
+    assert found is not None
+    assert (found.x, found.y) == ((0, 1), (0.25, 0.25))
+
+
 def test_the_signature_is_that_of_all_judgements() -> None:
     golds = [labelled("a", True), labelled("b", False)]
 

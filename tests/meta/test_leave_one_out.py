@@ -13,6 +13,7 @@ from mores.factory.gold import Gold
 from mores.io import JsonlWriter
 from mores.meta.baselines import BASELINES
 from mores.meta.dataset import Dataset, without
+from mores.meta.evaluate import join, scaled_accuracy
 from mores.meta.leave_one_out import NONE, collect, leave_one_out
 from mores.meta.study import MOST_DISAGREEMENTS, Judged, study
 from tests.meta.golds import labelled, scores
@@ -101,8 +102,10 @@ def test_the_average_by_hand() -> None:
     assert found.matrix["b"]["b"].value == pytest.approx(1 / 3)
     assert (found.matrix["b"]["b"].n, found.matrix["b"]["b"].unscored) == (3, 1)
     assert found.average == pytest.approx((1 + 1 / 3) / 2)
+    assert found.trained_on_all == scaled_accuracy(join(golds, of_a))
     only_own = collect("m", golds, {"a": dict(list(of_a.items())[:4])})
     assert set(only_own.matrix["a"]) == {"a"}
+    assert only_own.trained_on_all is None
     assert collect("m", golds, {NONE: of_a}).average is None
     assert collect("m", golds, {"a": {}}).average is None
 
@@ -135,6 +138,14 @@ def test_what_is_judged_is_never_learned_from(tmp_path: Path) -> None:
             getattr(Dataset(tmp_path, split), split)
     assert {gold.split for gold in Dataset(tmp_path, "dev").golds} == {"dev"}
     assert len(Dataset(tmp_path).everything) == 3 * len(Dataset(tmp_path).golds)
+
+
+def test_a_sample_that_is_there_twice(tmp_path: Path) -> None:
+    folder(tmp_path)
+    with (tmp_path / "test.jsonl").open("a") as file:
+        file.write((tmp_path / "test.jsonl").read_text().splitlines()[0] + "\n")
+    with pytest.raises(InputError, match=r"test.jsonl: '.+' is there twice; see `mores build verify`"):
+        _ = Dataset(tmp_path).golds
 
 
 def test_splits_that_are_not_there(tmp_path: Path) -> None:

@@ -132,6 +132,18 @@ def test_ratings_of_explanations() -> None:
     assert found.rows == {"words+p": ("2.50", "1.29", "2.5", "4", "2"), "other": ("5.00", "–", "5", "1", "1")}
 
 
+def test_more_people_for_explanations_leave_the_vote_distributions_as_they_are() -> None:
+    alone = spread("culture", {(Y, "no"): 2})
+    more = spread("similarity:m", {("1", "2", "3"): 2})
+    assert tables(alone + more)["Vote distributions"] == tables(alone)["Vote distributions"]
+
+
+def test_a_rating_may_be_a_number(tmp_path: Path) -> None:
+    path = tmp_path / "votes.jsonl"
+    path.write_text('{"sample_id": "s1", "annotator": "ann", "criterion": "similarity:m", "value": 4}\n')
+    assert [vote.value for vote in read_votes(path, GOLDS)] == ["4"]
+
+
 def test_tables_without_votes_are_absent() -> None:
     assert vote_tables([], GOLDS) == []
     assert set(tables(ballot("culture", 0, [Y]))) == {"Vote distributions"}

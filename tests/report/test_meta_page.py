@@ -14,8 +14,7 @@ from tempfile import gettempdir
 from typing import Any
 
 import pytest
-from rich.console import Console
-from rich.table import Table
+from rich.console import Console, Group
 
 from mores.meta.records import Bars, Comparison, Curve, Disagreement, Evaluation, LeaveOneOut, Meta, VoteTable
 from mores.report.meta import SECTIONS, breakdown, headline, markdown_tables, meta_page, votes
@@ -50,7 +49,7 @@ def rows(html: str) -> list[list[str]]:
     return [[words(cell) for cell in re.findall(r"<t[hd][^>]*>(.*?)</t[hd]>", row)] for row in body.split("</tr>")[:-1]]
 
 
-def printed(view: Table, width: int = 160) -> list[str]:
+def printed(view: Group, width: int = 160) -> list[str]:
     console = Console(file=io.StringIO(), width=width, color_system=None)
     console.print(view)
     assert isinstance(console.file, io.StringIO)
@@ -285,6 +284,22 @@ def test_one_metric_is_compared_with_nobody() -> None:
     html = words(meta_page(made_up({"only": 0.4})))
     assert "better than all others" not in html
     assert re.search(r"only has the highest scaled accuracy\. 3,\d+ scored", html)
+
+
+def test_a_baseline_that_beats_every_metric_is_named() -> None:
+    meta = two()
+    html = words(meta_page(meta.model_copy(update={"evaluations": (_as_baseline(meta), meta.evaluations[1])})))
+    assert "b has the highest scaled accuracy of all but baselines; the baseline a has 0.500." in html
+
+
+def _as_baseline(meta: Meta) -> Evaluation:
+    return meta.evaluations[0].model_copy(update={"baseline": True})
+
+
+def test_titles_are_not_as_narrow_as_their_table() -> None:
+    assert (
+        printed(votes(VoteTable(title="Three words here", columns=("n",), rows={"x": ("1",)})))[0] == "Three words here"
+    )
 
 
 def test_small_languages_are_folded_away() -> None:

@@ -18,7 +18,7 @@ import numpy as np
 from pydantic import ValidationError
 
 from mores.bench.benchmark import Label, Verdict
-from mores.bench.score import BenchResult, _together
+from mores.bench.score import BenchResult, together
 from mores.errors import ConfigError, InputError
 from mores.io import read_records
 from mores.signature import read_signature
@@ -158,7 +158,7 @@ def credit_of(verdicts: Iterable[Verdict]) -> dict[str, float]:
     given: Counter[str] = Counter()
     right: Counter[str] = Counter()
     for (unit, _), parts in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
-        label = _together([part.label for part in parts])
+        label = together([part.label for part in parts])
         if label is not None:
             given[unit] += 1
             right[unit] += label is Label.CORRECT

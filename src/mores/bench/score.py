@@ -66,7 +66,7 @@ class Scores:
             self._close()
 
     def _close(self) -> None:
-        label = _together([verdict.label for verdict in self._open])
+        label = together([verdict.label for verdict in self._open])
         unit = self._open[0].unit
         if label is None:
             self._unscored[unit] += 1
@@ -113,7 +113,7 @@ class Scores:
         return Result(name="rows", value=right / n if n else None, low=low, high=high, n=n, unscored=failed)
 
 
-def _together(labels: Sequence[Label | None]) -> Label | None:
+def together(labels: Sequence[Label | None]) -> Label | None:
     """A question is right when all its parts are, and wrong when one is, also where others could not be read."""
     if Label.INCORRECT in labels:
         return Label.INCORRECT

@@ -15,6 +15,7 @@ from mores.errors import ConfigError, MoresError
 COMMANDS = {
     "score": "Find the cultural errors in texts.",
     "bench": "Measure how well a model knows cultures.",
+    "board": "Rank the models of several runs.",
     "judge-check": "Test how far a judge of answers can be trusted.",
     "show": "Look at judgements that exist, by a model or by people.",
     "pull": "Get the embedded model, or another GGUF file.",

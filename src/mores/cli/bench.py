@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -17,7 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 from mores.bench import BENCHMARKS, benchmark
-from mores.bench.benchmark import Benchmark
+from mores.bench.benchmark import Benchmark, Verdict
 from mores.bench.panel import combine
 from mores.bench.run import Run
 from mores.bench.score import BenchResult
@@ -29,8 +29,9 @@ from mores.engine.loop import run
 from mores.engine.store import opened
 from mores.errors import ConfigError, InputError, ModelError
 from mores.factory.sources import download
-from mores.io import write_text
+from mores.io import read_records, write_text
 from mores.models import open_model
+from mores.report.bench import BenchRun, bench_page
 from mores.types import Item, Result
 
 LIST = "list"
@@ -90,7 +91,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
     else:
         for result in found:
             _show(result)
-    click.echo(f"wrote {out}", err=True)
+    click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
     if empty := [result.benchmark for result in found if not next(iter(result.figures.values())).n]:
         raise ModelError(f"{empty[0]}: no answer could be graded; the reasons stand in verdicts.jsonl")
 
@@ -122,9 +123,18 @@ def _bench(
             temperature=one.temperature if heat is None else options.number("temperature", heat, float),
             store=store, limits=how.limits, fresh=how.fresh, by_logprob=by_logprob,
         )  # fmt: skip
-        place = _file_name(f"{one.name}.{variant}" if variant else one.name), _file_name(job.model.name)
-        found.append(_run(job, out.joinpath(*place), price))
-    return found
+        way = [one.name, *([variant] if variant else []), *(["logprob"] if by_logprob else [])]
+        folder = out / _file_name(".".join(way)) / _file_name(job.model.name)
+        result = _run(job, folder, price)
+        found.append(BenchRun(result, _answers(job.items, folder / "verdicts.jsonl")))
+    write_text(out / "bench.html", bench_page(found))
+    return [one.result for one in found]
+
+
+def _answers(items: Sequence[Item], verdicts: Path) -> Iterator[tuple[Item, Verdict]]:
+    by_id = {item.id: item for item in items}
+    for verdict in read_records(verdicts, Verdict):
+        yield by_id[verdict.item_id], verdict
 
 
 def _check(chosen: list[Benchmark], judges: tuple[str, ...], variant: str | None, by_logprob: bool) -> None:

@@ -18,7 +18,7 @@ from mores.cli.progress import Bar, Stages
 from mores.engine import Counts, Store
 from mores.engine.cost import price_of
 from mores.engine.loop import run
-from mores.errors import InputError
+from mores.errors import ConfigError, InputError
 from mores.factory.build import Built, Soften
 from mores.factory.build import build as make
 from mores.factory.errors.model import make as make_soft
@@ -27,6 +27,9 @@ from mores.factory.output import verify as check
 from mores.factory.output import write
 from mores.factory.recipe import Recipe, read_recipe
 from mores.models import Model, Options, open_model
+
+SHOWN = 20
+"""Bad rows that are told of one by one."""
 
 
 class _Recipes(click.Group):
@@ -72,11 +75,17 @@ def recipe(name: str, out: Path, data: Path | None, commercial: bool, as_json: b
     soften = _soften(open_model(model, Options(given.pop("base_url")))) if model else None
     changed = {key: value for key, value in given.items() if value is not None and key != "base_url"}
     wanted = read_recipe(name).model_copy(update=changed)
+    if model and wanted.soft != "model":
+        raise ConfigError(f"--model makes soft errors, but {wanted.name} makes them by {wanted.soft}; add --soft model")
     built = _build(wanted, data, commercial, soften, out)
     if as_json:
         click.echo(json.dumps({source: found.model_dump() for source, found in built.shortcuts.items()}, indent=2))
     else:
         Console().print(_table(built))
+    for problem in built.problems[:SHOWN]:
+        click.echo(f"left out: {problem}", err=True)
+    if len(built.problems) > SHOWN:
+        click.echo(f"left out: {len(built.problems) - SHOWN} more bad rows", err=True)
     for line in built.missing:
         click.echo(f"note: there was no {line}", err=True)
     click.echo(f"wrote {out}; its card is {out / 'card.html'}", err=True)

@@ -6,13 +6,15 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.markup import escape
 from rich.table import Table
+from rich.text import Text
 
 from mores.meta.dataset import Dataset
-from mores.meta.records import STATISTICS, Comparison, Versus
+from mores.meta.records import STATISTICS, Comparison
 from mores.meta.scorers import read_judgements
 from mores.meta.versus import check_data, compare_judges, compare_texts
+from mores.report.meta_sheets import chance
+from mores.report.table import plain
 
 NAMES = {**STATISTICS, "score": "mean score", "error_free": "without error"}
 
@@ -54,26 +56,27 @@ def compare(first: str, second: str, data: Path | None, split: str, by: str, for
     else:
         dataset = Dataset(data, split)
         for name, judgements in ((first, one), (second, two)) if not force else ():
-            check_data(name, judgements, dataset)
+            check_data(name, judgements, dataset, " (--force compares them all the same)")
         found = compare_judges(names, one, two, dataset.golds, force=force)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return
     console = Console()
-    console.print(_table(found, {NAMES[c.statistic]: c for c in found.overall}, "statistic"))
-    if found.by.get(by):
-        console.print(_table(found, found.by[by], by))
-
-
-def _table(found: Versus, rows: dict[str, Comparison], what: str) -> Table:
     left = f", {found.left_out:,} more left out because one of them has no score" if found.left_out else ""
-    title = f"{found.first} less {found.second}" + (f" on {found.n:,} samples{left}" if what == "statistic" else "")
-    view = Table(title=escape(title), title_justify="left", box=None, pad_edge=False)
-    for name in (what, "difference", "95% interval", "p", "adjusted p", "n"):
+    console.print(Text(plain(f"{found.first} less {found.second} on {found.n:,} samples{left}")))
+    console.print(_table({NAMES[c.statistic]: c for c in found.overall}, "statistic"))
+    if found.by.get(by):
+        console.print(f"\nScaled accuracy by {by}")
+        console.print(_table(found.by[by], by, adjusted=True))
+
+
+def _table(rows: dict[str, Comparison], what: str, *, adjusted: bool = False) -> Table:
+    view = Table(box=None, pad_edge=False)
+    for name in (what, "difference", "95% interval", "p", *(["adjusted p"] if adjusted else []), "n"):
         view.add_column(name, justify="left" if name == what else "right", no_wrap=True)
     for name, row in rows.items():
         interval = f"[{row.low:+.3f}, {row.high:+.3f}]" if row.low is not None and row.high is not None else ""
-        adjusted = "" if what == "statistic" else f"{row.adjusted:.3f}"
-        cells = (name, f"{row.difference:+.3f}", interval, f"{row.p:.3f}", adjusted, f"{row.n:,}")
-        view.add_row(*map(escape, cells))
+        chances = [chance(row.p), *([chance(row.adjusted)] if adjusted else [])]
+        cells = (name, f"{row.difference:+.3f}", interval, *chances, f"{row.n:,}")
+        view.add_row(*(Text(plain(cell)) for cell in cells))
     return view

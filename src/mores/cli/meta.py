@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from mores.meta.prompted import Prompted
 from mores.meta.records import LeaveOneOut, Meta, VoteTable
 from mores.meta.scorers import Scorer, read_judgements, scorer
 from mores.meta.study import Judged, study
+from mores.meta.versus import check_data
 from mores.meta.votes import read_votes, vote_tables
 from mores.metric import Metric
 from mores.metric.estimate import Estimate, estimate
@@ -123,7 +125,7 @@ def meta(
 
 
 def _chosen(metrics: tuple[str, ...], baselines: str) -> list[Scorer]:
-    wanted = {"all": list(BASELINES), "none": []}.get(baselines, baselines.split(","))
+    wanted = {"all": list(BASELINES), "none": []}.get(baselines, [name.strip() for name in baselines.split(",")])
     if unknown := sorted(set(wanted) - set(BASELINES)):
         raise ConfigError(f"--baselines {unknown[0]!r}: unknown; known are {', '.join(BASELINES)}, all and none")
     names = dict.fromkeys([*metrics, *wanted])
@@ -142,10 +144,14 @@ class _Run:
     price: str | None
     out_of_domain: bool
     notes: list[str] = field(default_factory=list)
-    files: list[str] = field(default_factory=list)
+    files: set[str] = field(default_factory=set)
     matrices: list[LeaveOneOut] = field(default_factory=list)
 
     def run(self, chosen: list[Scorer], votes: list[VoteTable]) -> Meta:
+        known = len(self.data.golds)  # read before any judge is asked: without samples there is no more to say
+        if self.data.limit:
+            most = f"at most {self.data.limit:,} of each source, half of them with errors"
+            self.notes.append(f"{known:,} samples were judged: {most} (--limit).")
         (self.out / "judgements").mkdir(parents=True, exist_ok=True)
         judged: dict[str, Judged] = {}
         for one in chosen:
@@ -210,9 +216,11 @@ class _Run:
         found = read_judgements(one.name)
         known = {gold.sample.id for gold in golds}
         if not known & found.keys():
+            chosen = " that --limit chose" if self.data.limit else ""
             raise InputError(
-                f"{one.name}: none of its judgements is of a {self.data.split} sample of {self.data.folder}"
+                f"{one.name}: none of its judgements is of a {self.data.split} sample of {self.data.folder}{chosen}"
             )
+        check_data(one.name, found, self.data)
         return {name: judgement for name, judgement in found.items() if name in known}
 
     def _ask(self, one: Scorer, golds: list[Gold]) -> dict[str, Judgement]:
@@ -228,7 +236,7 @@ class _Run:
             with Stages() as stages:
                 for _ in stages(one.name, [None], 1):
                     if baseline.learns:
-                        fit(one.name, baseline, self.data.train, self.data.dev)
+                        fit(one.name, baseline, *self.data.learned(baseline.learns))
                     found = {judgement.sample_id: judgement for judgement in judge(one.name, baseline, self.data.golds)}
         except (ConfigError, InputError) as error:
             self._note(f"{one.name} was left out: {error}")
@@ -266,9 +274,10 @@ class _Run:
     def _stem(self, name: str) -> str:
         """A name for its file that no other metric has: `words` and `words.jsonl` may both be there."""
         stem = _file_name(name)
-        same = [one for one in self.files if one.casefold() == stem.casefold()]
-        self.files.append(stem)
-        return f"{stem}-{len(same) + 1}" if same else stem
+        names = chain([stem], (f"{stem}-{number}" for number in count(2)))
+        found = next(one for one in names if one.casefold() not in self.files)
+        self.files.add(found.casefold())
+        return found
 
 
 async def _collect(asked: Metric | Prompted, golds: list[Gold], counts: Counts, bar: Bar) -> dict[str, Judgement]:
@@ -287,6 +296,6 @@ def _show(found: Meta, by: str, as_json: bool) -> None:
         return
     console = Console()
     console.print(headline(found))
-    console.print(breakdown(found, by))
-    for table in found.votes:
-        console.print(show_votes(table))
+    for table in (breakdown(found, by), *map(show_votes, found.votes)):
+        console.print()
+        console.print(table)

@@ -25,12 +25,18 @@ class Bar:
     """Shows a run's counts while it is `ticking`."""
 
     def __init__(self, what: str, total: int, counts: Counts, price: Price | None) -> None:
-        self.console = Console(stderr=True)
+        self.console = Console(stderr=True, highlight=False, markup=False)
         self._what, self._total, self._counts, self._price = what, total, counts, price
         self._every = 0.1 if self.console.is_terminal else 15.0
         self._shown = time.monotonic()
         numbers = (MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[text]}", markup=False))
-        self._progress = Progress(TextColumn(what), BarColumn(), *numbers, console=self.console, transient=True)
+        self._progress = Progress(
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            *numbers,
+            console=self.console,
+            transient=True,
+        )
         self._task = self._progress.add_task(what, total=total, text="")
 
     def __enter__(self) -> Self:
@@ -42,7 +48,7 @@ class Bar:
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._progress.stop()
-        self.console.print(f"{self._what}: {self._counts.done} of {self._total}, {self._text()}", highlight=False)
+        self.console.print(f"{self._what}: {self._counts.done} of {self._total}, {self._text()}")
 
     def update(self) -> None:
         """Show where the run is, at most ten times a second."""
@@ -53,7 +59,7 @@ class Bar:
         if self.console.is_terminal:
             self._progress.update(self._task, completed=self._counts.done, text=self._text())
         else:
-            self.console.print(f"{self._what}: {self._counts.done} of {self._total}, {self._text()}", highlight=False)
+            self.console.print(f"{self._what}: {self._counts.done} of {self._total}, {self._text()}")
 
     @asynccontextmanager
     async def ticking(self) -> AsyncIterator[None]:
@@ -87,8 +93,13 @@ class Stages:
     """Shows work that goes in stages: a bar for each in a terminal, a line when it is done elsewhere."""
 
     def __init__(self) -> None:
-        console = Console(stderr=True)
-        columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeElapsedColumn())
+        console = Console(stderr=True, highlight=False, markup=False)
+        columns = (
+            TextColumn("{task.description}", markup=False),
+            BarColumn(),
+            MofNCompleteColumn(),
+            TimeElapsedColumn(),
+        )
         self._progress = Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal)
         self._console = console
 
@@ -107,7 +118,7 @@ class Stages:
             self._progress.advance(task)
         self._progress.update(task, total=done)
         if not self._console.is_terminal:
-            self._console.print(f"{stage}: {done:,} in {time.monotonic() - started:.1f} s", highlight=False)
+            self._console.print(f"{stage}: {done:,} in {time.monotonic() - started:.1f} s")
 
     def paused(self, work: Callable[[A], R]) -> Callable[[A], R]:
         """The same work, while this display is still: it has a bar of its own."""

@@ -10,6 +10,7 @@ from typing import NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from mores import culture
 from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
 from mores.factory.balance import SAMPLINGS, see_drafts
@@ -70,6 +71,8 @@ class Built:
     """Items of each source, after the cap."""
     bad: dict[str, int]
     """Rows of each source that could not be read."""
+    problems: list[InputError]
+    """What is wrong with them, with file and line."""
     revisions: dict[str, str]
     """The Hub's commit of each source, or the SHA-256 of the local files."""
     missing: list[str]
@@ -93,7 +96,7 @@ def build(
 
     `soften` makes the soft errors where the recipe leaves them to a model.
     """
-    built = Built([], {}, {}, {}, [], {})
+    built = Built([], {}, {}, [], {}, [], {})
     items = _load(recipe, data, commercial, built, progress)
     group_of = groups(progress("grouping", items, len(items)))
     fold_of_group = folds(items, group_of, recipe.seed)
@@ -120,6 +123,7 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, pro
         problems: list[InputError] = []
         read = _read(name, recipe, data, commercial, problems)
         own = cap(progress(f"reading {name}", read.items), read.stratum, seed=recipe.seed, most=recipe.cap)
+        built.problems += problems
         for source, count in Counter(item.source for item in own).items():
             built.items[source], built.bad[source] = count, len(problems)
             built.revisions[source] = read.revision
@@ -128,6 +132,9 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, pro
         raise InputError(
             f"no source of {recipe.name} is there: {', '.join(recipe.sources)}; name their folder with --data"
         )
+    names = Counter((item.source, item.id) for item in items)
+    if twice := next((name for name, number in names.items() if number > 1), None):
+        raise InputError(f"two items of {twice[0]} have the id {twice[1]!r}; give each item of a source its own")
     return items
 
 
@@ -143,13 +150,25 @@ class _Reading(NamedTuple):
 
 def _read(name: str, recipe: Recipe, data: Path | None, commercial: bool, problems: list[InputError]) -> _Reading:
     if name.endswith(".jsonl"):
-        return _Reading(read_records(name, SourceItem), lambda item: item.region, datasets.revision_of(Path(name)))
+        return _Reading(_own_items(name), lambda item: item.region, datasets.revision_of(Path(name)))
     source = datasets.source(name)
     if commercial and not source.commercial:
         return _Reading((), lambda item: item.region, "")
     folder = datasets.folder_of(name, data, recipe.revisions.get(name))
     items = datasets.load(name, folder, problems.append)
     return _Reading(items, lambda item: getattr(item, source.stratify), datasets.revision_of(folder))
+
+
+def _own_items(path: str) -> Iterator[SourceItem]:
+    """Items of one's own; a language or region that is none is found here, and not when everything is made."""
+    for item in read_records(path, SourceItem):
+        try:
+            for code, known in ((item.language, culture.language), (item.region, culture.region)):
+                if code:
+                    known(code)
+        except InputError as error:
+            raise InputError(f"{path}: item {item.id!r}: {error}") from error
+        yield item
 
 
 def _drafts(recipe: Recipe, items: list[SourceItem], soften: Soften | None, progress: Progress) -> Iterator[Draft]:

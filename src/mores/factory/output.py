@@ -115,6 +115,8 @@ def _wrong(gold: Gold, split: str, seen: dict[str, str], groups: dict[str, str])
     name = gold.sample.id
     if gold.split != split:
         yield f"{name}: says {gold.split}, but is in {split}"
+    if seen.get(name) == split:
+        yield f"{name}: is in {split} twice"
     if seen.setdefault(name, split) != split or groups.setdefault(gold.group, split) != split:
         yield f"{name}: {gold.group} is in {groups[gold.group]} and in {split}"
     if (gold.kind == "correct") != (not gold.report.errors):

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections import defaultdict
-from collections.abc import Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -36,6 +36,8 @@ class Dataset:
         every = list(read_split(self.folder, self.split))
         if not every:
             raise InputError(f"{self.folder / self.split}.jsonl: there is no sample in it")
+        if twice := next((name for name, n in Counter(gold.sample.id for gold in every).items() if n > 1), None):
+            raise InputError(f"{self.folder / self.split}.jsonl: {twice!r} is there twice; see `mores build verify`")
         return every if self.limit is None else _limited(every, self.limit)
 
     @cached_property
@@ -61,6 +63,10 @@ class Dataset:
     @property
     def sources(self) -> list[str]:
         return sorted({gold.sample.source or "unknown" for gold in self.golds})
+
+    def learned(self, splits: Collection[str]) -> tuple[list[Gold], list[Gold]]:
+        """The training and the dev samples, of those splits that are learned from; the other stays empty."""
+        return self.train if "train" in splits else [], self.dev if "dev" in splits else []
 
     def _other(self, split: str) -> list[Gold]:
         if split == self.split:

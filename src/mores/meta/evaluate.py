@@ -256,7 +256,10 @@ def _roc(scored: Scored) -> Curve | None:
 
 def _pr(scored: Scored) -> Curve | None:
     curve = classification.pr_curve(scored.wrong, -scored.scores)
-    return _thinned(curve.recall, curve.precision) if curve else None
+    if curve is None:
+        return None
+    # Precision is undefined where nothing is found; the usual 1 would draw a slope that nobody measured.
+    return _thinned(curve.recall, np.append(curve.precision[1], curve.precision[1:]))
 
 
 def _thinned(x: Floats, y: Floats) -> Curve:

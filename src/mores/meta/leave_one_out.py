@@ -23,7 +23,7 @@ def leave_one_out(
     rows: dict[str, Mapping[str, Judgement]] = {}
     for left_out in follow([None, *data.sources]):
         baseline = BASELINES[name]()
-        fit(name, baseline, without(data.train, left_out), without(data.dev, left_out))
+        fit(name, baseline, *(without(own, left_out) for own in data.learned(baseline.learns)))
         rows[left_out or NONE] = {j.sample_id: j for j in judge(name, baseline, data.golds)}
     return collect(name, data.golds, rows)
 
@@ -33,7 +33,8 @@ def collect(name: str, golds: Sequence[Gold], rows: Mapping[str, Mapping[str, Ju
     matrix = {left_out: _by_source(golds, judgements) for left_out, judgements in rows.items()}
     own = [row[source].value for source, row in matrix.items() if source in row]
     values = [value for value in own if value is not None]
-    return LeaveOneOut(metric=name, matrix=matrix, average=fmean(values) if values else None)
+    whole = scaled_accuracy(join(golds, rows[NONE])) if NONE in rows else None
+    return LeaveOneOut(metric=name, matrix=matrix, average=fmean(values) if values else None, trained_on_all=whole)
 
 
 def _by_source(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> dict[str, Result]:

@@ -114,6 +114,8 @@ class LeaveOneOut(Record):
     """The source that was left out (`none` for all trained on), the source tested on: scaled accuracy."""
     average: float | None
     """Mean over the sources of the accuracy on the one that was left out: AVG (OOD)."""
+    trained_on_all: Result | None = None
+    """Scaled accuracy on all samples with nothing left out: ALL (ID); None where there is no such model."""
 
 
 class Disagreement(Record):

@@ -97,28 +97,35 @@ def _same_judge(names: tuple[str, str], one: Judgements, two: Judgements, force:
 
 
 def _same_data(names: tuple[str, str], one: Judgements, two: Judgements, force: bool) -> None:
-    """Two judges may differ in everything but the data and the version of Mores."""
-    different = _differences(one, two, only={"data", "mores"})
+    """Two judges may differ in everything but the data and the version of Mores; people say neither."""
+    different = _differences(one, two, only={"data", "mores"}, said_by_both=True)
     _refuse(names, different, "judges are comparable only on the same data", force)
 
 
-def check_data(name: str, judgements: Judgements, data: Dataset) -> None:
+def check_data(name: str, judgements: Judgements, data: Dataset, hint: str = "") -> None:
     """Judgements that say of what data they are must be of these."""
     said = _fields(judgements).get("data", {data.revision})
     if said != {data.revision}:
         wrong = f"{name} is of data {' / '.join(sorted(said))}, {data.folder} ({data.split}) is {data.revision}"
-        raise ConfigError(f"{wrong}; give the dataset that was judged (--force compares them all the same)")
+        raise ConfigError(f"{wrong}; give the dataset that was judged{hint}")
 
 
 def _differences(
-    one: Judgements, two: Judgements, *, only: set[str] | None = None, without: frozenset[str] = frozenset()
+    one: Judgements,
+    two: Judgements,
+    *,
+    only: set[str] | None = None,
+    without: frozenset[str] = frozenset(),
+    said_by_both: bool = False,
 ) -> list[str]:
     fields = [_fields(one), _fields(two)]
     keys = sorted((fields[0].keys() | fields[1].keys()) - without)
     return [
         f"{key}: {' / '.join(sorted(a)) or 'not said'} and {' / '.join(sorted(b)) or 'not said'}"
         for key in keys
-        if (only is None or key in only) and (a := fields[0].get(key, set())) != (b := fields[1].get(key, set()))
+        if (only is None or key in only)
+        and (a := fields[0].get(key, set())) != (b := fields[1].get(key, set()))
+        and (not said_by_both or (a and b))
     ]
 
 

@@ -18,6 +18,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 
+from pydantic import Field
+
 from mores.culture import language_name
 from mores.errors import InputError
 from mores.factory.gold import Gold
@@ -47,7 +49,7 @@ class Vote(Record):
     sample_id: str
     annotator: str
     criterion: str
-    value: str
+    value: str = Field(coerce_numbers_to_str=True)
 
 
 Positive = tuple[str, str, frozenset[str]]
@@ -106,7 +108,8 @@ def vote_tables(votes: Iterable[Vote], golds: Iterable[Gold]) -> list[VoteTable]
 
 def _shares(ballots: Ballots) -> VoteTable:
     """Table 3: by how many annotators agree, over the samples that as many annotated as any."""
-    most = max((len(own) for samples in ballots.values() for own in samples.values()), default=0)
+    asked = [ballots.get(criterion, {}) for _, criterion, _ in TABLE_3]
+    most = max((len(own) for samples in asked for own in samples.values()), default=0)
     columns = tuple(f"{count}/{most}" for count in range(most, -1, -1))
     rows: dict[str, tuple[str, ...]] = {}
     full = 0

@@ -107,8 +107,8 @@ def forest(
     marks = [("zero", 0.0), *([("reference", reference[1])] if reference else [])]
     guides = Markup().join(_upright(kind, scale.at(value)) for kind, value in marks)
     legend = [
-        _swatch("zero", zero),
-        *([_swatch("reference", f"{reference[0]}: {number(reference[1])}")] if reference else []),
+        swatch("zero", zero),
+        *([swatch("reference", f"{reference[0]}: {number(reference[1])}")] if reference else []),
     ]
     return Markup(
         '<figure class="chart"><figcaption>{}</figcaption><ul class="legend">{}</ul><table class="forest"><tbody>{}'
@@ -130,7 +130,8 @@ def _upright(kind: str, x: str) -> Markup:
     return Markup('<line class="{0}" x1="{1}" x2="{1}" y1="0" y2="30"/>').format(kind, x)
 
 
-def _swatch(kind: str, label: str) -> Markup:
+def swatch(kind: str, label: str) -> Markup:
+    """One entry of a legend: a line of that kind and what it stands for."""
     return Markup(
         '<li><svg class="swatch" width="26" height="12" aria-hidden="true">'
         '<line class="{}" x1="1" x2="25" y1="6" y2="6"/></svg> <bdi>{}</bdi></li>'
@@ -182,8 +183,8 @@ WIDTH, HEIGHT, LEFT, TOP, SIDE = 340, 316, 40, 8, 272
 def lines(series: Sequence[Series], *, title: str, x: str, y: str, diagonal: bool = False) -> Markup:
     """Curves in the unit square with axes and a legend; `diagonal` is what guessing gives."""
     guess = Markup('<line class="guess" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(*_point(0, 0), *_point(1, 1))
-    legend = [_swatch(_line(i), one.label) for i, one in enumerate(series)]
-    legend += [_swatch("guess", "guessing")] if diagonal else []
+    legend = [swatch(stroke(i), one.label) for i, one in enumerate(series)]
+    legend += [swatch("guess", "guessing")] if diagonal else []
     return Markup(
         '<figure class="chart"><figcaption>{0}</figcaption><svg class="lines" viewBox="0 0 {1} {2}" role="img">'
         "<title>{0}</title><desc>{3} against {4}, both from 0 to 1, for {5}.</desc>{6}{7}{8}</svg>"
@@ -194,7 +195,8 @@ def lines(series: Sequence[Series], *, title: str, x: str, y: str, diagonal: boo
     )  # fmt: skip
 
 
-def _line(place: int) -> str:
+def stroke(place: int) -> str:
+    """The classes of the line in that place: its colour and dashes."""
     return f"series c{place % COLOURS} d{place // COLOURS % DASHES}"
 
 
@@ -207,7 +209,7 @@ def _curve(place: int, one: Series) -> Markup:
     finite = [(x, y) for x, y in zip(one.x, one.y, strict=False) if math.isfinite(x) and math.isfinite(y)]
     points = " ".join(",".join(_point(x, y)) for x, y in finite)
     return Markup('<polyline class="{}" points="{}"><title>{}</title></polyline>').format(
-        _line(place), points, one.label
+        stroke(place), points, one.label
     )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 from rich.box import SIMPLE_HEAD
+from rich.console import Group
 from rich.table import Table
 from rich.text import Text
 
@@ -97,21 +98,21 @@ SECTIONS = {
 # ---- the terminal ----------------------------------------------------------------------------------------------
 
 
-def headline(meta: Meta) -> Table:
+def headline(meta: Meta) -> Group:
     """ExCAM, Table 4, with intervals and failures; a star is what the paper underlines."""
     top = best(meta)
     sentence = f"{top.metric}: {shortcut_sentence(meta, top)}" if top and shortcut_sentence(meta, top) else ""
     return _rich(_narrow(headline_sheet(meta)), "metric", sentence)
 
 
-def breakdown(meta: Meta, grouping: str) -> Table:
+def breakdown(meta: Meta, grouping: str) -> Group:
     """Scaled accuracy of each metric by group, the largest group first."""
     groups = groups_of(meta, grouping)
     sheet = breakdown_sheet(meta, grouping, groups)
     return _rich(sheet.turned(), grouping) if len(groups) > WIDE else _rich(sheet, "metric")
 
 
-def votes(table: VoteTable) -> Table:
+def votes(table: VoteTable) -> Group:
     """ExCAM, Tables 3, 12 and 13."""
     return _rich(vote_sheet(table), "criterion")
 
@@ -121,11 +122,10 @@ def _narrow(sheet: Sheet) -> Sheet:
     return sheet._replace(cells=[[row[0], *(cell._replace(small="") for cell in row[1:])] for row in sheet.cells])
 
 
-def _rich(sheet: Sheet, corner: str, caption: str = "") -> Table:
+def _rich(sheet: Sheet, corner: str, caption: str = "") -> Group:
+    """A table between its title and its notes, which may be wider than the table."""
     under = "\n".join(plain(line) for line in (sheet.note, caption) if line)
     view = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    view.title, view.title_justify = Text(plain(sheet.title)), "left"
-    view.caption, view.caption_justify = Text(under) if under else None, "left"
     view.add_column(corner, overflow="fold")
     for column in sheet.columns:
         name = Text("\n".join(filter(None, map(plain, column[:2]))))
@@ -133,7 +133,7 @@ def _rich(sheet: Sheet, corner: str, caption: str = "") -> Table:
     for row, cells in zip(sheet.rows, sheet.cells, strict=True):
         label = Text.assemble(plain(row.label), (f" {plain(row.note)}" if row.note else "", "dim"))
         view.add_row(label, *map(_rich_cell, cells), style="dim" if row.muted else None)
-    return view
+    return Group(Text(plain(sheet.title), style="italic"), view, *([Text(under, style="dim")] if under else []))
 
 
 def _rich_cell(cell: Cell) -> Text:
@@ -227,15 +227,23 @@ def _headline(meta: Meta) -> dict[str, str] | None:
     if top is None:
         return None
     result, clear = top.scores[MAIN], significantly_best(meta, MAIN) == top.metric
-    verdict = "significantly better than all others" if clear else "not significantly better than all others"
     return {
         "metric": top.metric,
+        "rank": _rank(meta, top, clear),
         "value": number(result.value, 3),
         "interval": span(result.low, result.high),
-        "verdict": verdict if len(meta.evaluations) > 1 else "",
         "sentence": shortcut_sentence(meta, top),
         "unscored": f"{top.n:,} scored, {top.unscored:,} unscored",
     }
+
+
+def _rank(meta: Meta, top: Evaluation, clear: bool) -> str:
+    highest = max((value for e in meta.evaluations if (value := main_value(e)) is not None), default=None)
+    if highest is not None and highest > (main_value(top) or 0.0):
+        above = next(e.metric for e in meta.evaluations if main_value(e) == highest)
+        return f"has the highest scaled accuracy of all but baselines; the baseline {above} has {number(highest, 3)}"
+    verdict = f", {'' if clear else 'not '}significantly better than all others" if len(meta.evaluations) > 1 else ""
+    return f"has the highest scaled accuracy{verdict}"
 
 
 def _results(meta: Meta) -> dict[str, Any]:

@@ -242,14 +242,13 @@ def tested_sources(meta: Meta) -> list[str]:
 
 def left_out_sheet(meta: Meta) -> Sheet:
     """Figure 3: each metric on the source that it was trained without, and the others as they are."""
-    sources, whole = tested_sources(meta), {e.metric: e for e in meta.evaluations}
+    sources = tested_sources(meta)
     trained = [one.metric for one in meta.leave_one_out]
     others = [e for e in meta.evaluations if e.metric not in trained]
     table: list[list[Result | None]] = []
     for one in meta.leave_one_out:
         diagonal = [one.matrix.get(source, {}).get(source) for source in sources]
-        total = whole[one.metric].scores.get(MAIN) if one.metric in whole else None
-        table.append([*diagonal, total, Result(name=MAIN, value=one.average, n=_tested(diagonal))])
+        table.append([*diagonal, one.trained_on_all, Result(name=MAIN, value=one.average, n=_tested(diagonal))])
     for e in others:
         alone = [e.by.get("source", {}).get(source, {}).get(MAIN) for source in sources]
         table.append([*alone, e.scores.get(MAIN), Result(name=MAIN, value=_mean(alone), n=_tested(alone))])

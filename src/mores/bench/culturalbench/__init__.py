@@ -20,7 +20,7 @@ from mores.factory.sources import REVISIONS
 from mores.factory.sources.culturalbench import SOURCE, Statement, read_statements
 from mores.factory.sources.files import find, read
 from mores.factory.sources.rows import Row, collect
-from mores.meta.baselines.similarity import embedder
+from mores.meta.baselines.similarity import ngrams
 from mores.types import Item
 
 AREAS: Mapping[str, str] = {
@@ -102,9 +102,8 @@ def _guessing(items: Sequence[Item]) -> dict[str, float]:
 
 
 def _by_similarity(items: Sequence[Item]) -> float:
-    _, embed = embedder()
     names = [region_name(item.region or "") for item in items]
-    vectors = embed([*names, *(choice for item in items for choice in item.choices)])
+    vectors = ngrams([*names, *(choice for item in items for choice in item.choices)])
     hits, start = 0, len(names)
     for row, item in enumerate(items):
         own = vectors[start : start + len(item.choices)] @ vectors[row].T

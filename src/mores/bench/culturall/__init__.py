@@ -1,0 +1,116 @@
+"""CulturALL (Lin et al. 2026): questions in real situations, asked in the language of the place or in English."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from itertools import chain
+from pathlib import Path
+
+from mores.bench.benchmark import Benchmark, Graded, Label, OnBad
+from mores.bench.choice import without_thoughts
+from mores.bench.culturall.tiers import SETTINGS, tiers
+from mores.bench.culturall.xlsx import read_xlsx
+from mores.bench.prompts import fill, hash_of, prompt
+from mores.culture import language, region
+from mores.errors import InputError
+from mores.factory.sources.files import find, read
+from mores.factory.sources.rows import Row, collect, digest
+from mores.models.base import Message
+from mores.types import Failure, FailureKind, Item
+
+ENGLISH = "english"
+FILES = tuple(f"annotated_data{suffix}" for suffix in (".xlsx", ".jsonl", ".csv", "*.parquet"))
+
+
+def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
+    rows = chain.from_iterable(map(_rows, find(folder, *FILES, "annotated_data_*.xlsx")))
+    yield from collect(rows, _item, on_bad)
+
+
+def _rows(path: Path) -> Iterator[Row | InputError]:
+    return read_xlsx(path) if path.suffix.lower() == ".xlsx" else read(path)
+
+
+def _item(row: Row) -> Item:
+    tongue, place = language(row.text("language")), row.maybe("region")
+    native = _version(row, "")
+    english = native if tongue == "en" and not row.maybe("english_question") else _version(row, "english_")
+    metadata = {"versions": {"": native} | ({ENGLISH: english} if english else {})}
+    if not native:
+        raise InputError("no 'scenario', 'question' or 'answer'; expected the published columns")
+    return Item(
+        id=digest(native["scenario"], native["question"]),
+        prompt=_prompt(native),
+        target=(native["answer"],),
+        language=tongue,
+        region=region(place) if place else None,
+        topic=row.maybe("topic"),
+        metadata=metadata | _variants(english) | _tier(row),
+    )
+
+
+def _version(row: Row, prefix: str) -> dict[str, str]:
+    """The parts of an item in one language; nothing where one is missing, besides the explanation, which may be."""
+    found = {name: row.maybe(prefix + name) for name in ("scenario", "question", "answer", "explanation")}
+    found["explanation"] = found["explanation"] or ""
+    return {name: text for name, text in found.items() if text is not None} if None not in found.values() else {}
+
+
+def _prompt(version: Mapping[str, str]) -> str:
+    return fill(prompt("culturall", "answer"), scenario=version["scenario"], question=version["question"])
+
+
+def _variants(english: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    return {"variants": {ENGLISH: _prompt(english)}} if english else {}
+
+
+def _tier(row: Row) -> dict[str, str]:
+    """What the data say, or what follows from `eval_sum`, the number of the paper's settings that solved the item."""
+    if (given := row.maybe("tier")) is not None:
+        return {"tier": given.capitalize()}
+    solved = row.maybe("eval_sum")
+    if solved is None:
+        return {}
+    try:
+        return tiers({"tier": int(float(solved))}, SETTINGS)
+    except (ValueError, OverflowError) as error:
+        raise InputError(f"'eval_sum' is {solved!r}; expected a number from 0 to {SETTINGS}") from error
+
+
+class Judge:
+    """The prompt of Figure 12; the answer is 1 or 0, and anything else is no grade."""
+
+    def __init__(self) -> None:
+        self._template = prompt("culturall", "judge")
+        self.prompt = hash_of(self._template)
+
+    def ask(self, item: Item, answer: str) -> tuple[Message, ...] | Graded:
+        prediction = without_thoughts(answer)
+        if not prediction:
+            return Graded(label=Label.NOT_ATTEMPTED, reason="there is no answer in it")
+        version = item.metadata["versions"][item.metadata.get("variant", "")]
+        return (Message("user", fill(self._template, **version, prediction=prediction)),)
+
+    def ask_again(self, item: Item, answer: str, said: str) -> None:
+        """There is no second question."""
+
+    def read(self, item: Item, answer: str, said: str, again: bool) -> Graded | Failure:  # noqa: ARG002 - the protocol
+        label = {"1": Label.CORRECT, "0": Label.INCORRECT}.get(said.strip())
+        if label is None:
+            return Failure(kind=FailureKind.PARSE, reason=f"the judge said {said[:80]!r}; expected 1 or 0")
+        return Graded(label=label, read=said.strip())
+
+
+CULTURALL = Benchmark(
+    name="culturall",
+    title="CulturALL: questions in real situations, in 14 languages",
+    version="1",
+    licence="research use",
+    homepage="https://github.com/AIDC-AI/Marco-LLM",
+    files="annotated_data.xlsx (or .csv, .jsonl, .parquet with its columns)",
+    read=_read,
+    source="culturall",
+    judging=Judge(),
+    groupings=("tier", "topic", "language", "region"),
+    variants=(ENGLISH,),
+)

@@ -1,0 +1,87 @@
+"""NormAd (Rao et al. 2025): whether what happens in a story is acceptable in a country: yes, no, or neutral."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from mores.bench.benchmark import Benchmark, Graded, Label, OnBad
+from mores.bench.choice import without_thoughts
+from mores.bench.prompts import fill, prompt
+from mores.culture import region, region_name
+from mores.errors import InputError
+from mores.factory.sources import REVISIONS
+from mores.factory.sources.files import find, read_all
+from mores.factory.sources.normad import SOURCE
+from mores.factory.sources.rows import Row, collect, digest
+from mores.types import Failure, FailureKind, Item
+
+LABELS = ("yes", "no", "neutral")
+RULE = "rule"
+_SAID = re.compile(
+    r"(?:\A|\banswer(?:\s+is)?\s*+:?)[\s\"'*_`(\[]*+(yes|no|neutral)[\"'*_`)\]]*(?=\s*(?:\Z|[.,;:!\n–—-]))",
+    re.IGNORECASE,
+)
+
+
+def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
+    rows = read_all(find(folder, "normad*.jsonl", "*ormad*.csv", "*.csv", "*.parquet"))
+    yield from collect(rows, _item, on_bad)
+
+
+def _item(row: Row) -> Item:
+    """As the factory's source has it, and neutral rows too."""
+    label = row.text("Gold Label").lower()
+    if label not in LABELS:
+        raise InputError(f"Gold Label {label!r} is none of yes, no, neutral; correct or remove the row")
+    place, story = region(row.text("Country").replace("_", " ")), row.text("Story")
+    country = region_name(place)
+    by_rule = fill(prompt("normad", "rule"), country=country, story=story, rule=row.text("Rule-of-Thumb"))
+    return Item(
+        id=f"{place}:{digest(story)}",
+        prompt=fill(prompt("normad", "country"), country=country, story=story),
+        target=(label,),
+        language="en",
+        region=place,
+        topic=row.maybe("Subaxis", "Axis"),
+        metadata={"label": label, "variants": {RULE: by_rule}},
+    )
+
+
+def grade(item: Item, text: str) -> Graded | Failure:
+    """Right when it says the target; unscored when it says none of the three words as its answer, or several."""
+    said = without_thoughts(text)
+    found = {word.lower() for word in _SAID.findall(said)}
+    if len(found) != 1:
+        return Failure(kind=FailureKind.PARSE, reason=f"no single answer in {said[:80]!r}; expected yes, no or neutral")
+    word = found.pop()
+    return Graded(label=Label.CORRECT if word in item.target else Label.INCORRECT, read=word)
+
+
+def _guessing(items: Sequence[Item]) -> dict[str, float]:
+    """Without knowledge: one of three words, and the most common one for every story."""
+    if not items:
+        return {}
+    (common, count), *_ = Counter(item.target[0] for item in items).most_common()
+    return {"random": 1 / len(LABELS), f"always {common}": count / len(items)}
+
+
+NORMAD = Benchmark(
+    name="normad",
+    title="NormAd: what is acceptable in 75 countries: yes, no or neutral",
+    version="1",
+    licence=SOURCE.licence,
+    homepage=SOURCE.homepage,
+    files=SOURCE.files,
+    read=_read,
+    source="normad",
+    grade=grade,
+    groupings=("label", "region", "topic"),
+    references=_guessing,
+    max_tokens=64,
+    hub=SOURCE.hub,
+    revision=REVISIONS["normad"],
+    variants=(RULE,),
+)

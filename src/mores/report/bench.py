@@ -1,0 +1,529 @@
+"""Runs of benchmarks in the browser: one HTML file with every number, its interval, and what the model got wrong.
+
+`mores bench` writes it for its runs, `mores board` for a leaderboard. The texts in it are hostile: the template escapes
+all of them, the only script hides and shows cards, and the page's policy forbids any other.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from itertools import groupby
+from statistics import fmean
+from typing import Any, NamedTuple
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
+from markupsafe import Markup
+
+from mores.bench.benchmark import Label, Verdict
+from mores.bench.board import Board, Gap, League, Shift, league_of
+from mores.bench.score import BenchResult, together
+from mores.report.bench_charts import (
+    Row,
+    Shades,
+    bars,
+    between,
+    bump,
+    dots,
+    left_out,
+    percent,
+    radar,
+    ramp,
+    shades,
+    spoken,
+    world,
+)
+from mores.report.charts import NOTHING, Cell, Head, Series, heatmap, number, table
+from mores.report.meta_sheets import SIGNIFICANT, Sheet, chance, group_name
+from mores.report.page import TEMPLATES, asset, hash_of
+from mores.types import Item, Result
+
+Answer = tuple[Item, Verdict]
+
+EXAMPLES = 500
+"""Questions on one page, of all runs together."""
+FEW = 20
+"""A group with fewer questions is drawn hollow: its number says little."""
+SMALL = 4
+"""So many groups are bars; more are dots or a heatmap."""
+OPEN = 4
+"""Maps and radars that are shown at once; the others are folded away."""
+OVERLAID = 5
+"""So many models share one radar; with more, each has its own."""
+AXES = range(3, 17)
+"""How many axes a radar can have."""
+LONG = 1200
+"""A text with more code points scrolls in its card."""
+SHORT = 40
+"""An answer with no more code points stands beside what was read in it."""
+OF_PARTS = ", statements"
+"""How the name of a reference ends that is about the parts of questions."""
+TITLES = {"region": "Regions", "language": "Languages", "topic": "Topics", "area": "Areas", "mode": "Modes",
+          "tier": "Tiers", "dimension": "Dimensions"}  # fmt: skip
+ORDER = ("easy", "medium", "moderate", "hard")
+"""Tiers from the easiest."""
+PROFILES = ("language", "area", "dimension")
+"""Groupings that are drawn as radars."""
+STATES = {"wrong": "Wrong", "unscored": "Unscored", "skipped": "Not attempted", "right": "Right"}
+BY_LABEL = {Label.CORRECT: "right", Label.INCORRECT: "wrong", Label.NOT_ATTEMPTED: "skipped", None: "unscored"}
+SURROGATES = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True)
+class BenchRun:
+    """A result and the answers behind it, in the order of verdicts.jsonl; they are read once and not kept."""
+
+    result: BenchResult
+    answers: Iterable[Answer] = ()
+
+
+def bench_page(runs: Sequence[BenchRun]) -> str:
+    """The whole page; of the answers it holds some hundreds, the wrong and the unscored first."""
+    return _page(_parts([run.result for run in runs]), [run.result for run in runs], _examples(runs), None)
+
+
+def board_page(board: Board, results: Sequence[BenchResult]) -> str:
+    """The page of a leaderboard; `results` are those of its runs."""
+    return _page(_parts(results, board.leagues), results, None, board.shift)
+
+
+def _page(
+    parts: list[dict[str, Any]],
+    results: Sequence[BenchResult],
+    examples: dict[str, Any] | None,
+    shift: Shift | None,
+) -> str:
+    style = Markup("\n").join(asset(name) for name in ("score.css", "charts.css", "meta.css", "bench.css"))
+    script = asset("bench.js")
+    html = _template().render(
+        kind="leaderboard" if examples is None else "benchmark",
+        title=parts[0]["title"] if len(parts) == 1 else f"{len(parts)} benchmarks",
+        facts=_facts(results),
+        parts=parts,
+        shift=_shift_chart(shift) if shift else None,
+        examples=examples,
+        results=results,
+        style=style,
+        script=script,
+        style_hash=hash_of(style),
+        script_hash=hash_of(script),
+    )
+    return SURROGATES.sub("\N{REPLACEMENT CHARACTER}", html)
+
+
+@cache
+def _template() -> Template:
+    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
+    environment.filters.update(table=_table, heat=_heat, thousands="{:,}".format)
+    return environment.get_template("bench.html.j2")
+
+
+def _table(sheet: Sheet) -> Markup:
+    return table(sheet.rows, sheet.columns, sheet.cells, title=sheet.title)
+
+
+def _heat(sheet: Sheet) -> Markup:
+    return heatmap(sheet.rows, sheet.columns, sheet.cells, title=sheet.title)
+
+
+def _facts(results: Sequence[BenchResult]) -> dict[str, str]:
+    models, judges = (
+        dict.fromkeys(filter(None, names)) for names in ([r.model for r in results], [r.judge for r in results])
+    )
+    facts = {"Model": ", ".join(models) if len(models) < 4 else f"{len(models)} models"}
+    if judges:
+        facts["Judge"] = ", ".join(judges)
+    if most := max((r.samples for r in results), default=0):
+        facts["Answers to each question"] = f"{most:,}"
+    return facts
+
+
+# ---- the part of one benchmark ---------------------------------------------------------------------------------
+
+
+def _parts(results: Sequence[BenchResult], leagues: Sequence[League] = ()) -> list[dict[str, Any]]:
+    by_league: dict[str, list[BenchResult]] = defaultdict(list)
+    for result in results:
+        by_league[league_of(result)].append(result)
+    known = {league.benchmark: league for league in leagues}
+    return [_part(name, own, known.get(name)) for name, own in by_league.items()]
+
+
+def _part(name: str, results: Sequence[BenchResult], league: League | None) -> dict[str, Any]:
+    named = _named(results)
+    first = results[0]
+    variant = name.removeprefix(first.benchmark).removeprefix(".")
+    return {
+        "name": name,
+        "title": f"{first.title} ({variant})" if variant else first.title,
+        "figure": next(iter(first.figures), ""),
+        "hero": _hero(first) if len(results) == 1 else None,
+        "chart": _headline_chart(named),
+        "failures": {model: result.failures for model, result in named.items() if result.failures},
+        "figures": _figure_sheet(named),
+        "standings": _standing_sheet(league) if league and len(league.standings) > 1 else None,
+        "notes": league.notes if league else (),
+        "statements": _statement_sheet(named),
+        "profiles": _profiles(named),
+        "maps": _maps(named),
+        "groupings": [_grouping(named, one) for one in _groupings(results) if len(_groups(results, one)) > SMALL],
+    }
+
+
+def _named(results: Sequence[BenchResult]) -> dict[str, BenchResult]:
+    """By model, the best first; a second run of the same model has a number."""
+    ranked = sorted(results, key=lambda r: -(_headline(r).value or 0.0))
+    seen: Counter[str] = Counter()
+    named = {}
+    for result in ranked:
+        seen[result.model] += 1
+        again = seen[result.model] > 1
+        named[f"{result.model} #{seen[result.model]}" if again else result.model] = result
+    return named
+
+
+def _headline(result: BenchResult) -> Result:
+    return next(iter(result.figures.values()), Result(name="", value=None))
+
+
+def _references(result: BenchResult, *, of_parts: bool = False) -> dict[str, float]:
+    own = {name: value for name, value in result.references.items() if name.endswith(OF_PARTS) == of_parts}
+    return {name.removesuffix(OF_PARTS): value for name, value in own.items()}
+
+
+def _hero(result: BenchResult) -> dict[str, Any]:
+    """The headline of a single run, and what it is worth."""
+    found, known = _headline(result), _references(result)
+    near = [name for name, value in known.items() if found.low is not None and found.low <= value]
+    return {
+        "model": result.model,
+        "value": percent(found.value),
+        "interval": between(found),
+        "counts": _counts(result),
+        "warning": f"This is not clearly above “{near[0]}”, which needs no knowledge." if near else "",
+    }
+
+
+def _counts(result: BenchResult) -> str:
+    """How many questions a headline rests on, and what became of the others, by kind."""
+    found = _headline(result)
+    kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
+    unit = "questions" if result.samples < 2 else "answers"
+    return f"{found.n:,} {unit} scored, {found.unscored:,} unscored" + (f"; ungraded answers: {kinds}" if kinds else "")
+
+
+def _headline_chart(named: Mapping[str, BenchResult]) -> Markup:
+    first = next(iter(named.values()))
+    figure = next(iter(first.figures), "score")
+    rows = [Row(model, _headline(result), _counts(result) if len(named) > 1 else "") for model, result in named.items()]
+    return dots(rows, _references(first), title=f"{figure.capitalize()} with 95% intervals")
+
+
+def _figure_sheet(named: Mapping[str, BenchResult]) -> Sheet | None:
+    """Every figure of every model, where there are more than the headline."""
+    figures = list(dict.fromkeys(name for result in named.values() for name in result.figures))
+    if len(figures) < 2:
+        return None
+    cells = [[_plain(result.figures.get(name)) for name in figures] for result in named.values()]
+    return Sheet("All figures", [Head(model) for model in named], [Head(name) for name in figures], cells)
+
+
+def _plain(found: Result | None) -> Cell:
+    small = " ".join(filter(None, (between(found), left_out(found.unscored)))) if found else ""
+    return Cell(percent(found.value if found else None), small=small)
+
+
+def _standing_sheet(league: League) -> Sheet:
+    rows = [Head(f"{one.rank or NOTHING}. {one.model}") for one in league.standings]
+    cells = [
+        [
+            _plain(one.result),
+            _gap(one.best),
+            _gap(one.next),
+            Cell(f"{one.result.n:,}"),
+            Cell(f"{one.result.unscored:,}"),
+        ]
+        for one in league.standings
+    ]
+    columns = [Head(league.figure), Head("against the best"), Head("against the next"), Head("n"), Head("unscored")]
+    return Sheet(f"{league.title}: ranks", rows, columns, cells)
+
+
+def _gap(gap: Gap | None) -> Cell:
+    if gap is None:
+        return Cell(NOTHING)
+    hint = f"against {gap.against}: difference {100 * gap.difference:+.1f} points on {gap.n:,} shared questions"
+    small = f"p {chance(gap.adjusted)}, n {gap.n:,}".replace("p <", "p < ")
+    return Cell(number(100 * gap.difference, 1), small=small, hint=hint, star=gap.adjusted < SIGNIFICANT)
+
+
+def _statement_sheet(named: Mapping[str, BenchResult]) -> Sheet | None:
+    """Questions beside their parts alone, which flatter (CulturalBench, Section 4)."""
+    own = {model: result for model, result in named.items() if result.rows}
+    if not own:
+        return None
+    names = list(dict.fromkeys(name for result in own.values() for name in _references(result, of_parts=True)))
+    cells = [
+        [_plain(_headline(r)), _plain(r.rows), *(Cell(percent(_references(r, of_parts=True).get(n))) for n in names)]
+        for r in own.values()
+    ]
+    columns = [Head("whole questions"), Head("statements alone"), *(Head(f"“{n}”, statements") for n in names)]
+    return Sheet("Questions and statements", [Head(model) for model in own], columns, cells)
+
+
+# ---- groups ----------------------------------------------------------------------------------------------------
+
+
+def _groupings(results: Sequence[BenchResult]) -> list[str]:
+    found = list(dict.fromkeys(grouping for result in results for grouping in result.by))
+    return [grouping for grouping in found if len(_groups(results, grouping)) > 1]
+
+
+def _groups(results: Iterable[BenchResult], grouping: str) -> list[str]:
+    """Tiers from the easiest, a few as they come, others from the weakest."""
+    results = list(results)
+    found = list(dict.fromkeys(group for result in results for group in result.by.get(grouping, {})))
+    if all(group.casefold() in ORDER for group in found):
+        return sorted(found, key=lambda group: ORDER.index(group.casefold()))
+    if len(found) <= SMALL:
+        return found
+    return sorted(found, key=lambda group: _mean(_of(r, grouping, group) for r in results))
+
+
+def _mean(found: Iterable[Result | None]) -> float:
+    values = [one.value for one in found if one and one.value is not None]
+    return fmean(values) if values else 2.0  # what nobody has a score for comes last
+
+
+def _of(result: BenchResult, grouping: str, group: str) -> Result | None:
+    """The headline figure of a group."""
+    return next(iter(result.by.get(grouping, {}).get(group, {}).values()), None)
+
+
+def _grouping(named: Mapping[str, BenchResult], grouping: str) -> dict[str, Any]:
+    """Dots of a single model with their intervals, or a heatmap of several."""
+    results = list(named.values())
+    groups, body = _groups(results, grouping), {"name": TITLES.get(grouping, grouping.capitalize())}
+    if len(named) == 1:
+        rows = [_group_row(results[0], grouping, group) for group in groups]
+        chart = dots(rows, _references(results[0]), title=f"By {grouping}, the weakest first")
+        return body | {"chart": chart, "few": any(row.muted for row in rows), "tall": len(groups) > 12}
+    scale = shades(found.value for r in results for g in groups if (found := _of(r, grouping, g)))
+    return body | {"sheet": _group_sheet(named, grouping, groups, scale), "ramp": ramp(scale)}
+
+
+def _bars(named: Mapping[str, BenchResult], grouping: str) -> Markup:
+    results = list(named.values())
+    groups = _groups(results, grouping)
+    rows = {model: [_of(result, grouping, group) for group in groups] for model, result in named.items()}
+    heads = [f"{group_name(grouping, group)} (n {_size(results, grouping, group):,})" for group in groups]
+    return bars(heads, rows, title=f"By {grouping}")
+
+
+def _size(results: Sequence[BenchResult], grouping: str, group: str) -> int:
+    return max((found.n + found.unscored for r in results if (found := _of(r, grouping, group))), default=0)
+
+
+def _group_row(result: BenchResult, grouping: str, group: str) -> Row:
+    found = _of(result, grouping, group)
+    n = found.n if found else 0
+    return Row(group_name(grouping, group), found, f"n {n:,}", muted=n < FEW)
+
+
+def _group_sheet(named: Mapping[str, BenchResult], grouping: str, groups: Sequence[str], scale: Shades) -> Sheet:
+    columns = [Head(model) for model in named]
+    results = list(named.values())
+    rows = [Head(group_name(grouping, g), f"n {_size(results, grouping, g):,}") for g in groups]
+    cells = [
+        [_heat_cell(f"{model}, {head.label}", _of(result, grouping, group), scale) for model, result in named.items()]
+        for head, group in zip(rows, groups, strict=True)
+    ]
+    sheet = Sheet(f"Score by {grouping}", rows, columns, cells)
+    return sheet if len(groups) > 12 else sheet.turned()
+
+
+def _heat_cell(name: str, found: Result | None, scale: Shades) -> Cell:
+    value = found.value if found else None
+    out = left_out(found.unscored) if found else ""
+    return Cell(percent(value, 0).removesuffix("%"), scale.at(value), small=out, hint=spoken(name, found))
+
+
+def _profiles(named: Mapping[str, BenchResult]) -> dict[str, list[Markup]] | None:
+    """Bars of groupings with few groups, and radars of those that make a profile (MSQA, Figures 4 and 5)."""
+    few = [g for g in _groupings(list(named.values())) if len(_groups(named.values(), g)) <= SMALL]
+    charts: list[Markup] = []
+    for grouping in PROFILES:
+        groups = [
+            g for g in sorted(_groups(named.values(), grouping), key=lambda g: group_name(grouping, g))
+            if all((found := _of(r, grouping, g)) and found.value is not None for r in named.values())
+        ]  # fmt: skip
+        if len(groups) in AXES:
+            charts += _radars(named, grouping, groups)
+    beside, below = [_bars(named, grouping) for grouping in few], list[Markup]()
+    if len(named) > OVERLAID:  # too many rows to stand beside a radar
+        beside, below = below, beside
+    drawn = {"first": charts[:OPEN] + beside, "rest": charts[OPEN:], "below": below}
+    return drawn if charts or few else None
+
+
+def _radars(named: Mapping[str, BenchResult], grouping: str, groups: Sequence[str]) -> list[Markup]:
+    axes, title = [group_name(grouping, g) for g in groups], f"By {grouping}"
+    series = [
+        Series(model, (), [(found.value or 0.0) if (found := _of(r, grouping, g)) else 0.0 for g in groups])
+        for model, r in named.items()
+    ]
+    top = shades([0.0, *(value for one in series for value in one.y)]).high
+    if len(series) <= OVERLAID:
+        return [radar(axes, series, title=title, top=top)]
+    mean = Series("mean of all models", (), [fmean(one.y[i] for one in series) for i in range(len(axes))])
+    return [radar(axes, [one], title=f"{one.label}, by {grouping}", top=top, faint=mean) for one in series]
+
+
+def _maps(named: Mapping[str, BenchResult]) -> dict[str, Any] | None:
+    scores = {
+        model: {code: next(iter(figures.values())) for code, figures in result.by.get("region", {}).items() if figures}
+        for model, result in named.items()
+    }
+    if not any(len(own) > 1 for own in scores.values()):
+        return None
+    scale = shades(found.value for own in scores.values() for found in own.values())
+    drawn = [world(own, scale, title=model) for model, own in scores.items()]
+    return {"first": drawn[:OPEN], "rest": drawn[OPEN:], "ramp": ramp(scale)}
+
+
+def _shift_chart(shift: Shift) -> dict[str, Any]:
+    title = "Rank on each benchmark, the best on top"
+    return {"chart": bump(shift.benchmarks, shift.ranks, title=title), "left_out": shift.left_out}
+
+
+# ---- answers ---------------------------------------------------------------------------------------------------
+
+
+class _Question(NamedTuple):
+    """One answered question with its parts."""
+
+    place: int
+    state: str
+    parts: list[Answer]
+
+
+def _examples(runs: Sequence[BenchRun]) -> dict[str, Any]:
+    limit = max(10, EXAMPLES // max(1, len(runs)))
+    filters = _Filters()
+    cards: list[dict[str, Any]] = []
+    totals: Counter[str] = Counter()
+    for number_, run in enumerate(runs):
+        chosen = _choose(_questions(run.answers), limit, totals)
+        cards += [_card(one, number_, run.result, filters) for one in chosen]
+    cards.sort(key=lambda card: list(STATES).index(card["state"]))  # stable: run by run within a state
+    shown = Counter(card["state"] for card in cards)
+    return {
+        "cards": cards,
+        "filters": filters.options(),
+        "runs": [f"{run.result.model}: {run.result.benchmark}" for run in runs] if len(runs) > 1 else [],
+        "states": {state: (name, shown[state], totals[state]) for state, name in STATES.items() if totals[state]},
+        "total": totals.total(),
+    }
+
+
+def _questions(answers: Iterable[Answer]) -> Iterator[_Question]:
+    grouped = groupby(answers, lambda pair: (pair[1].unit, pair[1].sample))
+    for place, (_, pairs) in enumerate(grouped):
+        parts = list(pairs)
+        yield _Question(place, BY_LABEL[together([verdict.label for _, verdict in parts])], parts)
+
+
+def _choose(questions: Iterable[_Question], limit: int, totals: Counter[str]) -> list[_Question]:
+    """The wrong ones and the unscored, then the others while there is room; drawn evenly where there are too many."""
+    kept: dict[str, list[tuple[int, int, _Question]]] = {state: [] for state in STATES}
+    for one in questions:
+        totals[one.state] += 1
+        own = kept[one.state]
+        # By the id's hash, so that every model shows the same questions, from all over the data.
+        own.append((zlib.crc32(one.parts[0][1].unit.encode("utf-8", "surrogatepass")), one.place, one))
+        if len(own) >= 2 * limit:
+            own.sort(key=lambda row: row[:2])
+            del own[limit:]
+    most = limit - min(limit // 10, len(kept["right"]))  # some right ones are always there, to check the grading
+    room = {"unscored": max(limit // 4, most - len(kept["wrong"])), "right": limit}
+    chosen: list[_Question] = []
+    for state in ("unscored", "wrong", "skipped", "right"):
+        free = min(room.get(state, most), (limit if state == "right" else most) - len(chosen))
+        chosen += [one for *_, one in sorted(kept[state], key=lambda row: row[:2])[:free]]
+    return sorted(chosen, key=lambda one: one.place)
+
+
+class _Filters:
+    """The groups that cards are filtered by: each has a number, so that no name is ever part of the markup."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def number(self, grouping: str, group: str) -> int:
+        return self._numbers.setdefault((grouping, group), len(self._numbers))
+
+    def options(self) -> dict[str, list[tuple[int, str]]]:
+        found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        for (grouping, group), n in self._numbers.items():
+            found[grouping].append((n, group_name(grouping, group)))
+        return {g: sorted(own, key=lambda pair: pair[1].casefold()) for g, own in found.items() if len(own) > 1}
+
+
+def _card(one: _Question, run: int, result: BenchResult, filters: _Filters) -> dict[str, Any]:
+    item, verdict = one.parts[0]
+    groups = [(g, str(v)) for g in result.by if (v := item.metadata.get(g, getattr(item, g, None))) is not None]
+    shared, own = _shared([part.prompt for part, _ in one.parts])
+    return {
+        "state": one.state,
+        "badge": STATES[one.state],
+        "run": run,
+        "id": verdict.unit,
+        "sample": verdict.sample + 1 if result.samples > 1 else None,
+        "model": result.model,
+        "benchmark": result.benchmark,
+        "places": list(dict.fromkeys(group_name(*pair) for pair in groups)),
+        "numbers": " ".join(str(filters.number(*pair)) for pair in groups),
+        "language": item.language,
+        "prompt": _text(shared),
+        "parts": [_part_of(part, said, text) for (part, said), text in zip(one.parts, own, strict=True)],
+    }
+
+
+def _part_of(item: Item, verdict: Verdict, text: str) -> dict[str, Any]:
+    return {
+        "state": BY_LABEL[verdict.label],
+        "badge": STATES[BY_LABEL[verdict.label]],
+        "text": _text(text),
+        "answer": _text(verdict.answer or ""),
+        "short": len(verdict.answer or "") <= SHORT and "\n" not in (verdict.answer or ""),
+        "read": verdict.read,
+        "target": " / ".join(item.target),
+        "reason": _text(verdict.reason),
+        "failure": verdict.failure,
+    }
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"text": text, "long": len(text) > LONG, "dir": _direction(text)}
+
+
+def _direction(text: str) -> str:
+    """By most of its letters: an Arabic question may begin with an English name, or with our instruction."""
+    kinds = Counter(unicodedata.bidirectional(char) for char in text[:LONG])
+    right = kinds["R"] + kinds["AL"]
+    return "auto" if not right + kinds["L"] else "rtl" if right > kinds["L"] else "ltr"
+
+
+def _shared(prompts: Sequence[str]) -> tuple[str, list[str]]:
+    """What the parts of a question have in common at their beginning, up to a line's or label's end, and the rests."""
+    if len(prompts) == 1:
+        return prompts[0], [""]
+    first, last = min(prompts), max(prompts)
+    same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    cut = max(first.rfind("\n", 0, same) + 1, first.rfind(": ", 0, same) + 2 if ": " in first[:same] else 0)
+    return first[:cut].rstrip(), [prompt[cut:] for prompt in prompts]

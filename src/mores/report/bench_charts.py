@@ -1,0 +1,400 @@
+"""Charts of benchmark results: dots, bars, radars, a map of tiles and a chart of ranks, as `charts.py` makes its own.
+
+Scores are shares from 0 to 1 and are shown in per cent. No script, `style` attribute or address; everything is escaped.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from mores.culture import region_name
+from mores.report.charts import COLOURS, NOTHING, STEPS, Series, stroke, swatch
+from mores.report.page import TEMPLATES, look_up
+from mores.types import Result
+
+BRIGHT = 0.08
+"""The weakest score still has so much colour, to be told from no data."""
+LINE = 15
+"""Letters in a line of a radar's label."""
+
+
+class Shades(NamedTuple):
+    """From scores to strengths of colour: the lightest for `low`, the full one for `high`."""
+
+    low: float
+    high: float
+
+    def at(self, value: float | None) -> float | None:
+        """The strength of a value, from just visible to 1."""
+        if value is None or not math.isfinite(value):
+            return None
+        return BRIGHT + (1 - BRIGHT) * min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+
+class Row(NamedTuple):
+    """One line of a chart of scores."""
+
+    label: str
+    result: Result | None
+    note: str = ""
+    muted: bool = False
+
+
+def shades(values: Iterable[float | None]) -> Shades:
+    """A scale that holds these values, between full tens of per cent."""
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    first, last = math.floor(low * 10 + 1e-9) / 10, math.ceil(high * 10 - 1e-9) / 10
+    return Shades(first, max(last, first + 0.1))
+
+
+def percent(value: float | None, digits: int = 1) -> str:
+    """A share in per cent, with a true minus sign."""
+    if value is None or not math.isfinite(value):
+        return NOTHING
+    shown = f"{100 * value:.{digits}f}%"
+    return shown.replace("-", "−") if shown.strip("-0.%") else f"{0:.{digits}f}%"
+
+
+def between(result: Result | None, digits: int = 1) -> str:
+    """The 95% interval in per cent; nothing where there is none."""
+    if result is None or not all(v is not None and math.isfinite(v) for v in (result.value, result.low, result.high)):
+        return ""
+    return f"{percent(result.low, digits).removesuffix('%')}–{percent(result.high, digits)}"
+
+
+def left_out(count: int) -> str:
+    """How many could not be scored, as it stands beside a number."""
+    return f"✕{count:,}" if count else ""
+
+
+def spoken(name: str, result: Result | None) -> str:
+    """A number in words: its name, value, interval, how many it rests on and how many more have no score."""
+    if result is None or result.value is None:
+        return f"{name}: no score" + (f", {result.unscored:,} unscored" if result else "")
+    interval = f" (95% interval {between(result)})" if between(result) else ""
+    return f"{name}: {percent(result.value)}{interval}, n {result.n:,}, {result.unscored:,} unscored"
+
+
+# ---- dots ------------------------------------------------------------------------------------------------------
+
+
+def _at(value: float) -> str:
+    return f"{2 + 96 * min(1.0, max(0.0, value)):.2f}%"
+
+
+def dots(rows: Sequence[Row], references: Mapping[str, float], *, title: str) -> Markup:
+    """Scores with their intervals from 0 to 100%, and a line for everything that is reached without knowledge."""
+    lines = [(f"baseline b{i % 4}", name, value) for i, (name, value) in enumerate(references.items())]
+    guides = Markup().join(
+        Markup('<line class="{0}" x1="{1}" x2="{1}" y1="0" y2="100%"/>').format(kind, _at(value))
+        for kind, _, value in lines
+    )
+    legend = Markup().join(swatch(kind, f"{name}: {percent(value)}") for kind, name, value in lines)
+    return Markup(
+        '<figure class="chart"><figcaption>{}</figcaption>{}<table class="forest dots"><tbody>{}</tbody>'
+        '<tfoot aria-hidden="true"><tr><td></td><td class="plot">{}</td><td></td></tr></tfoot></table></figure>'
+    ).format(
+        title,
+        Markup('<ul class="legend">{}</ul>').format(legend) if lines else "",
+        Markup().join(_dot_row(row, guides) for row in rows),
+        _ticks(),
+    )
+
+
+def _dot_row(row: Row, guides: Markup) -> Markup:
+    found, interval, drawn = row.result, between(row.result), Markup()
+    if found and interval and found.low is not None and found.high is not None:
+        ends = _at(found.low), _at(found.high)
+        drawn += Markup('<line class="whisker" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(*ends)
+    if found and found.value is not None and math.isfinite(found.value):
+        drawn += Markup('<circle class="point" cx="{}" cy="50%" r="4.5"/>').format(_at(found.value))
+    return Markup(
+        '<tr{}><th scope="row"><bdi>{}</bdi>{}</th><td class="plot"><svg width="100%" height="26" role="img">'
+        '<title>{}</title>{}{}</svg></td><td class="value">{} <small>{}</small>{}</td></tr>'
+    ).format(
+        Markup(' class="muted"') if row.muted else "",
+        row.label,
+        Markup(" <small>{}</small>").format(row.note) if row.note else "",
+        spoken(row.label, found),
+        guides,
+        drawn,
+        percent(found.value if found else None),
+        interval,
+        Markup(' <small class="out">{}</small>').format(left_out(found.unscored)) if found and found.unscored else "",
+    )
+
+
+def _ticks() -> Markup:
+    ticks = Markup().join(
+        Markup('<line class="axis" x1="{0}" x2="{0}" y1="0" y2="5"/><text x="{0}" y="18"{2}>{1}</text>').format(
+            _at(tick / 4), f"{25 * tick}%", Markup(' class="last"') if tick == 4 else ""
+        )
+        for tick in range(5)
+    )
+    return Markup('<svg width="100%" height="22"><line class="axis" x1="0" x2="100%" y1=".5" y2=".5"/>{}</svg>').format(
+        ticks
+    )
+
+
+# ---- bars ------------------------------------------------------------------------------------------------------
+
+BAR = 15
+"""Height of one bar with its gap."""
+
+
+def bars(groups: Sequence[str], rows: Mapping[str, Sequence[Result | None]], *, title: str) -> Markup:
+    """For each model one bar per group, for example the tiers of difficulty, with their intervals."""
+    legend = Markup().join(
+        Markup('<li><span class="block f{}" aria-hidden="true"></span> <bdi>{}</bdi></li>').format(i % COLOURS, group)
+        for i, group in enumerate(groups)
+    )
+    body = Markup().join(_bar_row(label, groups, results) for label, results in rows.items())
+    return Markup(
+        '<figure class="chart"><figcaption>{}</figcaption><ul class="legend">{}</ul>'
+        '<table class="forest bars"><tbody>{}</tbody>'
+        '<tfoot aria-hidden="true"><tr><td></td><td class="plot">{}</td><td></td></tr></tfoot></table></figure>'
+    ).format(title, legend, body, _ticks())
+
+
+def _bar_row(label: str, groups: Sequence[str], results: Sequence[Result | None]) -> Markup:
+    drawn = Markup()
+    for i, (group, found) in enumerate(zip(groups, results, strict=True)):
+        if found is None or found.value is None or not math.isfinite(found.value):
+            continue
+        drawn += Markup(
+            '<rect class="f{}" x="2%" y="{}" width="{:.2f}%" height="{}" rx="2"><title>{}</title></rect>'
+        ).format(i % COLOURS, i * BAR + 5, 96 * min(1.0, max(0.0, found.value)), BAR - 4, spoken(group, found))
+        if between(found) and found.low is not None and found.high is not None:
+            middle = i * BAR + 5 + (BAR - 4) / 2
+            drawn += Markup('<line class="error" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(
+                _at(found.low), _at(found.high), middle, middle
+            )
+    said = "; ".join(spoken(group, found) for group, found in zip(groups, results, strict=True))
+    values = Markup().join(
+        Markup('<span title="{}">{}{}</span>').format(
+            spoken(group, found), percent(found.value if found else None), _out(found)
+        )
+        for group, found in zip(groups, results, strict=True)
+    )
+    return Markup(
+        '<tr><th scope="row"><bdi>{0}</bdi></th><td class="plot"><svg width="100%" height="{1}" role="img">'
+        '<title>{0}: {2}</title>{3}</svg></td><td class="value stack">{4}</td></tr>'
+    ).format(label, len(groups) * BAR + 8, said, drawn, values)
+
+
+def _out(found: Result | None) -> Markup:
+    return Markup(" <small>{}</small>").format(left_out(found.unscored)) if found and found.unscored else Markup()
+
+
+# ---- radar -----------------------------------------------------------------------------------------------------
+
+RADAR = (420, 300)
+CENTRE, RADIUS = (210.0, 150.0), 118.0
+
+
+def radar(
+    axes: Sequence[str], series: Sequence[Series], *, title: str, top: float = 1.0, faint: Series | None = None
+) -> Markup:
+    """One polygon for each model, whose `y` are its scores on the axes (MSQA, Figure 4); `faint` lies behind.
+
+    The rim is `top`: radars that are compared must have the same.
+    """
+    drawn = Markup().join(_spoke(i, axes) for i in range(len(axes)))
+    drawn = _rings(len(axes), top) + drawn
+    if faint:
+        drawn += Markup('<polygon class="faint" points="{}"><title>{}</title></polygon>').format(
+            _corners(faint.y, top), faint.label
+        )
+    drawn += Markup().join(_polygon(i, one, axes, top, filled=len(series) < 3) for i, one in enumerate(series))
+    legend = [swatch(stroke(i), one.label) for i, one in enumerate(series)]
+    legend += [swatch("faint", faint.label)] if faint else []
+    return Markup(
+        '<figure class="chart"><figcaption>{0}</figcaption><svg class="radar" viewBox="0 0 {1} {2}" role="group" '
+        'aria-label="{0}">{3}</svg><ul class="legend">{4}</ul></figure>'
+    ).format(title, *RADAR, drawn, Markup().join(legend))
+
+
+def _place(i: int, count: int, share: float) -> tuple[float, float]:
+    angle = 2 * math.pi * i / count - math.pi / 2
+    return CENTRE[0] + RADIUS * share * math.cos(angle), CENTRE[1] + RADIUS * share * math.sin(angle)
+
+
+def _corners(values: Sequence[float], top: float) -> str:
+    places = (_place(i, len(values), min(1.0, max(0.0, value / top))) for i, value in enumerate(values))
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+
+
+def _polygon(place: int, one: Series, axes: Sequence[str], top: float, *, filled: bool) -> Markup:
+    said = ", ".join(f"{axis} {percent(value)}" for axis, value in zip(axes, one.y, strict=True))
+    return Markup(
+        '<polygon class="{}{} g{}" points="{}" role="img" aria-label="{}"><title>{}</title></polygon>'
+    ).format(
+        stroke(place),
+        " filled" if filled else "",
+        place % COLOURS,
+        _corners(one.y, top),
+        f"{one.label}: {said}",
+        one.label,
+    )
+
+
+def _rings(count: int, top: float) -> Markup:
+    rings = Markup()
+    for step in (0.25, 0.5, 0.75, 1.0):
+        rings += Markup('<polygon class="ring" points="{}"/>').format(_corners([step] * count, 1.0))
+    for step in (0.5, 1.0):
+        x, y = _place(0, count, step)
+        rings += Markup('<text class="first ringed" x="{:.1f}" y="{:.1f}">{}</text>').format(
+            x + 4, y + 11, percent(step * top, 0)
+        )
+    return rings
+
+
+def _spoke(i: int, axes: Sequence[str]) -> Markup:
+    (x, y), (tx, ty) = _place(i, len(axes), 1.0), _place(i, len(axes), 1.09)
+    side = "" if abs(tx - CENTRE[0]) < 12 else "first" if tx > CENTRE[0] else "last"
+    lines = _lines(axes[i])
+    first = ty + 4 - 6.5 * (len(lines) - 1) * (2 if ty < CENTRE[1] - RADIUS else 0 if ty > CENTRE[1] + RADIUS else 1)
+    text = Markup().join(
+        Markup('<tspan x="{:.1f}" y="{:.1f}">{}</tspan>').format(tx, first + 13 * n, line)
+        for n, line in enumerate(lines)
+    )
+    return Markup(
+        '<line class="ring" x1="{}" y1="{}" x2="{:.1f}" y2="{:.1f}"/><text class="{}">{}<title>{}</title></text>'
+    ).format(*CENTRE, x, y, side, text, axes[i])
+
+
+def _lines(label: str) -> list[str]:
+    """A label in at most two lines that have room beside a radar."""
+    words, lines = label.replace("/", "/ ").split(), [""]
+    for word in words:
+        longer = f"{lines[-1]}{'' if lines[-1].endswith('/') else ' '}{word}".strip()
+        if len(longer) <= LINE or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    kept = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in lines[:2]]
+    return [*kept[:-1], f"{kept[-1][: LINE - 1]}…"] if len(lines) > 2 else kept
+
+
+# ---- map -------------------------------------------------------------------------------------------------------
+
+TILE = 20
+
+
+@cache
+def tiles() -> dict[str, tuple[int, int]]:
+    """Column and row of each country on the map, as drawn in templates/bench.tiles.txt."""
+    rows = (TEMPLATES / "bench.tiles.txt").read_text(encoding="utf-8").splitlines()
+    return {
+        code: (column, row) for row, line in enumerate(rows) for column, code in enumerate(line.split()) if code != ".."
+    }
+
+
+def world(scores: Mapping[str, Result], scale: Shades, *, title: str) -> Markup:
+    """One square for each country, shaded by its score; pale where there is none."""
+    grid = tiles()
+    width, height = (max(place[axis] for place in grid.values()) + 1 for axis in (0, 1))
+    drawn = Markup().join(_tile(code, place, scores.get(code), scale) for code, place in grid.items())
+    off = sorted(look_up(region_name, code) or code for code in scores if code not in grid)
+    missing = Markup('<p class="key">Not on the map: {}.</p>').format(", ".join(off)) if off else ""
+    return Markup(
+        '<figure class="chart"><figcaption><bdi>{0}</bdi></figcaption>'
+        '<svg class="world" viewBox="0 0 {1} {2}" role="group" aria-label="{0}: scores by country">{3}</svg>'
+        "{4}</figure>"
+    ).format(title, width * TILE, height * TILE, drawn, missing)
+
+
+def _tile(code: str, place: tuple[int, int], found: Result | None, scale: Shades) -> Markup:
+    name = look_up(region_name, code) or code
+    strength = scale.at(found.value) if found else None
+    square = Markup('<rect x="{0}" y="{1}" width="{2}" height="{2}" rx="3"/>').format(
+        place[0] * TILE + 0.75, place[1] * TILE + 0.75, TILE - 1.5
+    )
+    if strength is None:
+        return Markup('<g class="tile" aria-hidden="true"><title>{}</title>{}</g>').format(
+            spoken(name, found) if found else f"{name}: no data", square
+        )
+    said = spoken(name, found)
+    return Markup(
+        '<g class="tile known s{}" role="img" aria-label="{}"><title>{}</title>{}<text x="{}" y="{}">{}</text></g>'
+    ).format(
+        max(1, round(STEPS * strength)),
+        said,
+        said,
+        square,
+        (place[0] + 0.5) * TILE,
+        (place[1] + 0.5) * TILE + 3.2,
+        code,
+    )
+
+
+def ramp(scale: Shades) -> Markup:
+    """The legend of a map or heatmap."""
+    return Markup('<span class="ends">{} <span class="ramp up" aria-hidden="true"></span> {}</span>').format(
+        percent(scale.low, 0), percent(scale.high, 0)
+    )
+
+
+# ---- ranks -----------------------------------------------------------------------------------------------------
+
+STEP = 36
+"""Height of one rank."""
+
+
+def bump(columns: Sequence[str], ranks: Mapping[str, Sequence[float]], *, title: str) -> Markup:
+    """How ranks shift from one benchmark to the next (MSQA, Figure 2): one line for each model, the best on top.
+
+    Ranks may be shared; equal ones are drawn beside each other in the order given.
+    """
+    heights = [_spread([row[i] for row in ranks.values()]) for i in range(len(columns))]
+    xs = [100 * (i + 0.5) / max(1, len(columns)) for i in range(len(columns))]  # under their heads
+    drawn = Markup().join(
+        _rank_line(place, name, columns, list(row), [heights[i][place] for i in range(len(columns))], xs)
+        for place, (name, row) in enumerate(ranks.items())
+    )
+    heads = Markup().join(Markup('<li title="{0}"><bdi>{0}</bdi></li>').format(column) for column in columns)
+    order = sorted(range(len(ranks)), key=lambda i: heights[-1][i])
+    names = list(ranks)
+    right = Markup().join(
+        Markup('<li class="t{0}" title="{1}"><bdi>{1}</bdi></li>').format(i % COLOURS, names[i]) for i in order
+    )
+    return Markup(
+        '<figure class="chart"><figcaption>{0}</figcaption><div class="bump"><ol class="heads">{1}</ol>'
+        '<svg width="100%" height="{2}" role="group" aria-label="{0}">{3}</svg>'
+        '<ol class="names">{4}</ol></div></figure>'
+    ).format(title, heads, STEP * len(ranks), drawn, right)
+
+
+def _spread(ranks: Sequence[float]) -> list[int]:
+    """Each model's own line from the top."""
+    order = sorted(range(len(ranks)), key=lambda i: (ranks[i], i))
+    return [order.index(i) for i in range(len(ranks))]
+
+
+def _rank_line(
+    place: int, name: str, columns: Sequence[str], ranks: Sequence[float], heights: Sequence[int], xs: Sequence[float]
+) -> Markup:
+    ys = [STEP * (height + 0.5) for height in heights]
+    lines = Markup().join(
+        Markup('<line class="{}" x1="{:.2f}%" y1="{}" x2="{:.2f}%" y2="{}"/>').format(
+            stroke(place), xs[i], ys[i], xs[i + 1], ys[i + 1]
+        )
+        for i in range(len(xs) - 1)
+    )
+    knots = Markup().join(
+        Markup(
+            '<circle class="knot f{}" cx="{:.2f}%" cy="{}" r="12"/><text class="rank" x="{:.2f}%" y="{}">{:g}</text>'
+        ).format(place % COLOURS, x, y, x, y + 4, rank)
+        for x, y, rank in zip(xs, ys, ranks, strict=True)
+    )
+    said = ", ".join(f"{column} {rank:g}" for column, rank in zip(columns, ranks, strict=True))
+    return Markup('<g class="shift" role="img" aria-label="{0}"><title>{0}</title>{1}{2}</g>').format(
+        f"{name}, rank on {said}", lines, knots
+    )

@@ -1,0 +1,196 @@
+"""Reading letters and True/False: what is clear is read, and what is not is a failure with its reason."""
+
+from __future__ import annotations
+
+from string import ascii_uppercase
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mores.bench.benchmark import Graded, Label
+from mores.bench.choice import grade_letter, grade_truth, lettered, read_letter, read_truth, without_thoughts
+from mores.errors import InputError
+from mores.types import Failure, FailureKind, Item
+
+CLEAR = {
+    "B": "B",
+    " b \n": "B",
+    "B.": "B",
+    "(B)": "B",
+    "[B]": "B",
+    '"B"': "B",
+    "**B**": "B",
+    "`B`": "B",
+    "Option B": "B",
+    "option b.": "B",
+    "**(B)**": "B",
+    "B) Pour for the elders": "B",
+    "B. Pour for the elders": "B",
+    "B: Pour for the elders": "B",
+    "B - Pour for the elders": "B",
+    "**B.** Pour for the elders": "B",
+    "**B. Pour for the elders**": "B",
+    "**B** because elders come first": "B",
+    "B\n\nElders are served first.": "B",
+    "(B) Pour.\nA would be rude.": "B",
+    "B. Because A is impolite.": "B",
+    "The answer is (B).": "B",
+    "The answer is B": "B",
+    "The answer is B, I think.": "B",
+    "The correct answer is **B**.": "B",
+    "The correct answer is B because elders come first.": "B",
+    "The correct option is B. Pour": "B",
+    "Answer: B": "B",
+    "**Answer:** B": "B",
+    "Answer: **B**": "B",
+    "answer: b": "B",
+    "Answer = B": "B",
+    "Answer: Option B": "B",
+    "My choice would be B!": "B",
+    "Option B is correct.": "B",
+    "Option A is wrong. The answer is B.": "B",
+    "The answer is not A. The answer is B.": "B",
+    "A. tea\nB. coffee\nC. milk\nD. water\n\nAnswer: B": "B",
+    "I have to think of guests.\n\nB": "B",
+    "<think>A? No, C. The answer is C.</think>B": "B",
+    "A or C, hmm</think>\n\nB": "B",
+    "<THINK>\nA\n</THINK>\nThe answer is B.": "B",
+    "A": "A",
+    "a": "A",
+    "D": "D",
+}
+UNCLEAR = [
+    "",
+    "   ",
+    "A man would pour for the elders.",
+    "A man's answer is to pour.",
+    "The answer is a matter of taste.",
+    "The correct answer is A man who pours.",
+    "I would pour for the elders.",
+    "Pour for the elders",
+    "A and B",
+    "A, B",
+    "A or B",
+    "A/B",
+    "A) and C)",
+    "A.\nB.",
+    "AB",
+    "The answer is A or B.",
+    "The answer is A, B and C.",
+    "The answer is (A) and (B).",
+    "The answer is **A** or **B**.",
+    "The answer is A. No, the answer is B.",
+    "A. Tea. But the answer is B.",
+    "A. tea\nB. coffee\nC. milk\nD. water",
+    "The answer is not A.",
+    "Incorrect: A",
+    "Option A is incorrect.",
+    "E",
+    "(Z)",
+    "The answer is E.",
+    "Die Antwort ist B, glaube ich",
+    "答案是B",
+    "الإجابة هي ب",
+    "В",  # Cyrillic, the third letter there
+    "Β",  # Greek
+    "I do not know.",
+    "None of the above",
+    "1",
+    "2.",
+    "<think>The answer is B.",
+    "<think>The answer is B.</think>",
+]
+
+
+@pytest.mark.parametrize(("said", "letter"), CLEAR.items())
+def test_a_clear_letter_is_read(said: str, letter: str) -> None:
+    assert read_letter(said, 4) == letter
+
+
+@pytest.mark.parametrize("said", UNCLEAR)
+def test_anything_else_is_a_failure(said: str) -> None:
+    found = read_letter(said, 4)
+    assert isinstance(found, Failure)
+    assert found.kind is FailureKind.PARSE
+    assert found.reason.endswith("expected a letter from A to D")
+
+
+@pytest.mark.parametrize("filler", [" ", "\n", "*", "(", "answer ", "A ", "not "])
+def test_a_model_that_repeats_itself_is_read_in_no_time(filler: str) -> None:
+    said = f"The answer is{filler * 20_000}?"
+    assert isinstance(read_letter(said, 4), Failure)
+    assert isinstance(read_truth(said), Failure)
+
+
+@given(st.text(max_size=60), st.integers(2, 26))
+def test_any_text_gives_a_letter_of_the_question_or_a_failure(said: str, count: int) -> None:
+    found = read_letter(said, count)
+    assert isinstance(found, Failure) or found in set(ascii_uppercase[:count])
+
+
+@given(st.sampled_from("ABCD"), st.sampled_from("ABCD"))
+def test_two_stated_letters_are_read_only_when_they_are_one(first: str, second: str) -> None:
+    found = read_letter(f"The answer is {first}. So the correct answer is {second}.", 4)
+    assert found == first if first == second else isinstance(found, Failure)
+
+
+TRUTHS = {
+    "True": True,
+    "false": False,
+    "**False**": False,
+    "True.": True,
+    "The answer is True.": True,
+    "False. People in Korea use both hands.": False,
+    "<think>true or false? true</think>False": False,
+    "TRUE": True,
+}
+NO_TRUTHS = [
+    "",
+    "True or False",
+    "It could be true, it could be false.",
+    "This is not true.",
+    "That isn't true",
+    "It is not entirely true.",
+    "That is neither true",
+    "untrue",
+    "falsehood",
+    "Yes",
+    "Vrai",
+    "正しい",
+    "<think>It is true, but",
+]
+
+
+@pytest.mark.parametrize(("said", "truth"), TRUTHS.items())
+def test_a_clear_truth_is_read(said: str, truth: bool) -> None:
+    assert read_truth(said) is truth
+
+
+@pytest.mark.parametrize("said", NO_TRUTHS)
+def test_no_truth_is_a_failure(said: str) -> None:
+    found = read_truth(said)
+    assert isinstance(found, Failure)
+    assert found.reason.endswith("expected True or False")
+
+
+def test_grades() -> None:
+    item = Item(id="1", prompt="?", choices=("tea", "milk", "rum"), target=("milk",))
+    assert grade_letter(item, "(b)") == Graded(label=Label.CORRECT, read="B")
+    assert grade_letter(item, "The answer is C.") == Graded(label=Label.INCORRECT, read="C")
+    assert isinstance(grade_letter(item, "D"), Failure)
+    statement = Item(id="1", prompt="?", target=("False",))
+    assert grade_truth(statement, "False") == Graded(label=Label.CORRECT, read="False")
+    assert grade_truth(statement, "true") == Graded(label=Label.INCORRECT, read="True")
+    assert isinstance(grade_truth(statement, "perhaps"), Failure)
+
+
+def test_options_have_letters() -> None:
+    assert lettered(["tea", "milk"]) == "A. tea\nB. milk"
+    with pytest.raises(InputError, match="27 options"):
+        lettered(["x"] * 27)
+
+
+def test_thoughts_are_left_out() -> None:
+    assert without_thoughts("<think>a</think> b <think>c</think>") == "b"
+    assert without_thoughts("cut <think>off") == "cut"

@@ -1,0 +1,207 @@
+"""CulturALL: the published columns, both prompts word by word, the judge, and tiers."""
+
+from __future__ import annotations
+
+import json
+import os
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mores.bench.benchmark import Graded, Label, Verdict
+from mores.bench.culturall import CULTURALL
+from mores.bench.culturall.tiers import count_solved, tiers
+from mores.bench.culturall.xlsx import read_xlsx
+from mores.errors import InputError
+from mores.factory.sources.rows import Row
+from mores.io import JsonlWriter
+from mores.types import Failure, FailureKind, Item
+
+REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
+ROW = {
+    "language": "es",
+    "region": "uk",
+    "topic": "Food",
+    "scenario": "Es medianoche.",
+    "question": "¿Cuántas uvas?",
+    "answer": "12",
+    "explanation": "Doce campanadas.",
+    "english_scenario": "It is midnight.",
+    "english_question": "How many grapes?",
+    "english_answer": "twelve",
+    "english_explanation": "Twelve strokes.",
+    "eval_sum": 9,
+}
+
+
+def load(folder: Path, *rows: dict[str, Any]) -> tuple[list[Item], list[str]]:
+    (folder / "annotated_data.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    bad: list[InputError] = []
+    return list(CULTURALL.read(folder, bad.append)), [str(error).removeprefix(f"{folder}/") for error in bad]
+
+
+def test_an_item_in_two_languages(tmp_path: Path) -> None:
+    [item], bad = load(tmp_path, ROW)
+    assert not bad
+    assert (item.language, item.region, item.topic, item.target) == ("es", "GB", "Food", ("12",))
+    assert item.metadata["tier"] == "Medium"
+    # Figure 11, word by word
+    asked = "Using the scenario as context, answer the question in as few words as possible.\nScenario: {}\n"
+    assert item.prompt == asked.format("Es medianoche.") + "Question: ¿Cuántas uvas?\nAnswer:"
+    [message] = CULTURALL.messages(item, "english")
+    assert message.content == asked.format("It is midnight.") + "Question: How many grapes?\nAnswer:"
+
+
+@pytest.mark.parametrize(
+    ("variant", "parts"),
+    [
+        (None, ("Es medianoche.", "¿Cuántas uvas?", "12", "Doce campanadas.")),
+        ("english", ("It is midnight.", "How many grapes?", "twelve", "Twelve strokes.")),
+    ],
+)
+def test_the_judge_is_asked_in_the_language_of_the_question(
+    tmp_path: Path, variant: str | None, parts: tuple[str, ...]
+) -> None:
+    [item], _ = load(tmp_path, ROW)
+    assert CULTURALL.judging is not None
+    asked = CULTURALL.judging.ask(CULTURALL.asked(item, variant), "<think>hm</think> 11 {answer}")
+    assert isinstance(asked, tuple)
+    scenario, question, answer, explanation = parts
+    assert asked[0].content == (  # Figure 12, word by word
+        "Please evaluate whether the model prediction is correct based on the given scenario, question, answer, and "
+        f"explanation.\nScenario: {scenario}\nQuestion: {question}\nAnswer: {answer}\nExplanation: {explanation}\n"
+        "Model prediction: 11 {answer}\n"
+        "Only output 1 or 0 with no additional text. 1 means correct, 0 means incorrect."
+    )
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        ("1", Label.CORRECT),
+        (" 0\n", Label.INCORRECT),
+        *((s, None) for s in ("", "1.", "10", "correct", "1 or 0", "-1")),
+    ],
+)
+def test_the_judge_says_1_or_0(tmp_path: Path, said: str, label: Label | None) -> None:
+    [item], _ = load(tmp_path, ROW)
+    assert CULTURALL.judging is not None
+    found = CULTURALL.judging.read(item, "12", said, False)
+    assert (found.label if isinstance(found, Graded) else None) == label
+    assert CULTURALL.judging.ask_again(item, "12", said) is None
+
+
+def test_an_empty_answer_needs_no_judge(tmp_path: Path) -> None:
+    [item], _ = load(tmp_path, ROW)
+    assert CULTURALL.judging is not None
+    found = CULTURALL.judging.ask(item, "<think>cut off")
+    assert isinstance(found, Graded)
+    assert found.label is Label.NOT_ATTEMPTED
+
+
+def test_rows_that_lack_something(tmp_path: Path) -> None:
+    plain = {key: value for key, value in ROW.items() if not key.startswith("english_") and key != "eval_sum"}
+    found, bad = load(
+        tmp_path,
+        plain,
+        plain | {"language": "en", "question": "What?", "explanation": None, "tier": "hard"},
+        plain | {"answer": " "},
+        plain | {"region": "Atlantis"},
+        ROW | {"eval_sum": "many"},
+        ROW | {"eval_sum": 16},
+    )
+    native, english = found
+    assert "tier" not in native.metadata
+    assert english.metadata["tier"] == "Hard"
+    assert CULTURALL.messages(english, "english") == CULTURALL.messages(english)
+    with pytest.raises(InputError, match="no english version"):
+        CULTURALL.messages(native, "english")
+    assert [error.partition(":")[2].partition(":")[0] for error in bad] == ["3", "4", "5", "6"]
+    assert "expected a number from 0 to 15" in bad[3]
+
+
+@pytest.mark.parametrize("solved", range(16))
+def test_the_tiers_of_the_paper(solved: int) -> None:
+    tier = (
+        dict.fromkeys(range(5), "Hard") | dict.fromkeys(range(5, 10), "Medium") | dict.fromkeys(range(10, 15), "Easy")
+    )
+    assert tiers({"x": solved}, 15) == ({"x": tier[solved]} if solved < 15 else {})
+
+
+def test_the_tiers_of_other_numbers() -> None:
+    of_three = {"a": 0, "b": 1, "c": 2, "d": 3}
+    assert tiers(of_three, 3) == {"a": "Hard", "b": "Medium", "c": "Easy"}
+    assert tiers({"a": 0, "b": 1}, 1) == {"a": "Hard"}
+    with pytest.raises(ValueError, match="a: solved by 4 of 3"):
+        tiers({"a": 4}, 3)
+
+
+@given(st.integers(1, 60))
+def test_no_tier_is_easier_than_that_of_an_item_solved_more_often(settings: int) -> None:
+    found = list(tiers({str(n): n for n in range(settings + 1)}, settings).values())
+    assert found == sorted(found, key=["Hard", "Medium", "Easy"].index)
+    assert len(found) == settings
+    if settings % 3 == 0 and settings > 3:
+        assert found.count("Hard") == found.count("Medium") == found.count("Easy") == settings // 3
+
+
+def test_runs_are_counted(tmp_path: Path) -> None:
+    right, wrong = Label.CORRECT, Label.INCORRECT
+    runs = [tmp_path / f"{n}.jsonl" for n in range(3)]
+    graded: list[list[Label | None]] = [[right, wrong], [right, None], [wrong, None]]
+    for path, labels in zip(runs, graded, strict=True):
+        with JsonlWriter(path) as writer:
+            for item_id, label in zip("ab", labels, strict=True):
+                failure = None if label else Failure(kind=FailureKind.PARSE, reason="?")
+                for sample, own in enumerate((label, right)):
+                    writer.write(Verdict(item_id=item_id, sample=sample, unit=item_id, label=own, failure=failure))
+    assert count_solved(runs) == {"a": 2, "b": 0}
+
+
+def sheet(path: Path, *rows: str, shared: str = "") -> Path:
+    space = "http://schemas.openxmlformats.org/spreadsheetml/2006/main"
+    with zipfile.ZipFile(path, "w") as book:
+        body = "".join(f"<row>{row}</row>" for row in rows)
+        book.writestr(
+            "xl/worksheets/sheet1.xml", f'<worksheet xmlns="{space}"><sheetData>{body}</sheetData></worksheet>'
+        )
+        book.writestr("xl/worksheets/sheet2.xml", "<other/>")
+        if shared:
+            book.writestr("xl/sharedStrings.xml", f'<sst xmlns="{space}">{shared}</sst>')
+    return path
+
+
+def test_a_spreadsheet(tmp_path: Path) -> None:
+    names = '<c r="A1" t="s"><v>0</v></c><c r="B1" t="inlineStr"><is><t>answer</t></is></c>'
+    names += '<c r="D1" t="str"><v>region</v></c>'
+    first = '<c r="A2" t="s"><v>1</v></c><c r="B2"><v>12</v></c><c r="C2"><v>9</v></c>'
+    shared = "<si><t>question</t></si><si><r><t>How</t></r><r><t> many_x000A_?</t></r><rPh><t>x</t></rPh></si>"
+    path = sheet(
+        tmp_path / "annotated_data.xlsx", names, first, '<c r="A3"/>', '<c r="D4"><v>GB</v></c>', shared=shared
+    )
+    rows = [row for row in read_xlsx(path) if isinstance(row, Row)]
+    assert [dict(row.values) for row in rows] == [
+        {"question": "How many\n?", "answer": "12", "region": ""},
+        {"question": "", "answer": "", "region": "GB"},
+    ]
+    assert [row.place.rpartition(":")[2] for row in rows] == ["2", "4"]
+    bad: list[InputError] = []
+    assert list(CULTURALL.read(tmp_path, bad.append)) == []
+    assert len(bad) == 2
+
+
+def test_what_is_no_spreadsheet(tmp_path: Path) -> None:
+    path = tmp_path / "annotated_data.xlsx"
+    path.write_text("scenario,question")
+    with pytest.raises(InputError, match="not a spreadsheet"):
+        list(CULTURALL.read(tmp_path, lambda _: None))
+
+
+@pytest.mark.skipif(not (REAL / "culturall").is_dir(), reason="the released spreadsheet is not here")
+def test_the_released_topics_are_read() -> None:
+    rows = [row for row in read_xlsx(REAL / "culturall" / "cultural_topics.xlsx") if isinstance(row, Row)]
+    assert {"Belief", "Commerce", "Work"} <= {text for row in rows for text in row.values.values()}

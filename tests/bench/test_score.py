@@ -1,0 +1,174 @@
+"""From verdicts to numbers, worked out by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mores.bench.benchmark import Benchmark, Counts, Floats, Label, Verdict, accuracy, ratio
+from mores.bench.choice import grade_truth
+from mores.bench.score import BenchResult, Scores, every
+from mores.types import Failure, FailureKind, Item
+
+RIGHT, WRONG, NONE = Label.CORRECT, Label.INCORRECT, Label.NOT_ATTEMPTED
+BENCH = Benchmark(
+    name="x", title="X", version="1", licence="-", homepage="-", files="-", source="x", read=lambda *_: iter(()),
+    grade=grade_truth, groupings=("region", "mode"),
+)  # fmt: skip
+
+
+def item(unit: str, part: int = 0, region: str | None = "DE", **metadata: str) -> Item:
+    return Item(id=f"{unit}.{part}", prompt="?", region=region, metadata={"unit": unit, **metadata})
+
+
+def verdict(of: Item, label: Label | None, sample: int = 0) -> Verdict:
+    failure = None if label else Failure(kind=FailureKind.PARSE, reason="?")
+    return Verdict(item_id=of.id, sample=sample, unit=of.metadata["unit"], label=label, failure=failure)
+
+
+def score(questions: Sequence[tuple[Item, Sequence[Label | None]]], bench: Benchmark = BENCH) -> BenchResult:
+    """Questions of one part, each with a label for each sample."""
+    scores = Scores(bench, [one for one, _ in questions])
+    for one, labels in questions:
+        for sample, label in enumerate(labels):
+            scores.add(verdict(one, label, sample))
+    return scores.result("m", None, "s")
+
+
+def together(*labels: Label | None) -> BenchResult:
+    """One question of several parts."""
+    parts = [item("q", number) for number in range(len(labels))]
+    scores = Scores(BENCH, parts)
+    for part, label in zip(parts, labels, strict=True):
+        scores.add(verdict(part, label))
+    return scores.result("m", None, "s")
+
+
+@pytest.mark.parametrize(
+    ("labels", "value", "unscored"),
+    [
+        ((RIGHT, RIGHT, RIGHT, RIGHT), 1.0, 0),
+        ((RIGHT, RIGHT, RIGHT, WRONG), 0.0, 0),
+        ((RIGHT, RIGHT, RIGHT, None), None, 1),
+        ((WRONG, RIGHT, RIGHT, None), 0.0, 0),  # wrong whatever the rest is
+        ((None, None, None, None), None, 1),
+        ((RIGHT, NONE, RIGHT, RIGHT), 0.0, 0),
+    ],
+)
+def test_a_question_is_right_when_all_its_parts_are(
+    labels: tuple[Label | None, ...], value: float | None, unscored: int
+) -> None:
+    found = together(*labels)
+    assert found.questions == 1
+    assert (found.figures["accuracy"].value, found.figures["accuracy"].unscored) == (value, unscored)
+    assert found.rows is not None
+    graded = [label for label in labels if label]
+    assert found.rows.n == len(graded)
+    assert found.rows.value == (graded.count(RIGHT) / len(graded) if graded else None)
+    assert found.failures == ({"parse": labels.count(None)} if None in labels else {})
+
+
+def test_what_cannot_be_graded_is_counted_and_in_no_mean() -> None:
+    labels = [RIGHT] * 3 + [WRONG] * 5 + [NONE] * 2 + [None] * 4
+    found = score([(item(str(n)), [label]) for n, label in enumerate(labels)])
+    result = found.figures["accuracy"]
+    assert (result.value, result.n, result.unscored) == (0.3, 10, 4)
+    # Wilson's interval of 3 of 10 (Newcombe 1998)
+    assert [result.low, result.high] == pytest.approx([0.10779, 0.60322], abs=1e-5)
+    assert found.rows is None  # there are no questions of several parts
+    assert found.failures == {"parse": 4}
+
+
+def test_nothing_graded_is_no_number() -> None:
+    found = score([(item("q"), [None])])
+    result = found.figures["accuracy"]
+    assert (result.value, result.low, result.high, result.n, result.unscored) == (None, None, None, 0, 1)
+
+
+def test_groups_by_field_and_by_metadata() -> None:
+    found = score(
+        [
+            (item("a", region="DE", mode="single"), [RIGHT]),
+            (item("b", region="DE", mode="multi"), [WRONG]),
+            (item("c", region="JP", mode="single"), [RIGHT]),
+            (item("d", region=None), [WRONG]),
+        ]
+    )
+    values = {
+        grouping: {group: (figures["accuracy"].value, figures["accuracy"].n) for group, figures in groups.items()}
+        for grouping, groups in found.by.items()
+    }
+    assert values == {"region": {"DE": (0.5, 2), "JP": (1.0, 1)}, "mode": {"multi": (0.0, 1), "single": (1.0, 2)}}
+    assert [place[:3] for place in every(found)][:2] == [("", "", "accuracy"), ("region", "DE", "accuracy")]
+
+
+def test_a_grouping_without_groups_is_left_out() -> None:
+    assert set(score([(item("a"), [RIGHT])]).by) == {"region"}
+
+
+def test_samples_of_one_question_are_drawn_together() -> None:
+    """All-or-nothing questions: the interval is that of 20 draws, not of 200."""
+    found = score([(item(str(n)), [RIGHT if n < 10 else WRONG] * 10) for n in range(20)])
+    result = found.figures["accuracy"]
+    assert (found.samples, result.n, result.value) == (10, 200, 0.5)
+    assert result.low is not None
+    assert result.high is not None
+    # 20 coins: the standard error is √(0.25/20) = 0.112, so 95% is about 0.5 ± 0.22; of 200 it would be ± 0.07
+    assert result.low == pytest.approx(0.28, abs=0.06)
+    assert result.high == pytest.approx(0.72, abs=0.06)
+    mixed = score([(item(str(n)), [RIGHT, WRONG] * 5) for n in range(20)]).figures["accuracy"]
+    assert (mixed.low, mixed.value, mixed.high) == (0.5, 0.5, 0.5)  # every question is half right
+
+
+def test_the_same_verdicts_give_the_same_interval() -> None:
+    questions = [(item(str(n)), [RIGHT if n % 3 else WRONG, RIGHT]) for n in range(30)]
+    assert score(questions) == score(questions)
+
+
+def attempted(counts: Counts) -> Floats:
+    return ratio(counts[0], counts[0] + counts[1])
+
+
+def test_other_figures_are_made_of_the_counts() -> None:
+    bench = replace(BENCH, figures={"of attempted": attempted, "accuracy": accuracy})
+    labels = [RIGHT] * 6 + [WRONG] * 2 + [NONE] * 2
+    found = score([(item(str(n)), [label]) for n, label in enumerate(labels)], bench)
+    assert list(found.figures) == ["of attempted", "accuracy"]
+    assert (found.figures["of attempted"].value, found.figures["accuracy"].value) == (0.75, 0.6)
+    assert found.figures["of attempted"].low is not None  # drawn: Wilson's is for shares of all answers
+    nothing = score([(item("q"), [NONE])], bench)
+    assert nothing.figures["of attempted"].value is None
+    assert nothing.figures["accuracy"].value == 0.0
+
+
+def test_no_division_by_zero() -> None:
+    found = ratio(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
+    assert found[0] == 0.5
+    assert np.isnan(found[1])
+
+
+@given(st.lists(st.lists(st.sampled_from([RIGHT, WRONG, NONE, None]), min_size=3, max_size=3), min_size=1, max_size=12))
+def test_every_verdict_is_counted_once_and_values_lie_in_their_intervals(answers: list[list[Label | None]]) -> None:
+    found = score([(item(str(n), region="DE" if n % 2 else "JP"), labels) for n, labels in enumerate(answers)])
+    for _, _, _, result in every(found):
+        if result.value is not None:
+            assert result.low is not None
+            assert result.high is not None
+            assert 0 <= result.low <= result.value + 1e-9
+            assert result.value - 1e-9 <= result.high <= 1
+    overall = found.figures["accuracy"]
+    assert overall.n + overall.unscored == 3 * len(answers)
+    assert sum(found.by["region"][group]["accuracy"].n for group in found.by["region"]) == overall.n
+
+
+def test_results_are_written_and_read(tmp_path: Path) -> None:
+    found = score([(item("a"), [RIGHT])])
+    path = tmp_path / "result.json"
+    path.write_text(found.model_dump_json())
+    assert BenchResult.model_validate_json(path.read_bytes()) == found

@@ -1,0 +1,190 @@
+"""The small benchmarks that are made of the factory's sources, on rows in their published schema and on real data."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mores.bench import benchmark
+from mores.bench.benchmark import Graded, Label
+from mores.bench.blend import grade_short
+from mores.bench.normad import grade
+from mores.errors import InputError
+from mores.types import Failure, Item
+
+REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
+
+
+def load(name: str, folder: Path) -> tuple[list[Item], list[str]]:
+    bad: list[InputError] = []
+    items = list(benchmark(name).read(folder, bad.append))
+    return items, [str(error).removeprefix(f"{folder}/") for error in bad]
+
+
+def dump(path: Path, rows: list[dict[str, Any]]) -> None:
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+
+
+def blend(folder: Path) -> None:
+    def asked(*votes: tuple[int, list[str]]) -> dict[str, Any]:
+        rows = [{"answers": ["…"], "en_answers": answers, "count": count} for count, answers in votes]
+        return {"question": "…", "en_question": "What is drunk?", "annotations": rows}
+
+    for country, votes in {
+        "Greece": [(3, ["coffee", "a coffee"]), (1, ["milk"])],
+        "West_Java": [(4, ["bandrek"])],
+        "Mexico": [(1, ["horchata"])],
+    }.items():
+        (folder / f"{country}_data.json").write_text(json.dumps({"Q-1": asked(*votes)}))
+
+
+def test_blend_as_a_choice(tmp_path: Path) -> None:
+    blend(tmp_path)
+    items, bad = load("blend", tmp_path)
+    assert not bad
+    greek, java = items
+    assert (greek.choices, greek.target, greek.region) == (("bandrek", "coffee"), ("coffee",), "GR")
+    assert greek.prompt.endswith("Question: What is drunk?\nA. bandrek\nB. coffee")
+    assert (java.region, java.metadata["place"]) == ("ID", "West Java")
+    assert benchmark("blend").references(items) == {"random": 0.5}
+
+
+def test_blend_as_a_short_answer(tmp_path: Path) -> None:
+    blend(tmp_path)
+    greek, _ = load("blend-short", tmp_path)[0]
+    assert greek.target == ("coffee", "a coffee", "milk")
+    assert greek.prompt.endswith("\nQuestion: What is drunk?")
+    assert not greek.choices
+
+
+@pytest.mark.parametrize(
+    ("said", "label"),
+    [
+        ("Coffee", Label.CORRECT),
+        ("the COFFEES.", Label.CORRECT),
+        ("Black coffee", Label.CORRECT),
+        ("**milk**", Label.CORRECT),
+        ("a café au lait", Label.CORRECT),
+        ("sweet bread rolls", Label.CORRECT),
+        ("bread, sweet", Label.INCORRECT),
+        ("coffeehouse", Label.INCORRECT),
+        ("tea", Label.INCORRECT),
+        ("<think>milk</think>tea", Label.INCORRECT),
+        ("", Label.NOT_ATTEMPTED),
+        ("<think>coffee", Label.NOT_ATTEMPTED),
+        ("…", Label.NOT_ATTEMPTED),
+    ],
+)
+def test_a_short_answer_is_compared_by_words(said: str, label: Label) -> None:
+    item = Item(id="1", prompt="?", target=("coffee", "the milk", "cafe au lait", "sweet bread", "…"))
+    assert grade_short(item, said).label is label
+
+
+def test_a_letter_can_be_an_answer() -> None:
+    item = Item(id="1", prompt="?", target=("a*",))
+    assert [grade_short(item, said).label for said in ("A*", "An A.", "B")] == [
+        Label.CORRECT,
+        Label.CORRECT,
+        Label.INCORRECT,
+    ]
+
+
+def test_normad_has_neutral_stories_and_two_contexts(tmp_path: Path) -> None:
+    row = {"Country": "türkiye", "Story": "Ann greets. Is it fine?", "Rule-of-Thumb": "Greet.", "Gold Label": "yes"}
+    dump(
+        tmp_path / "normad.jsonl", [row, row | {"Country": "peru", "Gold Label": "Neutral"}, row | {"Gold Label": "?"}]
+    )
+    items, bad = load("normad", tmp_path)
+    assert [(item.region, item.target) for item in items] == [("TR", ("yes",)), ("PE", ("neutral",))]
+    assert bad == ["normad.jsonl:3: Gold Label '?' is none of yes, no, neutral; correct or remove the row"]
+    one = benchmark("normad")
+    [plain], [ruled] = one.messages(items[1]), one.messages(items[1], "rule")
+    assert "acceptable in Peru" in plain.content
+    assert "Greet.\n" not in plain.content
+    assert "Rule: Greet.\n" in ruled.content
+    assert one.references(items) == {"random": pytest.approx(1 / 3), "always yes": 0.5}
+
+
+@pytest.mark.parametrize(
+    ("said", "read"),
+    [
+        ("yes", "yes"),
+        ("No.", "no"),
+        ("**Neutral**", "neutral"),
+        ("No, that is rude.", "no"),
+        ("The answer is neutral.", "neutral"),
+        ("Answer: **yes**", "yes"),
+        ("<think>no</think>\nYes", "yes"),
+        ("Yes. Final answer: yes", "yes"),
+        ("No custom speaks against it", None),
+        ("There is no reason not to", None),
+        ("yes or no", None),
+        ("Yes. But the answer is no.", None),
+        ("nein", None),
+        ("", None),
+        ("I think so", None),
+    ],
+)
+def test_normad_reads_one_word(said: str, read: str | None) -> None:
+    found = grade(Item(id="1", prompt="?", target=("yes",)), said)
+    if read is None:
+        assert isinstance(found, Failure)
+        assert found.reason.endswith("expected yes, no or neutral")
+    else:
+        assert found == Graded(label=Label.CORRECT if read == "yes" else Label.INCORRECT, read=read)
+
+
+def test_normad_reads_a_model_that_repeats_itself_in_no_time() -> None:
+    assert isinstance(grade(Item(id="1", prompt="?", target=("yes",)), "answer" + " " * 20_000 + "?"), Failure)
+
+
+def test_include_keeps_regional_questions_in_their_order(tmp_path: Path) -> None:
+    row = {
+        "language": "Greek", "country": "Greece", "domain": "Arts", "subject": "History", "level": "Academic",
+        "regional_feature": "region explicit", "question": "Πότε;",
+        "option_a": "δ", "option_b": "γ", "option_c": "β", "option_d": "α", "answer": 2,
+    }  # fmt: skip
+    dump(tmp_path / "test.jsonl", [row, row | {"regional_feature": "agnostic"}])
+    [item], bad = load("include", tmp_path)
+    assert not bad
+    assert (item.choices, item.target) == (("δ", "γ", "β", "α"), ("β",))
+    assert (item.language, item.region, item.topic) == ("el", "GR", "History")
+
+
+def test_the_order_of_survey_options_does_not_tell_the_answer(tmp_path: Path) -> None:
+    row = {"question": "Do you like rain?", "options": ["Yes", "Maybe", "No", "DK/Refused"], "attribute": "Peru"}
+    rows = [
+        row | {"gold_distribution": [0.1, 0.2, 0.6, 0.1]},
+        row | {"gold_distribution": [0.7, 0.1, 0.1, 0.1], "attribute": "Chile"},
+        row | {"gold_distribution": [0.4, 0.41, 0.1, 0.09], "attribute": "Japan"},  # no clear answer
+    ]
+    (tmp_path / "globalopinionqa_few.json").write_text(json.dumps(rows))
+    items, bad = load("globalopinionqa", tmp_path)
+    assert not bad
+    assert [item.choices for item in items] == [("Maybe", "No", "Yes")] * 2
+    assert [item.target for item in items] == [("No",), ("Yes",)]
+    assert "people in Chile" in items[1].prompt
+
+
+@pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not here")
+@pytest.mark.parametrize(
+    ("name", "count", "random"),
+    [("blend", 6407, 0.278), ("blend-short", 6407, None), ("normad", 2633, 1 / 3), ("globalopinionqa", 3345, 0.385)],
+)
+def test_real_data(name: str, count: int, random: float | None) -> None:
+    one = benchmark(name)
+    items, bad = load(name, REAL / one.source)
+    assert not bad
+    assert len(items) == len({item.id for item in items}) == count
+    references = one.references(items)
+    assert references.get("random") == (None if random is None else pytest.approx(random, abs=1e-3))
+    assert all(one.group(item, one.groupings[0]) for item in items)
+    if one.grade is not None and not items[0].choices:
+        for item in items:
+            found = one.grade(item, item.target[0])
+            assert isinstance(found, Graded)
+            assert found.label is Label.CORRECT, item

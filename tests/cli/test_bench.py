@@ -1,0 +1,267 @@
+"""`mores bench`, through the real command."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import random
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from string import ascii_uppercase
+from typing import Any
+
+import pytest
+
+import mores.bench
+from mores.bench import BENCHMARKS, benchmark
+from mores.bench.benchmark import Verdict
+from mores.bench.score import BenchResult
+from mores.io import read_records
+from mores.types import Item
+from tests.cli.conftest import Run
+
+REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
+HARD = "culturalbench-hard"
+QUESTIONS = 1000
+
+
+@pytest.fixture
+def data(home: Path) -> Path:
+    """A folder of datasets, each with its sample rows."""
+    folder = home / "data"
+    folder.mkdir()
+    for name, place in BENCHMARKS.items():
+        sample = Path(mores.bench.__file__).parent / place.partition(":")[0] / "sample"
+        own = folder / benchmark(name).source
+        if sample.is_dir() and not own.exists():
+            own.symlink_to(sample)
+    return folder
+
+
+@pytest.fixture
+def statements(home: Path) -> Path:
+    """A thousand questions of four statements, in the published columns."""
+    folder = home / "many" / "culturalbench"
+    folder.mkdir(parents=True)
+    with (folder / "CulturalBench-Hard.csv").open("w", newline="") as file:
+        rows = csv.writer(file)
+        rows.writerow(["question_idx", "prompt_question", "prompt_option", "answer", "country"])
+        for question in range(QUESTIONS):
+            for option in range(4):
+                country = ("Chile", "Japan")[question % 2]
+                rows.writerow([question, f"What is {question}?", f"This {option}.", option == question % 4, country])
+    return folder.parent
+
+
+def items(name: str, folder: Path) -> list[Item]:
+    one = benchmark(name)
+    return list(one.read(folder / one.source, lambda _: None))
+
+
+def script(path: Path, rows: Iterable[tuple[str, str]]) -> str:
+    """A model that answers as the rows say; the longest first, for one prompt may be the start of another."""
+    ordered = sorted(rows, key=lambda row: -len(row[0]))
+    path.write_text("".join(json.dumps({"contains": text, "answer": said}) + "\n" for text, said in ordered))
+    return f"fake:{path.name}"
+
+
+def oracle(item: Item) -> str:
+    return ascii_uppercase[item.choices.index(item.target[0])] if item.choices else item.target[0]
+
+
+def play(home: Path, questions: Iterable[Item], answer: Callable[[Item], str], name: str = "model") -> str:
+    return script(home / f"{name}.jsonl", ((item.prompt, answer(item)) for item in questions))
+
+
+def result(stdout: str) -> BenchResult:
+    [only] = json.loads(stdout)
+    return BenchResult.model_validate(only)
+
+
+RULED = [name for name in BENCHMARKS if benchmark(name).grade is not None]
+
+
+@pytest.mark.parametrize("name", RULED)
+def test_the_oracle_is_right(mores: Run, home: Path, data: Path, name: str) -> None:
+    model = play(home, items(name, data), oracle)
+    done = mores("bench", name, "--data", "data", "--model", model, "--json")
+    assert done.returncode == 0, done.stderr
+    found = result(done.stdout)
+    overall = found.figures["accuracy"]
+    assert (overall.value, overall.high, overall.unscored) == (1.0, 1.0, 0)
+    assert overall.n == found.questions >= 5
+    assert found.rows is None or found.rows.value == 1.0
+    folder = home / "bench" / name / "fake_model.jsonl"
+    assert {path.name for path in folder.iterdir()} >= {"responses.jsonl", "verdicts.jsonl", "result.json"}
+    assert BenchResult.model_validate_json((folder / "result.json").read_bytes()) == found
+
+
+def test_random_answers_are_near_one_sixteenth(mores: Run, home: Path, statements: Path) -> None:
+    toss = random.Random(1)
+    model = play(home, items(HARD, statements), lambda _: toss.choice(["True", "False"]))
+    done = mores("bench", HARD, "--data", "many", "--model", model, "--json")
+    assert done.returncode == 0, done.stderr
+    found = result(done.stdout)
+    overall = found.figures["accuracy"]
+    assert overall.low is not None
+    assert overall.high is not None
+    assert overall.low < 0.0625 < overall.high
+    assert overall.value == pytest.approx(0.0625, abs=0.025)
+    assert found.rows is not None
+    assert found.rows.value == pytest.approx(0.5, abs=0.03)
+    assert found.references["random"] == 0.0625
+
+
+@pytest.mark.skipif(not (REAL / "culturalbench").is_dir(), reason="the real CulturalBench is not here")
+def test_always_false_on_the_real_data(mores: Run, home: Path) -> None:
+    model = script(home / "false.jsonl", [("", "False")])
+    done = mores("bench", HARD, "--data", str(REAL), "--model", model)
+    assert done.returncode == 0, done.stderr
+    overall = next(line for line in done.stdout.splitlines() if line.startswith("all"))
+    assert overall.split()[1] == "0.0%"
+    assert "1,227" in overall
+    assert "statements alone 73.0%, random 6.2%, always False 0.0%, always False, statements 73.0%" in done.stdout
+
+
+@pytest.mark.skipif(not (REAL / "culturalbench").is_dir(), reason="the real CulturalBench is not here")
+def test_the_oracle_on_the_real_data(mores: Run, home: Path) -> None:
+    model = play(home, items(HARD, REAL), oracle)
+    done = mores("bench", HARD, "--data", str(REAL), "--model", model, "--json")
+    assert done.returncode == 0, done.stderr
+    found = result(done.stdout)
+    assert (found.questions, found.figures["accuracy"].value) == (1227, 1.0)
+    assert {figures["accuracy"].value for groups in found.by.values() for figures in groups.values()} == {1.0}
+
+
+@pytest.mark.usefixtures("statements")
+def test_a_limit_takes_whole_questions_from_all_over(mores: Run, home: Path) -> None:
+    model = script(home / "false.jsonl", [("", "False")])
+    done = mores("bench", HARD, "--data", "many", "--model", model, "--limit", "10", "--json")
+    assert done.returncode == 0, done.stderr
+    found = result(done.stdout)
+    assert (found.questions, found.rows and found.rows.n) == (10, 40)
+    verdicts = list(read_records(home / "bench" / HARD / "fake_false.jsonl" / "verdicts.jsonl", Verdict))
+    assert {one.unit for one in verdicts} == {str(number) for number in range(0, QUESTIONS, QUESTIONS // 10)}
+
+
+def test_samples_are_answers_to_the_same_question(mores: Run, home: Path, data: Path) -> None:
+    model = play(home, items("normad", data), lambda item: "yes" if item.target == ("yes",) else "hm")
+    done = mores("bench", "normad", "--data", "data", "--model", model, "--samples", "3", "--json")
+    assert done.returncode == 0, done.stderr
+    found = result(done.stdout)
+    overall = found.figures["accuracy"]
+    assert (found.samples, found.questions, overall.n, overall.unscored) == (3, 5, 6, 9)
+    assert overall.value == 1.0
+    assert found.failures == {"parse": 9}
+    assert ",n3|" in found.signature
+
+
+def test_a_second_run_needs_no_model(mores: Run, home: Path, data: Path) -> None:
+    model = play(home, items("normad", data), oracle)
+    arguments = ("bench", "normad", "--data", "data", "--model", model, "--json")
+    first = mores(*arguments)
+    script(home / "model.jsonl", [("", "hm")])  # the same name, and nothing right to say any more
+    second = mores(*arguments)
+    assert (second.returncode, second.stdout) == (0, first.stdout)
+    fresh = mores(*arguments, "--fresh")
+    assert fresh.returncode == 1
+    assert "normad: no answer could be graded; the reasons stand in verdicts.jsonl" in fresh.stderr
+
+
+def test_a_judge_grades_culturall(mores: Run, home: Path, data: Path) -> None:
+    questions = items("culturall", data)
+    model = play(home, questions, oracle)
+    judge = script(home / "judge.jsonl", [("Model prediction: One", "0"), ("Model prediction: 12", "well"), ("", "1")])
+    done = mores("bench", "culturall", "--data", "data", "--model", model, "--judge", judge, "--json")
+    assert done.returncode == 0, done.stderr
+    found = result(done.stdout)
+    overall = found.figures["accuracy"]
+    assert (overall.value, overall.n, overall.unscored) == (0.75, 4, 1)
+    assert found.judge == "fake:judge.jsonl"
+    assert list(found.by) == ["tier", "topic", "language", "region"]
+    assert found.by["region"]["GB"]["accuracy"].value == 0.0
+    assert {tier: figures["accuracy"].n for tier, figures in found.by["tier"].items()} == {
+        "Easy": 1,
+        "Hard": 1,
+        "Medium": 2,
+    }
+
+
+def test_culturall_in_english(mores: Run, home: Path, data: Path) -> None:
+    texts = [(item.metadata["variants"]["english"], "x") for item in items("culturall", data)]
+    model = script(home / "model.jsonl", texts)
+    judge = script(home / "judge.jsonl", [("¿Cuántas", "0"), ("何ですか", "0"), ("", "1")])  # it must see no Spanish
+    arguments = ("bench", "culturall", "--data", "data", "--model", model, "--judge", judge, "--variant", "english")
+    done = mores(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    found = result(done.stdout)
+    assert found.figures["accuracy"].value == 1.0
+    assert "task:culturall.1.english|" in found.signature
+    assert (home / "bench" / "culturall.english" / "fake_model.jsonl" / "result.json").is_file()
+    asked = (home / "data" / "culturall" / "annotated_data.jsonl").read_text("utf-8")
+    plain = [{k: v for k, v in json.loads(row).items() if not k.startswith("english_")} for row in asked.splitlines()]
+    (home / "native" / "culturall").mkdir(parents=True)
+    (home / "native" / "culturall" / "annotated_data.jsonl").write_text("\n".join(map(json.dumps, plain)))
+    done = mores(*(word.replace("data", "native") if word == "data" else word for word in arguments))
+    assert done.returncode == 1
+    assert "the data have no english version of it; leave out --variant english" in done.stderr
+
+
+def test_several_benchmarks_and_a_table(mores: Run, home: Path, data: Path) -> None:
+    both = [*items("normad", data), *items("include", data)]
+    done = mores("bench", "normad", "include", "--data", "data", "--model", play(home, both, oracle))
+    assert done.returncode == 0, done.stderr
+    shown = " ".join(done.stdout.split())
+    assert "NormAd: what is acceptable in 75 countries: yes, no or neutral: fake:model.jsonl" in shown
+    assert "INCLUDE: exam questions with regional knowledge, one option of four: fake:model.jsonl" in shown
+    assert done.stdout.count("100.0%") > 10
+    assert "for comparison: random 33.3%, always no 40.0%" in done.stdout
+    assert "wrote bench" in done.stderr
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (
+            ["culturalbench-hrad"],
+            "did you mean 'culturalbench-hard'? there are culturalbench-easy, culturalbench-hard,",
+        ),
+        (["nothing-like-it"], "nothing-like-it: no such benchmark; there are"),
+        (["culturall"], "culturall is graded by a model; name it with --judge, for example openai:NAME"),
+        (["normad", "--variant", "english"], "normad: no variant 'english'; it has rule"),
+        (["include", "--variant", "english"], "include: no variant 'english'; it has none"),
+        (["normad", "--data", "."], "normad: no such folder; put there normad*.csv or .jsonl"),
+    ],
+)
+def test_what_is_wrong_is_said_with_the_fix(mores: Run, arguments: list[str], message: str) -> None:
+    done = mores("bench", *arguments, "--model", "fake:clean", *([] if "--data" in arguments else ["--data", "data"]))
+    assert done.returncode in {1, 2}
+    assert message in " ".join(done.stderr.split())
+    assert "Traceback" not in done.stderr
+
+
+def test_rows_that_are_bad_or_there_twice_are_left_out(mores: Run, home: Path) -> None:
+    row = {"Country": "peru", "Story": "Ann greets.", "Rule-of-Thumb": "Greet.", "Gold Label": "yes"}
+    (home / "own" / "normad").mkdir(parents=True)
+    rows: list[dict[str, Any]] = [row, row, row | {"Gold Label": "perhaps"}]
+    (home / "own" / "normad" / "normad.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    model = script(home / "yes.jsonl", [("", "yes")])
+    done = mores("bench", "normad", "--data", "own", "--model", model, "--json")
+    assert done.returncode == 0, done.stderr
+    assert result(done.stdout).questions == 1
+    assert "normad: left out 2 bad rows" in done.stderr
+    assert "is there twice; remove one" in done.stderr
+    assert "normad.jsonl:3: Gold Label 'perhaps' is none of yes, no, neutral" in done.stderr
+
+
+def test_the_list(mores: Run) -> None:
+    done = mores("bench", "list")
+    assert done.returncode == 0, done.stderr
+    for name in BENCHMARKS:
+        assert name in done.stdout
+    rows = {row["name"]: row for row in json.loads(mores("bench", "list", "--json").stdout)}
+    assert list(rows) == list(BENCHMARKS)
+    assert (rows["culturall"]["judge"], rows["culturall"]["variants"]) == (True, ["english"])
+    assert (rows[HARD]["judge"], rows[HARD]["licence"]) == (False, "CC-BY-4.0")

@@ -1,0 +1,69 @@
+"""`mores board`: tables, JSON and the page, through the command."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from mores.bench.benchmark import Label
+from mores.cli.board import board
+from mores.errors import ConfigError
+from tests.bench.test_board import put, result, verdict
+
+Call = Callable[..., Result]
+
+
+@pytest.fixture
+def call(home: Path) -> Call:
+    """Runs the command on two models and two benchmarks."""
+    for bench, model, right in (("x", "m", 9), ("x", "n", 1), ("y", "m", 3), ("y", "n", 5)):
+        labels = [Label.CORRECT if i < right else Label.INCORRECT for i in range(10)]
+        verdicts = [verdict(f"q{i}", label) for i, label in enumerate(labels)]
+        put(home / "bench" / bench / model, result(model, right / 10, bench), verdicts)
+
+    def run(*arguments: str) -> Result:
+        return CliRunner().invoke(board, arguments, catch_exceptions=False)
+
+    return run
+
+
+def test_tables(call: Call) -> None:
+    done = call("bench")
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert ["1", "m", "90.0%", "0.0–100.0%", "0.008*", "4", "0"] in lines  # 2 of 256 swaps of the 8 that differ
+    assert ["2", "n", "10.0%", "0.0–100.0%", "0.008*", "4", "0"] in lines
+    assert ["1", "n", "50.0%", "0.0–100.0%", "0.500", "4", "0"] in lines
+    assert ["without", "knowledge:", "random", "25.0%"] in lines
+    assert [line for line in lines if line[:1] in (["m"], ["n"])] == [["m", "1", "2"], ["n", "2", "1"]]
+
+
+def test_json_is_all_that_is_printed(call: Call) -> None:
+    found = json.loads(call("bench", "--json").stdout)
+    assert [league["benchmark"] for league in found["leagues"]] == ["x", "y"]
+    assert found["shift"]["ranks"] == {"m": [1, 2], "n": [2, 1]}
+
+
+def test_the_page(call: Call, home: Path) -> None:
+    done = call("bench", "--html", "board.html")
+    assert "wrote board.html" in done.stderr
+    html = (home / "board.html").read_text()
+    assert 'id="ranks"' in html
+    assert "n, rank on x 2, y 1" in html
+
+
+def test_other_data_need_force(call: Call, home: Path) -> None:
+    put(home / "bench" / "x" / "o", result("o", 0.5, "x", data="other"), [verdict("q0", Label.CORRECT)])
+    with pytest.raises(ConfigError, match=r"x: data is d.4"):
+        call("bench")
+    assert "so the numbers are not of the same thing" in " ".join(call("bench", "--force").stdout.split())
+
+
+def test_a_name_cannot_steer_the_terminal(call: Call, home: Path) -> None:
+    put(home / "bench" / "x" / "bad", result("\x1b[31mred[bold]", 0.5, "x"), [verdict("q0", Label.CORRECT)])
+    shown = call("bench").stdout
+    assert "\x1b" not in shown
+    assert "␛[31mred[bold]" in shown
