@@ -17,8 +17,9 @@ import pytest
 from mores.bench.benchmark import Label, Verdict
 from mores.bench.board import Entry, make_board
 from mores.bench.score import BenchResult
-from mores.report import bench
-from mores.report.bench import BenchRun, bench_page, board_page
+from mores.report import bench_answers
+from mores.report.bench import bench_page, board_page
+from mores.report.bench_answers import BenchRun
 from mores.report.bench_charts import Shades, bump, percent, radar, shades, tiles, world
 from mores.report.charts import Series
 from mores.types import Failure, FailureKind, Item, Result
@@ -220,7 +221,7 @@ def test_the_parts_of_a_question_share_a_card() -> None:
 
 
 def test_more_answers_than_a_page_holds_are_drawn_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench, "EXAMPLES", 20)
+    monkeypatch.setattr(bench_answers, "EXAMPLES", 20)
     html = bench_page([run(200)])
     shown = cards(html)
     assert len(shown) == 20

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from statistics import fmean
 from string import ascii_uppercase
 
 from mores.bench.benchmark import Graded, Label
@@ -71,6 +72,11 @@ def read_truth(text: str) -> bool | Failure:
 def letters(item: Item) -> tuple[str, ...]:
     """The letters of an item's choices."""
     return tuple(ascii_uppercase[: len(item.choices)])
+
+
+def guess_letter(items: Sequence[Item]) -> dict[str, float]:
+    """What a random letter gets."""
+    return {"random": fmean(1 / len(item.choices) for item in items)} if items else {}
 
 
 def truths(_: Item) -> tuple[str, ...]:

@@ -31,7 +31,8 @@ from mores.errors import ConfigError, InputError, ModelError
 from mores.factory.sources import download
 from mores.io import read_records, write_text
 from mores.models import open_model
-from mores.report.bench import BenchRun, bench_page
+from mores.report.bench import bench_page
+from mores.report.bench_answers import BenchRun
 from mores.types import Item, Result
 
 LIST = "list"

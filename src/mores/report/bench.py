@@ -6,23 +6,18 @@ all of them, the only script hides and shows cards, and the page's policy forbid
 
 from __future__ import annotations
 
-import re
-import unicodedata
-import zlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from itertools import groupby
 from statistics import fmean
-from typing import Any, NamedTuple
+from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from mores.bench.benchmark import Label, Verdict
 from mores.bench.board import Board, Gap, League, Shift, league_of
-from mores.bench.score import BenchResult, together
+from mores.bench.score import BenchResult
+from mores.report.bench_answers import SURROGATES, BenchRun, examples
 from mores.report.bench_charts import (
     Row,
     Shades,
@@ -41,12 +36,8 @@ from mores.report.bench_charts import (
 from mores.report.charts import NOTHING, Cell, Head, Series, heatmap, number, table
 from mores.report.meta_sheets import SIGNIFICANT, Sheet, chance, group_name
 from mores.report.page import TEMPLATES, asset, hash_of
-from mores.types import Item, Result
+from mores.types import Result
 
-Answer = tuple[Item, Verdict]
-
-EXAMPLES = 500
-"""Questions on one page, of all runs together."""
 FEW = 20
 """A group with fewer questions is drawn hollow: its number says little."""
 SMALL = 4
@@ -57,10 +48,6 @@ OVERLAID = 5
 """So many models share one radar; with more, each has its own."""
 AXES = range(3, 17)
 """How many axes a radar can have."""
-LONG = 1200
-"""A text with more code points scrolls in its card."""
-SHORT = 40
-"""An answer with no more code points stands beside what was read in it."""
 OF_PARTS = ", statements"
 """How the name of a reference ends that is about the parts of questions."""
 TITLES = {"region": "Regions", "language": "Languages", "topic": "Topics", "area": "Areas", "mode": "Modes",
@@ -69,22 +56,11 @@ ORDER = ("easy", "medium", "moderate", "hard")
 """Tiers from the easiest."""
 PROFILES = ("language", "area", "dimension")
 """Groupings that are drawn as radars."""
-STATES = {"wrong": "Wrong", "unscored": "Unscored", "skipped": "Not attempted", "right": "Right"}
-BY_LABEL = {Label.CORRECT: "right", Label.INCORRECT: "wrong", Label.NOT_ATTEMPTED: "skipped", None: "unscored"}
-SURROGATES = re.compile("[\ud800-\udfff]")
-
-
-@dataclass(frozen=True)
-class BenchRun:
-    """A result and the answers behind it, in the order of verdicts.jsonl; they are read once and not kept."""
-
-    result: BenchResult
-    answers: Iterable[Answer] = ()
 
 
 def bench_page(runs: Sequence[BenchRun]) -> str:
     """The whole page; of the answers it holds some hundreds, the wrong and the unscored first."""
-    return _page(_parts([run.result for run in runs]), [run.result for run in runs], _examples(runs), None)
+    return _page(_parts([run.result for run in runs]), [run.result for run in runs], examples(runs), None)
 
 
 def board_page(board: Board, results: Sequence[BenchResult]) -> str:
@@ -399,131 +375,3 @@ def _maps(named: Mapping[str, BenchResult]) -> dict[str, Any] | None:
 def _shift_chart(shift: Shift) -> dict[str, Any]:
     title = "Rank on each benchmark, the best on top"
     return {"chart": bump(shift.benchmarks, shift.ranks, title=title), "left_out": shift.left_out}
-
-
-# ---- answers ---------------------------------------------------------------------------------------------------
-
-
-class _Question(NamedTuple):
-    """One answered question with its parts."""
-
-    place: int
-    state: str
-    parts: list[Answer]
-
-
-def _examples(runs: Sequence[BenchRun]) -> dict[str, Any]:
-    limit = max(10, EXAMPLES // max(1, len(runs)))
-    filters = _Filters()
-    cards: list[dict[str, Any]] = []
-    totals: Counter[str] = Counter()
-    for number_, run in enumerate(runs):
-        chosen = _choose(_questions(run.answers), limit, totals)
-        cards += [_card(one, number_, run.result, filters) for one in chosen]
-    cards.sort(key=lambda card: list(STATES).index(card["state"]))  # stable: run by run within a state
-    shown = Counter(card["state"] for card in cards)
-    return {
-        "cards": cards,
-        "filters": filters.options(),
-        "runs": [f"{run.result.model}: {run.result.benchmark}" for run in runs] if len(runs) > 1 else [],
-        "states": {state: (name, shown[state], totals[state]) for state, name in STATES.items() if totals[state]},
-        "total": totals.total(),
-    }
-
-
-def _questions(answers: Iterable[Answer]) -> Iterator[_Question]:
-    grouped = groupby(answers, lambda pair: (pair[1].unit, pair[1].sample))
-    for place, (_, pairs) in enumerate(grouped):
-        parts = list(pairs)
-        yield _Question(place, BY_LABEL[together([verdict.label for _, verdict in parts])], parts)
-
-
-def _choose(questions: Iterable[_Question], limit: int, totals: Counter[str]) -> list[_Question]:
-    """The wrong ones and the unscored, then the others while there is room; drawn evenly where there are too many."""
-    kept: dict[str, list[tuple[int, int, _Question]]] = {state: [] for state in STATES}
-    for one in questions:
-        totals[one.state] += 1
-        own = kept[one.state]
-        # By the id's hash, so that every model shows the same questions, from all over the data.
-        own.append((zlib.crc32(one.parts[0][1].unit.encode("utf-8", "surrogatepass")), one.place, one))
-        if len(own) >= 2 * limit:
-            own.sort(key=lambda row: row[:2])
-            del own[limit:]
-    most = limit - min(limit // 10, len(kept["right"]))  # some right ones are always there, to check the grading
-    room = {"unscored": max(limit // 4, most - len(kept["wrong"])), "right": limit}
-    chosen: list[_Question] = []
-    for state in ("unscored", "wrong", "skipped", "right"):
-        free = min(room.get(state, most), (limit if state == "right" else most) - len(chosen))
-        chosen += [one for *_, one in sorted(kept[state], key=lambda row: row[:2])[:free]]
-    return sorted(chosen, key=lambda one: one.place)
-
-
-class _Filters:
-    """The groups that cards are filtered by: each has a number, so that no name is ever part of the markup."""
-
-    def __init__(self) -> None:
-        self._numbers: dict[tuple[str, str], int] = {}
-
-    def number(self, grouping: str, group: str) -> int:
-        return self._numbers.setdefault((grouping, group), len(self._numbers))
-
-    def options(self) -> dict[str, list[tuple[int, str]]]:
-        found: dict[str, list[tuple[int, str]]] = defaultdict(list)
-        for (grouping, group), n in self._numbers.items():
-            found[grouping].append((n, group_name(grouping, group)))
-        return {g: sorted(own, key=lambda pair: pair[1].casefold()) for g, own in found.items() if len(own) > 1}
-
-
-def _card(one: _Question, run: int, result: BenchResult, filters: _Filters) -> dict[str, Any]:
-    item, verdict = one.parts[0]
-    groups = [(g, str(v)) for g in result.by if (v := item.metadata.get(g, getattr(item, g, None))) is not None]
-    shared, own = _shared([part.prompt for part, _ in one.parts])
-    return {
-        "state": one.state,
-        "badge": STATES[one.state],
-        "run": run,
-        "id": verdict.unit,
-        "sample": verdict.sample + 1 if result.samples > 1 else None,
-        "model": result.model,
-        "benchmark": result.benchmark,
-        "places": list(dict.fromkeys(group_name(*pair) for pair in groups)),
-        "numbers": " ".join(str(filters.number(*pair)) for pair in groups),
-        "language": item.language,
-        "prompt": _text(shared),
-        "parts": [_part_of(part, said, text) for (part, said), text in zip(one.parts, own, strict=True)],
-    }
-
-
-def _part_of(item: Item, verdict: Verdict, text: str) -> dict[str, Any]:
-    return {
-        "state": BY_LABEL[verdict.label],
-        "badge": STATES[BY_LABEL[verdict.label]],
-        "text": _text(text),
-        "answer": _text(verdict.answer or ""),
-        "short": len(verdict.answer or "") <= SHORT and "\n" not in (verdict.answer or ""),
-        "read": verdict.read,
-        "target": " / ".join(item.target),
-        "reason": _text(verdict.reason),
-        "failure": verdict.failure,
-    }
-
-
-def _text(text: str) -> dict[str, Any]:
-    return {"text": text, "long": len(text) > LONG, "dir": _direction(text)}
-
-
-def _direction(text: str) -> str:
-    """By most of its letters: an Arabic question may begin with an English name, or with our instruction."""
-    kinds = Counter(unicodedata.bidirectional(char) for char in text[:LONG])
-    right = kinds["R"] + kinds["AL"]
-    return "auto" if not right + kinds["L"] else "rtl" if right > kinds["L"] else "ltr"
-
-
-def _shared(prompts: Sequence[str]) -> tuple[str, list[str]]:
-    """What the parts of a question have in common at their beginning, up to a line's or label's end, and the rests."""
-    if len(prompts) == 1:
-        return prompts[0], [""]
-    first, last = min(prompts), max(prompts)
-    same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    cut = max(first.rfind("\n", 0, same) + 1, first.rfind(": ", 0, same) + 2 if ": " in first[:same] else 0)
-    return first[:cut].rstrip(), [prompt[cut:] for prompt in prompts]

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-from statistics import fmean
 
 from mores.bench.benchmark import Benchmark, Graded, Label, OnBad
-from mores.bench.choice import grade_letter, lettered, without_thoughts
+from mores.bench.choice import grade_letter, guess_letter, lettered, letters, without_thoughts
 from mores.bench.prompts import fill, prompt
 from mores.factory.items import SourceItem
 from mores.factory.sources.blend import SOURCE
@@ -57,10 +56,6 @@ def _words(text: str) -> str:
     return f" {' '.join(_PLURAL.sub('', word) for word in telling)} "
 
 
-def _guessing(items: Sequence[Item]) -> dict[str, float]:
-    return {"random": fmean(1 / len(item.choices) for item in items)} if items else {}
-
-
 CHOICE = Benchmark(
     name="blend",
     title="BLEnD: everyday knowledge, one option of up to four",
@@ -72,7 +67,8 @@ CHOICE = Benchmark(
     source="blend",
     grade=grade_letter,
     groupings=("place",),
-    references=_guessing,
+    candidates=letters,
+    references=guess_letter,
     max_tokens=64,
     hub=SOURCE.hub,
 )
@@ -82,5 +78,6 @@ SHORT = replace(
     title="BLEnD: everyday knowledge, short answers",
     read=_reader(_short),
     grade=grade_short,
+    candidates=None,
     references=lambda _: {},
 )

@@ -12,7 +12,7 @@ from string import ascii_uppercase
 import numpy as np
 
 from mores.bench.benchmark import Benchmark, OnBad
-from mores.bench.choice import grade_letter, grade_truth, letters, truths
+from mores.bench.choice import grade_letter, grade_truth, guess_letter, letters, truths
 from mores.bench.prompts import fill, prompt
 from mores.culture import region, region_name
 from mores.errors import InputError
@@ -98,7 +98,7 @@ def _guessing(items: Sequence[Item]) -> dict[str, float]:
     """Easy without knowledge: a random letter, and the option most like the name of the country (question unseen)."""
     placed = [item for item in items if item.region]
     heuristic = {"option most like the country": _by_similarity(placed)} if placed else {}
-    return ({"random": fmean(1 / len(item.choices) for item in items)} if items else {}) | heuristic
+    return guess_letter(items) | heuristic
 
 
 def _by_similarity(items: Sequence[Item]) -> float:

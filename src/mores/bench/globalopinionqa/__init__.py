@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from statistics import fmean
 
 from mores.bench.benchmark import Benchmark, OnBad
-from mores.bench.choice import grade_letter, lettered
+from mores.bench.choice import grade_letter, guess_letter, lettered, letters
 from mores.bench.prompts import fill, prompt
 from mores.culture import region_name
 from mores.factory.items import SourceItem
@@ -30,10 +29,6 @@ def _item(item: SourceItem) -> Item:
     )
 
 
-def _guessing(items: Sequence[Item]) -> dict[str, float]:
-    return {"random": fmean(1 / len(item.choices) for item in items)} if items else {}
-
-
 GLOBALOPINIONQA = Benchmark(
     name="globalopinionqa",
     title="GlobalOpinionQA: the most common answer of a country",
@@ -45,7 +40,8 @@ GLOBALOPINIONQA = Benchmark(
     source="globalopinionqa",
     grade=grade_letter,
     groupings=("region",),
-    references=_guessing,
+    candidates=letters,
+    references=guess_letter,
     max_tokens=64,
     hub=SOURCE.hub,
     revision=REVISIONS["globalopinionqa"],

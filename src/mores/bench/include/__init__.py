@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
-from statistics import fmean
 
 from mores.bench.benchmark import Benchmark, OnBad
-from mores.bench.choice import grade_letter, lettered
+from mores.bench.choice import grade_letter, guess_letter, lettered, letters
 from mores.bench.prompts import fill, prompt
 from mores.factory.sources.include import SOURCE
 from mores.types import Item
@@ -26,10 +25,6 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
         )
 
 
-def _guessing(items: Sequence[Item]) -> dict[str, float]:
-    return {"random": fmean(1 / len(item.choices) for item in items)} if items else {}
-
-
 INCLUDE = Benchmark(
     name="include",
     title="INCLUDE: exam questions with regional knowledge, one option of four",
@@ -41,7 +36,8 @@ INCLUDE = Benchmark(
     source="include",
     grade=grade_letter,
     groupings=("language", "region", "topic"),
-    references=_guessing,
+    candidates=letters,
+    references=guess_letter,
     max_tokens=64,
     hub=SOURCE.hub,
 )
