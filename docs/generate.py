@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -27,10 +28,13 @@ def page() -> str:
     """The whole page."""
     parts = ["# Commands\n\nWritten by `make docs` from the commands' own help.\n"]
     for path, command in commands(mores, "mores"):
-        context = click.Context(command, info_name=path, max_content_width=100, terminal_width=100)
+        context = click.Context(command, info_name=path, terminal_width=100, **mores.context_settings)
         parts.append(f"## {path}\n\n```text\n{command.get_help(context)}\n```\n")
     return "\n".join(parts)
 
 
 if __name__ == "__main__":
+    if sys.argv[1:] == ["--check"]:
+        current = TARGET.read_text(encoding="utf-8") == page()
+        sys.exit(None if current else "docs/commands.md is not current: run `make docs`")
     TARGET.write_text(page(), encoding="utf-8")
