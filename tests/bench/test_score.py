@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,16 +11,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.bench.benchmark import Benchmark, Counts, Floats, Label, Verdict, accuracy, ratio
+from mores.bench.benchmark import Benchmark, Counts, Label, Verdict, accuracy
 from mores.bench.choice import grade_truth
-from mores.bench.score import BenchResult, Scores, every
-from mores.types import Failure, FailureKind, Item
+from mores.bench.score import BenchResult, Scores
+from mores.stats.classification import Floats, ratios
+from mores.types import Failure, FailureKind, Item, Result
 
 RIGHT, WRONG, NONE = Label.CORRECT, Label.INCORRECT, Label.NOT_ATTEMPTED
 BENCH = Benchmark(
     name="x", title="X", version="1", licence="-", homepage="-", files="-", source="x", read=lambda *_: iter(()),
     grade=grade_truth, groupings=("region", "mode"),
 )  # fmt: skip
+
+
+def every(result: BenchResult) -> Iterator[tuple[str, str, str, Result]]:
+    """Grouping, group, figure and result of everything in a result; the overall ones have no grouping."""
+    for name, found in result.figures.items():
+        yield "", "", name, found
+    for grouping, groups in result.by.items():
+        for group, figures in groups.items():
+            for name, found in figures.items():
+                yield grouping, group, name, found
 
 
 def item(unit: str, part: int = 0, region: str | None = "DE", **metadata: str) -> Item:
@@ -132,7 +143,7 @@ def test_the_same_verdicts_give_the_same_interval() -> None:
 
 
 def attempted(counts: Counts) -> Floats:
-    return ratio(counts[0], counts[0] + counts[1])
+    return ratios(counts[0], counts[0] + counts[1])
 
 
 def test_other_figures_are_made_of_the_counts() -> None:
@@ -148,7 +159,7 @@ def test_other_figures_are_made_of_the_counts() -> None:
 
 
 def test_no_division_by_zero() -> None:
-    found = ratio(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
+    found = ratios(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
     assert found[0] == 0.5
     assert np.isnan(found[1])
 

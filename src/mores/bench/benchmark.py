@@ -12,14 +12,11 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
-import numpy as np
-import numpy.typing as npt
-
 from mores.errors import InputError
 from mores.models.base import Message
+from mores.stats.classification import Floats, ratios
 from mores.types import Failure, Item, Record
 
-Floats = npt.NDArray[np.float64]
 OnBad = Callable[[InputError], None]
 
 
@@ -85,13 +82,7 @@ Figure = Callable[[Counts], Floats]
 
 
 def _share(label: int) -> Figure:
-    return lambda c: ratio(c[label], c.sum(axis=0))
-
-
-def ratio(above: Floats, below: Floats) -> Floats:
-    """above / below, nan where below is 0."""
-    found: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
-    return found
+    return lambda c: ratios(c[label], c.sum(axis=0))
 
 
 accuracy = _share(0)

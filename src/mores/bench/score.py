@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from pydantic import Field
 
-from mores.bench.benchmark import Benchmark, Figure, Floats, Label, Verdict, accuracy
+from mores.bench.benchmark import Benchmark, Figure, Label, Verdict, accuracy
+from mores.stats.classification import Floats
 from mores.stats.intervals import wilson
 from mores.stats.resampling import resample_sums
 from mores.types import Item, Record, Result
@@ -78,6 +79,7 @@ class Scores:
         """All figures."""
         first = {self.benchmark.unit(item): item for item in reversed(self.items)}
         several = max(self._parts.values(), default=1) > 1
+        by = {name: self._by(name, first) for name in self.benchmark.groupings}
         return BenchResult(
             benchmark=self.benchmark.name,
             title=self.benchmark.title,
@@ -87,7 +89,7 @@ class Scores:
             questions=len(self._parts),
             samples=self._samples,
             figures=self._figures(list(self._parts)),
-            by={name: self._by(name, first) for name in self.benchmark.groupings if self._by(name, first)},
+            by={name: groups for name, groups in by.items() if groups},
             rows=self._row_accuracy() if several else None,
             references=dict(self.benchmark.references(self.items)),
             failures=dict(self._failures),
@@ -139,13 +141,3 @@ def _interval(figure: Figure, counts: Floats) -> tuple[float, float]:
     found = figure(resample_sums(scored).T)
     low, high = np.percentile(found[~np.isnan(found)], [2.5, 97.5])
     return float(low), float(high)
-
-
-def every(result: BenchResult) -> Iterator[tuple[str, str, str, Result]]:
-    """Grouping, group, figure and result of everything in a result; the overall ones have no grouping."""
-    for name, found in result.figures.items():
-        yield "", "", name, found
-    for grouping, groups in result.by.items():
-        for group, figures in groups.items():
-            for name, found in figures.items():
-                yield grouping, group, name, found

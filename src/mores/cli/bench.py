@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
@@ -125,7 +124,7 @@ def _bench(
             store=store, limits=how.limits, fresh=how.fresh, by_logprob=by_logprob,
         )  # fmt: skip
         way = [one.name, *([variant] if variant else []), *(["logprob"] if by_logprob else [])]
-        folder = out / _file_name(".".join(way)) / _file_name(job.model.name)
+        folder = out / options.file_name(".".join(way)) / options.file_name(job.model.name)
         result = _run(job, folder, price)
         found.append(BenchRun(result, _answers(job.items, folder / "verdicts.jsonl")))
     write_text(out / "bench.html", bench_page(found))
@@ -200,7 +199,7 @@ def _grade(job: Run, said: Path, verdicts: Path, total: int, price: str | None) 
         rate = price_of(job.judge.name, price) if job.judge else None
         stage(f"{job.benchmark.name}: grading", total, rate, lambda c: job.grade(said, verdicts, c))
         return None
-    judged = {judge.name: verdicts.with_name(f"verdicts.{_file_name(judge.name)}.jsonl") for judge in job.panel}
+    judged = {judge.name: verdicts.with_name(f"verdicts.{options.file_name(judge.name)}.jsonl") for judge in job.panel}
     for judge, path in zip(job.panel, judged.values(), strict=True):
         alone, what = replace(job, judge=judge), f"{job.benchmark.name}: grading by {judge.name}"
         stage(what, total, price_of(judge.name, price), partial(alone.grade, said, path))
@@ -257,14 +256,11 @@ def _show(result: BenchResult) -> None:
 
 def _cells(figures: dict[str, Result]) -> list[str]:
     first = next(iter(figures.values()))
-    return [*map(_cell, figures.values()), f"{first.n:,}", f"{first.unscored:,}"]
+    return [*map(cell, figures.values()), f"{first.n:,}", f"{first.unscored:,}"]
 
 
-def _cell(result: Result) -> str:
+def cell(result: Result) -> str:
+    """A share with its interval."""
     if result.value is None or result.low is None or result.high is None:
         return "–"
     return f"{result.value:.1%} ({result.low:.1%}–{result.high:.1%})"
-
-
-def _file_name(text: str) -> str:
-    return re.sub(r"[^\w.+-]+", "_", text).strip("_")

@@ -15,12 +15,11 @@ from mores.bench import benchmark
 from mores.bench.judge_check import JudgeCheck, Labelled, check, write_probes
 from mores.bench.run import Run
 from mores.cli import options
-from mores.cli.bench import read_items, stage
+from mores.cli.bench import cell, read_items, stage
 from mores.engine.cost import price_of
 from mores.engine.store import opened
 from mores.errors import ConfigError, ModelError
 from mores.io import read_records
-from mores.types import Result
 
 
 @click.command("judge-check")
@@ -79,7 +78,7 @@ def _show(found: JudgeCheck) -> None:
         view.add_column(name, justify="left" if name == "answers" else "right", no_wrap=True)
     for rows in ({"all": found.agreement}, found.probes, found.languages):
         for name, result in rows.items():
-            view.add_row(name, _cell(result), f"{result.n:,}", f"{result.unscored:,}")
+            view.add_row(name, cell(result), f"{result.n:,}", f"{result.unscored:,}")
         view.add_section()
     console = Console()
     console.print(view)
@@ -88,7 +87,3 @@ def _show(found: JudgeCheck) -> None:
     for name, bias in found.biases.items():
         span = f"{bias.low:+.1%} to {bias.high:+.1%}"
         console.print(f"{name}: called correct {bias.value:+.1%} more often ({span})", highlight=False)
-
-
-def _cell(result: Result) -> str:
-    return "–" if result.value is None else f"{result.value:.1%} ({result.low:.1%}–{result.high:.1%})"

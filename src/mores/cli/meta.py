@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -24,7 +23,7 @@ from mores.errors import ConfigError, InputError, ModelError
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter, write_text
 from mores.meta.baselines import BASELINES, fit, judge
-from mores.meta.dataset import Dataset
+from mores.meta.dataset import Dataset, source_of
 from mores.meta.leave_one_out import NONE, collect, leave_one_out
 from mores.meta.prompted import Prompted
 from mores.meta.records import LeaveOneOut, Meta, VoteTable
@@ -116,12 +115,16 @@ def meta(
     if dry_run:
         job.estimate(chosen, as_json)
         return
-    tables = vote_tables(read_votes(votes, dataset.everything), dataset.everything) if votes else []
-    found = job.run(chosen, tables)
+    found = job.run(chosen, _vote_tables(votes, dataset) if votes else [])
     _show(found, by, as_json)
     click.echo(f"wrote {out}; its page is {out / 'meta.html'}", err=True)
     if silent := [one.metric for one in found.evaluations if not one.n]:
         raise ModelError(f"{silent[0]} could score no sample; the reasons stand in {out / 'judgements'}")
+
+
+def _vote_tables(votes: Path, dataset: Dataset) -> list[VoteTable]:
+    everything = dataset.everything
+    return vote_tables(read_votes(votes, everything), everything)
 
 
 def _chosen(metrics: tuple[str, ...], baselines: str) -> list[Scorer]:
@@ -193,8 +196,8 @@ class _Run:
             return self._signed(one, rows[""])
         if self.out_of_domain or len(rows) > 1:
             self.matrices.append(collect(one.name, self.data.golds, rows))
-        source_of = {gold.sample.id: gold.sample.source or "unknown" for gold in self.data.golds}
-        own = {name: rows[source][name] for name, source in source_of.items() if name in rows.get(source, {})}
+        sources = {gold.sample.id: source_of(gold) for gold in self.data.golds}
+        own = {name: rows[source][name] for name, source in sources.items() if name in rows.get(source, {})}
         return self._signed(one, own)
 
     def _calls(self, one: Scorer, *, files: bool = False) -> Iterator[tuple[str, Scorer, list[Gold]]]:
@@ -205,7 +208,7 @@ class _Run:
             yield "", one, self.data.golds
             return
         for source in self.data.sources:
-            own = [gold for gold in self.data.golds if (gold.sample.source or "unknown") == source]
+            own = [gold for gold in self.data.golds if source_of(gold) == source]
             yield source, one.of(source), self.data.golds if self.out_of_domain else own
         if one.file and Path(one.of(NONE).name).is_file():
             yield NONE, one.of(NONE), self.data.golds
@@ -273,7 +276,7 @@ class _Run:
 
     def _stem(self, name: str) -> str:
         """A name for its file that no other metric has: `words` and `words.jsonl` may both be there."""
-        stem = _file_name(name)
+        stem = options.file_name(name.removesuffix(".jsonl"))
         names = chain([stem], (f"{stem}-{number}" for number in count(2)))
         found = next(one for one in names if one.casefold() not in self.files)
         self.files.add(found.casefold())
@@ -284,10 +287,6 @@ async def _collect(asked: Metric | Prompted, golds: list[Gold], counts: Counts, 
     samples = [gold.sample for gold in golds]
     async with bar.ticking(), aclosing(asked.stream(samples, counts)) as judgements:
         return {sample.id: judgement async for sample, judgement in judgements}
-
-
-def _file_name(metric: str) -> str:
-    return re.sub(r"[^\w.+-]+", "_", metric.removesuffix(".jsonl")).strip("_")
 
 
 def _show(found: Meta, by: str, as_json: bool) -> None:

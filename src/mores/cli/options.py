@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
@@ -111,6 +112,11 @@ def served(given: dict[str, Any]) -> Metric:
     store, no_store = take("store"), take("no_store")
     place = None if no_store else store or store_path()
     return Metric(take("model"), limits=limits, options=options, store=place, fresh=take("fresh"))
+
+
+def file_name(text: str) -> str:
+    """The name of a metric, benchmark or model as a file's or folder's."""
+    return re.sub(r"[^\w.+-]+", "_", text).strip("_")
 
 
 def judge_of(metric: Metric, base_url: str | None) -> Options:

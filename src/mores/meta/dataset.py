@@ -62,7 +62,7 @@ class Dataset:
 
     @property
     def sources(self) -> list[str]:
-        return sorted({gold.sample.source or "unknown" for gold in self.golds})
+        return sorted(set(map(source_of, self.golds)))
 
     def learned(self, splits: Collection[str]) -> tuple[list[Gold], list[Gold]]:
         """The training and the dev samples, of those splits that are learned from; the other stays empty."""
@@ -74,9 +74,14 @@ class Dataset:
         return list(read_split(self.folder, split)) if (self.folder / f"{split}.jsonl").is_file() else []
 
 
+def source_of(gold: Gold) -> str:
+    """The source of a sample, also of one that names none."""
+    return gold.sample.source or "unknown"
+
+
 def without(golds: Sequence[Gold], source: str | None) -> list[Gold]:
     """The samples of all other sources; of all, when it is None."""
-    return [gold for gold in golds if source is None or (gold.sample.source or "unknown") != source]
+    return [gold for gold in golds if source is None or source_of(gold) != source]
 
 
 def _limited(golds: Sequence[Gold], limit: int) -> list[Gold]:

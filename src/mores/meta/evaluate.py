@@ -7,7 +7,7 @@ so intervals draw, or add up, whole groups of them. Samples without a score are 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
@@ -18,15 +18,13 @@ from mores.factory.gold import Gold
 from mores.meta.quality import quality
 from mores.meta.records import Bars, Curve, Evaluation
 from mores.stats import classification, correlation, influence, ties
+from mores.stats.classification import Bools, Floats, ratios
 from mores.stats.resampling import resample_sums
 from mores.types import Judgement, Result
 
 POINTS = 200
 """Most points of a curve that is drawn."""
 BINS = 24
-
-Floats = npt.NDArray[np.float64]
-Bools = npt.NDArray[np.bool_]
 
 
 @dataclass
@@ -134,11 +132,6 @@ _Rates = Callable[[Floats], Floats]
 """From columns of true positives, false positives, false negatives and true negatives to a statistic; nan for none."""
 
 
-def _ratio(above: Floats, below: Floats) -> Floats:
-    found: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
-    return found
-
-
 def _mcc(c: Floats) -> Floats:
     tp, fp, fn, tn = c
     below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
@@ -148,12 +141,12 @@ def _mcc(c: Floats) -> Floats:
 
 
 COUNTED: dict[str, _Rates] = {
-    "scaled_accuracy": lambda c: 2 * _ratio(c[0] + c[3], c.sum(axis=0)) - 1,
-    "balanced_accuracy": lambda c: (_ratio(c[0], c[0] + c[2]) + _ratio(c[3], c[1] + c[3])) / 2,
-    "f1": lambda c: _ratio(2 * c[0], 2 * c[0] + c[1] + c[2]),
+    "scaled_accuracy": lambda c: 2 * ratios(c[0] + c[3], c.sum(axis=0)) - 1,
+    "balanced_accuracy": lambda c: (ratios(c[0], c[0] + c[2]) + ratios(c[3], c[1] + c[3])) / 2,
+    "f1": lambda c: ratios(2 * c[0], 2 * c[0] + c[1] + c[2]),
     "mcc": _mcc,
-    "correct_passed": lambda c: _ratio(c[3], c[1] + c[3]),
-    "errors_found": lambda c: _ratio(c[0], c[0] + c[2]),
+    "correct_passed": lambda c: ratios(c[3], c[1] + c[3]),
+    "errors_found": lambda c: ratios(c[0], c[0] + c[2]),
 }
 """Statistics of the four counts; the plain functions of `stats.classification` say what each is."""
 
@@ -218,8 +211,12 @@ def _labels(gold: Gold, kinds: set[str]) -> list[tuple[str, str]]:
 
 def count(golds: Sequence[Gold]) -> dict[str, dict[str, int]]:
     """Samples by grouping and group, the largest first."""
+    return _count(labels(golds))
+
+
+def _count(labelled: Iterable[Iterable[tuple[str, str]]]) -> dict[str, dict[str, int]]:
     found: dict[str, Counter[str]] = defaultdict(Counter)
-    for own in labels(golds):
+    for own in labelled:
         for grouping, group in own:
             found[grouping][group] += 1
     return {grouping: dict(groups.most_common()) for grouping, groups in found.items()}
@@ -232,7 +229,7 @@ def _by_group(golds: Sequence[Gold], scored: Scored) -> dict[str, dict[str, dict
         for label in own[gold.sample.id]:
             rows[label].append(row)
     by: dict[str, dict[str, dict[str, Result]]] = {}
-    for grouping, groups in count(golds).items():
+    for grouping, groups in _count(own.values()).items():
         for group, total in groups.items():
             part = scored.take(rows[grouping, group], total - len(rows[grouping, group]))
             by.setdefault(grouping, {})[group] = {result.name: result for result in _short(part)}

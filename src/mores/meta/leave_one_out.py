@@ -7,7 +7,7 @@ from statistics import fmean
 
 from mores.factory.gold import Gold
 from mores.meta.baselines import BASELINES, fit, judge
-from mores.meta.dataset import Dataset, without
+from mores.meta.dataset import Dataset, source_of, without
 from mores.meta.evaluate import Scored, join, scaled_accuracy
 from mores.meta.records import LeaveOneOut
 from mores.types import Judgement, Result
@@ -38,7 +38,7 @@ def collect(name: str, golds: Sequence[Gold], rows: Mapping[str, Mapping[str, Ju
 
 
 def _by_source(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> dict[str, Result]:
-    sources = sorted({gold.sample.source or "unknown" for gold in golds})
-    parts = {source: [gold for gold in golds if (gold.sample.source or "unknown") == source] for source in sources}
+    sources = sorted(set(map(source_of, golds)))
+    parts = {source: [gold for gold in golds if source_of(gold) == source] for source in sources}
     known: dict[str, Scored] = {source: join(part, judgements) for source, part in parts.items()}
     return {source: scaled_accuracy(scored) for source, scored in known.items() if scored.golds}

@@ -14,9 +14,10 @@ from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
 from mores.meta.compare import FEWEST, PERMUTATIONS, adjusted, compare_accuracy, compare_scored, shared
 from mores.meta.dataset import Dataset
-from mores.meta.evaluate import Floats, Scored, join, labels
+from mores.meta.evaluate import Scored, join, labels
 from mores.meta.records import Comparison, Versus
 from mores.signature import read_signature
+from mores.stats.classification import Floats
 from mores.stats.resampling import bootstrap_mean, compare_means
 from mores.types import Judgement
 

@@ -209,6 +209,12 @@ def _at_thresholds(gold: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Ints, In
     return np.append(start, hits), np.append(start, ends + 1), np.append(np.inf, ranked[ends])
 
 
+def ratios(above: Floats, below: Floats) -> Floats:
+    """above / below, element by element, nan where below is 0: for statistics of many resamples at once."""
+    found: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
+    return found
+
+
 def _ratio(above: int, below: int) -> float | None:
     return above / below if below else None
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
 from statistics import fmean
@@ -145,20 +146,14 @@ EASY = Benchmark(
     hub=SOURCE.hub,
     revision=REVISIONS["culturalbench"],
 )
-HARD = Benchmark(
+HARD = replace(
+    EASY,
     name="culturalbench-hard",
     title="CulturalBench-Hard: four statements, all of which must be judged right",
-    version="1",
-    licence=SOURCE.licence,
-    homepage=SOURCE.homepage,
     files="CulturalBench-Hard.csv or hard_true_false.json",
     read=_hard,
-    source="culturalbench",
     grade=grade_truth,
     candidates=truths,
-    groupings=("area", "region", "mode"),
     references=_coins,
     max_tokens=16,
-    hub=SOURCE.hub,
-    revision=REVISIONS["culturalbench"],
 )

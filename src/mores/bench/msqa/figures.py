@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from mores.bench.benchmark import Counts, Figure, Floats, Label, Verdict, accuracy, ratio
+from mores.bench.benchmark import Counts, Figure, Label, Verdict, accuracy
+from mores.stats.classification import Floats, ratios
 
 TIERS = ("easy", "medium", "hard")
 
@@ -13,25 +14,25 @@ TIERS = ("easy", "medium", "hard")
 def not_attempted(counts: Counts) -> Floats:
     """NA: the share of answers that assert nothing wrong, and are not correct."""
     _, _, na = counts
-    return ratio(na, counts.sum(axis=0))
+    return ratios(na, counts.sum(axis=0))
 
 
 def incorrect(counts: Counts) -> Floats:
     """IN: the share of answers that assert something wrong."""
     _, wrong, _ = counts
-    return ratio(wrong, counts.sum(axis=0))
+    return ratios(wrong, counts.sum(axis=0))
 
 
 def correct_given_attempted(counts: Counts) -> Floats:
     """CGA: the share of correct answers among those that assert something."""
     right, wrong, _ = counts
-    return ratio(right, right + wrong)
+    return ratios(right, right + wrong)
 
 
 def f_score(counts: Counts) -> Floats:
     """F: the harmonic mean of CO and CGA, 2·right/(all + attempted); 0 where nothing is correct."""
     right, wrong, _ = counts
-    return ratio(2 * right, counts.sum(axis=0) + right + wrong)
+    return ratios(2 * right, counts.sum(axis=0) + right + wrong)
 
 
 FIGURES: Mapping[str, Figure] = {
