@@ -1,0 +1,92 @@
+"""What is read and said about long answers."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+from pydantic import Field
+
+from mores.search.base import Evidence
+from mores.types import Failure, Record
+
+
+class Kind(StrEnum):
+    """Whether a question belongs to a culture (CaLMQA, Section 2.1)."""
+
+    SPECIFIC = "specific"
+    AGNOSTIC = "agnostic"
+
+
+class LongAnswer(Record):
+    """One long answer to a question: what is evaluated. No reference is needed."""
+
+    id: str
+    question: str
+    answer: str | None
+    """None where the model gave none; `failure` says why."""
+    language: str
+    """BCP 47: the language of the question, in which the answer should be."""
+    model: str = ""
+    region: str | None = None
+    kind: Kind | None = None
+    topic: str | None = None
+    question_english: str | None = None
+    """A translation, where there is one."""
+    answer_english: str | None = None
+    failure: Failure | None = None
+
+
+class LanguageCheck(Record):
+    """In which language a text is."""
+
+    found: str | None = None
+    """BCP 47; None where it is not sure."""
+    certainty: float = 0.0
+    """Probability of the most likely language, found or not."""
+    shares: dict[str, float] = Field(default_factory=dict)
+    """Share of the text in each language, where it is mixed."""
+    right: bool | None = None
+    """Whether it is the language that was expected; None where it is not sure."""
+
+
+class Repetition(Record):
+    """A window of tokens that comes again and again."""
+
+    times: int
+    """How often the most frequent window occurs."""
+    text: str
+    """That window."""
+    spans: tuple[tuple[int, int], ...]
+    """Where in the answer it stands: half-open, in code points."""
+
+
+class Claim(Record):
+    """One checkable statement of an answer."""
+
+    text: str
+    sentence: int
+    """The sentence of the (translated) answer that it was taken from, counted from 0."""
+    supported: bool | None = None
+    """None where it was not decided; `failure` says why."""
+    evidence: tuple[Evidence, ...] = ()
+    reason: str = ""
+    """The judge's words."""
+    failure: Failure | None = None
+
+
+class Appraisal(Record):
+    """All that is said about one answer. What was not asked for, or failed, is None."""
+
+    id: str
+    model: str = ""
+    language: LanguageCheck | None = None
+    repetition: Repetition | None = None
+    """None when nothing repeats."""
+    tells: tuple[str, ...] = ()
+    """Textual tells (CaLMQA, Appendix C), for example `apology` or `emoji`."""
+    answer_english: str | None = None
+    claims: tuple[Claim, ...] | None = None
+    relevant: bool | None = None
+    relevance_reason: str = ""
+    failures: dict[str, Failure] = Field(default_factory=dict)
+    """By stage: answer, translation, claims, search, verification, relevance."""

@@ -1,0 +1,51 @@
+"""What a search is: a query in, pieces of evidence out. Every backend has one file here."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple, Protocol
+
+from mores.types import Failure, Record
+
+
+class Query(NamedTuple):
+    """What is looked for, and for whom."""
+
+    text: str
+    language: str | None = None
+    """BCP 47."""
+    region: str | None = None
+    """ISO 3166-1 alpha-2."""
+
+
+class Evidence(Record):
+    """One result of a search."""
+
+    text: str
+    """The passage or snippet."""
+    title: str = ""
+    source: str = ""
+    """Where it stands: an address, or file and line."""
+    date: str = ""
+
+
+class Found(Record):
+    """What a search gave, the best first; nothing found is no failure."""
+
+    evidence: tuple[Evidence, ...] = ()
+    failure: Failure | None = None
+
+
+class Search(Protocol):
+    """A backend."""
+
+    name: str
+    """As in `--search`, for example `serper` or `corpus:FILE`."""
+    identity: str
+    """What must be the same for two searches to give the same, for signatures and the cache."""
+
+    async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
+        """At most k results for each query, in the order of the queries."""
+
+    async def close(self) -> None:
+        """Let go of connections."""
