@@ -52,6 +52,41 @@ def score(questions: Sequence[tuple[Item, Sequence[Label | None]]], bench: Bench
     return scores.result("m", None, "s")
 
 
+def test_answers_that_the_judge_failed_to_grade_may_count_as_wrong() -> None:
+    items = [item("a"), item("b"), item("c")]
+    failure = Failure(kind=FailureKind.PARSE, reason="?")
+    verdicts = [
+        verdict(items[0], RIGHT),
+        Verdict(item_id="b.0", unit="b", answer="said", failure=failure),  # the judge failed
+        Verdict(item_id="c.0", unit="c", failure=failure),  # the model did
+    ]
+
+    def result(unjudged: Label | None) -> BenchResult:
+        scores = Scores(BENCH, items, unjudged)
+        for one in verdicts:
+            scores.add(one)
+        return scores.result("m", None, "s")
+
+    kept, theirs = result(None).figures["accuracy"], result(WRONG).figures["accuracy"]
+    assert (kept.value, kept.n, kept.unscored) == (1, 1, 2)
+    assert (theirs.value, theirs.n, theirs.unscored) == (0.5, 2, 1)
+    assert result(WRONG).failures == {"parse": 2}
+
+
+def test_measures_are_averaged_where_they_apply() -> None:
+    items = [item("a"), item("b"), item("c", region="FR")]
+    scores = Scores(replace(BENCH, figures={}), items)
+    for one, values in zip(items, ({"S": 0.5, "claims": 4.0}, {"S": None}, {"S": 0.0}), strict=True):
+        scores.add(Verdict(item_id=one.id, unit=one.metadata["unit"], answer="x", values=values))
+    found = scores.result("m", None, "s")
+    overall = found.figures["S"]
+    assert (overall.value, overall.n, overall.unscored) == (0.25, 2, 1)
+    assert (overall.low, overall.high) == (0, 0.5)
+    assert (found.figures["claims"].value, found.figures["claims"].n, found.figures["claims"].unscored) == (4, 1, 0)
+    assert found.by["region"]["FR"]["claims"].value is None
+    assert found.failures == {}
+
+
 def together(*labels: Label | None) -> BenchResult:
     """One question of several parts."""
     parts = [item("q", number) for number in range(len(labels))]

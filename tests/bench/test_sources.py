@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 from pathlib import Path
 from typing import Any
@@ -10,11 +11,13 @@ from typing import Any
 import pytest
 
 from mores.bench import benchmark
-from mores.bench.benchmark import Graded, Label
+from mores.bench.benchmark import Graded, Label, Verdict
 from mores.bench.blend import grade_short
+from mores.bench.globalopinionqa import similarity
 from mores.bench.normad import grade
+from mores.bench.score import Scores
 from mores.errors import InputError
-from mores.types import Failure, Item
+from mores.types import Failure, Item, Result
 
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
 
@@ -160,20 +163,56 @@ def test_the_order_of_survey_options_does_not_tell_the_answer(tmp_path: Path) ->
     rows = [
         row | {"gold_distribution": [0.1, 0.2, 0.6, 0.1]},
         row | {"gold_distribution": [0.7, 0.1, 0.1, 0.1], "attribute": "Chile"},
-        row | {"gold_distribution": [0.4, 0.41, 0.1, 0.09], "attribute": "Japan"},  # no clear answer
+        row | {"gold_distribution": [0.4, 0.41, 0.1, 0.09], "attribute": "Japan"},
     ]
     (tmp_path / "globalopinionqa_few.json").write_text(json.dumps(rows))
     items, bad = load("globalopinionqa", tmp_path)
     assert not bad
-    assert [item.choices for item in items] == [("Maybe", "No", "Yes")] * 2
-    assert [item.target for item in items] == [("No",), ("Yes",)]
+    assert [item.choices for item in items] == [("Maybe", "No", "Yes")] * 3
+    assert [item.target for item in items] == [("No",), ("Yes",), ("Maybe",)]
     assert "people in Chile" in items[1].prompt
+    assert items[0].metadata["shares"] == [0.2, 0.6, 0.1]
+
+
+def test_similarity_to_the_answers_of_a_country() -> None:
+    item = Item(id="1", prompt="?", choices=("a", "b"), target=("a",), metadata={"shares": [0.6, 0.2]})
+    assert similarity(item, {"A": 3, "B": 1}) == pytest.approx(1)
+    assert similarity(item, {}) is None
+    # people (3/4, 1/4), the model (0, 1): the middle is (3/8, 5/8)
+    divergence = (0.75 * math.log2(0.75 / 0.375) + 0.25 * math.log2(0.25 / 0.625) + math.log2(1 / 0.625)) / 2
+    assert similarity(item, {"B": 1}) == pytest.approx(1 - math.sqrt(divergence))
+
+
+def test_similarity_is_reported_where_the_model_has_a_distribution() -> None:
+    items = [
+        Item(id=str(n), prompt="?", choices=("a", "b"), target=("a",), region="PE", metadata={"shares": [0.5, 0.5]})
+        for n in range(2)
+    ]
+
+    def result(*verdicts: tuple[str, int, str, dict[str, float]]) -> Result | None:
+        scores = Scores(benchmark("globalopinionqa"), items)
+        for unit, sample, read, probabilities in verdicts:
+            label = Label.CORRECT if read == "A" else Label.INCORRECT
+            scores.add(
+                Verdict(item_id=unit, sample=sample, unit=unit, read=read, label=label, probabilities=probabilities)
+            )
+        return scores.result("m", None, "s").figures.get("similarity")
+
+    assert result(("0", 0, "A", {}), ("1", 0, "A", {})) is None  # one choice is no distribution
+    sampled = result(("0", 0, "A", {}), ("0", 1, "B", {}), ("1", 0, "A", {}), ("1", 1, "A", {}))
+    apart = 1 - math.sqrt((0.5 * math.log2(0.5 / 0.75) + 0.5 * math.log2(0.5 / 0.25) + math.log2(1 / 0.75)) / 2)
+    assert sampled
+    assert sampled.value == pytest.approx((1 + apart) / 2)
+    assert (sampled.n, sampled.unscored) == (2, 0)
+    probable = result(("0", 0, "A", {"A": 0.5, "B": 0.5}), ("1", 0, "A", {"A": 0.5, "B": 0.5}))
+    assert probable
+    assert probable.value == pytest.approx(1)
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not here")
 @pytest.mark.parametrize(
     ("name", "count", "random"),
-    [("blend", 6407, 0.278), ("blend-short", 6407, None), ("normad", 2633, 1 / 3), ("globalopinionqa", 3345, 0.385)],
+    [("blend", 6407, 0.278), ("blend-short", 6407, None), ("normad", 2633, 1 / 3), ("globalopinionqa", 3805, 0.377)],
 )
 def test_real_data(name: str, count: int, random: float | None) -> None:
     one = benchmark(name)

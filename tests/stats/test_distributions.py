@@ -18,6 +18,7 @@ from mores.stats.distributions import (
     bhattacharyya,
     bhattacharyya_of_samples,
     histogram,
+    jensen_shannon,
     summarise,
     summarise_likert,
 )
@@ -35,6 +36,27 @@ def test_bhattacharyya_by_hand() -> None:
     assert bhattacharyya([1, 1], [9, 1]) == pytest.approx(math.sqrt(0.45) + math.sqrt(0.05))
     assert bhattacharyya([1, 0], [0, 1]) == 0
     assert bhattacharyya([2, 7], [2, 7]) == 1  # where rounding alone would pass it
+
+
+def test_jensen_shannon_by_hand() -> None:
+    divergence = (
+        0.5 * math.log2(0.5 / 0.7) + 0.5 * math.log2(0.5 / 0.3) + 0.9 * math.log2(0.9 / 0.7) - 0.1 * math.log2(3)
+    ) / 2
+    assert jensen_shannon([1, 1], [9, 1]) == pytest.approx(math.sqrt(divergence))
+    assert jensen_shannon([1, 0], [0, 3]) == 1
+    assert jensen_shannon([2, 7], [4, 14]) == 0
+    assert jensen_shannon([0, 0], [1, 2]) is None
+
+
+@given(st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)), min_size=1, max_size=9))
+def test_jensen_shannon_is_that_of_scipy(pairs: list[tuple[int, int]]) -> None:
+    distance = pytest.importorskip("scipy.spatial.distance")
+    first, second = map(list, zip(*pairs, strict=True))
+    found = jensen_shannon(first, second)
+    if found is None:
+        assert not any(first) or not any(second)
+    else:
+        assert found == pytest.approx(float(distance.jensenshannon(first, second, base=2)), abs=1e-7)
 
 
 @given(shares, shares, st.floats(1e-3, 1e3))

@@ -12,6 +12,8 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Protocol
 
+from pydantic import Field
+
 from mores.errors import InputError
 from mores.models.base import Message
 from mores.stats.classification import Floats, ratios
@@ -42,6 +44,10 @@ class Verdict(Record):
     read: str | None = None
     """What was read in it, for example `B` or `True`."""
     label: Label | None = None
+    probabilities: dict[str, float] = Field(default_factory=dict)
+    """Of what could have been chosen, where the model gives them."""
+    values: dict[str, float | None] = Field(default_factory=dict)
+    """Measures of a long answer, by name; None for one that could not be taken, nothing for one that does not apply."""
     reason: str = ""
     """The judge's words."""
     failure: Failure | None = None
@@ -81,11 +87,11 @@ Figure = Callable[[Counts], Floats]
 """A number made of counts, column by column; nan where it is not defined."""
 
 
-def _share(label: int) -> Figure:
-    return lambda c: ratios(c[label], c.sum(axis=0))
+def accuracy(counts: Counts) -> Floats:
+    """The share of correct answers."""
+    return ratios(counts[0], counts.sum(axis=0))
 
 
-accuracy = _share(0)
 ACCURACY: Mapping[str, Figure] = {"accuracy": accuracy}
 
 
@@ -116,6 +122,8 @@ class Benchmark:
     """What is known to be reached without knowledge, for example by guessing: lines to compare with."""
     candidates: Callable[[Item], tuple[str, ...]] | None = None
     """The words among which an answer is chosen, for example the letters; where there are, probabilities can choose."""
+    similarity: Callable[[Item, Mapping[str, float]], float | None] | None = None
+    """How like people's shares those of the model's choices are; from probabilities, or several samples."""
     system: str | None = None
     max_tokens: int = 512
     temperature: float | None = 0.0

@@ -21,7 +21,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from mores.bench.benchmark import Benchmark, Graded, Judging, Verdict
+from mores.bench.benchmark import Benchmark, Graded, Judging, Label, Verdict
 from mores.bench.score import BenchResult, Scores
 from mores.engine import Answer, Counts, Job, Limits, Store, run
 from mores.io import JsonlWriter, read_records
@@ -58,6 +58,8 @@ class Run:
     temperature: float | None = 0.0
     max_tokens: int | None = None
     """None for the benchmark's."""
+    unjudged: Label | None = None
+    """What an answer counts as that the judge fails to grade; None for nothing, and it is counted apart."""
     by_logprob: bool = False
     """Take the candidate that is the likeliest first word, instead of what the model writes."""
     seed: int | None = 0
@@ -90,7 +92,7 @@ class Run:
 
     def score(self, verdicts: Path) -> BenchResult:
         """Add up the grades in a file."""
-        scores = Scores(self.benchmark, self.items)
+        scores = Scores(self.benchmark, self.items, self.unjudged)
         for verdict in read_records(verdicts, Verdict):
             scores.add(verdict)
         judges = ", ".join(judge.name for judge in self._judges) or None
@@ -106,7 +108,7 @@ class Run:
             "model": self.model.identity,
             "decoding": f"t{self.temperature},max{self._max_tokens},seed{self.seed},n{self.samples}"
             + (",logprob" if self.by_logprob else ""),
-            "judge": " + ".join(judges) or "rule",
+            "judge": (" + ".join(judges) or "rule") + (f".failed={self.unjudged}" if self.unjudged else ""),
         }
         return sign(fields)
 
@@ -172,10 +174,11 @@ class Run:
                 yield self._verdict(item, one, _read(judging, answer))
 
     def _verdict(self, item: Item, said: Said, grade: Graded | Failure) -> Verdict:
-        place = {"item_id": item.id, "sample": said.sample, "unit": self.benchmark.unit(item)}
-        if isinstance(grade, Failure):
-            return Verdict(**place, answer=said.response.text, failure=grade)
-        return Verdict(**place, answer=said.response.text, read=grade.read, label=grade.label, reason=grade.reason)
+        found = {"failure": grade} if isinstance(grade, Failure) else grade.model_dump()
+        return Verdict(
+            item_id=item.id, sample=said.sample, unit=self.benchmark.unit(item), answer=said.response.text,
+            probabilities=said.probabilities, **found,
+        )  # fmt: skip
 
 
 class _Known(Failure):

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from pydantic import Field
 
-from mores.bench.benchmark import Benchmark, Figure, Label, Verdict, accuracy
-from mores.stats.classification import Floats
+from mores.bench.benchmark import Benchmark, Label, Verdict, accuracy
+from mores.stats.classification import Floats, ratios
 from mores.stats.intervals import wilson
-from mores.stats.resampling import resample_sums
+from mores.stats.resampling import percentiles, resample_sums
 from mores.types import Item, Record, Result
 
 LABELS = tuple(Label)
@@ -45,11 +45,16 @@ class BenchResult(Record):
 class Scores:
     """Adds up verdicts, which come question by question and sample by sample, with the parts of each together."""
 
-    def __init__(self, benchmark: Benchmark, items: Sequence[Item]) -> None:
-        self.benchmark, self.items = benchmark, items
+    def __init__(self, benchmark: Benchmark, items: Sequence[Item], unjudged: Label | None = None) -> None:
+        """`unjudged` is what an answer counts as that the judge failed to grade; None for nothing."""
+        self.benchmark, self.items, self.unjudged = benchmark, items, unjudged
         self._parts = Counter(benchmark.unit(item) for item in items)
         self._counts: dict[str, list[int]] = {unit: [0] * len(LABELS) for unit in self._parts}
         self._unscored: Counter[str] = Counter()
+        self._chosen: dict[str, dict[str, float]] = defaultdict(dict)
+        self._probable = False
+        self._measures: dict[str, dict[str, list[float]]] = {}
+        """By name and question: the sum, how many, and how many could not be taken."""
         self._rows: Counter[Label] = Counter()
         self._failures: Counter[str] = Counter()
         self._open: list[Verdict] = []
@@ -58,13 +63,35 @@ class Scores:
     def add(self, verdict: Verdict) -> None:
         """One more verdict."""
         self._samples = max(self._samples, verdict.sample + 1)
-        if verdict.label is None:
-            self._failures[verdict.failure.kind.value if verdict.failure else "unknown"] += 1
-        else:
+        if verdict.failure:
+            self._failures[verdict.failure.kind.value] += 1
+            if verdict.answer is not None and self.unjudged:
+                verdict = verdict.model_copy(update={"label": self.unjudged})
+        if verdict.label:
             self._rows[verdict.label] += 1
+        self._choose(verdict)
+        self._measure(verdict)
         self._open.append(verdict)
         if len(self._open) == self._parts[verdict.unit]:
             self._close()
+
+    def _choose(self, verdict: Verdict) -> None:
+        """Its part of the distribution over choices: the probabilities, or all of it for the one choice."""
+        if self.benchmark.similarity is None:
+            return
+        self._probable |= bool(verdict.probabilities)
+        own, whole = verdict.probabilities or ({verdict.read: 1.0} if verdict.read else {}), self._chosen[verdict.unit]
+        for choice, share in own.items():
+            whole[choice] = whole.get(choice, 0.0) + share
+
+    def _measure(self, verdict: Verdict) -> None:
+        for name, value in verdict.values.items():
+            cells = self._measures.setdefault(name, {}).setdefault(verdict.unit, [0.0, 0, 0])
+            if value is None:
+                cells[2] += 1
+            else:
+                cells[0] += value
+                cells[1] += 1
 
     def _close(self) -> None:
         label = together([verdict.label for verdict in self._open])
@@ -78,6 +105,7 @@ class Scores:
     def result(self, model: str, judge: str | None, signature: str) -> BenchResult:
         """All figures."""
         first = {self.benchmark.unit(item): item for item in reversed(self.items)}
+        self._compare(first)
         several = max(self._parts.values(), default=1) > 1
         by = {name: self._by(name, first) for name in self.benchmark.groupings}
         return BenchResult(
@@ -95,6 +123,16 @@ class Scores:
             failures=dict(self._failures),
         )
 
+    def _compare(self, first: dict[str, Item]) -> None:
+        """How like people's the choices are, where there is more than one choice to compare with."""
+        like = self.benchmark.similarity
+        if like is None or not (self._probable or self._samples > 1):
+            return
+        found = {unit: like(item, self._chosen[unit]) for unit, item in first.items()}
+        self._measures["similarity"] = {
+            unit: [0.0, 0, 1] if value is None else [value, 1, 0] for unit, value in found.items()
+        }
+
     def _by(self, grouping: str, first: dict[str, Item]) -> dict[str, dict[str, Result]]:
         units: dict[str, list[str]] = defaultdict(list)
         for unit, item in first.items():
@@ -105,7 +143,11 @@ class Scores:
     def _figures(self, units: list[str]) -> dict[str, Result]:
         counts = np.array([self._counts[unit] for unit in units], dtype=np.float64).reshape(len(units), len(LABELS))
         unscored = sum(self._unscored[unit] for unit in units)
-        return {name: _result(name, figure, counts, unscored) for name, figure in self.benchmark.figures.items()}
+        labelled = {
+            name: _result(name, figure, counts, int(counts.sum()), unscored)
+            for name, figure in self.benchmark.figures.items()
+        }
+        return labelled | {name: _mean(name, own, units) for name, own in self._measures.items()}
 
     def _row_accuracy(self) -> Result:
         n = self._rows.total()
@@ -124,20 +166,22 @@ def together(labels: Sequence[Label | None]) -> Label | None:
     return Label.NOT_ATTEMPTED if Label.NOT_ATTEMPTED in labels else Label.CORRECT
 
 
-def _result(name: str, figure: Figure, counts: Floats, unscored: int) -> Result:
-    """A figure with its interval: Wilson's for one answer to each question, else questions are drawn."""
-    n = int(counts.sum())
-    value = float(figure(counts.sum(axis=0)[:, None])[0])
-    if not n or np.isnan(value):
+def _mean(name: str, measures: dict[str, list[float]], units: Sequence[str]) -> Result:
+    cells = np.array([measures.get(unit, (0.0, 0, 0)) for unit in units], dtype=np.float64).reshape(len(units), 3)
+    _, n, unscored = cells.sum(axis=0)
+    return _result(name, lambda sums: ratios(sums[0], sums[1]), cells[cells[:, 1] > 0, :2], int(n), int(unscored))
+
+
+def _result(name: str, figure: Callable[[Floats], Floats], sums: Floats, n: int, unscored: int) -> Result:
+    """A figure of questions × sums with its interval: Wilson's for single answers, else questions are drawn."""
+    value = float(figure(sums.sum(axis=0)[:, None])[0]) if n else np.nan
+    if np.isnan(value):
         return Result(name=name, value=None, n=n, unscored=unscored)
-    low, high = _interval(figure, counts)
+    low, high = _interval(figure, sums[sums.any(axis=1)])
     return Result(name=name, value=value, low=low, high=high, n=n, unscored=unscored)
 
 
-def _interval(figure: Figure, counts: Floats) -> tuple[float, float]:
-    scored = counts[counts.sum(axis=1) > 0]
-    if figure is accuracy and (scored.sum(axis=1) == 1).all():
-        return wilson(int(scored[:, 0].sum()), len(scored))
-    found = figure(resample_sums(scored).T)
-    low, high = np.percentile(found[~np.isnan(found)], [2.5, 97.5])
-    return float(low), float(high)
+def _interval(figure: Callable[[Floats], Floats], sums: Floats) -> tuple[float, float]:
+    if figure is accuracy and (sums.sum(axis=1) == 1).all():
+        return wilson(int(sums[:, 0].sum()), len(sums))
+    return percentiles(figure(resample_sums(sums).T))

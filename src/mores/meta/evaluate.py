@@ -19,7 +19,7 @@ from mores.meta.quality import quality
 from mores.meta.records import Bars, Curve, Evaluation
 from mores.stats import classification, correlation, influence, ties
 from mores.stats.classification import Bools, Floats, ratios
-from mores.stats.resampling import resample_sums
+from mores.stats.resampling import percentiles, resample_sums
 from mores.types import Judgement, Result
 
 POINTS = 200
@@ -161,10 +161,9 @@ def _counted(scored: Scored) -> Iterator[Result]:
 
 
 def _result(name: str, scored: Scored, value: float, resampled: Floats) -> Result:
-    defined = resampled[~np.isnan(resampled)]
-    if np.isnan(value) or not defined.size:
+    if np.isnan(value) or np.isnan(resampled).all():
         return Result(name=name, value=None, n=len(scored.golds), unscored=scored.unscored)
-    low, high = np.percentile(defined, [2.5, 97.5])
+    low, high = percentiles(resampled)
     return Result(name=name, value=value, low=low, high=high, n=len(scored.golds), unscored=scored.unscored)
 
 

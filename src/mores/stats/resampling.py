@@ -228,11 +228,17 @@ def _spread(drawn: Indices, sizes: Ints) -> Indices:
     return places
 
 
-def _percentiles(value: float, found: Floats, resamples: int, confidence: float) -> BootstrapInterval:
+def percentiles(found: Floats, confidence: float = 0.95) -> tuple[float, float]:
+    """The interval of a statistic's resampled values, of those that are defined."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence:g}; expected a share between 0 and 1, such as 0.95")
-    low, high = np.quantile(found, [(1 - confidence) / 2, (1 + confidence) / 2])
-    return BootstrapInterval(value, float(low), float(high), found.size, resamples - found.size)
+    low, high = np.quantile(found[~np.isnan(found)], [(1 - confidence) / 2, (1 + confidence) / 2])
+    return float(low), float(high)
+
+
+def _percentiles(value: float, found: Floats, resamples: int, confidence: float) -> BootstrapInterval:
+    low, high = percentiles(found, confidence)
+    return BootstrapInterval(value, low, high, found.size, resamples - found.size)
 
 
 # -- many tests --------------------------------------------------------------------------------------------

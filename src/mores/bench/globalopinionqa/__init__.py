@@ -1,38 +1,55 @@
-"""GlobalOpinionQA (Durmus et al. 2023): which answer to a survey question is the most common one in a country."""
+"""GlobalOpinionQA (Durmus et al. 2023): how people of a country answer survey questions.
+
+The most common answer is right. How like the country's whole distribution the model's is needs its probabilities
+(`--by-logprob`), or several answers to each question (`--samples`).
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from mores.bench.benchmark import Benchmark, OnBad
 from mores.bench.choice import grade_letter, guess_letter, lettered, letters
 from mores.bench.prompts import fill, prompt
 from mores.culture import region_name
-from mores.factory.items import SourceItem
 from mores.factory.sources import REVISIONS
-from mores.factory.sources.globalopinionqa import SOURCE
+from mores.factory.sources.globalopinionqa import SOURCE, Survey, read_surveys
+from mores.stats.distributions import jensen_shannon
 from mores.types import Item
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    yield from map(_item, SOURCE.read(folder, on_bad))
+    yield from map(_item, read_surveys(folder, on_bad))
 
 
-def _item(item: SourceItem) -> Item:
-    # The source gives them by their shares; that order must not tell which is the most common.
-    options = tuple(sorted((item.answer, *item.wrong), key=str.casefold))
-    country = region_name(item.region or "")
-    text = fill(prompt("globalopinionqa", "choice"), country=country, question=item.question, options=lettered(options))
+def _item(survey: Survey) -> Item:
+    # They come by their shares; that order must not tell which is the most common.
+    shares = {text: share for share, text in survey.answers}
+    options = tuple(sorted(shares, key=str.casefold))
+    asked = {"country": region_name(survey.region), "question": survey.question, "options": lettered(options)}
+    most = max(shares.values())
     return Item(
-        id=item.id, prompt=text, choices=options, target=(item.answer,), language=item.language, region=item.region
+        id=survey.id,
+        prompt=fill(prompt("globalopinionqa", "choice"), **asked),
+        choices=options,
+        target=tuple(text for text in options if shares[text] == most),
+        language="en",
+        region=survey.region,
+        metadata={"shares": [shares[text] for text in options]},
     )
+
+
+def similarity(item: Item, chosen: Mapping[str, float]) -> float | None:
+    """1 less the Jensen-Shannon distance between the shares of people and of the model's letters."""
+    distance = jensen_shannon(item.metadata["shares"], [chosen.get(letter, 0.0) for letter in letters(item)])
+    return None if distance is None else 1 - distance
 
 
 GLOBALOPINIONQA = Benchmark(
     name="globalopinionqa",
-    title="GlobalOpinionQA: the most common answer of a country",
-    version="1",
+    title="GlobalOpinionQA: how people of a country answer surveys",
+    version="2",
     licence=SOURCE.licence,
     homepage=SOURCE.homepage,
     files=SOURCE.files,
@@ -41,6 +58,7 @@ GLOBALOPINIONQA = Benchmark(
     grade=grade_letter,
     groupings=("region",),
     candidates=letters,
+    similarity=similarity,
     references=guess_letter,
     max_tokens=64,
     hub=SOURCE.hub,

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mores.culture import region, region_name
 from mores.errors import InputError
@@ -35,21 +35,60 @@ _NO_ANSWER = re.compile(
 _SAMPLE = re.compile(r"\s*\((.*) sample\)$")
 
 
+class Survey(NamedTuple):
+    """A question, and how people of a country answered it."""
+
+    question: str
+    region: str
+    ranked: tuple[tuple[float, str], ...]
+    """Share and text of each answer, the most common first."""
+
+    @property
+    def answers(self) -> tuple[tuple[float, str], ...]:
+        """Those that are one: not "refused", "do not know" and the like."""
+        return tuple(pair for pair in self.ranked if not _NO_ANSWER.search(pair[1]))
+
+    @property
+    def id(self) -> str:
+        """Made of the question, its answers and the country."""
+        return f"{digest(self.question, *sorted(text for _, text in self.answers))}:{self.region}"
+
+
+def read_surveys(folder: Path, on_bad: OnBad) -> Iterator[Survey]:
+    """Every question with several answers, once for each country."""
+    yield from collect(_asked(folder, on_bad), _once(lambda survey: len(survey.answers) > 1), on_bad)
+
+
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
+    clear = _once(_clear)
+    yield from items(_asked(folder, on_bad), lambda row: _item(survey) if (survey := clear(row)) else None, on_bad)
+
+
+def _asked(folder: Path, on_bad: OnBad) -> list[Row]:
     """National samples come before others of the same country, so that those add only what is missing."""
     rows = read_all(find(folder, "globalopinionqa*.json", "global_opinions*.csv", "*.parquet"))
     asked = list(_by_country(rows, on_bad))
     asked.sort(key=lambda row: bool((found := _SAMPLE.search(str(row.values["attribute"]))) and found[1][0] in "NO"))
+    return asked
+
+
+def _once(wanted: Callable[[Survey], bool]) -> Callable[[Row], Survey | None]:
+    """Makes wanted surveys of rows, each question once for a country."""
     seen: set[tuple[str, str]] = set()
 
-    def item(row: Row) -> SourceItem | None:
-        made = _item(row)
-        if made is None or (made.question, str(made.region)) in seen:
+    def make(row: Row) -> Survey | None:
+        survey = _survey(row)
+        if survey is None or not wanted(survey) or (survey.question, survey.region) in seen:
             return None
-        seen.add((made.question, str(made.region)))
-        return made
+        seen.add((survey.question, survey.region))
+        return survey
 
-    yield from items(asked, item, on_bad)
+    return make
+
+
+def _clear(survey: Survey) -> bool:
+    (most, text), (second, _), *_ = survey.ranked
+    return most - second >= CLEAR and not _NO_ANSWER.search(text) and len(survey.answers) > 1
 
 
 def _by_country(rows: Iterable[Row | InputError], on_bad: OnBad) -> Iterator[Row]:
@@ -80,27 +119,26 @@ def _literal(text: str) -> Any:
         raise InputError("a cell that is no list or object; expected the published columns") from error
 
 
-def _item(row: Row) -> SourceItem | None:
+def _survey(row: Row) -> Survey | None:
     question = _question(row.text("question"))
     ranked = _ranked(row)
     if _MISPLACED.search(question):
         return None
-    if ranked[0][0] - ranked[1][0] < CLEAR or _NO_ANSWER.search(ranked[0][1]):
-        return None
-    answer, *others = [option for _, option in ranked if not _NO_ANSWER.search(option)]
     name = _SAMPLE.sub("", row.text("attribute"))
-    country = region(SPELLINGS.get(name, name))
-    if not others:
-        return None
+    return Survey(question, region(SPELLINGS.get(name, name)), tuple(ranked))
+
+
+def _item(survey: Survey) -> SourceItem:
+    answer, *others = [text for _, text in survey.answers]
     return SourceItem(
         source="globalopinionqa",
-        id=f"{digest(question, *sorted([answer, *others]))}:{country}",
+        id=survey.id,
         task=Task.IMPERSONATION,
-        question=question,
+        question=survey.question,
         answer=answer,
         wrong=tuple(others),
-        role=(("Country", region_name(country)),),
-        region=country,
+        role=(("Country", region_name(survey.region)),),
+        region=survey.region,
         language="en",
     )
 
