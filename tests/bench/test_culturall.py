@@ -1,4 +1,4 @@
-"""CulturALL: the published columns, both prompts word by word, the judge, and tiers."""
+"""CulturALL: the published columns, both prompts word by word, the judge."""
 
 from __future__ import annotations
 
@@ -9,17 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from mores.bench.benchmark import Graded, Label, Verdict
+from mores.bench.benchmark import Graded, Label
 from mores.bench.culturall import CULTURALL
-from mores.bench.culturall.tiers import count_solved, tiers
 from mores.bench.culturall.xlsx import read_xlsx
 from mores.errors import InputError
 from mores.factory.sources.rows import Row
-from mores.io import JsonlWriter
-from mores.types import Failure, FailureKind, Item
+from mores.types import Item
 
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
 ROW = {
@@ -122,44 +118,6 @@ def test_rows_that_lack_something(tmp_path: Path) -> None:
         CULTURALL.messages(native, "english")
     assert [error.partition(":")[2].partition(":")[0] for error in bad] == ["3", "4", "5", "6"]
     assert "expected a number from 0 to 15" in bad[3]
-
-
-@pytest.mark.parametrize("solved", range(16))
-def test_the_tiers_of_the_paper(solved: int) -> None:
-    tier = (
-        dict.fromkeys(range(5), "Hard") | dict.fromkeys(range(5, 10), "Medium") | dict.fromkeys(range(10, 15), "Easy")
-    )
-    assert tiers({"x": solved}, 15) == ({"x": tier[solved]} if solved < 15 else {})
-
-
-def test_the_tiers_of_other_numbers() -> None:
-    of_three = {"a": 0, "b": 1, "c": 2, "d": 3}
-    assert tiers(of_three, 3) == {"a": "Hard", "b": "Medium", "c": "Easy"}
-    assert tiers({"a": 0, "b": 1}, 1) == {"a": "Hard"}
-    with pytest.raises(ValueError, match="a: solved by 4 of 3"):
-        tiers({"a": 4}, 3)
-
-
-@given(st.integers(1, 60))
-def test_no_tier_is_easier_than_that_of_an_item_solved_more_often(settings: int) -> None:
-    found = list(tiers({str(n): n for n in range(settings + 1)}, settings).values())
-    assert found == sorted(found, key=["Hard", "Medium", "Easy"].index)
-    assert len(found) == settings
-    if settings % 3 == 0 and settings > 3:
-        assert found.count("Hard") == found.count("Medium") == found.count("Easy") == settings // 3
-
-
-def test_runs_are_counted(tmp_path: Path) -> None:
-    right, wrong = Label.CORRECT, Label.INCORRECT
-    runs = [tmp_path / f"{n}.jsonl" for n in range(3)]
-    graded: list[list[Label | None]] = [[right, wrong], [right, None], [wrong, None]]
-    for path, labels in zip(runs, graded, strict=True):
-        with JsonlWriter(path) as writer:
-            for item_id, label in zip("ab", labels, strict=True):
-                failure = None if label else Failure(kind=FailureKind.PARSE, reason="?")
-                for sample, own in enumerate((label, right)):
-                    writer.write(Verdict(item_id=item_id, sample=sample, unit=item_id, label=own, failure=failure))
-    assert count_solved(runs) == {"a": 2, "b": 0}
 
 
 def sheet(path: Path, *rows: str, shared: str = "") -> Path:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from mores.bench import msqa
 from mores.bench.benchmark import Graded, Label, Verdict
-from mores.bench.msqa import MSQA, tiers
+from mores.bench.msqa import MSQA
 from mores.bench.msqa.figures import FIGURES
 from mores.bench.msqa.judge import FIRST, JUDGE, SECOND, read_verdict
 from mores.errors import InputError
@@ -94,7 +94,7 @@ ROW = {"id": "X-1", "language": "th-TH", "category": "Social Norms and Customs",
 def test_a_column_gives_the_tier_and_the_region(tmp_path: Path) -> None:
     items, problems = read_rows(tmp_path, ROW | {"difficulty": "Hard", "region": "Thailand", "answer": 7})
     assert not problems
-    assert (items[0].region, items[0].metadata, items[0].target) == ("TH", {"tier": "hard"}, ("7",))
+    assert (items[0].region, items[0].metadata, items[0].target) == ("TH", {"tier": "Hard"}, ("7",))
 
 
 @pytest.mark.parametrize(
@@ -106,7 +106,7 @@ def test_a_column_gives_the_tier_and_the_region(tmp_path: Path) -> None:
         (ROW | {"answer": ["a"]}, "'answer' is list"),
         (ROW | {"category": ""}, "no 'category'"),
         (ROW | {"language": "xx-XX"}, "unknown language 'xx'"),
-        (ROW | {"tier": "extreme"}, "the tier is 'extreme'; expected easy, medium, hard"),
+        (ROW | {"tier": "extreme"}, "the tier is 'Extreme'; expected Easy, Medium, Hard"),
         (ROW | {"region": "Atlantis"}, "unknown region"),
         ('{"id": "X-1", "language": "th", "category": "c", "question": "\\ud800", "answer": "a"}', "half a character"),
         ("{", "not valid JSON"),
@@ -155,20 +155,6 @@ def test_figures_of_the_papers_table_2(co: float, na: float, wrong: float, cga: 
     found = figures(co, wrong, na)
     assert 100 * found["CGA"] == pytest.approx(cga, abs=0.1)
     assert 100 * found["F"] == pytest.approx(f, abs=0.1)
-
-
-def test_tiers_from_runs() -> None:
-    def runs(item: str, solved: int, of: int = 5, unscored: int = 0) -> list[Verdict]:
-        labels = [Label.CORRECT] * solved + [Label.INCORRECT] * (of - solved) + [None] * unscored
-        return [Verdict(item_id=item, unit=item, sample=n, label=label) for n, label in enumerate(labels)]
-
-    verdicts = [
-        *runs("always", 5), *runs("four", 4), *runs("three", 3), *runs("once", 1), *runs("never", 0),
-        *runs("two of three", 2, 3, unscored=2), *runs("not graded", 0, 0, unscored=5),
-    ]  # fmt: skip
-    assert tiers(verdicts) == {
-        "always": "easy", "four": "easy", "three": "medium", "once": "medium", "never": "hard", "two of three": "easy",
-    }  # fmt: skip
 
 
 # -- the judge --------------------------------------------------------------------------------------------
@@ -295,7 +281,7 @@ def knowing(solved: dict[str, int]) -> Callable[[str], str]:
     return answer
 
 
-def test_five_runs_are_pooled(mores: Run, home: Path) -> None:
+def test_five_runs_are_pooled(mores: Run) -> None:
     with Server(answer=knowing(SOLVED)) as model, Server(answer=honest) as judge:
         found = bench(mores, model, judge, "--samples", "5")
     # 25 answers: 5+4+3+1+0 = 13 correct; the fifth of the four other items is not attempted; 8 are wrong.
@@ -312,10 +298,6 @@ def test_five_runs_are_pooled(mores: Run, home: Path) -> None:
     assert [message["role"] for message in sent["messages"]] == ["user"]
     assert (sent["temperature"], sent["max_tokens"]) == (0.7, 2048)
     assert {body["seed"] for body in model.bodies} == {0, 1, 2, 3, 4}
-    verdicts = read_records(home / "bench" / "msqa" / "openai_m" / "verdicts.jsonl", Verdict)
-    assert tiers(verdicts) == {
-        "PT-S1": "easy", "ZH-S1": "easy", "EN-S1": "medium", "ES-S1": "medium", "KO-S1": "hard",
-    }  # fmt: skip
 
 
 def test_tiers_are_a_grouping(mores: Run, tmp_path: Path) -> None:
@@ -326,7 +308,7 @@ def test_tiers_are_a_grouping(mores: Run, tmp_path: Path) -> None:
     (folder / "msqa.jsonl").write_text("".join(json.dumps(row) + "\n" for row in marked))
     with Server(answer=knowing(SOLVED)) as model, Server(answer=honest) as judge:
         found = bench(mores, model, judge, data=tmp_path / "data")
-    assert {tier: values(own)["CO"] for tier, own in found["by"]["tier"].items()} == {"easy": 1.0, "hard": 2 / 3}
+    assert {tier: values(own)["CO"] for tier, own in found["by"]["tier"].items()} == {"Easy": 1.0, "Hard": 2 / 3}
 
 
 async def hang(server: Server, request: web.Request) -> web.StreamResponse:

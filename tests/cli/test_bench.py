@@ -188,6 +188,59 @@ def test_a_judge_grades_culturall(mores: Run, home: Path, data: Path) -> None:
     }
 
 
+def test_tiers_and_topics_are_further_groups(mores: Run, home: Path, data: Path) -> None:
+    questions = items("culturalbench-easy", data)
+    known = {questions[0].id}
+    right = play(home, questions, oracle, "right")
+    half = play(home, questions, lambda item: oracle(item) if item.id in known else "E", "half")
+    wrong = play(home, questions, lambda item: next(x for x in "AB" if x != oracle(item)), "wrong")
+    for model in (right, wrong):
+        assert mores("bench", "culturalbench-easy", "--data", "data", "--model", model).returncode == 0
+    done = mores("tiers", "bench", "--rule", "fifths")
+    assert done.returncode == 0, done.stderr
+    assert f"0 Easy, {len(questions)} Medium, 0 Hard; 0 without a tier; from 2 answers to each question" in done.stdout
+    labeller = script(home / "labeller.jsonl", [(questions[0].prompt, "3"), ("", "1")])
+    done = mores("topics", "culturalbench-easy", "--data", "data", "--model", labeller)
+    assert done.returncode == 0, done.stderr
+    more = ("--labels", "tiers.jsonl", "--labels", "topics.jsonl", "--out", "again", "--json")
+    done = mores("bench", "culturalbench-easy", "--data", "data", "--model", half, *more)
+    assert done.returncode == 0, done.stderr
+    found = result(done.stdout)
+    assert {name: own["accuracy"].value for name, own in found.by["topic"].items()} == {
+        "Food and drink": None,
+        "Work and money": 1.0,
+    }
+    assert list(found.by["tier"]) == ["Medium"]
+
+
+def test_tiers_of_two_benchmarks_are_refused(mores: Run, home: Path, data: Path) -> None:
+    for name in ("normad", "include"):
+        model = play(home, items(name, data), oracle, name)
+        assert mores("bench", name, "--data", "data", "--model", model).returncode == 0
+    done = mores("tiers", "bench")
+    assert done.returncode == 2
+    assert "these are runs of include, normad; give runs of one benchmark" in done.stderr
+
+
+def test_topics_need_a_list(mores: Run, data: Path) -> None:  # noqa: ARG001 - they lie there
+    done = mores("topics", "normad", "--data", "data", "--model", "fake:clean")
+    assert done.returncode == 2
+    assert "normad has no list of topics; give one with --topics FILE.toml" in done.stderr
+
+
+def test_judge_failures_may_count_as_msqas_authors_count_them(mores: Run, home: Path, data: Path) -> None:
+    model = play(home, items("culturall", data), oracle)
+    judge = script(home / "judge.jsonl", [("Model prediction: 12", "well"), ("", "1")])
+    arguments = ("bench", "culturall", "--data", "data", "--model", model, "--judge", judge, "--json")
+    done = mores(*arguments, "--judge-failures", "incorrect")
+    assert done.returncode == 0, done.stderr
+    found = result(done.stdout)
+    overall = found.figures["accuracy"]
+    assert (overall.value, overall.n, overall.unscored) == (0.8, 5, 0)
+    assert ".failed=incorrect" in found.signature
+    assert found.failures == {"parse": 1}
+
+
 def test_culturall_in_english(mores: Run, home: Path, data: Path) -> None:
     texts = [(item.metadata["variants"]["english"], "x") for item in items("culturall", data)]
     model = script(home / "model.jsonl", texts)

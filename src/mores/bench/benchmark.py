@@ -20,6 +20,8 @@ from mores.stats.classification import Floats, ratios
 from mores.types import Failure, Item, Record
 
 OnBad = Callable[[InputError], None]
+LABELS = "labels"
+"""Key of an item's metadata: what users say of it (`labels.py`)."""
 
 
 class Label(StrEnum):
@@ -87,6 +89,16 @@ Figure = Callable[[Counts], Floats]
 """A number made of counts, column by column; nan where it is not defined."""
 
 
+def thirds(right: int, graded: int) -> str | None:
+    """Hard below a third, Medium below two thirds, Easy below all (CulturALL, Section 2.5).
+
+    Of 15 these are 0-4, 5-9 and 10-14, as in the paper, which leaves out what all settings solve: it has no tier.
+    """
+    if right == graded:
+        return None
+    return "Easy" if 3 * right >= 2 * graded else "Medium" if 3 * right >= graded else "Hard"
+
+
 def accuracy(counts: Counts) -> Floats:
     """The share of correct answers."""
     return ratios(counts[0], counts.sum(axis=0))
@@ -118,6 +130,10 @@ class Benchmark:
     """What is said of a group of questions; the first is the headline."""
     groupings: tuple[str, ...] = ("region", "language", "topic")
     """Fields of an item, or keys of its metadata, that results are broken down by."""
+    tier: Callable[[int, int], str | None] = thirds
+    """How hard a question is, from how many of its answers in some runs are right, and how many have a grade."""
+    topics: Mapping[str, str] = field(default_factory=dict)
+    """Names and descriptions, where a model may sort the questions into them (`mores topics`)."""
     references: Callable[[Sequence[Item]], Mapping[str, float]] = lambda _: {}
     """What is known to be reached without knowledge, for example by guessing: lines to compare with."""
     candidates: Callable[[Item], tuple[str, ...]] | None = None
@@ -138,7 +154,8 @@ class Benchmark:
 
     def group(self, item: Item, grouping: str) -> str | None:
         """The group of an item."""
-        value = item.metadata.get(grouping, getattr(item, grouping, None))
+        known = item.metadata | item.metadata.get(LABELS, {})
+        value = known.get(grouping, getattr(item, grouping, None))
         return None if value is None else str(value)
 
     def asked(self, item: Item, variant: str | None = None) -> Item:

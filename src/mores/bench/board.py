@@ -9,16 +9,15 @@ share of right answers to each question. The p-values of one benchmark are adjus
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import groupby
 from pathlib import Path
 
 import numpy as np
 from pydantic import ValidationError
 
-from mores.bench.benchmark import Label, Verdict
-from mores.bench.score import BenchResult, together
+from mores.bench.benchmark import Verdict
+from mores.bench.score import BenchResult, tally
 from mores.errors import ConfigError, InputError
 from mores.io import read_records
 from mores.signature import read_signature
@@ -132,37 +131,45 @@ def read_runs(folders: Iterable[Path]) -> list[Entry]:
     """Every run in these folders, and in those inside them."""
     found: dict[Path, Entry] = {}
     for folder in folders:
-        paths = sorted(folder.rglob("result.json"))
-        if not paths:
-            raise InputError(f"{folder}: there is no result.json in it; give folders that `mores bench` wrote")
-        for path in paths:
+        for path in result_paths(folder):
             found.setdefault(path.resolve(), _read(path))
     return list(found.values())
 
 
-def _read(path: Path) -> Entry:
-    verdicts = path.with_name("verdicts.jsonl")
-    if not verdicts.is_file():
-        raise InputError(f"{path}: there is no verdicts.jsonl beside it; run `mores bench` again with the same --out")
+def result_paths(folder: Path) -> list[Path]:
+    """The results in a folder, and in those inside it."""
+    paths = sorted(folder.rglob("result.json"))
+    if not paths:
+        raise InputError(f"{folder}: there is no result.json in it; give folders that `mores bench` wrote")
+    return paths
+
+
+def read_result(path: Path) -> BenchResult:
+    """A `result.json`."""
     try:
-        result = BenchResult.model_validate_json(path.read_bytes())
+        return BenchResult.model_validate_json(path.read_bytes())
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         raise InputError(f"{path}: {where}: {first['msg']}; expected the result of `mores bench`") from error
-    return Entry(str(path.parent), result, credit_of(read_records(verdicts, Verdict)))
+
+
+def read_verdicts(path: Path) -> Iterator[Verdict]:
+    """The verdicts that lie beside a `result.json`."""
+    verdicts = path.with_name("verdicts.jsonl")
+    if not verdicts.is_file():
+        raise InputError(f"{path}: there is no verdicts.jsonl beside it; run `mores bench` again with the same --out")
+    return read_records(verdicts, Verdict)
+
+
+def _read(path: Path) -> Entry:
+    verdicts = read_verdicts(path)
+    return Entry(str(path.parent), read_result(path), credit_of(verdicts))
 
 
 def credit_of(verdicts: Iterable[Verdict]) -> dict[str, float]:
-    """The share of right answers to each question that has a score; the parts of a question come together."""
-    given: Counter[str] = Counter()
-    right: Counter[str] = Counter()
-    for (unit, _), parts in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
-        label = together([part.label for part in parts])
-        if label is not None:
-            given[unit] += 1
-            right[unit] += label is Label.CORRECT
-    return {unit: right[unit] / n for unit, n in given.items()}
+    """The share of right answers to each question that has a score."""
+    return {unit: right / graded for unit, (right, graded) in tally(verdicts).items()}
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------

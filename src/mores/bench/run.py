@@ -21,7 +21,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from mores.bench.benchmark import Benchmark, Graded, Judging, Label, Verdict
+from mores.bench.benchmark import LABELS, Benchmark, Graded, Judging, Label, Verdict
 from mores.bench.score import BenchResult, Scores
 from mores.engine import Answer, Counts, Job, Limits, Store, run
 from mores.io import JsonlWriter, read_records
@@ -239,5 +239,5 @@ def data_hash(items: Iterable[Item]) -> str:
     """Eight digits that change when an item does."""
     total = blake2b(digest_size=4)
     for item in items:
-        total.update(item.model_dump_json().encode("utf-8", "surrogatepass"))
+        total.update(item.model_dump_json(exclude={"metadata": {LABELS}}).encode("utf-8", "surrogatepass"))
     return total.hexdigest()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from itertools import groupby
 
 import numpy as np
 from pydantic import Field
@@ -155,6 +156,17 @@ class Scores:
         low, high = wilson(right, n)
         failed = self._failures.total()
         return Result(name="rows", value=right / n if n else None, low=low, high=high, n=n, unscored=failed)
+
+
+def tally(verdicts: Iterable[Verdict]) -> dict[str, tuple[int, int]]:
+    """How many answers to each question are right, and how many have a grade; the parts of a question come together."""
+    found: dict[str, tuple[int, int]] = {}
+    for (unit, _), parts in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
+        label = together([part.label for part in parts])
+        if label is not None:
+            right, graded = found.get(unit, (0, 0))
+            found[unit] = right + (label is Label.CORRECT), graded + 1
+    return found
 
 
 def together(labels: Sequence[Label | None]) -> Label | None:

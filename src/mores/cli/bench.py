@@ -16,7 +16,8 @@ from rich.console import Console
 from rich.table import Table
 
 from mores.bench import BENCHMARKS, benchmark
-from mores.bench.benchmark import Benchmark, Verdict
+from mores.bench.benchmark import Benchmark, Label, Verdict
+from mores.bench.labels import label, read_labels
 from mores.bench.panel import combine
 from mores.bench.run import Run
 from mores.bench.score import BenchResult
@@ -52,6 +53,12 @@ LIST = "list"
     type=click.Path(exists=True, file_okay=False, path_type=Path),
     help="Folder with one folder per dataset  [default: from the Hugging Face Hub].",
 )
+@click.option(
+    "--labels",
+    multiple=True,
+    type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    help="File of `mores tiers` or `mores topics`; results are broken down by what it says.",
+)
 @click.option("--samples", default=1, show_default=True, type=click.IntRange(1), help="Answers to each question.")
 @click.option("--limit", type=click.IntRange(1), help="Most questions, spread evenly over the dataset.")
 @click.option("--variant", help="Another way to ask, where a benchmark has one, for example english.")
@@ -66,6 +73,13 @@ LIST = "list"
     "--by-logprob",
     is_flag=True,
     help="Multiple choice by the likeliest option as the first word, instead of by what the model writes.",
+)
+@click.option(
+    "--judge-failures",
+    type=click.Choice(["unscored", "incorrect"]),
+    default="unscored",
+    show_default=True,
+    help="What an answer counts as that the judge fails to grade; MSQA's authors count it as incorrect.",
 )
 @click.option("--temperature", help="Sampling temperature, or 'none' to send none  [default: the benchmark's].")
 @click.option("--max-tokens", type=click.IntRange(1), help="Longest answer  [default: the benchmark's].")
@@ -108,7 +122,8 @@ def _bench(
     **given: Any,
 ) -> list[BenchResult]:
     samples, variant, tokens = given.pop("samples"), given.pop("variant"), given.pop("max_tokens")
-    by_logprob = given.pop("by_logprob")
+    by_logprob, labels = given.pop("by_logprob"), read_labels(given.pop("labels"))
+    unjudged = Label.INCORRECT if given.pop("judge_failures") == "incorrect" else None
     heat, seed = given.pop("temperature"), options.number("seed", given.pop("seed"), int)
     how = options.served(given)
     stack.enter_context(options.run_of(how))
@@ -116,12 +131,15 @@ def _bench(
     store = stack.enter_context(opened(how.store))
     found = []
     for one in chosen:
+        items = read_items(one, data, limit)
+        if labels:
+            one, items = label(one, items, labels)
         own = graders if one.judging else ()
         job = Run(
-            benchmark=one, items=read_items(one, data, limit), model=how.judge_model, judge=own[0] if own else None,
+            benchmark=one, items=items, model=how.judge_model, judge=own[0] if own else None,
             panel=own if len(own) > 1 else (), samples=samples, variant=variant, max_tokens=tokens, seed=seed,
             temperature=one.temperature if heat is None else options.number("temperature", heat, float),
-            store=store, limits=how.limits, fresh=how.fresh, by_logprob=by_logprob,
+            store=store, limits=how.limits, fresh=how.fresh, by_logprob=by_logprob, unjudged=unjudged,
         )  # fmt: skip
         way = [one.name, *([variant] if variant else []), *(["logprob"] if by_logprob else [])]
         folder = out / options.file_name(".".join(way)) / options.file_name(job.model.name)

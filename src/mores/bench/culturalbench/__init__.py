@@ -15,6 +15,7 @@ import numpy as np
 from mores.bench.benchmark import Benchmark, OnBad
 from mores.bench.choice import grade_letter, grade_truth, guess_letter, letters, truths
 from mores.bench.prompts import fill, prompt
+from mores.bench.topics import read_topics
 from mores.culture import region, region_name
 from mores.errors import InputError
 from mores.factory.sources import REVISIONS
@@ -141,6 +142,7 @@ EASY = Benchmark(
     grade=grade_letter,
     candidates=letters,
     groupings=("area", "region", "mode"),
+    topics=read_topics(Path(__file__).with_name("topics.toml")),
     references=_guessing,
     max_tokens=64,
     hub=SOURCE.hub,

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
 
-from mores.bench.benchmark import Benchmark, Graded, Label, OnBad
+from mores.bench.benchmark import Benchmark, Graded, Label, OnBad, thirds
 from mores.bench.choice import without_thoughts
-from mores.bench.culturall.tiers import SETTINGS, tiers
 from mores.bench.culturall.xlsx import read_xlsx
 from mores.bench.prompts import fill, hash_of, prompt
 from mores.culture import language, region
@@ -19,6 +18,8 @@ from mores.models.base import Message
 from mores.types import Failure, FailureKind, Item
 
 ENGLISH = "english"
+SETTINGS = 15
+"""Models and ways to run them in the paper."""
 FILES = tuple(f"annotated_data{suffix}" for suffix in (".xlsx", ".jsonl", ".csv", "*.parquet"))
 
 
@@ -72,9 +73,13 @@ def _tier(row: Row) -> dict[str, str]:
     if solved is None:
         return {}
     try:
-        return tiers({"tier": int(float(solved))}, SETTINGS)
+        count = int(float(solved))
+        if not 0 <= count <= SETTINGS:
+            raise ValueError
     except (ValueError, OverflowError) as error:
         raise InputError(f"'eval_sum' is {solved!r}; expected a number from 0 to {SETTINGS}") from error
+    tier = thirds(count, SETTINGS)
+    return {"tier": tier} if tier else {}
 
 
 class Judge:

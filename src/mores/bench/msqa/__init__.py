@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 from mores.bench.benchmark import Benchmark, OnBad
-from mores.bench.msqa.figures import FIGURES, TIERS, tiers
+from mores.bench.msqa.figures import FIGURES, TIERS, fifths
 from mores.bench.msqa.judge import JUDGE
 from mores.culture import language, region
 from mores.errors import InputError
@@ -17,7 +17,7 @@ from mores.factory.sources.files import Rows, find, read_all
 from mores.factory.sources.rows import Row, collect
 from mores.types import Item
 
-__all__ = ["FIGURES", "JUDGE", "MSQA", "read_items", "tiers"]
+__all__ = ["FIGURES", "JUDGE", "MSQA", "fifths", "read_items"]
 
 
 def read_items(rows: Rows, make: Callable[[Row], Item], on_bad: OnBad) -> Iterator[Item]:
@@ -63,7 +63,7 @@ def _language(code: str) -> str:
 
 
 def _tier(row: Row) -> str | None:
-    tier = (row.maybe("tier", "difficulty") or "").lower()
+    tier = (row.maybe("tier", "difficulty") or "").capitalize()
     if tier and tier not in TIERS:
         raise InputError(f"the tier is {tier!r}; expected {', '.join(TIERS)}")
     return tier or None
@@ -80,6 +80,7 @@ MSQA = Benchmark(
     source="msqa",
     judging=JUDGE,
     figures=FIGURES,
+    tier=fifths,
     groupings=("language", "topic", "culture", "region", "tier"),
     max_tokens=2048,
     temperature=0.7,

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
-from mores.bench.benchmark import Counts, Figure, Label, Verdict, accuracy
+from mores.bench.benchmark import Counts, Figure, accuracy
 from mores.stats.classification import Floats, ratios
 
-TIERS = ("easy", "medium", "hard")
+TIERS = ("Easy", "Medium", "Hard")
 
 
 def not_attempted(counts: Counts) -> Floats:
@@ -44,22 +43,10 @@ FIGURES: Mapping[str, Figure] = {
 }
 
 
-def tiers(verdicts: Iterable[Verdict]) -> dict[str, str]:
-    """The tier of each item from graded runs: easy when solved in more than 3 of 5, hard when in none, else medium.
+def fifths(right: int, graded: int) -> str:
+    """The tier of an item: Easy when solved in more than 3 of 5 runs, Hard when in none, else Medium.
 
     Easy is the rule by which items were returned to their authors (Appendix C, Stage 3). The released items have no
     tiers and the paper gives no rule for the other two.
     """
-    runs: Counter[str] = Counter()
-    solved: Counter[str] = Counter()
-    for verdict in verdicts:
-        if verdict.label is not None:
-            runs[verdict.item_id] += 1
-            solved[verdict.item_id] += verdict.label is Label.CORRECT
-    return {item: _tier(solved[item], count) for item, count in runs.items()}
-
-
-def _tier(solved: int, runs: int) -> str:
-    if 5 * solved > 3 * runs:
-        return "easy"
-    return "medium" if solved else "hard"
+    return "Easy" if 5 * right > 3 * graded else "Medium" if right else "Hard"

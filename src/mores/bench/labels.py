@@ -1,0 +1,52 @@
+"""Labels that users add to questions, such as tiers and topics: results are broken down by them.
+
+A file has one `QuestionLabels` per line: `{"id": "q17", "labels": {"tier": "Hard"}}`. Labels change no answer and no
+score, so they are no part of the signature.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+from pathlib import Path
+
+from pydantic import Field
+
+from mores.bench.benchmark import LABELS, Benchmark
+from mores.errors import InputError
+from mores.io import read_records
+from mores.types import Failure, Item, Record
+
+
+class QuestionLabels(Record):
+    """The labels of one question, or why it has none."""
+
+    id: str
+    """The question's, or that of one of its parts."""
+    labels: dict[str, str] = Field(default_factory=dict)
+    failure: Failure | None = None
+
+
+def read_labels(paths: Iterable[Path]) -> dict[str, dict[str, str]]:
+    """The labels of each question in these files."""
+    found: dict[str, dict[str, str]] = {}
+    for path in paths:
+        for row in read_records(path, QuestionLabels):
+            own = found.setdefault(row.id, {})
+            if twice := own.keys() & row.labels.keys():
+                raise InputError(f"{path}: {row.id} has the label {min(twice)!r} twice; remove one")
+            own.update(row.labels)
+    return found
+
+
+def label(one: Benchmark, items: Iterable[Item], labels: dict[str, dict[str, str]]) -> tuple[Benchmark, list[Item]]:
+    """The items with their labels, and the benchmark that breaks its results down by them too."""
+    found = [_labelled(item, labels.get(one.unit(item), {}) | labels.get(item.id, {})) for item in items]
+    names = dict.fromkeys(name for item in found for name in item.metadata.get(LABELS, {}))
+    if not names:
+        raise InputError(f"no label is of a question of {one.name}; expected ids such as {one.unit(found[0])!r}")
+    return replace(one, groupings=tuple(dict.fromkeys((*one.groupings, *names)))), found
+
+
+def _labelled(item: Item, labels: dict[str, str]) -> Item:
+    return item.model_copy(update={"metadata": item.metadata | {LABELS: labels}}) if labels else item

@@ -1,0 +1,31 @@
+"""How hard a question is: by how many of its graded answers, in any set of runs, are right.
+
+mores tiers RUN... --out tiers.jsonl
+mores bench NAME --labels tiers.jsonl ...
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+
+from mores.bench.benchmark import Verdict, thirds
+from mores.bench.msqa.figures import fifths
+from mores.bench.score import tally
+
+Rule = Callable[[int, int], str | None]
+"""The tier of a question from how many answers are right, and how many have a grade."""
+
+
+RULES: Mapping[str, Rule] = {"thirds": thirds, "fifths": fifths}
+
+
+def sort_questions(runs: Iterable[Iterable[Verdict]], rule: Rule) -> dict[str, str]:
+    """The tier of each question that has one; answers without a grade do not count."""
+    right: Counter[str] = Counter()
+    graded: Counter[str] = Counter()
+    for run in runs:
+        for unit, (own, of) in tally(run).items():
+            right[unit] += own
+            graded[unit] += of
+    return {unit: tier for unit, of in graded.items() if (tier := rule(right[unit], of))}

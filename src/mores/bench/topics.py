@@ -1,0 +1,64 @@
+"""Topics of questions, named by a model: `mores topics culturalbench-easy --model openai:NAME`."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from mores.bench.benchmark import Benchmark
+from mores.bench.choice import without_thoughts
+from mores.bench.labels import QuestionLabels
+from mores.bench.prompts import fill
+from mores.engine import Answer, Job
+from mores.errors import InputError
+from mores.metric.prompt import defuse, fence_mark
+from mores.models import Message, Request
+from mores.types import Failure, FailureKind, Item, Sample
+
+MOST_TOKENS = 512
+"""A model may think aloud first."""
+_NUMBER = re.compile(r"[\s*_`\"'(#]*(\d+)[\s*_`\"').:]*")
+
+
+def read_topics(path: Path) -> dict[str, str]:
+    """Names and descriptions of topics in a TOML file: `"Food" = "dishes, drinks"`."""
+    try:
+        found: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise InputError(f'{path}: {error}; expected lines such as "Food" = "dishes, drinks"') from error
+    if len(found) < 2 or not all(isinstance(text, str) for text in found.values()):
+        raise InputError(f'{path}: expected at least two lines such as "Food" = "dishes, drinks"')
+    return found
+
+
+def topic_jobs(one: Benchmark, items: Iterable[Item], topics: Mapping[str, str]) -> Iterator[Job]:
+    """One call for each question."""
+    seen: set[str] = set()
+    for item in items:
+        if (unit := one.unit(item)) not in seen:
+            seen.add(unit)
+            yield Job(unit, Request((Message("user", _prompt(item, topics)),), MOST_TOKENS, logprobs=False))
+
+
+def read_topic(answer: Answer, topics: Mapping[str, str]) -> QuestionLabels:
+    """The topic whose number was said, and nothing else."""
+    if answer.completion is None:
+        failure = answer.failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
+        return QuestionLabels(id=answer.job.id, failure=failure)
+    said = without_thoughts(answer.completion.text)
+    match = _NUMBER.fullmatch(said)
+    if match and 1 <= int(match[1]) <= len(topics):
+        return QuestionLabels(id=answer.job.id, labels={"topic": list(topics)[int(match[1]) - 1]})
+    reason = f"no topic in {said[:80]!r}; expected a number from 1 to {len(topics)} alone"
+    return QuestionLabels(id=answer.job.id, failure=Failure(kind=FailureKind.PARSE, reason=reason))
+
+
+def _prompt(item: Item, topics: Mapping[str, str]) -> str:
+    listed = "\n".join(f"{number}. {name}: {text}" for number, (name, text) in enumerate(topics.items(), 1))
+    mark = fence_mark(Sample(id=item.id, text=item.prompt))
+    template = files("mores.bench").joinpath("topics.txt").read_text("utf-8").removesuffix("\n")
+    return fill(template, topics=listed, question=defuse(item.prompt), mark=mark)

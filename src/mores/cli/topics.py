@@ -1,0 +1,80 @@
+"""`mores topics`: sort the questions of a benchmark by topic, with a model."""
+
+from __future__ import annotations
+
+from collections import Counter
+from contextlib import ExitStack, aclosing
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from mores.bench import benchmark
+from mores.bench.topics import read_topic, read_topics, topic_jobs
+from mores.cli import options
+from mores.cli.bench import read_items, stage
+from mores.engine import Counts, run
+from mores.engine.cost import price_of
+from mores.engine.store import opened
+from mores.errors import ConfigError, ModelError
+from mores.io import JsonlWriter
+
+
+@click.command()
+@click.argument("name", metavar="BENCHMARK")
+@click.option("--topics", "file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="TOML file with the names and descriptions of topics  [default: the benchmark's].")  # fmt: skip
+@click.option(
+    "--data",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="Folder with one folder per dataset  [default: from the Hugging Face Hub].",
+)
+@click.option("--limit", type=click.IntRange(1), help="Most questions, spread evenly over the dataset.")
+@click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=Path("topics.jsonl"), show_default=True,
+              help="File for the topics, which `mores bench --labels` reads.")  # fmt: skip
+@click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
+@options.model_options
+def topics(
+    name: str, file: Path | None, data: Path | None, limit: int | None, out: Path, price: str | None, **given: Any
+) -> None:
+    """Let a model sort the questions of BENCHMARK into topics, so that results can be broken down by them."""
+    one = benchmark(name)
+    known = read_topics(file) if file else one.topics
+    if not known:
+        raise ConfigError(f"{name} has no list of topics; give one with --topics FILE.toml")
+    items = read_items(one, data, limit)
+    how, found = options.served(given), Counter[str]()
+    with ExitStack() as stack:
+        stack.enter_context(options.run_of(how))
+        store = stack.enter_context(opened(how.store))
+
+        async def work(counts: Counts) -> None:
+            jobs = topic_jobs(one, items, known)
+            answers = run(jobs, how.judge_model, store=store, limits=how.limits, counts=counts, fresh=how.fresh)
+            with JsonlWriter(out) as writer:
+                async with aclosing(answers):
+                    async for answer in answers:
+                        row = read_topic(answer, known)
+                        found[row.labels.get("topic", "")] += 1
+                        writer.write(row)
+
+        units = len({one.unit(item) for item in items})
+        stage(f"{name}: topics", units, price_of(how.judge_model.name, price), work)
+    _show(found, list(known))
+    click.echo(f"wrote {out}", err=True)
+    if not any(topic for topic in found if topic):
+        raise ModelError(f"no question was sorted; the reasons stand in {out}")
+
+
+def _show(found: Counter[str], known: list[str]) -> None:
+    view = Table(box=None, pad_edge=False)
+    view.add_column("topic")
+    view.add_column("questions", justify="right")
+    view.add_column("share", justify="right")
+    total = found.total()
+    for name in sorted(known, key=lambda name: -found[name]):
+        view.add_row(name, f"{found[name]:,}", f"{found[name] / total:.1%}")
+    view.add_row("not sorted", f"{found['']:,}", f"{found[''] / total:.1%}")
+    Console().print(view)
