@@ -241,6 +241,39 @@ def test_judge_failures_may_count_as_msqas_authors_count_them(mores: Run, home: 
     assert found.failures == {"parse": 1}
 
 
+def test_a_search_shows_the_model_what_it_finds(mores: Run, home: Path, data: Path) -> None:
+    questions = items("culturall", data)
+    facts = [{"text": f"{one.metadata['versions']['']['question']} zorbium {one.id}"} for one in questions[:2]]
+    (home / "facts.jsonl").write_text("".join(json.dumps(fact) + "\n" for fact in facts))
+    rows = [(f"zorbium {one.id}", "known") for one in questions[:2]]
+    model = script(home / "model.jsonl", [*rows, ("", "unknown")])
+    judge = script(home / "judge.jsonl", [("Model prediction: known", "1"), ("", "0")])
+    arguments = ("bench", "culturall", "--data", "data", "--model", model, "--judge", judge, "--json")
+    plain = mores(*arguments)
+    assert result(plain.stdout).figures["accuracy"].value == 0.0
+    done = mores(*arguments, "--search", "corpus:facts.jsonl", "--results", "1")
+    assert done.returncode == 0, done.stderr
+    found = result(done.stdout)
+    assert found.figures["accuracy"].value == pytest.approx(0.4)
+    assert "|search:corpus" in found.signature
+    folder = home / "bench" / "culturall.search" / "fake_model.jsonl"
+    searched = [json.loads(line) for line in (folder / "evidence.jsonl").read_text().splitlines()]
+    assert len(searched) == len(questions)
+    assert facts[0]["text"] == searched[0]["found"]["evidence"][0]["text"]
+
+
+def test_a_search_that_fails_leaves_questions_unscored(mores: Run, home: Path, data: Path) -> None:
+    model = play(home, items("normad", data), oracle)
+    done = mores("bench", "normad", "--data", "data", "--model", model, "--search", "fake:fail")
+    assert done.returncode == 1
+    assert "no answer could be graded" in done.stderr
+    none = mores("bench", "normad", "--data", "data", "--model", model, "--search", "fake:none", "--json")
+    assert result(none.stdout).figures["accuracy"].value == 1.0
+    wrong = mores("bench", "normad", "--data", "data", "--model", model, "--search", "corpsu:x")
+    assert wrong.returncode == 2
+    assert "did you mean 'corpus'?" in wrong.stderr
+
+
 def test_culturall_in_english(mores: Run, home: Path, data: Path) -> None:
     texts = [(item.metadata["variants"]["english"], "x") for item in items("culturall", data)]
     model = script(home / "model.jsonl", texts)

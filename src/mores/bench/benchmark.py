@@ -140,6 +140,8 @@ class Benchmark:
     """The words among which an answer is chosen, for example the letters; where there are, probabilities can choose."""
     similarity: Callable[[Item, Mapping[str, float]], float | None] | None = None
     """How like people's shares those of the model's choices are; from probabilities, or several samples."""
+    query: Callable[[Item], str] = lambda item: item.prompt
+    """What is looked for where an item is asked with the results of a search."""
     system: str | None = None
     max_tokens: int = 512
     temperature: float | None = 0.0

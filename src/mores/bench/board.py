@@ -27,7 +27,7 @@ from mores.types import Record, Result
 PERMUTATIONS = 10_000
 SAME = ("task", "data")
 """Fields of a signature that must be the same in one table."""
-ALIKE = ("judge", "decoding")
+ALIKE = ("judge", "decoding", "search")
 """Fields that should be."""
 
 

@@ -2,6 +2,7 @@
 
 | file | what |
 | --- | --- |
+| `evidence.jsonl` | what a search found, where there is one |
 | `responses.jsonl` | what the model said, one `Response` per line, with the item's id and the number of the sample |
 | `verdicts.jsonl` | the same graded, one `Verdict` per line |
 | `result.json` | the `BenchResult` |
@@ -22,6 +23,7 @@ from pathlib import Path
 from pydantic import Field
 
 from mores.bench.benchmark import LABELS, Benchmark, Graded, Judging, Label, Verdict
+from mores.bench.evidence import Retrieval, with_evidence
 from mores.bench.score import BenchResult, Scores
 from mores.engine import Answer, Counts, Job, Limits, Store, run
 from mores.io import JsonlWriter, read_records
@@ -60,6 +62,8 @@ class Run:
     """None for the benchmark's."""
     unjudged: Label | None = None
     """What an answer counts as that the judge fails to grade; None for nothing, and it is counted apart."""
+    retrieval: Retrieval | None = None
+    """What a search found, where the model is shown that."""
     by_logprob: bool = False
     """Take the candidate that is the likeliest first word, instead of what the model writes."""
     seed: int | None = 0
@@ -108,6 +112,7 @@ class Run:
             "model": self.model.identity,
             "decoding": f"t{self.temperature},max{self._max_tokens},seed{self.seed},n{self.samples}"
             + (",logprob" if self.by_logprob else ""),
+            **({"search": self.retrieval.signature} if self.retrieval else {}),
             "judge": (" + ".join(judges) or "rule") + (f".failed={self.unjudged}" if self.unjudged else ""),
         }
         return sign(fields)
@@ -120,8 +125,13 @@ class Run:
     def _max_tokens(self) -> int:
         return self.max_tokens or self.benchmark.max_tokens
 
-    def _request(self, item: Item) -> Request:
+    def _request(self, item: Item) -> Request | Failure:
         messages = self.benchmark.messages(item, self.variant)
+        if self.retrieval:
+            found = self.retrieval.found[item.id]
+            if found.failure:
+                return found.failure
+            messages = with_evidence(messages, found.evidence)
         if self.by_logprob:
             return Request(messages, 1, 0.0, seed=self.seed, alternatives=ALTERNATIVES)
         return Request(messages, self._max_tokens, self.temperature, seed=self.seed, logprobs=False)

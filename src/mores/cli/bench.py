@@ -17,6 +17,7 @@ from rich.table import Table
 
 from mores.bench import BENCHMARKS, benchmark
 from mores.bench.benchmark import Benchmark, Label, Verdict
+from mores.bench.evidence import Retrieval, read_retrieval, retrieve
 from mores.bench.labels import label, read_labels
 from mores.bench.panel import combine
 from mores.bench.run import Run
@@ -33,6 +34,8 @@ from mores.io import read_records, write_text
 from mores.models import open_model
 from mores.report.bench import bench_page
 from mores.report.bench_answers import BenchRun
+from mores.search import Options as SearchOptions
+from mores.search import open_search, search_cost
 from mores.types import Item, Result
 
 LIST = "list"
@@ -69,6 +72,10 @@ LIST = "list"
     show_default=True,
     help="Folder for the runs: one folder for each benchmark and model.",
 )
+@click.option(
+    "--search", metavar="SEARCH", help="Show the model what a search finds: serper, corpus:PATH, replay:FILE."
+)
+@click.option("--results", default=5, show_default=True, type=click.IntRange(1), help="Most results of a search.")
 @click.option(
     "--by-logprob",
     is_flag=True,
@@ -123,6 +130,7 @@ def _bench(
 ) -> list[BenchResult]:
     samples, variant, tokens = given.pop("samples"), given.pop("variant"), given.pop("max_tokens")
     by_logprob, labels = given.pop("by_logprob"), read_labels(given.pop("labels"))
+    search, results = given.pop("search"), given.pop("results")
     unjudged = Label.INCORRECT if given.pop("judge_failures") == "incorrect" else None
     heat, seed = given.pop("temperature"), options.number("seed", given.pop("seed"), int)
     how = options.served(given)
@@ -141,8 +149,11 @@ def _bench(
             temperature=one.temperature if heat is None else options.number("temperature", heat, float),
             store=store, limits=how.limits, fresh=how.fresh, by_logprob=by_logprob, unjudged=unjudged,
         )  # fmt: skip
-        way = [one.name, *([variant] if variant else []), *(["logprob"] if by_logprob else [])]
-        folder = out / options.file_name(".".join(way)) / options.file_name(job.model.name)
+        way = [one.name, variant, "logprob" if by_logprob else None, "search" if search else None]
+        folder = out / options.file_name(".".join(filter(None, way))) / options.file_name(job.model.name)
+        folder.mkdir(parents=True, exist_ok=True)
+        if search:
+            job.retrieval = _search(job, search, results, folder)
         result = _run(job, folder, price)
         found.append(BenchRun(result, _answers(job.items, folder / "verdicts.jsonl")))
     write_text(out / "bench.html", bench_page(found))
@@ -200,8 +211,23 @@ def _some(one: Benchmark, items: list[Item], limit: int) -> list[Item]:
     return [item for number in range(min(limit, len(units))) for item in units[int(number * step)]]
 
 
+def _search(job: Run, name: str, results: int, folder: Path) -> Retrieval:
+    counts, path = Counts(), folder / "evidence.jsonl"
+    search = open_search(name, SearchOptions(limits=job.limits, fresh=job.fresh, counts=counts))
+    if cost := search_cost(name, len(job.items), results):
+        click.echo(f"{job.benchmark.name}: {len(job.items):,} searches, at most ${cost:,.2f}", err=True)
+
+    async def work(counts: Counts) -> None:
+        try:
+            await retrieve(job.benchmark, job.items, search, results, path, counts)
+        finally:
+            await search.close()
+
+    stage(f"{job.benchmark.name}: searching", len(job.items), None, work, counts)
+    return read_retrieval(path, search, results)
+
+
 def _run(job: Run, folder: Path, price: str | None) -> BenchResult:
-    folder.mkdir(parents=True, exist_ok=True)
     said, verdicts = folder / "responses.jsonl", folder / "verdicts.jsonl"
     total = len(job.items) * job.samples
     stage(f"{job.benchmark.name}: asking", total, price_of(job.model.name, price), lambda c: job.ask(said, c))
@@ -224,9 +250,15 @@ def _grade(job: Run, said: Path, verdicts: Path, total: int, price: str | None) 
     return combine(judged, verdicts)
 
 
-def stage(what: str, total: int, price: Price | None, work: Callable[[Counts], Awaitable[None]]) -> None:
+def stage(
+    what: str,
+    total: int,
+    price: Price | None,
+    work: Callable[[Counts], Awaitable[None]],
+    counts: Counts | None = None,
+) -> None:
     """Work that calls a model, with its bar."""
-    counts = Counts()
+    counts = counts or Counts()
 
     async def ticking(bar: Bar) -> None:
         async with bar.ticking():

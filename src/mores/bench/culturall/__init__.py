@@ -82,6 +82,11 @@ def _tier(row: Row) -> dict[str, str]:
     return {"tier": tier} if tier else {}
 
 
+def _query(item: Item) -> str:
+    native: Mapping[str, str] = item.metadata["versions"][""]
+    return f"{native['scenario']} {native['question']}"
+
+
 class Judge:
     """The prompt of Figure 12; the answer is 1 or 0, and anything else is no grade."""
 
@@ -117,5 +122,6 @@ CULTURALL = Benchmark(
     source="culturall",
     judging=Judge(),
     groupings=("tier", "topic", "language", "region"),
+    query=_query,
     variants=(ENGLISH,),
 )
