@@ -58,6 +58,13 @@ RTL_SCRIPTS = (
     "Narb Nbat Nkoo Orkh Ougr Palm Phli Phlp Phnx Prti Rohg Samr Sarb Sogd Sogo Syrc Thaa Yezi"
 )
 
+UNSPACED = (
+    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u1b00-\u1b7f\u3005-\u3007"
+    "\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\ua980-\ua9df\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+"""Inside of a character class: the scripts that put no space between words (Thai, Lao, Tibetan, Burmese, Khmer, Tai,
+Javanese, Balinese, Japanese and Chinese)."""
+
 _LONGEST = 80
 _PRIMARY = re.compile(r"[a-z]{2,3}(-|$)")
 # Private use and special codes name no language: only "und" (unknown) and "mul" (several) say something of a text.

@@ -1,0 +1,101 @@
+"""Speed of finding repetition, as ratios measured in one run.
+
+    python benchmarks/repetition.py                       # made-up answers
+    python benchmarks/repetition.py texts.txt             # one text on each line
+
+Against the plain way, which counts every window of 20 tokens as a tuple; both must say the same of every text. Then
+the time for one text that gets twice as long again and again, which must grow as its length does. Times are the best of
+three.
+"""
+
+from __future__ import annotations
+
+import argparse
+import time
+from collections import Counter
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mores.longform.repetition import BATCH, TIMES, WINDOW, repeated_windows, repetitions
+from mores.longform.tokens import default_tokenizer, tokens
+
+TEXTS, LENGTH, LONGEST = 2_000, 400, 800_000
+WORDS = ["water", "river", "people", "village", "song", "bread", "stone", "light", "market", "winter", "elder", "dance"]
+
+
+def make_texts(count: int) -> list[str]:
+    """Answers of about 400 tokens from the same few words; one in ten runs into a loop, as models do."""
+    rng = np.random.default_rng(0)
+    texts = []
+    for at in range(count):
+        words = [WORDS[n] for n in rng.integers(0, len(WORDS), LENGTH)]
+        if at % 10 == 0:
+            words[100:] = (words[100:130] * 10)[:300]
+        texts.append(" ".join(words))
+    return texts
+
+
+def count_windows(made: Sequence[int]) -> int:
+    """The plain way: how often the most frequent window occurs."""
+    windows = Counter(tuple(made[at : at + WINDOW]) for at in range(len(made) - WINDOW + 1))
+    return max(windows.values(), default=0)
+
+
+def find_windows(made: Sequence[Sequence[int]]) -> list[int]:
+    """Ours: the same number where it is high enough, else 0."""
+    found = [one for at in range(0, len(made), BATCH) for one in repeated_windows(made[at : at + BATCH])]
+    return [0 if one is None else one.size for one in found]
+
+
+def clock(work: Callable[[], Any]) -> tuple[float, Any]:
+    """The least seconds of three runs, and what the last gave."""
+    seconds = []
+    for _ in range(3):
+        started = time.perf_counter()
+        result = work()
+        seconds.append(time.perf_counter() - started)
+    return min(seconds), result
+
+
+def compare(texts: list[str]) -> None:
+    """Windows alone, and the share of all the time that is tokenization."""
+    tokenizing, made = clock(lambda: [tokens(text) for text in texts])
+    plain, counts = clock(lambda: [count_windows(one) for one in made])
+    ours, found = clock(lambda: find_windows(made))
+    if found != [count if count >= TIMES else 0 for count in counts]:
+        raise SystemExit("the two ways do not agree")
+    whole, _ = clock(lambda: repetitions(texts))
+    total = sum(map(len, made))
+    print(f"{len(texts):,} texts, {total:,} tokens by {type(default_tokenizer()).__name__}")
+    print(f"windows: plain {plain:.3f} s, ours {ours:.3f} s: {plain / ours:.1f} times as fast")
+    print(f"tokenization {tokenizing:.3f} s; all together {whole:.3f} s, {len(texts) / whole:,.0f} texts/s")
+
+
+def grow(longest: int) -> None:
+    """Seconds by length, for a text in which nothing repeats and one in which everything does."""
+    print(f"{'tokens':>9} {'distinct':>10} {'ns/token':>9} {'repeating':>10} {'ns/token':>9}")
+    length = longest // 32
+    while length <= longest:
+        distinct = np.random.default_rng(length).integers(0, 199_998, length).tolist()
+        looped = (distinct[:37] * (length // 37 + 1))[:length]
+        first, second = (clock(partial(repeated_windows, [made]))[0] for made in (distinct, looped))
+        print(f"{length:>9,} {first:>9.3f}s {first / length * 1e9:>9.0f} {second:>9.3f}s {second / length * 1e9:>9.0f}")
+        length *= 2
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("texts", nargs="?", type=Path, help="a file with one text on each line")
+    parser.add_argument("--count", type=int, default=TEXTS, help="how many texts to make up")
+    parser.add_argument("--longest", type=int, default=LONGEST, help="tokens of the longest text")
+    given = parser.parse_args()
+    compare(given.texts.read_text("utf-8").splitlines() if given.texts else make_texts(given.count))
+    grow(given.longest)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,112 @@
+"""`corpus:PATH`: BM25 over the user's own documents, a JSON Lines or text file or a folder of them.
+
+The index is built at the first use and kept in the user's cache, under the hash of the documents: a corpus that has
+changed is another one. Nothing leaves the machine.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from hashlib import blake2b, file_digest
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+from mores.cache import cache_folder
+from mores.errors import ConfigError, InputError, StoreError
+from mores.io.source import why_unreadable
+from mores.search import index, passages, words
+from mores.search.base import Evidence, Found, Query
+from mores.search.clean import evidence
+from mores.search.passages import Document, find_documents, read_passages
+
+VERSION = 1
+_SETTINGS = (
+    VERSION, index.VERSION, words.VERSION, index.K1, index.B, passages.LONGEST, passages.OVERLAP, passages.SHORTEST,
+)  # fmt: skip
+
+
+class Corpus:
+    """Documents that are searched. What is the same on two machines has the same identity."""
+
+    def __init__(self, path: str | Path, folder: Path | None = None) -> None:
+        if not str(path):
+            raise ConfigError("corpus: needs a file or a folder, for example corpus:documents.jsonl")
+        self.name = f"corpus:{path}"
+        self._documents = find_documents(path)
+        key = _hash(self._documents)
+        self.identity = f"corpus:{key}"
+        self._index = self._open((folder or cache_folder() / "corpora") / key)
+
+    def __len__(self) -> int:
+        """The number of passages."""
+        return len(self._index)
+
+    async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
+        """The best k passages for each query; region and language make no difference."""
+        return await asyncio.to_thread(lambda: [Found(evidence=tuple(self._best(q.text, k))) for q in queries])
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _best(self, text: str, k: int) -> Iterator[Evidence]:
+        for hit in self._index.search(text, k) if k > 0 else ():
+            about, file, line = hit.passage["evidence"], hit.passage["file"], hit.passage["line"]
+            if not about["source"]:
+                about["source"] = f"{self._documents[file].path}:{line}"
+            yield Evidence(**about)
+
+    def _open(self, folder: Path) -> index.Index:
+        if not folder.exists():
+            self._build(folder)
+        try:
+            return index.Index(folder)
+        except (OSError, ValueError) as error:
+            raise StoreError(f"{folder}: a damaged index ({error}); delete the folder, it is built again") from error
+
+    def _build(self, folder: Path) -> None:
+        """Beside its place and renamed when whole; when another process was faster, theirs is as good."""
+        try:
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            draft = Path(mkdtemp(prefix=".new-", dir=folder.parent))
+        except OSError as error:
+            raise StoreError(f"{folder.parent}: cannot be written ({error}); set MORES_CACHE to a folder") from error
+        try:
+            if not index.build_index(draft, self._passages(), _searched):
+                raise InputError(f"{self.name.removeprefix('corpus:')}: no text in it; nothing can be found there")
+            with suppress(OSError):
+                draft.rename(folder)
+            if not folder.exists():
+                raise StoreError(f"{folder}: cannot be written; set MORES_CACHE to another folder")
+        except OSError as error:
+            raise StoreError(f"{folder}: cannot be written ({error}); free some space or set MORES_CACHE") from error
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+    def _passages(self) -> Iterator[dict[str, Any]]:
+        """Cleaned here, once, and not at every query; the path is added then, since it may be another one."""
+        for number, document in enumerate(self._documents):
+            for row in read_passages(document):
+                piece = evidence(row.text, row.title, row.source, row.date)
+                if piece is not None:
+                    yield {"evidence": piece.model_dump(), "file": number, "line": row.line}
+
+
+def _searched(passage: dict[str, Any]) -> str:
+    return f"{passage['evidence']['title']}\n{passage['evidence']['text']}"
+
+
+def _hash(documents: list[Document]) -> str:
+    """Names, contents and settings; a time stamp would make a copy another corpus."""
+    whole = blake2b(repr(_SETTINGS).encode(), digest_size=16)
+    for document in documents:
+        try:
+            with document.path.open("rb") as file:
+                content = file_digest(file, blake2b).digest()
+        except OSError as error:
+            raise InputError(f"{document.path}: {why_unreadable(error)}") from error
+        whole.update(repr((document.name, content)).encode())
+    return whole.hexdigest()

@@ -1,0 +1,50 @@
+"""`fake:NAME`: searches for tests and for trying out a pipeline; nothing is looked up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from mores.errors import ConfigError
+from mores.search.base import Evidence, Found, Query
+from mores.types import Failure, FailureKind
+
+
+class FakeSearch:
+    """Finds what a function says."""
+
+    def __init__(self, name: str, answer: Callable[[Query], Found]) -> None:
+        self.name = self.identity = f"fake:{name}"
+        self.asked: list[Query] = []
+        self._answer = answer
+
+    async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
+        """What the function says of each."""
+        self.asked += queries
+        found = [self._answer(query) for query in queries]
+        return [one.model_copy(update={"evidence": one.evidence[:k]}) for one in found]
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+
+def _echo(query: Query) -> Found:
+    return Found(evidence=(Evidence(text=query.text, title="Echo", source="fake:echo"),))
+
+
+def _none(_: Query) -> Found:
+    return Found()
+
+
+def _fail(_: Query) -> Found:
+    return Found(failure=Failure(kind=FailureKind.MODEL, reason="fake:fail finds nothing on purpose"))
+
+
+FAKES: dict[str, Callable[[Query], Found]] = {"echo": _echo, "none": _none, "fail": _fail}
+"""What each does: gives the query back, finds nothing, fails."""
+
+
+def fake(name: str) -> FakeSearch:
+    """The fake of that name."""
+    if name not in FAKES:
+        raise ConfigError(f"fake:{name}: no such search; there are {', '.join(f'fake:{known}' for known in FAKES)}")
+    return FakeSearch(name, FAKES[name])

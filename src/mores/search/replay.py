@@ -1,0 +1,164 @@
+"""`replay:FILE`: searches that were recorded, so that a run can be repeated by anyone, without a key and for nothing.
+
+A recording is JSON Lines, one query with its results per line; `Recording` writes it while another backend searches.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from hashlib import blake2b, file_digest
+from pathlib import Path
+from typing import IO, Any
+
+from pydantic import ValidationError
+
+from mores.errors import ConfigError, InputError, StoreError
+from mores.io import read_records
+from mores.io.source import to_path, why_unreadable
+from mores.search.base import Evidence, Found, Query, Search
+from mores.search.clean import writable
+from mores.types import Failure, FailureKind, Record
+
+_BEGINNING = b'{"query":'
+"""Of every line that `Recording` writes."""
+
+
+class Recorded(Record):
+    """One search and what it gave."""
+
+    query: str
+    language: str | None = None
+    """With the region, for whom it was asked; without both, for anybody."""
+    region: str | None = None
+    k: int | None = None
+    """How many results were asked for; None when these are all that there are."""
+    evidence: tuple[Evidence, ...]
+
+    @property
+    def asked(self) -> Query:
+        """The query."""
+        return Query(self.query, self.language, self.region)
+
+    @property
+    def whole(self) -> bool:
+        """Whether asking for more would not have given more."""
+        return self.k is None or len(self.evidence) < self.k
+
+    def gives(self, k: int) -> bool:
+        """Whether the best k are in it."""
+        return self.whole or len(self.evidence) >= k
+
+
+class Replay:
+    """A recording that is searched; a query that is not in it is a failure that says so."""
+
+    def __init__(self, path: str | Path) -> None:
+        if not str(path):
+            raise ConfigError("replay: needs a file, for example replay:searches.jsonl")
+        self.name = f"replay:{path}"
+        place = to_path(path)
+        self.identity = f"replay:{_hash(place)}"
+        self._recorded: dict[Query, Recorded] = {}
+        for recorded in read_records(place, Recorded):
+            _add(self._recorded, recorded)
+
+    async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
+        """What was recorded for each query."""
+        return [self._find_one(writable(query), k) for query in queries]
+
+    async def close(self) -> None:
+        """Nothing to let go of."""
+
+    def _find_one(self, query: Query, k: int) -> Found:
+        recorded = self._recorded.get(query) or self._recorded.get(Query(query.text))
+        if recorded is None:
+            return self._missing(query, "not in the recording")
+        if not recorded.gives(k):
+            return self._missing(query, f"recorded with {recorded.k} results, and {k} are asked for")
+        return Found(evidence=recorded.evidence[:k])
+
+    def _missing(self, query: Query, what: str) -> Found:
+        shown = query.text if len(query.text) <= 80 else query.text[:80] + "…"
+        reason = f"{self.name}: {shown!r} is {what}; record it with another search"
+        return Found(failure=Failure(kind=FailureKind.MODEL, reason=reason))
+
+
+class Recording:
+    """Writes what another search finds, line by line as it comes; a file that is there goes on where it ends."""
+
+    def __init__(self, search: Search, path: str | Path) -> None:
+        self.name, self.identity = search.name, search.identity
+        self._search = search
+        self._path = to_path(path)
+        self._recorded: dict[Query, Recorded] = {}
+        self._file = self._open()
+        self._lock = asyncio.Lock()
+
+    async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
+        """What the other finds, once it is written."""
+        found = await self._search.find(queries, k)
+        async with self._lock:
+            for query, one in zip(map(writable, queries), found, strict=True):
+                if one.failure is None:
+                    self._write(Recorded(**_asked(query), k=k, evidence=one.evidence))
+            self._file.flush()
+        return found
+
+    async def close(self) -> None:
+        """Close the file and the other search."""
+        self._file.close()
+        await self._search.close()
+
+    def _write(self, recorded: Recorded) -> None:
+        if _add(self._recorded, recorded):
+            self._file.write(recorded.model_dump_json().encode() + b"\n")
+
+    def _open(self) -> IO[bytes]:
+        try:
+            if self._path.exists():
+                _mend(self._path)
+                for recorded in read_records(self._path, Recorded):
+                    _add(self._recorded, recorded)
+            return self._path.open("ab")
+        except OSError as error:
+            raise StoreError(f"{self._path}: cannot be written ({error}); choose another name") from error
+
+
+def _asked(query: Query) -> dict[str, Any]:
+    return {"query": query.text, "language": query.language, "region": query.region}
+
+
+def _add(known: dict[Query, Recorded], recorded: Recorded) -> bool:
+    """Keep a search unless a better one of the same query is known; of two the one with more results."""
+    before = known.get(recorded.asked)
+    if before is not None and (before.whole or len(before.evidence) >= len(recorded.evidence)):
+        return False
+    known[recorded.asked] = recorded
+    return True
+
+
+def _mend(path: Path) -> None:
+    """End the last line; when a run was killed in the middle of it, take it away. Of other files nothing is taken."""
+    with path.open("rb+") as file:
+        end = file.seek(0, os.SEEK_END)
+        while end and (file.seek(end - 1), file.read(1))[1] != b"\n":
+            end -= 1
+        file.seek(end)
+        last = file.read()
+        try:
+            if last:
+                Recorded.model_validate_json(last)
+                file.write(b"\n")
+        except ValidationError:
+            if last.startswith(_BEGINNING[: len(last)]):
+                file.truncate(end)
+
+
+def _hash(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            return file_digest(file, lambda: blake2b(digest_size=16)).hexdigest()
+    except OSError as error:
+        raise InputError(f"{path}: {why_unreadable(error)}") from error

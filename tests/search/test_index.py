@@ -1,0 +1,93 @@
+"""BM25: numbers worked out by hand, against a plain reference, and against a library."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections import Counter
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mores.search.index import K1, B, Index, build_index
+
+
+def open_index(texts: list[str], folder: Path) -> Index:
+    build_index(folder, ({"text": text, "n": n} for n, text in enumerate(texts)), lambda passage: str(passage["text"]))
+    return Index(folder)
+
+
+def found(index: Index, query: str, k: int) -> list[tuple[int, float]]:
+    return [(hit.passage["n"], hit.score) for hit in index.search(query, k)]
+
+
+def reference(texts: list[str], query: str, k: int) -> list[tuple[int, float]]:
+    """As it is written in the books."""
+    documents = [text.split() for text in texts]
+    mean = sum(map(len, documents)) / len(documents)
+    holding = Counter(word for document in documents for word in set(document))
+    scores = []
+    for n, document in enumerate(documents):
+        score = 0.0
+        for word in query.split():
+            times = document.count(word)
+            rarity = math.log(1 + (len(documents) - holding[word] + 0.5) / (holding[word] + 0.5))
+            score += rarity * times / (times + K1 * (1 - B + B * len(document) / mean)) if times else 0.0
+        scores.append((n, score))
+    return sorted((one for one in scores if one[1] > 0), key=lambda one: (-one[1], one[0]))[:k]
+
+
+def test_scores_by_hand(tmp_path: Path) -> None:
+    # Mean length 2. "tea" is in 1 of 2: ln(1 + 1.5/1.5) = ln 2; once in a text of mean length: 1/(1 + 1.5) = 0.4.
+    index = open_index(["green tea", "black coffee"], tmp_path)
+    ((place, score),) = found(index, "tea", 5)
+    assert place == 0
+    assert score == pytest.approx(0.4 * math.log(2), rel=1e-6)
+
+
+def test_equal_passages_come_in_their_order(tmp_path: Path) -> None:
+    index = open_index(["rice and beans"] * 400 + ["rice"] + ["rice and beans"] * 400, tmp_path)
+    assert [place for place, _ in found(index, "rice", 5)] == [400, 0, 1, 2, 3]
+    assert [place for place, _ in found(index, "beans", 3)] == [0, 1, 2]
+
+
+def test_what_shares_no_word_is_not_found(tmp_path: Path) -> None:
+    index = open_index(["green tea", "black coffee"], tmp_path)
+    assert found(index, "kava", 5) == []
+    assert found(index, "", 5) == []
+    assert [place for place, _ in found(index, "TEA, coffee!", 1)] == [0]
+
+
+@settings(max_examples=50)
+@given(st.integers(0, 2**32), st.integers(1, 400), st.integers(1, 30))
+def test_the_same_as_the_reference(seed: int, size: int, k: int) -> None:
+    draw = random.Random(seed)
+    letters = [chr(97 + n) * 2 for n in range(26)]
+    weights = [1 / (n + 1) for n in range(26)]
+    texts = [" ".join(draw.choices(letters, weights, k=draw.randint(1, 12))) for _ in range(size)]
+    query = " ".join(draw.choices(letters, weights, k=4))
+    with TemporaryDirectory() as folder:
+        ours = found(open_index(texts, Path(folder)), query, k)
+    theirs = reference(texts, query, size)
+    assert [score for _, score in ours] == pytest.approx([score for _, score in theirs[:k]], rel=1e-5)
+    exact = dict(theirs)  # scores that differ only by rounding may change places
+    assert [exact[place] for place, _ in ours] == pytest.approx([score for _, score in ours], rel=1e-5)
+
+
+def test_the_same_as_a_library(tmp_path: Path) -> None:
+    bm25s = pytest.importorskip("bm25s", reason="bm25s is not installed; pip install 'mores[meta]'")
+    draw = random.Random(7)
+    vocabulary = [f"w{n}" for n in range(3000)]
+    weights = [1 / (n + 1) for n in range(3000)]
+    documents = [draw.choices(vocabulary, weights, k=draw.randint(5, 60)) for _ in range(2000)]
+    index = open_index([" ".join(document) for document in documents], tmp_path)
+    theirs = bm25s.BM25(k1=K1, b=B, method="lucene")
+    theirs.index(documents, show_progress=False)
+    for document in documents[:50]:
+        query = document[:8]
+        _, scores = theirs.retrieve([query], k=10, show_progress=False)
+        ours = [score for _, score in found(index, " ".join(query), 10)]
+        assert ours == pytest.approx([score for score in scores[0].tolist() if score > 0], rel=1e-4)

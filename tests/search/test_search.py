@@ -1,0 +1,104 @@
+"""The registry: names, options, cost, and one contract for every kind."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from mores.engine import Counts, Limits
+from mores.engine.loop import run
+from mores.errors import ConfigError
+from mores.search import KINDS, Found, Options, Query, Search, open_search, search_cost
+from tests.search.server import KEY, Server
+
+
+@pytest.fixture(autouse=True)
+def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MORES_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("SERPER_API_KEY", KEY)
+    (tmp_path / "c.txt").write_text("Kava is drunk in Fiji.")
+    (tmp_path / "r.jsonl").write_text('{"query": "kava", "evidence": [{"text": "Kava is drunk."}]}')
+
+
+def find(search: Search, queries: list[Query], k: int) -> list[Found]:
+    async def ask() -> list[Found]:
+        try:
+            return await search.find(queries, k)
+        finally:
+            await search.close()
+
+    return run(ask())
+
+
+NAMES = {"serper": "serper", "corpus": "corpus:{}/c.txt", "replay": "replay:{}/r.jsonl", "fake": "fake:echo"}
+
+
+def test_every_kind_is_in_the_contract() -> None:
+    assert set(NAMES) == set(KINDS)
+
+
+@pytest.mark.parametrize("kind", NAMES)
+def test_every_kind_keeps_the_contract(kind: str, tmp_path: Path) -> None:
+    name = NAMES[kind].format(tmp_path)
+    with Server() as server:
+        options = Options(base_url=server.url)
+        search, again = open_search(name, options), open_search(name, options)
+        assert search.name == name
+        assert search.identity == again.identity != ""
+        found = find(search, [Query("kava"), Query("kava", "en", "FJ"), Query("kava")], 1)
+        assert [len(one.evidence) for one in found] == [1, 1, 1]
+        assert found[0] == found[2]
+        assert all("kava" in one.evidence[0].text.lower() for one in found)
+        assert find(again, [], 1) == []
+
+
+def test_paid_results_are_cached_and_counted(tmp_path: Path) -> None:
+    counts = Counts()
+    with Server() as server:
+        options = Options(base_url=server.url, store=tmp_path / "s.db", counts=counts, limits=Limits(concurrency=2))
+        for _ in range(2):
+            find(open_search("serper", options), [Query("kava"), Query("tea")], 10)
+        assert len(server.asked) == 2
+        find(open_search("serper:boxes", options), [Query("kava")], 10)
+        assert len(server.asked) == 3
+    assert (counts.calls, counts.cached) == (3, 2)
+
+
+def test_any_search_can_be_recorded(tmp_path: Path) -> None:
+    queries = [Query("kava"), Query("zzz")]
+    first = find(open_search(f"corpus:{tmp_path}/c.txt", Options(record=tmp_path / "new.jsonl")), queries, 3)
+    assert find(open_search(f"replay:{tmp_path}/new.jsonl"), queries, 3) == first
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("serpr", "did you mean 'serper'"),
+        ("corpsu:x", "did you mean 'corpus'"),
+        ("", "there are serper"),
+        ("serper:box", "serper:boxes"),
+        ("fake:x", "fake:echo"),
+        ("corpus:", "corpus:documents.jsonl"),
+        ("corpus", "corpus:documents.jsonl"),
+        ("replay", "replay:searches.jsonl"),
+    ],
+)
+def test_wrong_names_get_a_hint(name: str, hint: str) -> None:
+    with pytest.raises(ConfigError, match=hint):
+        open_search(name)
+
+
+def test_cost() -> None:
+    assert search_cost("serper", 1000, 10) == pytest.approx(1.0)
+    assert search_cost("serper:boxes", 1000, 20) == pytest.approx(2.0)
+    assert search_cost("serper", 1000, 10, price=0.0003) == pytest.approx(0.3)
+    assert search_cost("corpus:x", 1000, 10) == 0.0
+
+
+def test_the_package_loads_no_backend() -> None:
+    code = "import sys, mores.search; print([m for m in sys.modules if m.startswith('mores.search.')])"
+    loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert loaded.strip() == "['mores.search.base', 'mores.search.stream']"
