@@ -18,8 +18,9 @@ LAYERS = [
     {"models"},
     {"engine"},
     {"metric", "factory", "search"},
-    {"meta", "longform"},
+    {"meta", "longform", "train"},
     {"bench"},
+    {"diagnose"},
     {"report"},
     {"cli"},
 ]

@@ -92,13 +92,17 @@ def language(value: str) -> str:
     return found
 
 
+OWN_NAMES = {"bal": "Balochi", "rn": "Kirundi"}
+"""Names that speakers use in English, where the tables have another."""
+
+
 @lru_cache(maxsize=4096)
 def language_name(tag: str) -> str:
     """The English name of a language, for example `Portuguese (Brazil)`."""
     known = Language.get(language(tag))
     details = [known.script_name()] if known.script else []
     details += [_territory_name(known.territory)] if known.territory else []
-    name = str(known.language_name())
+    name = OWN_NAMES.get(str(known.language)) or str(known.language_name())
     return f"{name} ({', '.join(details)})" if details else name
 
 

@@ -17,7 +17,7 @@ from mores.bench.benchmark import Benchmark, Graded, Label, Verdict
 from mores.bench.choice import grade_letter
 from mores.bench.score import Scores
 from mores.errors import ConfigError, InputError
-from mores.types import Failure, Item
+from mores.types import Failure, Item, Response
 
 NOT_RELEASED = {"msqa": {"region", "tier"}}
 """Groupings by columns that a release lacks and that a user may add."""
@@ -48,7 +48,8 @@ def oracle(one: Benchmark, item: Item) -> str:
 def test_it_is_registered_under_its_name(name: str) -> None:
     one = benchmark(name)
     assert one.name == name
-    assert (one.grade is None) != (one.judging is None), "exactly one of both grades"
+    ways = (one.grade, one.judging, one.long_answer)
+    assert sum(way is not None for way in ways) == 1, "exactly one of the three grades"
     assert all((one.title, one.version, one.licence, one.homepage.startswith("https://"), one.files, one.source))
 
 
@@ -67,7 +68,7 @@ def test_items_can_be_asked_and_graded(name: str) -> None:
             *_, last = one.messages(item, variant)
             assert last.content.strip()
             assert not re.search(r"\{(question|options?|scenario|story|country|rule|answer)\}", last.content)
-        assert item.target
+        assert item.target or one.long_answer
         assert all(target.strip() for target in item.target)
         if item.choices:
             assert len(set(item.choices)) == len(item.choices)
@@ -76,9 +77,12 @@ def test_items_can_be_asked_and_graded(name: str) -> None:
 
 
 def graded(one: Benchmark, items: Sequence[Item]) -> list[Verdict]:
-    """The oracle's answers, graded by rule, or by a judge who is always content."""
+    """The oracle's answers, graded by rule, or by a judge who is always content; perfect where answers are long."""
     found = []
     for item in items:
+        if one.long_answer:
+            found.append(Verdict(item_id=item.id, unit=one.unit(item), answer="x", values={"S": 1.0}))
+            continue
         if one.grade is None:
             label: Label | None = Label.CORRECT
         else:
@@ -108,9 +112,17 @@ def test_nonsense_is_no_right_answer(name: str) -> None:
     if one.grade is not None:
         found = one.grade(item, "Zzyzx qwrtp, vlkmn.")
         assert isinstance(found, Failure) or found.label is not Label.CORRECT
-    else:
-        assert one.judging is not None
+    elif one.judging is not None:
         assert isinstance(one.judging.read(item, "x", "Zzyzx qwrtp, vlkmn.", False), Failure)
+
+
+def test_a_long_answer_is_made_of_what_was_said(name: str) -> None:
+    one = benchmark(name)
+    for item in read(name) if one.long_answer else ():
+        assert one.long_answer
+        made = one.long_answer(item, Response(item_id=item.id, model="m", text="said"))
+        assert (made.id, made.question, made.answer, made.model) == (item.id, item.prompt, "said", "m")
+        assert (made.language, made.kind) == (item.language, item.metadata["kind"])
 
 
 def test_the_judge_is_told_the_answer_and_the_target(name: str) -> None:

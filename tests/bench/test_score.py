@@ -193,6 +193,13 @@ def test_other_figures_are_made_of_the_counts() -> None:
     assert nothing.figures["accuracy"].value == 0.0
 
 
+def test_several_answers_to_one_question_say_nothing_of_others() -> None:
+    alone = score([(item("q"), [RIGHT, RIGHT, WRONG])]).figures["accuracy"]
+    assert (alone.value, alone.low, alone.high) == (2 / 3, None, None)
+    two = score([(item("q"), [RIGHT, RIGHT, WRONG]), (item("r"), [WRONG, WRONG, WRONG])]).figures["accuracy"]
+    assert (two.low, two.high) == (0, 2 / 3)
+
+
 def test_no_division_by_zero() -> None:
     found = ratios(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
     assert found[0] == 0.5
@@ -203,9 +210,8 @@ def test_no_division_by_zero() -> None:
 def test_every_verdict_is_counted_once_and_values_lie_in_their_intervals(answers: list[list[Label | None]]) -> None:
     found = score([(item(str(n), region="DE" if n % 2 else "JP"), labels) for n, labels in enumerate(answers)])
     for _, _, _, result in every(found):
-        if result.value is not None:
-            assert result.low is not None
-            assert result.high is not None
+        if result.low is not None and result.high is not None:
+            assert result.value is not None
             assert 0 <= result.low <= result.value + 1e-9
             assert result.value - 1e-9 <= result.high <= 1
     overall = found.figures["accuracy"]

@@ -15,6 +15,7 @@ BENCHMARKS = {
     "culturalbench-easy": "culturalbench:EASY",
     "culturalbench-hard": "culturalbench:HARD",
     "culturall": "culturall:CULTURALL",
+    "calmqa": "calmqa:CALMQA",
     "blend": "blend:CHOICE",
     "blend-short": "blend:SHORT",
     "normad": "normad:NORMAD",

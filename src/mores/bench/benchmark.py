@@ -15,9 +15,10 @@ from typing import Protocol
 from pydantic import Field
 
 from mores.errors import InputError
+from mores.longform.records import LongAnswer
 from mores.models.base import Message
 from mores.stats.classification import Floats, ratios
-from mores.types import Failure, Item, Record
+from mores.types import Failure, Item, Record, Response
 
 OnBad = Callable[[InputError], None]
 LABELS = "labels"
@@ -125,7 +126,8 @@ class Benchmark:
     """Name of the folder among the data; also of the factory's source, where there is one."""
     grade: Grade | None = None
     judging: Judging | None = None
-    """Exactly one of both."""
+    long_answer: Callable[[Item, Response], LongAnswer] | None = None
+    """Exactly one of the three; the last where answers are long, and `mores.longform` appraises them."""
     figures: Mapping[str, Figure] = field(default_factory=lambda: ACCURACY)
     """What is said of a group of questions; the first is the headline."""
     groupings: tuple[str, ...] = ("region", "language", "topic")

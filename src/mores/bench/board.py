@@ -9,17 +9,17 @@ share of right answers to each question. The p-values of one benchmark are adjus
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
 
 import numpy as np
-from pydantic import ValidationError
 
 from mores.bench.benchmark import Verdict
+from mores.bench.folder import RunFolder, find_runs
 from mores.bench.score import BenchResult, tally
-from mores.errors import ConfigError, InputError
-from mores.io import read_records
+from mores.errors import ConfigError
 from mores.signature import read_signature
 from mores.stats.resampling import adjust_p_values, compare_means
 from mores.types import Record, Result
@@ -131,45 +131,33 @@ def read_runs(folders: Iterable[Path]) -> list[Entry]:
     """Every run in these folders, and in those inside them."""
     found: dict[Path, Entry] = {}
     for folder in folders:
-        for path in result_paths(folder):
-            found.setdefault(path.resolve(), _read(path))
+        for run in find_runs(folder):
+            found.setdefault(run.path.resolve(), _read(run))
     return list(found.values())
 
 
-def result_paths(folder: Path) -> list[Path]:
-    """The results in a folder, and in those inside it."""
-    paths = sorted(folder.rglob("result.json"))
-    if not paths:
-        raise InputError(f"{folder}: there is no result.json in it; give folders that `mores bench` wrote")
-    return paths
+def _read(run: RunFolder) -> Entry:
+    verdicts, result = run.verdicts(), run.result()
+    credit = measure_of(verdicts, _headline(result)) if result.measured else credit_of(verdicts)
+    return Entry(str(run.path), result, credit)
 
 
-def read_result(path: Path) -> BenchResult:
-    """A `result.json`."""
-    try:
-        return BenchResult.model_validate_json(path.read_bytes())
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"]))
-        raise InputError(f"{path}: {where}: {first['msg']}; expected the result of `mores bench`") from error
-
-
-def read_verdicts(path: Path) -> Iterator[Verdict]:
-    """The verdicts that lie beside a `result.json`."""
-    verdicts = path.with_name("verdicts.jsonl")
-    if not verdicts.is_file():
-        raise InputError(f"{path}: there is no verdicts.jsonl beside it; run `mores bench` again with the same --out")
-    return read_records(verdicts, Verdict)
-
-
-def _read(path: Path) -> Entry:
-    verdicts = read_verdicts(path)
-    return Entry(str(path.parent), read_result(path), credit_of(verdicts))
+def _headline(result: BenchResult) -> str:
+    return next(iter(result.figures), "")
 
 
 def credit_of(verdicts: Iterable[Verdict]) -> dict[str, float]:
     """The share of right answers to each question that has a score."""
     return {unit: right / graded for unit, (right, graded) in tally(verdicts).items()}
+
+
+def measure_of(verdicts: Iterable[Verdict], name: str) -> dict[str, float]:
+    """The mean of a measure of the answers to each question that has it."""
+    measured: dict[str, list[float]] = defaultdict(list)
+    for verdict in verdicts:
+        if (value := verdict.values.get(name)) is not None:
+            measured[verdict.unit].append(value)
+    return {unit: fmean(own) for unit, own in measured.items()}
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------
@@ -191,10 +179,10 @@ def _league(name: str, entries: list[Entry], force: bool) -> League:
     notes += [note for field in ALIKE if (note := _differing(name, field, entries))]
     ranked = sorted(entries, key=lambda e: (e.headline.value is None, -(e.headline.value or 0.0), e.result.model))
     names, first = _names(ranked), ranked[0].result
-    if first.figures and next(iter(first.figures)) != "accuracy":
-        notes.append(f"ranks are by {next(iter(first.figures))}, p is of the share of right answers")
+    if _headline(first) not in ("", "accuracy") and not first.measured:
+        notes.append(f"ranks are by {_headline(first)}, p is of the share of right answers")
     return League(
-        benchmark=name, title=first.title, figure=next(iter(first.figures), ""), references=first.references,
+        benchmark=name, title=first.title, figure=_headline(first), references=first.references,
         standings=tuple(_standings(ranked, names)), notes=tuple(notes),
     )  # fmt: skip
 

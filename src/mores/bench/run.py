@@ -1,11 +1,4 @@
-"""One run of a benchmark: ask, grade, add up. Each stage writes a plain file, so that a stopped run goes on.
-
-| file | what |
-| --- | --- |
-| `evidence.jsonl` | what a search found, where there is one |
-| `responses.jsonl` | what the model said, one `Response` per line, with the item's id and the number of the sample |
-| `verdicts.jsonl` | the same graded, one `Verdict` per line |
-| `result.json` | the `BenchResult` |
+"""One run of a benchmark: ask, grade, add up. Each stage writes a plain file (`folder.py`): a stopped run goes on.
 
 Memory does not grow with the number of samples: items are held, answers are not.
 """

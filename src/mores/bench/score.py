@@ -33,6 +33,8 @@ class BenchResult(Record):
     """By name; the first is the headline."""
     by: dict[str, dict[str, dict[str, Result]]]
     """Grouping, group, figure."""
+    measured: bool = False
+    """Whether answers are measured rather than right or wrong."""
     rows: Result | None = None
     """Share of right parts, where questions have several: it flatters, so it is never the headline."""
     references: dict[str, float] = Field(default_factory=dict)
@@ -119,6 +121,7 @@ class Scores:
             samples=self._samples,
             figures=self._figures(list(self._parts)),
             by={name: groups for name, groups in by.items() if groups},
+            measured=not self.benchmark.figures,
             rows=self._row_accuracy() if several else None,
             references=dict(self.benchmark.references(self.items)),
             failures=dict(self._failures),
@@ -193,7 +196,8 @@ def _result(name: str, figure: Callable[[Floats], Floats], sums: Floats, n: int,
     return Result(name=name, value=value, low=low, high=high, n=n, unscored=unscored)
 
 
-def _interval(figure: Callable[[Floats], Floats], sums: Floats) -> tuple[float, float]:
+def _interval(figure: Callable[[Floats], Floats], sums: Floats) -> tuple[float, float] | tuple[None, None]:
+    """None for what is drawn from one question: it says nothing of others."""
     if figure is accuracy and (sums.sum(axis=1) == 1).all():
         return wilson(int(sums[:, 0].sum()), len(sums))
-    return percentiles(figure(resample_sums(sums).T))
+    return percentiles(figure(resample_sums(sums).T)) if len(sums) > 1 else (None, None)

@@ -16,6 +16,9 @@ COMMANDS = {
     "score": "Find the cultural errors in texts.",
     "bench": "Measure how well a model knows cultures.",
     "board": "Rank the models of several runs.",
+    "tiers": "Sort the questions of a benchmark by how hard they are.",
+    "topics": "Let a model sort the questions of a benchmark by topic.",
+    "longform": "Judge long answers: language, repetition, facts, relevance.",
     "judge-check": "Test how far a judge of answers can be trusted.",
     "show": "Look at judgements that exist, by a model or by people.",
     "pull": "Get the embedded model, or another GGUF file.",
@@ -23,6 +26,7 @@ COMMANDS = {
     "meta": "Measure how good metrics are at finding cultural errors.",
     "compare": "Test whether two judges or two models differ.",
     "build": "Make training and test data with errors from cultural datasets.",
+    "collect": "Filter, translate and label questions for a cultural dataset.",
     "sources": "List the datasets that training data are made from.",
 }
 """Every subcommand with its line of help; the module of the same name is imported when it is used."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
@@ -16,21 +16,25 @@ from rich.console import Console
 from rich.table import Table
 
 from mores.bench import BENCHMARKS, benchmark
+from mores.bench.appraise import join_signatures, write_answers, write_verdicts
 from mores.bench.benchmark import Benchmark, Label, Verdict
 from mores.bench.evidence import Retrieval, read_retrieval, retrieve
+from mores.bench.folder import EVIDENCE, RESPONSES, RESULT, VERDICTS, RunFolder
 from mores.bench.labels import label, read_labels
 from mores.bench.panel import combine
 from mores.bench.run import Run
 from mores.bench.score import BenchResult
 from mores.cli import options
-from mores.cli.progress import Bar
+from mores.cli.appraise import Setup, counting_of, facts_of, long_options, open_evaluation, run_stages, write_results
+from mores.cli.progress import stage
 from mores.engine import Counts
-from mores.engine.cost import Price, price_of
-from mores.engine.loop import run
+from mores.engine.cost import price_of
 from mores.engine.store import opened
 from mores.errors import ConfigError, InputError, ModelError
 from mores.factory.sources import download
-from mores.io import read_records, write_text
+from mores.io import write_text
+from mores.longform.summary import Counting, summarise
+from mores.metric import Metric
 from mores.models import open_model
 from mores.report.bench import bench_page
 from mores.report.bench_answers import BenchRun
@@ -39,6 +43,8 @@ from mores.search import open_search, search_cost
 from mores.types import Item, Result
 
 LIST = "list"
+Grading = Callable[[Run, Path, Path, str | None], dict[str, Any]]
+"""Grades what a model said and says more of the result."""
 
 
 @click.command()
@@ -50,6 +56,7 @@ LIST = "list"
     metavar="MODEL",
     help="Model that grades answers, where a benchmark needs one; given several times, the majority of them counts.",
 )
+@long_options
 @click.option("--judge-url", metavar="URL", help="Address of its server  [default: as for the model].")
 @click.option(
     "--data",
@@ -132,11 +139,13 @@ def _bench(
     by_logprob, labels = given.pop("by_logprob"), read_labels(given.pop("labels"))
     search, results = given.pop("search"), given.pop("results")
     unjudged = Label.INCORRECT if given.pop("judge_failures") == "incorrect" else None
+    setup = Setup(given.pop("lid"), judges[0] if judges else None, facts_of(given))
     heat, seed = given.pop("temperature"), options.number("seed", given.pop("seed"), int)
     how = options.served(given)
     stack.enter_context(options.run_of(how))
     graders = tuple(open_model(judge, options.judge_of(how, judge_url)) for judge in dict.fromkeys(judges))
     store = stack.enter_context(opened(how.store))
+    judging = replace(how, model=setup.judge or how.model, options=options.judge_of(how, judge_url), store=store)
     found = []
     for one in chosen:
         items = read_items(one, data, limit)
@@ -154,15 +163,16 @@ def _bench(
         folder.mkdir(parents=True, exist_ok=True)
         if search:
             job.retrieval = _search(job, search, results, folder)
-        result = _run(job, folder, price)
-        found.append(BenchRun(result, _answers(job.items, folder / "verdicts.jsonl")))
+        grade = partial(_appraise, setup, judging) if one.long_answer else _grade
+        result = _run(job, folder, price, grade)
+        found.append(BenchRun(result, _answers(job.items, folder)))
     write_text(out / "bench.html", bench_page(found))
     return [one.result for one in found]
 
 
-def _answers(items: Sequence[Item], verdicts: Path) -> Iterator[tuple[Item, Verdict]]:
+def _answers(items: Sequence[Item], folder: Path) -> Iterator[tuple[Item, Verdict]]:
     by_id = {item.id: item for item in items}
-    for verdict in read_records(verdicts, Verdict):
+    for verdict in RunFolder(folder).verdicts():
         yield by_id[verdict.item_id], verdict
 
 
@@ -212,7 +222,7 @@ def _some(one: Benchmark, items: list[Item], limit: int) -> list[Item]:
 
 
 def _search(job: Run, name: str, results: int, folder: Path) -> Retrieval:
-    counts, path = Counts(), folder / "evidence.jsonl"
+    counts, path = Counts(), folder / EVIDENCE
     search = open_search(name, SearchOptions(limits=job.limits, fresh=job.fresh, counts=counts))
     if cost := search_cost(name, len(job.items), results):
         click.echo(f"{job.benchmark.name}: {len(job.items):,} searches, at most ${cost:,.2f}", err=True)
@@ -227,45 +237,44 @@ def _search(job: Run, name: str, results: int, folder: Path) -> Retrieval:
     return read_retrieval(path, search, results)
 
 
-def _run(job: Run, folder: Path, price: str | None) -> BenchResult:
-    said, verdicts = folder / "responses.jsonl", folder / "verdicts.jsonl"
-    total = len(job.items) * job.samples
-    stage(f"{job.benchmark.name}: asking", total, price_of(job.model.name, price), lambda c: job.ask(said, c))
-    alpha = _grade(job, said, verdicts, total, price)
-    result = job.score(verdicts).model_copy(update={"agreement": alpha})
-    write_text(folder / "result.json", result.model_dump_json(indent=1) + "\n")
+def _run(job: Run, folder: Path, price: str | None, grade: Grading) -> BenchResult:
+    said, verdicts = folder / RESPONSES, folder / VERDICTS
+    RunFolder(folder).write_items(job.items)
+    rate = price_of(job.model.name, price)
+    stage(f"{job.benchmark.name}: asking", len(job.items) * job.samples, rate, lambda c: job.ask(said, c))
+    more = grade(job, said, verdicts, price)
+    result = job.score(verdicts).model_copy(update=more)
+    write_text(folder / RESULT, result.model_dump_json(indent=1) + "\n")
     return result
 
 
-def _grade(job: Run, said: Path, verdicts: Path, total: int, price: str | None) -> float | None:
-    """Grade by rule, by a judge, or by each of a panel; how far a panel agrees."""
+def _appraise(setup: Setup, how: Metric, job: Run, said: Path, verdicts: Path, price: str | None) -> dict[str, Any]:
+    """Judge long answers; the run's folder has one more, `longform`, with all that is said of each."""
+    folder, total = verdicts.with_name("longform"), len(job.items) * job.samples
+    folder.mkdir(exist_ok=True)
+    answers = folder / "answers.jsonl"
+    write_answers(job.benchmark, job.items, said, answers)
+    with ExitStack() as stack:
+        evaluation = open_evaluation(stack, setup, answers, folder, how)
+        run_stages(evaluation, job.benchmark.name, total, price)
+    counting = counting_of(evaluation, Counting())
+    write_verdicts(said, evaluation.appraised(), counting, verdicts)
+    write_results(evaluation, summarise(evaluation.appraised(), counting, evaluation.signature()), folder)
+    return {"judge": setup.judge, "signature": join_signatures(job.signature(), evaluation.signature())}
+
+
+def _grade(job: Run, said: Path, verdicts: Path, price: str | None) -> dict[str, Any]:
+    """Grade by rule, by a judge, or by each of a panel, which also says how far it agrees."""
+    total = len(job.items) * job.samples
     if not job.panel:
         rate = price_of(job.judge.name, price) if job.judge else None
         stage(f"{job.benchmark.name}: grading", total, rate, lambda c: job.grade(said, verdicts, c))
-        return None
+        return {}
     judged = {judge.name: verdicts.with_name(f"verdicts.{options.file_name(judge.name)}.jsonl") for judge in job.panel}
     for judge, path in zip(job.panel, judged.values(), strict=True):
         alone, what = replace(job, judge=judge), f"{job.benchmark.name}: grading by {judge.name}"
         stage(what, total, price_of(judge.name, price), partial(alone.grade, said, path))
-    return combine(judged, verdicts)
-
-
-def stage(
-    what: str,
-    total: int,
-    price: Price | None,
-    work: Callable[[Counts], Awaitable[None]],
-    counts: Counts | None = None,
-) -> None:
-    """Work that calls a model, with its bar."""
-    counts = counts or Counts()
-
-    async def ticking(bar: Bar) -> None:
-        async with bar.ticking():
-            await work(counts)
-
-    with Bar(what, total, counts, price) as bar:
-        run(ticking(bar))
+    return {"agreement": combine(judged, verdicts)}
 
 
 def _list(as_json: bool) -> None:
@@ -311,6 +320,8 @@ def _cells(figures: dict[str, Result]) -> list[str]:
 
 def cell(result: Result) -> str:
     """A share with its interval."""
-    if result.value is None or result.low is None or result.high is None:
+    if result.value is None:
         return "–"
+    if result.low is None or result.high is None:
+        return f"{result.value:.1%}"
     return f"{result.value:.1%} ({result.low:.1%}–{result.high:.1%})"

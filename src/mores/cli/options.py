@@ -82,6 +82,18 @@ def model_options(function: F) -> F:
     return _MODEL(function)
 
 
+def judged_options(function: F) -> F:
+    """The same where the model is a judge that need not be there; `judged` reads them."""
+    for option in reversed(_SERVING + _RUNNING):
+        function = option(function)
+    return function
+
+
+def judged(given: dict[str, Any], judge: str | None) -> Metric:
+    """As `served`; without a judge nothing is ever called."""
+    return served(given | {"model": judge or "embedded"})
+
+
 def metric(given: dict[str, Any]) -> Metric:
     """The metric that the options describe; they are taken out of `given`."""
     take = given.pop

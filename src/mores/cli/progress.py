@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
 from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self, TypeVar
@@ -14,6 +14,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from mores.engine import Counts
 from mores.engine.cost import Price
+from mores.engine.loop import run
 from mores.report.table import plain
 
 T = TypeVar("T")
@@ -87,6 +88,24 @@ class Bar:
             parts.append(f"${self._price.cost(c.prompt_tokens, c.completion_tokens):.4f}")
         parts += [f"waiting: {plain(c.problem)[:80]}"] if c.problem else []
         return ", ".join(parts)
+
+
+def stage(
+    what: str,
+    total: int,
+    price: Price | None,
+    work: Callable[[Counts], Awaitable[None]],
+    counts: Counts | None = None,
+) -> None:
+    """Work that calls a model, with its bar."""
+    counts = counts or Counts()
+
+    async def ticking(bar: Bar) -> None:
+        async with bar.ticking():
+            await work(counts)
+
+    with Bar(what, total, counts, price) as bar:
+        run(ticking(bar))
 
 
 class Stages:

@@ -14,7 +14,8 @@ from rich.table import Table
 from mores.bench import benchmark
 from mores.bench.topics import read_topic, read_topics, topic_jobs
 from mores.cli import options
-from mores.cli.bench import read_items, stage
+from mores.cli.bench import read_items
+from mores.cli.progress import stage
 from mores.engine import Counts, run
 from mores.engine.cost import price_of
 from mores.engine.store import opened

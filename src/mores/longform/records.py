@@ -6,7 +6,7 @@ from enum import StrEnum
 
 from pydantic import Field
 
-from mores.search.base import Evidence
+from mores.search.base import Evidence, Found
 from mores.types import Failure, Record
 
 
@@ -74,6 +74,78 @@ class Claim(Record):
     failure: Failure | None = None
 
 
+class Surface(Record):
+    """What can be said of an answer without a model."""
+
+    id: str
+    model: str = ""
+    language: LanguageCheck | None = None
+    """None where it was not checked."""
+    repetition: Repetition | None = None
+    tells: tuple[str, ...] = ()
+    failure: Failure | None = None
+    """Why there is no answer."""
+
+
+class Translation(Record):
+    """The question and the answer as they are judged; both None where they are not."""
+
+    id: str
+    model: str = ""
+    question: str | None = None
+    answer: str | None = None
+    english: bool = True
+    """Whether they are in English, translated or not."""
+    failure: Failure | None = None
+    """None also where an answer is not judged because of its surface."""
+
+
+class Extraction(Record):
+    """The claims of an answer."""
+
+    id: str
+    model: str = ""
+    claims: tuple[Claim, ...] | None = None
+    """Exact duplicates are dropped; None where the answer was not read, or no sentence of it could be."""
+    sentences: int = 0
+    failure: Failure | None = None
+    """Also where only some sentences could not be read."""
+
+
+class Searched(Record):
+    """What was found for the claims of an answer, in their order."""
+
+    id: str
+    model: str = ""
+    found: tuple[Found, ...] = ()
+
+
+class Decision(Record):
+    """Whether a claim is supported, or why that could not be decided."""
+
+    supported: bool | None = None
+    reason: str = ""
+    failure: Failure | None = None
+
+
+class Verification(Record):
+    """What was decided about the claims of an answer, in their order."""
+
+    id: str
+    model: str = ""
+    decisions: tuple[Decision, ...] = ()
+
+
+class Judged(Record):
+    """Whether an answer is relevant, or why that could not be judged."""
+
+    id: str
+    model: str = ""
+    relevant: bool | None = None
+    reason: str = ""
+    failure: Failure | None = None
+
+
 class Appraisal(Record):
     """All that is said about one answer. What was not asked for, or failed, is None."""
 
@@ -84,6 +156,8 @@ class Appraisal(Record):
     """None when nothing repeats."""
     tells: tuple[str, ...] = ()
     """Textual tells (CaLMQA, Appendix C), for example `apology` or `emoji`."""
+    question_english: str | None = None
+    """What was judged in place of the question, where that was not in English."""
     answer_english: str | None = None
     claims: tuple[Claim, ...] | None = None
     relevant: bool | None = None

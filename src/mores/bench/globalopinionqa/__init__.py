@@ -6,8 +6,9 @@ The most common answer is right. How like the country's whole distribution the m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
+from statistics import fmean
 
 from mores.bench.benchmark import Benchmark, OnBad
 from mores.bench.choice import grade_letter, guess_letter, lettered, letters
@@ -46,6 +47,12 @@ def similarity(item: Item, chosen: Mapping[str, float]) -> float | None:
     return None if distance is None else 1 - distance
 
 
+def _references(items: Sequence[Item]) -> dict[str, float]:
+    """What is reached without knowledge: a random letter, and the same probability for all."""
+    alike = [value for item in items if (value := similarity(item, dict.fromkeys(letters(item), 1.0))) is not None]
+    return guess_letter(items) | ({"all options alike, similarity": fmean(alike)} if alike else {})
+
+
 GLOBALOPINIONQA = Benchmark(
     name="globalopinionqa",
     title="GlobalOpinionQA: how people of a country answer surveys",
@@ -59,7 +66,7 @@ GLOBALOPINIONQA = Benchmark(
     groupings=("region",),
     candidates=letters,
     similarity=similarity,
-    references=guess_letter,
+    references=_references,
     max_tokens=64,
     hub=SOURCE.hub,
     revision=REVISIONS["globalopinionqa"],

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from mores.culture import language
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read
-from mores.factory.sources.rows import OnBad, Row, digest, items
+from mores.factory.sources.rows import OnBad, Row, collect, digest, items
 
 LANGUAGES = [
     "Afar", "Arabic", "Balochi", "Chinese", "English", "Faroese", "Fijian", "German", "Hebrew", "Hiligaynon", "Hindi",
@@ -22,50 +22,99 @@ LANGUAGES = [
 ]  # fmt: skip
 """The Hub writes a language as its place in this list."""
 SPECIFIC = {"1", "culturally specific"}
+PERSON = "person"
+ENGLISH = "English"
 
 
-def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
-    paths = find(folder, "dataset-specific-*.json*", "*.parquet")
-    rows = (row for path in paths for row in read(path, depth=2))
-    yield from items(rows, _item, on_bad)
+class Answer(NamedTuple):
+    """What a person or a model said."""
+
+    model: str
+    """`PERSON` for a person."""
+    text: str | None
+    english: str | None
 
 
-def _item(row: Row) -> SourceItem | None:
+class Entry(NamedTuple):
+    """One question with all its answers."""
+
+    id: str
+    language: str
+    """BCP 47."""
+    question: str
+    english: str | None
+    """The question in English, where it is in another language."""
+    specific: bool
+    """Whether it is culturally specific."""
+    category: str | None
+    answers: tuple[Answer, ...]
+
+
+def read_entries(folder: Path, on_bad: OnBad) -> Iterator[Entry]:
+    """All questions, culturally specific and agnostic."""
+    paths = find(folder, "dataset-*-*.json*", "*.parquet")
+    yield from collect((row for path in paths for row in read(path, depth=2)), _entry, on_bad)
+
+
+def _entry(row: Row) -> Entry:
     return _released(row) if "question_type" in row.values else _researched(row)
 
 
-def _released(row: Row) -> SourceItem | None:
+def _released(row: Row) -> Entry:
     """A row as on the Hub."""
-    answer = row.maybe("answer")
-    if row.text("question_type") not in SPECIFIC or answer is None:
-        return None
+    name, question, answer = _language(row), row.text("question"), row.maybe("answer")
+    answers = (Answer(PERSON, answer, row.maybe("answer_english")),) if answer else ()
+    specific = row.text("question_type") in SPECIFIC
+    english = row.maybe("question_english")
+    return Entry(digest(name, question), language(name), question, english, specific, None, answers)
+
+
+def _language(row: Row) -> str:
     name = row.text("language")
-    if name.isdecimal():
-        if int(name) >= len(LANGUAGES):
-            raise InputError(f"language {name} is none of 0 to {len(LANGUAGES) - 1}; correct or remove the row")
-        name = LANGUAGES[int(name)]
-    question = row.text("question")
-    return _made(digest(name, question), name, question, answer, None)
+    if not name.isdecimal():
+        return name
+    if int(name) >= len(LANGUAGES):
+        raise InputError(f"language {name} is none of 0 to {len(LANGUAGES) - 1}; correct or remove the row")
+    return LANGUAGES[int(name)]
 
 
-def _researched(row: Row) -> SourceItem | None:
+def _researched(row: Row) -> Entry:
     """An entry of the authors' repository, with the answers of people and models in one list."""
-    asked = row.having(row.mapping("question"))
-    name = asked.text("language")
-    answer = next((_text(given, name) for given in row.list("answers") if _by_person(given)), None)
-    if answer is None:
-        return None
+    asked, given = row.having(row.mapping("question")), row.list("answers")
+    specific = row.file.name.startswith("dataset-specific")
+    # A question that is the same everywhere was written in English and translated; its answers say into what.
+    name = asked.text("language") if specific else next(filter(None, map(_spoken, given)), asked.text("language"))
     question = _text(asked.values, name)
     if question is None:
         raise InputError(f"the question is not there in {name}; expected it in 'translations'")
-    return _made(asked.text("name"), name, question, answer, asked.maybe("category"))
+    return Entry(
+        id=asked.text("name") if specific else f"{asked.text('name')}:{name.lower()}",
+        language=language(name),
+        question=question,
+        english=None if name == ENGLISH else _text(asked.values, ENGLISH),
+        specific=specific,
+        category=asked.maybe("category"),
+        answers=tuple(_answer(one, name) for one in given if _model(one)),
+    )
 
 
-def _by_person(answer: Any) -> bool:
+def _answer(given: Any, name: str) -> Answer:
+    english = None if name == ENGLISH else _text(given, ENGLISH)
+    return Answer(_model(given) or "", _text(given, name), english)
+
+
+def _model(answer: Any) -> str | None:
     match answer:
-        case {"prompting_state": {"model_name": "Human"}}:
-            return True
-    return False
+        case {"prompting_state": {"model_name": str(model)}}:
+            return PERSON if model == "Human" else model
+    return None
+
+
+def _spoken(answer: Any) -> str | None:
+    match answer:
+        case {"language": str(name)}:
+            return name
+    return None
 
 
 def _text(of: Any, name: str) -> str | None:
@@ -76,15 +125,25 @@ def _text(of: Any, name: str) -> str | None:
     return None
 
 
-def _made(name: str, spoken: str, question: str, answer: str, category: str | None) -> SourceItem:
+def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
+    paths = find(folder, "dataset-specific-*.json*", "*.parquet")
+    rows = (row for path in paths for row in read(path, depth=2))
+    yield from items(rows, _item, on_bad)
+
+
+def _item(row: Row) -> SourceItem | None:
+    entry = _entry(row)
+    answer = next((given.text for given in entry.answers if given.model == PERSON and given.text), None)
+    if not entry.specific or answer is None:
+        return None
     return SourceItem(
         source="calmqa",
-        id=name,
+        id=entry.id,
         task=Task.FREEFORM,
-        question=question,
+        question=entry.question,
         answer=answer,
-        language=language(spoken),
-        topic=category,
+        language=entry.language,
+        topic=entry.category,
     )
 
 

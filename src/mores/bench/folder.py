@@ -1,0 +1,75 @@
+"""A run that `mores bench` wrote: what was asked, said and graded, and the result.
+
+| file | what |
+| --- | --- |
+| `items.jsonl` | what was asked, one `Item` per line |
+| `evidence.jsonl` | what a search found, where there was one |
+| `responses.jsonl` | what the model said, one `Said` per line |
+| `verdicts.jsonl` | the same graded, one `Verdict` per line |
+| `result.json` | the `BenchResult` |
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from pydantic import ValidationError
+
+from mores.bench.benchmark import Verdict
+from mores.bench.score import BenchResult
+from mores.errors import InputError
+from mores.io import JsonlWriter, read_records
+from mores.types import Item
+
+ITEMS, EVIDENCE, RESPONSES = "items.jsonl", "evidence.jsonl", "responses.jsonl"
+VERDICTS, RESULT = "verdicts.jsonl", "result.json"
+
+
+@dataclass(frozen=True)
+class RunFolder:
+    """The folder of one run."""
+
+    path: Path
+
+    def result(self) -> BenchResult:
+        """All figures."""
+        path = self.path / RESULT
+        try:
+            return BenchResult.model_validate_json(path.read_bytes())
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"]))
+            raise InputError(f"{path}: {where}: {first['msg']}; expected the result of `mores bench`") from error
+
+    def items(self) -> list[Item]:
+        """What was asked."""
+        return list(read_records(self.file(ITEMS), Item))
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """Each answer with its grade."""
+        return read_records(self.file(VERDICTS), Verdict)
+
+    def file(self, name: str) -> Path:
+        """A file of the run; InputError where it is missing."""
+        found = self.path / name
+        if not found.is_file():
+            raise InputError(
+                f"{self.path / RESULT}: there is no {name} beside it; run `mores bench` again with this --out"
+            )
+        return found
+
+    def write_items(self, items: Iterable[Item]) -> None:
+        """Put what is asked into its file."""
+        with JsonlWriter(self.path / ITEMS) as writer:
+            for item in items:
+                writer.write(item)
+
+
+def find_runs(folder: Path) -> list[RunFolder]:
+    """The runs in a folder, and in those inside it."""
+    paths = sorted(folder.rglob(RESULT))
+    if not paths:
+        raise InputError(f"{folder}: there is no {RESULT} in it; give folders that `mores bench` wrote")
+    return [RunFolder(path.parent) for path in paths]

@@ -1,0 +1,191 @@
+"""`mores collect`: from candidate questions to a cultural dataset, and what was dropped on the way."""
+
+from __future__ import annotations
+
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from mores.cli import options
+from mores.cli.progress import stage as run_stage
+from mores.cli.score import print_estimate
+from mores.engine import Counts
+from mores.engine.cost import Price, price_of
+from mores.engine.store import opened
+from mores.errors import InputError, ModelError
+from mores.io import JsonlWriter, spool, write_text
+from mores.longform.collection import (
+    Candidate,
+    Collected,
+    Collection,
+    Collector,
+    Fate,
+    Stage,
+    add_up,
+    mark_near,
+    read_candidates,
+    undecided,
+)
+from mores.longform.collection.numbers import Size
+from mores.metric import Metric, Settings
+from mores.metric.estimate import estimate
+from mores.report.collect import collection_page
+
+PROBLEMS = 20
+"""Bad rows that are named."""
+TOPIC = "most frequent topic"
+DOING = {
+    Stage.SPECIFICITY: "cultural specificity",
+    Stage.QUALITY: "quality",
+    Stage.TRANSLATION: "translating",
+    Stage.TOPIC: "topics",
+}
+
+
+@click.command()
+@click.argument("questions", metavar="QUESTIONS")
+@click.option(
+    "--without",
+    multiple=True,
+    type=click.Choice([str(stage) for stage in Stage]),
+    help="Leave out a stage; may be given several times.",
+)
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    default=Path("collection"),
+    show_default=True,
+    help="Folder for what is kept, dropped and undecided, the numbers and the page.",
+)
+@click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, instead of stopping.")
+@click.option("--max-tokens", default=1024, show_default=True, type=click.IntRange(1), help="Longest answer.")
+@click.option("--temperature", default="0", show_default=True, help="Sampling temperature, or 'none' to send none.")
+@click.option("--seed", default="0", show_default=True, help="Seed that is sent, or 'none' to send none.")
+@click.option("--dry-run", is_flag=True, help="Show what the run would send and cost if nothing is dropped, and stop.")
+@click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
+@click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON instead of the tables.")
+@options.model_options
+def collect(questions: str, out: Path, skip_bad: bool, dry_run: bool, as_json: bool, **given: Any) -> None:
+    """Filter, translate and label QUESTIONS, with a model as the judge, and say what was dropped and why.
+
+    QUESTIONS is a file (JSON lines, CSV or Parquet) with the columns "question" and "language" and, where there are
+    any, "id", "translation", "answer" and "source"; - reads JSON lines from standard input. Questions that are there
+    twice, are not specific to the culture of their language, or are of poor quality are dropped; what the model
+    leaves undecided is neither kept nor dropped. A run that was stopped goes on where it was.
+    """  # fmt: skip
+    price, heat, seed = given.pop("price"), given.pop("temperature"), given.pop("seed")
+    without, tokens = frozenset(map(Stage, given.pop("without"))), given.pop("max_tokens")
+    how = replace(options.served(given), settings=Settings(max_tokens=tokens))
+    candidates = _read(questions, skip_bad)
+    collector = Collector(
+        how.judge_model, without, tokens, options.number("temperature", heat, float),
+        options.number("seed", seed, int), limits=how.limits, fresh=how.fresh,
+    )  # fmt: skip
+    rates = price_of(how.judge_model.name, price)
+    if dry_run:
+        print_estimate(estimate(how, collector.most_jobs(candidates), rates), as_json)
+        return
+    found = _collect(collector, how, candidates, rates, out)
+    if as_json:
+        click.echo(found.model_dump_json(indent=2))
+    else:
+        _show(found)
+    click.echo(f"wrote {out}; its page is {out / 'collection.html'}", err=True)
+    if undecided(found):
+        raise ModelError(f"no question could be decided; the reasons stand in {out / 'unscored.jsonl'}")
+
+
+def _read(questions: str, skip_bad: bool) -> list[Candidate]:
+    """Read everything before anything is sent."""
+    problems: list[InputError] = []
+    with spool(questions) as path:
+        found = list(read_candidates(path, problems.append, questions))
+    if problems:
+        shown = "\n  ".join(map(str, problems[:PROBLEMS]))
+        more = f"\n  and {len(problems) - PROBLEMS} more" if len(problems) > PROBLEMS else ""
+        if not skip_bad:
+            fix = "so nothing was sent; mend that, or use --skip-bad"
+            raise InputError(f"{questions} has bad rows, {fix}:\n  {shown}{more}")
+        click.echo(f"left out {len(problems)} bad rows:\n  {shown}{more}", err=True)
+    if not found:
+        raise InputError(f"{questions}: there is no question in it; expected rows with 'question' and 'language'")
+    return found
+
+
+def _collect(
+    collector: Collector, how: Metric, candidates: list[Candidate], price: Price | None, out: Path
+) -> Collection:
+    with ExitStack() as stack:
+        stack.enter_context(options.run_of(how))
+        collector.store = stack.enter_context(opened(how.store))
+        every = collector.begin(candidates)
+        for stage in collector.stages:
+            every = _step(collector, stage, every, price)
+    every = mark_near(every)
+    ran = [stage for stage in Stage if stage not in collector.without]
+    found = add_up(every, ran, collector.model.name, collector.signature(candidates))
+    _write(out, every, found, collector.model.warning)
+    return found
+
+
+def _step(collector: Collector, stage: Stage, every: list[Collected], price: Price | None) -> list[Collected]:
+    total = sum(collector.concerns(stage, one) for one in every)
+    done: list[Collected] = every
+
+    async def work(counts: Counts) -> None:
+        nonlocal done
+        done = await collector.step(stage, every, counts)
+
+    if total:
+        run_stage(DOING[stage], total, price, work)
+    return done
+
+
+def _write(out: Path, every: list[Collected], found: Collection, warning: str | None) -> None:
+    out.mkdir(parents=True, exist_ok=True)
+    for fate in Fate:
+        with JsonlWriter(out / f"{fate}.jsonl") as writer:
+            for one in every:
+                if one.fate is fate:
+                    writer.write(one)
+    write_text(out / "collection.json", found.model_dump_json(indent=1) + "\n")
+    write_text(out / "collection.html", collection_page(found, every, warning))
+
+
+def _show(found: Collection) -> None:
+    console = Console(highlight=False)
+    stages = _table(f"Collection: {found.model}", "stage", "asked", "passed", "dropped", "unscored")
+    for one in found.stages:
+        stages.add_row(one.stage, *(f"{n:,}" for n in (one.asked, one.passed, one.dropped, one.unscored)))
+    fates = _table("By language", "", "candidates", "kept", "dropped", "unscored", TOPIC)
+    sizes = _table("What is kept, bytes as mean (sd)", "", "questions", "bytes", "answers", "bytes")
+    for own in (*found.languages.values(), found.total):
+        counts = (f"{n:,}" for n in (own.candidates, own.kept, own.dropped, own.unscored))
+        fates.add_row(own.name, *counts, max(own.categories, key=own.categories.__getitem__, default="–"))
+        sizes.add_row(
+            own.name, *(text for size in (own.questions, own.answers) for text in (f"{size.n:,}", _size(size)))
+        )
+    for view in (stages, fates, sizes):
+        console.print(view)
+        console.print()
+    for note in found.notes:
+        console.print(f"note: {note}", markup=False)
+
+
+def _table(title: str, *heads: str) -> Table:
+    view = Table(title=title, title_justify="left", box=None, pad_edge=False)
+    for place, head in enumerate(heads):
+        words = place == 0 or head == TOPIC
+        view.add_column(head, justify="left" if words else "right", no_wrap=head != TOPIC)
+    return view
+
+
+def _size(size: Size) -> str:
+    if size.mean is None:
+        return "–"
+    return f"{size.mean:.1f} ({'–' if size.sd is None else f'{size.sd:.1f}'})"

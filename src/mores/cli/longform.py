@@ -1,0 +1,143 @@
+"""`mores longform`: long answers that exist, judged on language, repetition, facts and relevance."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.table import Table
+
+from mores.cli import options
+from mores.cli.appraise import (
+    Setup,
+    counting_of,
+    facts_of,
+    long_options,
+    open_evaluation,
+    run_stages,
+    say_cost,
+    write_results,
+)
+from mores.errors import ConfigError, InputError
+from mores.io import JsonlWriter
+from mores.longform.answers import read_answers
+from mores.longform.evaluate import RESULTS
+from mores.longform.summary import Counting, Summary, summarise
+from mores.types import Result
+
+SHOWN = ("without issues", "wrong language", "repetition", "precision", "recall", "F1", "relevance", "S", "english")
+"""Figures of the table; the page has all."""
+
+
+@click.command()
+@click.argument("answers", metavar="ANSWERS", type=click.Path(exists=True, path_type=Path))
+@click.option("--judge", metavar="MODEL", help="Model that judges facts and relevance; without one, only the surface.")
+@long_options
+@click.option("--results", default=RESULTS, show_default=True, type=click.IntRange(1), help="Results per claim.")
+@click.option("--translator", metavar="MODEL", help="Model that translates into English  [default: the judge].")
+@click.option("--extractor", metavar="MODEL", help="Model that finds the claims  [default: the judge].")
+@click.option("--verifier", metavar="MODEL", help="Model that checks the claims  [default: the judge].")
+@click.option(
+    "--translate/--no-translate", default=True, show_default=True, help="Judge in English, as the paper does."
+)
+@click.option("--every", is_flag=True, help="Judge facts and relevance also of answers with surface issues.")
+@click.option("-k", "--claims", "k", metavar="K",
+              help="Claims of a full answer, for recall and F1: a number, or 'median' of this run.")  # fmt: skip
+@click.option(
+    "--missing-as-issue", is_flag=True, help="Count a missing answer as one with an issue, as the paper does."
+)
+@click.option(
+    "--record", type=click.Path(dir_okay=False, path_type=Path), help="Record all searches here, for replay:."
+)
+@click.option("--limit", type=click.IntRange(1), help="Only the first so many answers.")
+@click.option("--out", type=click.Path(file_okay=False, path_type=Path), default=Path("longform"), show_default=True,
+              help="Folder for the run.")  # fmt: skip
+@click.option("--dry-run", is_flag=True, help="Say what it would call, search and cost, and stop.")
+@click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+@options.judged_options
+def longform(answers: Path, judge: str | None, out: Path, as_json: bool, **given: Any) -> None:
+    """Judge long ANSWERS: their language, repetition, facts and relevance. No reference is needed.
+
+    ANSWERS is a file with `question`, `answer` and `language` (and `id`, `model`, `kind` where there are), or a folder
+    of CaLMQA's release. Without --judge only the surface is looked at; facts need --judge and --facts.
+    """  # fmt: skip
+    given, setup = _setup(judge, given)
+    out.mkdir(parents=True, exist_ok=True)
+    copy, count = _copy(answers, out / "answers.jsonl", given.pop("limit"))
+    dry, price, k = given.pop("dry_run"), given.pop("price"), given.pop("k")
+    counting = Counting(missing_as_issue=given.pop("missing_as_issue"), every=setup.every)
+    with ExitStack() as stack:
+        job = open_evaluation(stack, setup, copy, out, options.judged(given, judge))
+        if job.judge:
+            say_cost(job, setup, price)
+        if dry:
+            return
+        run_stages(job, "longform", count, price)
+    found = summarise(job.appraised(), counting_of(job, counting, k), job.signature())
+    write_results(job, found, out)
+    if as_json:
+        click.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
+    else:
+        _show(found)
+    click.echo(f"wrote {out}; its page is {out / 'longform.html'}", err=True)
+
+
+def _setup(judge: str | None, given: dict[str, Any]) -> tuple[dict[str, Any], Setup]:
+    """The options of the evaluation, taken out of the others."""
+    facts = facts_of(given)
+    own = {name: given.pop(name) for name in ("lid", "results", "translator", "extractor", "verifier", "translate")}
+    setup = Setup(judge=judge, facts=facts, every=given.pop("every"), record=given.pop("record"), **own)
+    if facts and not judge:
+        raise ConfigError("facts are judged by a model; name it with --judge, for example openai:NAME")
+    return given, setup
+
+
+def _copy(answers: Path, path: Path, limit: int | None) -> tuple[Path, int]:
+    """The answers as the evaluation reads them, and how many there are; bad rows are told of and left out."""
+    problems: list[InputError] = []
+    count = 0
+    with JsonlWriter(path) as writer:
+        for one in read_answers(answers, problems.append):
+            writer.write(one)
+            count += 1
+            if count == limit:
+                break
+    if problems:
+        shown = "\n  ".join(map(str, problems[:5])) + (f"\n  and {len(problems) - 5} more" if len(problems) > 5 else "")
+        click.echo(f"left out {len(problems)} bad rows:\n  {shown}", err=True)
+    if not count:
+        raise InputError(f"{answers}: there is no answer in it; expected rows with 'question', 'answer', 'language'")
+    return path, count
+
+
+def _show(found: Sequence[Summary]) -> None:
+    console = Console()
+    for title, rows in _tables(found):
+        names = [name for name in SHOWN if any(name in figures for _, figures in rows)]
+        view = Table(title=title, title_justify="left", box=None, pad_edge=False)
+        for name in ("model", *names, "n"):
+            view.add_column(name, justify="left" if name == "model" else "right", overflow="fold")
+        for model, figures in rows:
+            n = next(iter(figures.values())).n if figures else 0
+            view.add_row(model, *(_cell(figures.get(name)) for name in names), f"{n:,}")
+        console.print(view, "")
+    if unscored := sum(one.figures["without issues"].unscored for one in found if "without issues" in one.figures):
+        console.print(f"{unscored:,} answers without a decision on their surface are in no figure", highlight=False)
+
+
+def _tables(found: Sequence[Summary]) -> Iterator[tuple[str, list[tuple[str, dict[str, Result]]]]]:
+    yield "all answers", [(one.model, one.figures) for one in found]
+    for kind in ("agnostic", "specific"):
+        rows = [(one.model, one.by["paper"][kind]) for one in found if kind in one.by.get("paper", {})]
+        if rows:
+            yield f"culturally {kind}, as in the paper: without Balochi, Hiligaynon, Kirundi and Papiamento", rows
+
+
+def _cell(result: Result | None) -> str:
+    return "–" if result is None or result.value is None else f"{100 * result.value:.1f}"

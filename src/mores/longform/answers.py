@@ -1,0 +1,80 @@
+"""Long answers from files: rows of one's own, or the release of CaLMQA with the answers of its models."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+
+from mores.culture import language, region
+from mores.errors import InputError
+from mores.factory.sources.calmqa import PERSON, Answer, Entry, read_entries
+from mores.factory.sources.files import read
+from mores.factory.sources.rows import OnBad, Row, collect
+from mores.longform.records import Kind, LongAnswer
+from mores.types import Failure, FailureKind
+
+PEOPLE = (PERSON, "Human (dot points)")
+
+
+def read_answers(path: Path, on_bad: OnBad) -> Iterator[LongAnswer]:
+    """The answers in a file with `question`, `answer` and `language`, or of the models in a folder of CaLMQA's release.
+
+    Further fields of a file: `id`, `model`, `region`, `kind` (specific or agnostic), `topic`, `question_english`,
+    `answer_english`. A bad row goes to `on_bad` with its place.
+    """
+    if path.is_dir():
+        return (_released(entry, one) for entry in read_entries(path, on_bad) for one in _of_models(entry))
+    return collect(read(path), _once(_answer), on_bad)
+
+
+def _of_models(entry: Entry) -> Iterable[Answer]:
+    return (one for one in entry.answers if one.model not in PEOPLE)
+
+
+def _released(entry: Entry, given: Answer) -> LongAnswer:
+    failure = None if given.text else Failure(kind=FailureKind.MODEL, reason="the release has no answer")
+    return LongAnswer(
+        id=entry.id,
+        question=entry.question,
+        answer=given.text,
+        language=entry.language,
+        model=given.model,
+        kind=Kind.SPECIFIC if entry.specific else Kind.AGNOSTIC,
+        topic=entry.category,
+        question_english=entry.english,
+        answer_english=given.english,
+        failure=failure,
+    )
+
+
+def _answer(row: Row) -> LongAnswer:
+    place, kind = row.maybe("region", "country"), row.maybe("kind", "question_type")
+    text = row.maybe("answer", "response", "text", "output")
+    if kind is not None and kind not in set(Kind):
+        raise InputError(f"the kind is {kind!r}; expected {' or '.join(Kind)}")
+    return LongAnswer(
+        id=row.maybe("id") or row.place.rpartition("/")[2],
+        question=row.text("question", "prompt", "instruction"),
+        answer=text,
+        language=language(row.text("language", "lang")),
+        model=row.maybe("model") or "",
+        region=region(place) if place else None,
+        kind=Kind(kind) if kind else None,
+        topic=row.maybe("topic", "category"),
+        question_english=row.maybe("question_english"),
+        answer_english=row.maybe("answer_english"),
+        failure=None if text else Failure(kind=FailureKind.INPUT, reason="the row has no answer"),
+    )
+
+
+def _once(make: Callable[[Row], LongAnswer]) -> Callable[[Row], LongAnswer]:
+    """Refuses a second answer of the same model under one id."""
+    seen: dict[tuple[str, str], str] = {}
+
+    def checked(row: Row) -> LongAnswer:
+        one = make(row)
+        if (first := seen.setdefault((one.id, one.model), row.place)) != row.place:
+            raise InputError(f"a second answer to {one.id!r}, after {first}; give it another id, or name the models")
+        return one
+
+    return checked

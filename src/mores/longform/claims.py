@@ -1,0 +1,98 @@
+"""Claims: from an answer to the statements in it that can be checked, sentence by sentence (after VeriScore).
+
+Each sentence is read with the question, the three sentences before it and the one after it. Our own prompt asks for
+claims that stand alone; a reply is `- claim` line by line, or NONE, and anything else is a failure.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from mores.longform.asking import object_schema, read_object, request, unread
+from mores.longform.prompt import fill_fenced, prompt
+from mores.longform.sentences import sentences
+from mores.models import Request
+from mores.types import Failure
+
+PROMPTS = ("claims",)
+BEFORE, AFTER = 3, 1
+"""Sentences of context (VeriScore's window)."""
+MAX_TOKENS = 1024
+_TEXTS = {"type": "array", "items": {"type": "string", "maxLength": 200}, "minItems": 1, "maxItems": 4}
+SCHEMA = object_schema(claims=_TEXTS)
+"""For a model that writes lines only when it is held to them; it too says NONE, for small ones like empty lists."""
+
+_CLAIM = re.compile(r"(?:[-*•–]|\d{1,2}[.)])(?:\s+(.*)|)")
+_NONE = re.compile(r"(?:[-*•–]\s*)?[`*\"']*NONE[`*\"']*\.?", re.IGNORECASE)
+_EXPECTED = "one claim per line, each after '- ', or NONE"
+
+
+class Window(NamedTuple):
+    """A sentence with the text around it."""
+
+    before: str
+    sentence: str
+    after: str
+
+
+def windows(text: str) -> list[Window]:
+    """Every sentence of a text in its context."""
+    spans = sentences(text)
+    return [
+        Window(
+            _between(text, spans[max(0, place - BEFORE) : place]),
+            text[start:end],
+            _between(text, spans[place + 1 : place + 1 + AFTER]),
+        )
+        for place, (start, end) in enumerate(spans)
+    ]
+
+
+def _between(text: str, spans: list[tuple[int, int]]) -> str:
+    """The text from the first span's start to the last one's end."""
+    return text[spans[0][0] : spans[-1][1]] if spans else ""
+
+
+def claims_request(question: str, window: Window) -> Request:
+    """Asks for the claims of one sentence."""
+    return request(fill_fenced(prompt("claims"), question=question, **window._asdict()), MAX_TOKENS, SCHEMA)
+
+
+def read_claims(said: str) -> tuple[str, ...] | Failure:
+    """The claims in a reply, () for NONE; a failure where any line is neither."""
+    if (made := read_object(said, "claims")) is not None:
+        return _read_list(made["claims"]) if isinstance(made["claims"], list) else unread(said, _EXPECTED)
+    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    if len(lines) == 1 and _NONE.fullmatch(lines[0]):
+        return ()
+    found = []
+    for line in lines:
+        match = _CLAIM.fullmatch(line)
+        if match is None or _NONE.fullmatch(line):
+            return unread(line, _EXPECTED)
+        found.append((match[1] or "").strip())
+    return tuple(filter(_says_something, found)) or unread(said, _EXPECTED)
+
+
+def _read_list(claims: list[object]) -> tuple[str, ...] | Failure:
+    texts = [claim.strip() for claim in claims if isinstance(claim, str)]
+    none = [text for text in texts if _NONE.fullmatch(text)]
+    if len(texts) < len(claims) or (none and len(texts) > 1):
+        return unread(str(claims), _EXPECTED)
+    found = tuple(filter(_says_something, texts))
+    return () if none or not claims else found or unread(str(claims), _EXPECTED)
+
+
+def _says_something(claim: str) -> bool:
+    return any(character.isalnum() for character in claim)
+
+
+def distinct(per_sentence: Iterable[tuple[str, ...]]) -> list[tuple[int, str]]:
+    """Each different claim with the first sentence that makes it, in order: exact duplicates are dropped."""
+    first: dict[str, int] = {}
+    for place, claims in enumerate(per_sentence):
+        for claim in claims:
+            first.setdefault(claim, place)
+    return [(place, claim) for claim, place in first.items()]

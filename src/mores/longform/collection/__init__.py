@@ -1,0 +1,30 @@
+"""Collecting cultural questions the way CaLMQA was collected (Section 2 and Appendices A and B of the paper).
+
+`mores collect questions.jsonl` drops what is not specific to a culture or of poor quality, translates the rest into
+English, gives it a topic, and says what was dropped and why.
+"""
+
+from mores.longform.collection.asking import FILTERS, Category, Stage, categories
+from mores.longform.collection.candidates import Candidate, candidate_from, read_candidates
+from mores.longform.collection.numbers import FEW, Collection, LanguageCount, add_up, undecided
+from mores.longform.collection.run import Collected, Collector, Fate, collect, mark_near
+
+__all__ = [
+    "FEW",
+    "FILTERS",
+    "Candidate",
+    "Category",
+    "Collected",
+    "Collection",
+    "Collector",
+    "Fate",
+    "LanguageCount",
+    "Stage",
+    "add_up",
+    "candidate_from",
+    "categories",
+    "collect",
+    "mark_near",
+    "read_candidates",
+    "undecided",
+]

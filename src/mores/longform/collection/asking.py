@@ -1,0 +1,175 @@
+"""What a model is asked about a question, and how its answer is read: strictly, and anything else is a failure."""
+
+from __future__ import annotations
+
+import csv
+import re
+from enum import StrEnum
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+from typing import Any, NamedTuple
+
+import orjson
+
+from mores.longform.asking import unread
+from mores.longform.collection.candidates import Candidate
+from mores.longform.prompt import fill
+from mores.longform.prompt import prompt as published
+from mores.metric.prompt import defuse
+from mores.types import Failure, FailureKind
+
+PROMPTS = ("specificity", "quality", "translation", "translation.bare", "topic.english", "topic")
+
+_FENCE = re.compile(r"\A\s*```\w*\n(.*)\n```\s*\Z", re.DOTALL)
+# The prompts show the tags between backticks, and some models write them so.
+_VERDICT = re.compile(
+    r"[\s`]*(?:<explanation>(?P<why>.*?)</explanation>[\s`]*)?<result>\s*(?P<verdict>PASS|FAIL)\s*</result>[\s`]*",
+    re.DOTALL,
+)
+_CATEGORY = re.compile(r"<category>([^<>]*)</category>", re.IGNORECASE)
+
+
+class Stage(StrEnum):
+    """One step of a collection; what a question can be dropped or left undecided by."""
+
+    DUPLICATE = "duplicate"
+    """Exactly an earlier question: needs no model."""
+    SPECIFICITY = "specificity"
+    """Table 5."""
+    QUALITY = "quality"
+    """Table 6."""
+    TRANSLATION = "translation"
+    """Table 7; drops nothing."""
+    TOPIC = "topic"
+    """Tables 11 and 12; drops nothing."""
+
+
+FILTERS = (Stage.SPECIFICITY, Stage.QUALITY)
+
+
+class Category(NamedTuple):
+    """One topic (Table 12)."""
+
+    name: str
+    description: str
+    example: str
+
+
+class Verdict(NamedTuple):
+    """What a filter says of a question."""
+
+    passed: bool
+    reason: str
+
+
+# ---- asking ----------------------------------------------------------------------------------------------------
+
+
+def ask(stage: Stage, one: Candidate) -> str | Failure:
+    """The prompt of a stage about a question; a failure where it cannot be filled."""
+    if stage is Stage.TOPIC and not (one.english or one.translation):
+        return Failure(kind=FailureKind.INPUT, reason="there is no English translation, from which the topic is read")
+    # The published prompts have no fence: what a chat template would obey is broken up, no more.
+    texts = {"question": one.question, "answer": one.answer or "", "translation": one.translation or ""}
+    values = {name: defuse(text) for name, text in texts.items()}
+    return fill(prompt(_name(stage, one)), language=one.language_name, categories=_listed(), **values)
+
+
+def _name(stage: Stage, one: Candidate) -> str:
+    """The prompt of a stage that fits a question."""
+    if stage is Stage.TRANSLATION and not one.answer:
+        return "translation.bare"
+    return "topic.english" if stage is Stage.TOPIC and one.english else str(stage)
+
+
+def schema(stage: Stage) -> dict[str, Any]:
+    """The tags of a stage as a JSON schema, for a model that must be held to a form."""
+    if stage is Stage.TRANSLATION:
+        fields: dict[str, Any] = {"translation": {"type": "string", "maxLength": 600}}
+    elif stage is Stage.TOPIC:
+        fields = {"category": {"enum": [category.name for category in categories()]}}
+    else:
+        fields = {"explanation": {"type": "string", "maxLength": 300}, "result": {"enum": ["PASS", "FAIL"]}}
+    return {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
+
+
+@cache
+def prompt(name: str) -> str:
+    """One of the prompts in this folder, with its slots; that of a translation is shared with those of answers."""
+    return published("translate_question") if name == "translation" else _read(f"{name}.txt").removesuffix("\n")
+
+
+@cache
+def categories() -> tuple[Category, ...]:
+    """The topics, `other` last (Table 12)."""
+    rows = csv.DictReader(_read("categories.csv").splitlines())
+    return tuple(Category(row["category"], row["description"], row["example"]) for row in rows)
+
+
+def prompt_hash() -> str:
+    """Eight digits that change when a word of the prompts or categories does."""
+    texts = [*map(prompt, PROMPTS), _listed()]
+    return blake2b("\0".join(texts).encode(), digest_size=4).hexdigest()
+
+
+@cache
+def _listed() -> str:
+    """The categories as Table 11 lists them."""
+    lines = [
+        f"{name} – {description.removesuffix('.')}. Example: {example}" if example else f"{name} – {description}"
+        for name, description, example in categories()
+    ]
+    return "\n".join(lines)
+
+
+def _read(name: str) -> str:
+    return files("mores.longform.collection").joinpath(name).read_text("utf-8")
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------
+
+
+def in_tags(stage: Stage, said: str) -> str | Failure:
+    """What a model said under the schema, as it would have said it without."""
+    try:
+        values = orjson.loads(said)
+    except orjson.JSONDecodeError:
+        return unread(said, "JSON that fits the schema")
+    if stage is Stage.TRANSLATION:
+        return str(values["translation"]).strip() or Failure(kind=FailureKind.PARSE, reason="the answer is empty")
+    return "\n".join(f"<{name}>{value}</{name}>" for name, value in values.items())
+
+
+def read_verdict(said: str) -> Verdict | Failure:
+    """PASS or FAIL with its explanation, in the two tags that Tables 5 and 6 ask for and nothing beside them."""
+    found = _VERDICT.fullmatch(_FENCE.sub(r"\1", said))
+    why = (found["why"] or "") if found else ""
+    # A question may bring a result of its own, and the explanation repeat it: then nobody knows which one is meant.
+    if found is None or "<result" in why.lower():
+        return unread(said, "an <explanation> and a <result> of PASS or FAIL, alone")
+    return Verdict(found["verdict"] == "PASS", why.strip())
+
+
+def read_topic(said: str) -> str | Failure:
+    """The one category in the answer, if it is one of Table 12; case and punctuation aside."""
+    found = _CATEGORY.findall(said)
+    if len(found) != 1:
+        return unread(said, "exactly one <category>")
+    return _names().get(_folded(found[0])) or unread(said, "a <category> of the list")
+
+
+def read_translation(said: str, question: str) -> str | Failure:
+    """The whole answer, unless it is the question again."""
+    if _folded(said) == _folded(question):
+        return unread(said, "the question in English")
+    return said.encode("utf-8", "replace").decode()  # half a character could not be sent on
+
+
+@cache
+def _names() -> dict[str, str]:
+    return {_folded(category.name): category.name for category in categories()}
+
+
+def _folded(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text.casefold()))

@@ -1,0 +1,231 @@
+"""One collection: candidates in, and each of them kept, dropped or undecided, with the stage and the reason.
+
+Stages follow each other: exact duplicates go first and cost nothing, then each filter sees what the one before has let
+pass. Translation and topic are for what is kept; where one fails, the question is kept and carries the failure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Any
+
+from pydantic import Field
+
+from mores.engine import Answer, Counts, Job, Limits, Store
+from mores.engine import run as run_jobs
+from mores.engine.loop import run as run_loop
+from mores.errors import ConfigError
+from mores.longform.asking import replied
+from mores.longform.collection.asking import (
+    FILTERS,
+    Stage,
+    Verdict,
+    ask,
+    in_tags,
+    prompt_hash,
+    read_topic,
+    read_translation,
+    read_verdict,
+    schema,
+)
+from mores.longform.collection.candidates import Candidate
+from mores.longform.collection.duplicates import NearDuplicate, near_duplicates, same_as_earlier
+from mores.models import Message, Model, Request
+from mores.signature import sign
+from mores.types import Failure
+
+VERSION = "1"
+
+
+class Fate(StrEnum):
+    """What became of a question."""
+
+    KEPT = "kept"
+    DROPPED = "dropped"
+    UNSCORED = "unscored"
+    """A filter could not decide: neither kept nor dropped."""
+
+
+class Collected(Candidate):
+    """A candidate and what was found out about it."""
+
+    translated: bool = False
+    """Whether the translation is the model's."""
+    category: str | None = None
+    """One of Table 12; None where it was not asked or not read."""
+    fate: Fate = Fate.KEPT
+    stage: Stage | None = None
+    """Which dropped it or could not decide."""
+    reason: str = ""
+    """Why; of a dropped one in the model's words."""
+    near: NearDuplicate | None = None
+    """An earlier kept question that is nearly the same."""
+    said: dict[Stage, str] = Field(default_factory=dict)
+    """What the model said at a stage, whole, unless all of it is the translation or the category."""
+    failures: dict[Stage, Failure] = Field(default_factory=dict)
+
+
+@dataclass
+class Collector:
+    """A model, and how it is asked."""
+
+    model: Model
+    without: frozenset[Stage] = frozenset()
+    """Stages that are left out."""
+    max_tokens: int = 1024
+    temperature: float | None = 0.0
+    seed: int | None = 0
+    store: Store | None = None
+    limits: Limits = field(default_factory=Limits)
+    fresh: bool = False
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """Those that ask the model, in their order."""
+        return tuple(stage for stage in Stage if stage is not Stage.DUPLICATE and stage not in self.without)
+
+    def begin(self, candidates: Iterable[Candidate]) -> list[Collected]:
+        """All candidates, the exact duplicates among them dropped."""
+        every = [Collected(**dict(one)) for one in candidates]
+        self._check(every)
+        same = {} if Stage.DUPLICATE in self.without else same_as_earlier(every)
+        reasons = {id_: f"the same as {earlier}" for id_, earlier in same.items()}
+        return [_drop(one, Stage.DUPLICATE, reasons[one.id]) if one.id in reasons else one for one in every]
+
+    def _check(self, candidates: Sequence[Candidate]) -> None:
+        if Stage.TRANSLATION in self.without and Stage.TOPIC not in self.without:
+            lacking = sum(not one.english and not one.translation for one in candidates)
+            if lacking:
+                raise ConfigError(
+                    f"--without translation: the topic is read from the translation, and {lacking:,} questions that are"
+                    " not English have none; give 'translation', or add --without topic"
+                )
+
+    async def step(self, stage: Stage, questions: Sequence[Collected], counts: Counts | None = None) -> list[Collected]:
+        """All questions in their order, those that the stage is about with what it says of them."""
+        waiting = [one for one in questions if self.concerns(stage, one)]
+        done: dict[str, Collected] = {}
+        async with aclosing(self._answers(stage, waiting, counts)) as answers:
+            async for answer in answers:
+                done[answer.job.id] = read_answer(stage, answer, self.model.constrained)
+        return [done.get(one.id, one) for one in questions]
+
+    def concerns(self, stage: Stage, one: Collected) -> bool:
+        """Whether the model is asked about a question at this stage."""
+        if one.fate is not Fate.KEPT:
+            return False
+        return stage is not Stage.TRANSLATION or not (one.english or one.translation)
+
+    def jobs(self, stage: Stage, questions: Iterable[Collected]) -> Iterator[Job]:
+        """The calls of a stage."""
+        for one in questions:
+            asked = ask(stage, one)
+            yield Job(one.id, asked if isinstance(asked, Failure) else self._request(stage, asked), data=one)
+
+    def most_jobs(self, candidates: Iterable[Candidate]) -> Iterator[Job]:
+        """The calls of all stages if every question passed; a translation is taken to be as long as its question."""
+        begun = [one for one in self.begin(candidates) if one.fate is Fate.KEPT]
+        for stage in self.stages:
+            if stage is Stage.TOPIC:
+                begun = [one.model_copy(update={"translation": one.translation or one.question}) for one in begun]
+            yield from self.jobs(stage, (one for one in begun if self.concerns(stage, one)))
+
+    def signature(self, candidates: Sequence[Candidate]) -> str:
+        """What must be the same for two collections to be comparable."""
+        return sign(
+            {
+                "task": f"collect.{VERSION}",
+                "data": f"{data_hash(candidates)}.{len(candidates)}",
+                "model": self.model.identity,
+                "prompt": prompt_hash(),
+                "decoding": f"t{self.temperature},max{self.max_tokens},seed{self.seed}"
+                + (",schema" if self.model.constrained else ""),
+                "stages": "+".join(stage for stage in Stage if stage not in self.without),
+            }
+        )
+
+    def _request(self, stage: Stage, text: str) -> Request:
+        form = schema(stage) if self.model.constrained else None
+        message = Message("user", text)
+        return Request((message,), self.max_tokens, self.temperature, seed=self.seed, logprobs=False, schema=form)
+
+    def _answers(
+        self, stage: Stage, questions: Iterable[Collected], counts: Counts | None
+    ) -> AsyncGenerator[Answer, None]:
+        return run_jobs(
+            self.jobs(stage, questions),
+            self.model,
+            store=self.store,
+            limits=self.limits,
+            counts=counts,
+            fresh=self.fresh,
+        )
+
+
+def collect(candidates: Iterable[Candidate], collector: Collector) -> list[Collected]:
+    """All stages, one after the other; what became of every candidate, in order."""
+
+    async def run() -> list[Collected]:
+        questions = collector.begin(candidates)
+        for stage in collector.stages:
+            questions = await collector.step(stage, questions)
+        return mark_near(questions)
+
+    return run_loop(run())
+
+
+def mark_near(questions: Sequence[Collected]) -> list[Collected]:
+    """All questions, the kept ones that are nearly the same as an earlier kept one with a mark."""
+    near = {pair.id: pair for pair in near_duplicates(one for one in questions if one.fate is Fate.KEPT)}
+    return [one.model_copy(update={"near": near[one.id]}) if one.id in near else one for one in questions]
+
+
+def read_answer(stage: Stage, answer: Answer, constrained: bool = False) -> Collected:
+    """The question of an answer, with what the answer says; a constrained model says it in JSON."""
+    one: Collected = answer.job.data
+    heard = _said(one, stage, answer.completion.text) if answer.completion else one
+    said = replied(answer)
+    if constrained and not isinstance(said, Failure):
+        said = in_tags(stage, said)
+    found = said if isinstance(said, Failure) else _read(stage, one, said)
+    match found:
+        case Failure():
+            return _fail(heard, stage, found)
+        case Verdict():
+            return heard if found.passed else _drop(heard, stage, found.reason or "the model gives no reason")
+    update = {"category": found} if stage is Stage.TOPIC else {"translation": found, "translated": True}
+    return one.model_copy(update=update)
+
+
+def _read(stage: Stage, one: Collected, said: str) -> Verdict | str | Failure:
+    if stage in FILTERS:
+        return read_verdict(said)
+    return read_topic(said) if stage is Stage.TOPIC else read_translation(said, one.question)
+
+
+def _said(one: Collected, stage: Stage, text: str) -> Collected:
+    return one.model_copy(update={"said": {**one.said, stage: text}})
+
+
+def _drop(one: Collected, stage: Stage, reason: str) -> Collected:
+    return one.model_copy(update={"fate": Fate.DROPPED, "stage": stage, "reason": reason})
+
+
+def _fail(one: Collected, stage: Stage, failure: Failure) -> Collected:
+    """An undecided filter leaves the question unscored; without a translation or topic it is still kept."""
+    update: dict[str, Any] = {"failures": {**one.failures, stage: failure}}
+    if stage in FILTERS:
+        update |= {"fate": Fate.UNSCORED, "stage": stage, "reason": failure.reason}
+    return one.model_copy(update=update)
+
+
+def data_hash(candidates: Iterable[Candidate]) -> str:
+    """Eight digits that change when a question does, or anything else that the model is shown."""
+    total = blake2b(digest_size=4)
+    for one in candidates:
+        total.update(one.model_dump_json(exclude={"given", "source"}).encode())
+    return total.hexdigest()

@@ -1,0 +1,311 @@
+"""The evaluation of long answers, stage by stage; each writes a plain file, so that a stopped run goes on.
+
+| stage | reads | writes | calls |
+| --- | --- | --- | --- |
+| surface | the answers | `surface.jsonl`: language, repetition, tells | none |
+| translate | surface | `translations.jsonl`: question and answer as they are judged | 2 per answer |
+| claims | translations | `claims.jsonl`: the claims of each answer | 1 per sentence |
+| search | claims | `evidence.jsonl`: what was found for each claim | 1 search per claim |
+| verify | evidence | `verdicts.jsonl`: whether each claim is supported | 1 per claim |
+| relevance | translations | `relevance.jsonl`: whether each answer is relevant | 1 per answer |
+| join | all | `appraisals.jsonl`: everything about each answer | none |
+
+Every file has one line per answer, in the order of the answers. Memory does not grow with their number. A stage that
+runs again is answered from the store. Facts and relevance are judged for answers without surface issues (CaLMQA,
+Section 3.1), or for every answer where that is asked for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections import deque
+from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple, TypeVar, TypeVarTuple
+
+from mores.engine import Counts
+from mores.errors import ConfigError, InputError
+from mores.io import JsonlWriter, read_records
+from mores.longform import claims, relevance, stages, translate, verify
+from mores.longform.asking import How, Reply, ask_each
+from mores.longform.prompt import prompt_hash
+from mores.longform.records import (
+    Appraisal,
+    Extraction,
+    Judged,
+    LongAnswer,
+    Searched,
+    Surface,
+    Translation,
+    Verification,
+)
+from mores.longform.stages import LanguageChecker
+from mores.models import Model, Request
+from mores.search.base import Found, Query, Search
+from mores.search.stream import find_all
+from mores.signature import sign
+from mores.types import Record
+
+FILES: dict[type[Record], str] = {
+    Surface: "surface.jsonl",
+    Translation: "translations.jsonl",
+    Extraction: "claims.jsonl",
+    Searched: "evidence.jsonl",
+    Verification: "verdicts.jsonl",
+    Judged: "relevance.jsonl",
+    Appraisal: "appraisals.jsonl",
+}
+RESULTS = 10
+"""Results of a search on which a claim is judged (CaLMQA, Section 3.1)."""
+_CHUNK = 256
+"""Answers whose surface is looked at together."""
+
+R = TypeVar("R", bound=Record)
+T = TypeVar("T")
+Ts = TypeVarTuple("Ts")
+
+
+class Stage(NamedTuple):
+    """One stage of a run, for a progress bar: `counts.done` counts answers."""
+
+    name: str
+    work: Callable[[Counts], Awaitable[None]]
+    model: Model | None = None
+    """The model that is called, for its price."""
+
+
+@dataclass
+class Evaluation:
+    """Which answers are judged, by whom and how: without a judge only their surface, without a search no facts."""
+
+    answers: Path
+    """`LongAnswer`s as JSON Lines."""
+    folder: Path
+    """Where the files go."""
+    check: LanguageChecker | None = None
+    checker: str = "none"
+    """Its name and version, for the signature."""
+    judge: Model | None = None
+    """Judges relevance, and does what the next three are not named for."""
+    translator: Model | None = None
+    extractor: Model | None = None
+    verifier: Model | None = None
+    backend: Search | None = None
+    """It is closed after the search."""
+    results: int = RESULTS
+    into_english: bool = True
+    """Whether what is not in English is translated before it is judged; else it is judged as it stands."""
+    judge_all: bool = False
+    """Judge facts and relevance of answers with surface issues too."""
+    how: How = field(default_factory=How)
+
+    def stages(self) -> list[Stage]:
+        """What there is to do, in order."""
+        judged, facts = self.judge is not None, self._has_facts
+        every = [
+            (True, Stage("surface", self.surface)),
+            (judged, Stage("translate", self.translate, self.translator or self.judge)),
+            (facts, Stage("claims", self.claims, self.extractor or self.judge)),
+            (facts, Stage("search", self.search)),
+            (facts, Stage("verify", self.verify, self.verifier or self.judge)),
+            (judged, Stage("relevance", self.relevance, self.judge)),
+            (True, Stage("join", self.join)),
+        ]
+        return [stage for wanted, stage in every if wanted]
+
+    async def surface(self, counts: Counts) -> None:
+        """Look at language, repetition and tells."""
+        answers = self._answers()
+        with self._writer(Surface) as writer:
+            while chunk := list(islice(answers, _CHUNK)):
+                for one in await asyncio.to_thread(stages.surfaces, chunk, self.check):
+                    writer.write(one)
+                    counts.done += 1
+                    counts.failed += one.failure is not None
+
+    async def translate(self, counts: Counts) -> None:
+        """Put into English what is to be judged and is in another language."""
+        rows = in_step(zip(self._answers(), self._read(Surface), strict=True))
+        tasks = ((row, self._to_translate(*row)) for row in rows)
+        model = self.translator or self.judge
+        await self._ask(Translation, tasks, model, lambda row, said: self._translation(*row, said), counts)
+
+    async def claims(self, counts: Counts) -> None:
+        """Read each sentence of what is judged for claims."""
+        tasks = ((one, stages.claims_requests(one)) for one in self._read(Translation))
+        await self._ask(Extraction, tasks, self.extractor or self.judge, stages.extraction, counts)
+
+    async def search(self, counts: Counts) -> None:
+        """Look for each claim."""
+        if self.backend is None:
+            raise ConfigError("facts are checked against what a search finds; name one with --search")
+        rows = in_step(zip(self._answers(), self._read(Extraction), strict=True))
+        try:
+            with self._writer(Searched) as writer:
+                async with aclosing(_search(rows, self.backend, self.results, counts)) as found:
+                    async for one in found:
+                        writer.write(one)
+        finally:
+            await self.backend.close()
+
+    async def verify(self, counts: Counts) -> None:
+        """Judge each claim on what was found for it."""
+        rows = in_step(zip(self._read(Extraction), self._read(Searched), strict=True))
+        tasks = ((found, stages.verify_requests(one, found)) for one, found in rows)
+        await self._ask(Verification, tasks, self.verifier or self.judge, stages.verification, counts)
+
+    async def relevance(self, counts: Counts) -> None:
+        """Judge whether each answer is relevant."""
+        rows = in_step(zip(self._answers(), self._read(Translation), strict=True))
+        tasks = ((one, stages.relevance_requests(answer, one)) for answer, one in rows)
+        await self._ask(Judged, tasks, self.judge, stages.judged, counts)
+
+    async def join(self, counts: Counts) -> None:
+        """Put everything about each answer on one line."""
+        judged, facts = self.judge is not None, self._has_facts
+        rows = zip(
+            self._answers(),
+            self._read(Surface),
+            self._read(Translation, judged),
+            self._read(Extraction, facts),
+            self._read(Searched, facts),
+            self._read(Verification, facts),
+            self._read(Judged, judged),
+            strict=True,
+        )
+        with self._writer(Appraisal) as writer:
+            for row in in_step(rows):
+                writer.write(stages.appraise(*row))
+                counts.done += 1
+
+    def appraised(self) -> Iterator[tuple[LongAnswer, Appraisal]]:
+        """Each answer with all that is said about it, once the stages are done."""
+        return in_step(zip(self._answers(), self._read(Appraisal), strict=True))
+
+    def signature(self) -> str:
+        """What must be the same for two results to be comparable."""
+        fields = {"task": "longform.1", "data": data_hash(self.answers), "lid": self.checker}
+        if self.judge is not None:
+            made = _made(self.translator or self.judge, translate.PROMPTS)
+            fields["translation"] = made if self.into_english else "none"
+            fields["relevance"] = _made(self.judge, relevance.PROMPTS)
+            fields["judged"] = "all" if self.judge_all else "without-issues"
+        if self.judge is not None and self.backend is not None:
+            fields["claims"] = _made(self.extractor or self.judge, claims.PROMPTS)
+            fields["search"] = f"{self.backend.identity}.{self.results}"
+            fields["verification"] = _made(self.verifier or self.judge, verify.PROMPTS)
+        return sign(fields)
+
+    @property
+    def _has_facts(self) -> bool:
+        return self.judge is not None and self.backend is not None
+
+    def _is_judged(self, surface: Surface) -> bool:
+        return surface.failure is None and (self.judge_all or not stages.has_issue(surface))
+
+    def _to_translate(self, answer: LongAnswer, surface: Surface) -> list[Request]:
+        wanted = self.into_english and self._is_judged(surface)
+        return stages.translation_requests(answer, surface) if wanted else []
+
+    def _translation(self, answer: LongAnswer, surface: Surface, said: Sequence[Reply]) -> Translation:
+        if not self._is_judged(surface):
+            return Translation(id=answer.id, model=answer.model)
+        if not self.into_english:
+            return stages.untranslated(answer, surface)
+        return stages.translation(answer, surface, said)
+
+    async def _ask(
+        self,
+        type_: type[R],
+        tasks: Iterable[tuple[T, Sequence[Request]]],
+        model: Model | None,
+        make: Callable[[T, Sequence[Reply]], R],
+        counts: Counts,
+    ) -> None:
+        """Write the record that is made of what a model says about each thing."""
+        if model is None:
+            raise ConfigError(
+                "facts and relevance are judged by a model; name it with --judge, for example openai:NAME"
+            )
+        with self._writer(type_) as writer:
+            async with aclosing(ask_each(tasks, model, self.how, counts)) as replies:
+                async for thing, said in replies:
+                    writer.write(make(thing, said))
+
+    def _answers(self) -> Iterator[LongAnswer]:
+        return read_records(self.answers, LongAnswer)
+
+    def _read(self, type_: type[R], wanted: bool = True) -> Iterator[R]:
+        """The records of a stage; of one that is not part of the run, as many empty ones as there are answers."""
+        if wanted:
+            return read_records(self.folder / FILES[type_], type_)
+        return (type_.model_validate({"id": one.id, "model": one.model}) for one in self._answers())
+
+    def _writer(self, type_: type[Record]) -> JsonlWriter:
+        return JsonlWriter(self.folder / FILES[type_])
+
+
+async def _search(
+    rows: Iterable[tuple[LongAnswer, Extraction]], backend: Search, k: int, counts: Counts
+) -> AsyncGenerator[Searched, None]:
+    """What is found for the claims of each answer, while the searches for the next ones are under way."""
+    waiting: deque[tuple[str, str, int]] = deque()
+    own: list[Found] = []
+    async with aclosing(find_all(backend, _queries(rows, waiting), k)) as found:
+        async for _, one in found:
+            own.append(one)
+            counts.failed += one.failure is not None
+            while waiting and waiting[0][2] <= len(own):
+                yield _searched(waiting, own, counts)
+    while waiting:
+        yield _searched(waiting, own, counts)
+
+
+def _queries(
+    rows: Iterable[tuple[LongAnswer, Extraction]], waiting: deque[tuple[str, str, int]]
+) -> Iterator[tuple[None, Query]]:
+    """What is searched for; each answer is put among the waiting ones, with the number of its claims."""
+    for answer, one in rows:
+        waiting.append((one.id, one.model, len(one.claims or ())))
+        yield from ((None, query) for query in stages.queries(answer, one))
+
+
+def _searched(waiting: deque[tuple[str, str, int]], own: list[Found], counts: Counts) -> Searched:
+    """The first of the waiting answers with what was found for it."""
+    name, model, count = waiting.popleft()
+    found = tuple(own[:count])
+    del own[:count]
+    counts.done += 1
+    return Searched(id=name, model=model, found=found)
+
+
+def in_step(rows: Iterator[tuple[*Ts]]) -> Iterator[tuple[*Ts]]:
+    """Rows of records from several files; InputError where they are not about the same answer."""
+    try:
+        for row in rows:
+            about = {(getattr(one, "id", None), getattr(one, "model", None)) for one in row}
+            if len(about) > 1:
+                raise InputError(f"the files are about different answers: {sorted(map(str, about))}; {_FIX}")
+            yield row
+    except ValueError:
+        raise InputError(f"the files have different numbers of answers; {_FIX}") from None
+
+
+_FIX = "run the stages again from the first, or give another folder"
+
+
+def data_hash(path: Path) -> str:
+    """Eight digits that change when an answer does, and how many there are."""
+    total, count = blake2b(digest_size=4), 0
+    for one in read_records(path, LongAnswer):
+        total.update(one.model_dump_json().encode("utf-8", "surrogatepass"))
+        count += 1
+    return f"{total.hexdigest()}.{count}"
+
+
+def _made(model: Model, prompts: tuple[str, ...]) -> str:
+    return f"{model.identity}.{prompt_hash(*prompts)}"

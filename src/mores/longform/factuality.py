@@ -1,0 +1,99 @@
+"""Figures of one answer: factual precision, recall and F1 at K, surface, relevance, and their product S.
+
+| figure | from | is |
+| --- | --- | --- |
+| S_fact | CaLMQA, Section 3.1 | supported / claims, 0 when there is no verifiable claim |
+| recall at K, F1@K | VeriScore | min(supported / K, 1), and the harmonic mean with the precision |
+| S | CaLMQA, Section 3.1 | S_surf · S_fact · S_rel |
+
+A claim that could not be decided counts neither for nor against an answer: the precision is that of the decided claims,
+recall takes it to hold for all of them, and where none was decided there is no figure. VeriScore's K is the median
+number of claims over the models of a run, so that adding a model changes the others: here K is given.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import median
+
+from mores.errors import ConfigError
+from mores.longform.records import Appraisal, Claim
+from mores.longform.stages import has_issue
+
+
+def precision(claims: Sequence[Claim] | None, *, complete: bool = True) -> float | None:
+    """Supported claims over decided claims; `complete` says whether every sentence could be read for claims.
+
+    0 when there is no claim at all, which is known only when every sentence was read; None where nothing was decided.
+    """
+    if claims is None or (not claims and not complete):
+        return None
+    decided = [claim.supported for claim in claims if claim.supported is not None]
+    if not decided:
+        return None if claims else 0.0
+    return sum(decided) / len(decided)
+
+
+def recall(claims: Sequence[Claim] | None, k: int, *, complete: bool = True) -> float | None:
+    """min(supported / K, 1), where undecided claims are supported as often as the decided."""
+    check_k(k)
+    share = precision(claims, complete=complete)
+    return None if share is None or claims is None else min(share * len(claims) / k, 1.0)
+
+
+def f1(claims: Sequence[Claim] | None, k: int, *, complete: bool = True) -> float | None:
+    """The harmonic mean of precision and recall at K; 0 when nothing is supported."""
+    p, r = precision(claims, complete=complete), recall(claims, k, complete=complete)
+    if p is None or r is None:
+        return None
+    return 2 * p * r / (p + r) if p + r else 0.0
+
+
+def check_k(k: int) -> None:
+    """K is how many supported claims make an answer complete."""
+    if k < 1:
+        raise ConfigError(f"K is {k}; expected the number of claims of a full answer, at least 1")
+
+
+def median_claims(appraisals: Iterable[Appraisal]) -> int | None:
+    """VeriScore's own K: the median number of claims; None when no answer has been read for claims.
+
+    It depends on every answer in the run, so two runs with it are not comparable unless it is the same.
+    """
+    counts = [len(one.claims) for one in appraisals if one.claims is not None]
+    return max(1, int(median(counts) + 0.5)) if counts else None
+
+
+def is_complete(appraisal: Appraisal) -> bool:
+    """Whether every sentence of the answer could be read for claims."""
+    return "claims" not in appraisal.failures
+
+
+def s_surf(appraisal: Appraisal) -> float | None:
+    """1 without a surface issue, else 0; None where that is not known."""
+    issue = None if "answer" in appraisal.failures else has_issue(appraisal)
+    return None if issue is None else float(not issue)
+
+
+def s_fact(appraisal: Appraisal) -> float | None:
+    """Factual precision; None where it was not asked for or could not be had."""
+    return precision(appraisal.claims, complete=is_complete(appraisal))
+
+
+def s_rel(appraisal: Appraisal) -> float | None:
+    """1 for a relevant answer, else 0; None where it was not judged."""
+    return None if appraisal.relevant is None else float(appraisal.relevant)
+
+
+def overall(appraisal: Appraisal) -> float | None:
+    """S: 0 with a surface issue, whatever else is known; otherwise None where a part is missing."""
+    surface = s_surf(appraisal)
+    if surface == 0:
+        return 0.0
+    parts = (surface, s_fact(appraisal), s_rel(appraisal))
+    product = 1.0
+    for part in parts:
+        if part is None:
+            return None
+        product *= part
+    return product

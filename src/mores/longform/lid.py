@@ -1,0 +1,51 @@
+"""Which check of an answer's language is used: ours, or that of the paper."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from importlib.metadata import version
+from importlib.resources import files
+from typing import NamedTuple
+
+from mores.language import check
+from mores.language.paper import detect_as_paper
+from mores.longform.records import LanguageCheck, LongAnswer
+
+
+class Checker(NamedTuple):
+    """A check of languages."""
+
+    check: Callable[[Sequence[LongAnswer]], list[LanguageCheck]]
+    identity: str
+    """Name and version, for the signature."""
+
+
+def checker(name: str) -> Checker:
+    """The check of that name."""
+    return CHECKERS[name]()
+
+
+def _mores() -> Checker:
+    model = blake2b(files("mores.language").joinpath("model.npz").read_bytes(), digest_size=4).hexdigest()
+    return Checker(_by_ours, f"mores.{model}")
+
+
+def _by_ours(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
+    found = check([one.answer or "" for one in answers], [one.language for one in answers])
+    return [LanguageCheck(found=c.found, certainty=c.certainty, shares=c.shares, right=c.right) for c in found]
+
+
+def _paper() -> Checker:
+    detect_as_paper(["Hello"], ["en"])  # says now what is not installed
+    return Checker(_by_papers, "paper." + ".".join(f"{name}-{version(name)}" for name in ("pycld2", "py3langid")))
+
+
+def _by_papers(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
+    """What is not found is a wrong language to the paper."""
+    found = detect_as_paper([one.answer or "" for one in answers], [one.language for one in answers])
+    wanted = [one.language.partition("-")[0] for one in answers]
+    return [LanguageCheck(found=tag, certainty=1.0, right=tag == want) for tag, want in zip(found, wanted, strict=True)]
+
+
+CHECKERS: Mapping[str, Callable[[], Checker]] = {"mores": _mores, "paper": _paper}

@@ -1,0 +1,58 @@
+"""Relevance: whether an answer makes a genuine attempt at its question (CaLMQA, Section 3.1 and Figure 14)."""
+
+from __future__ import annotations
+
+import re
+from typing import NamedTuple
+
+from mores.culture import language_name
+from mores.longform.asking import object_schema, read_object, request, unread
+from mores.longform.prompt import fill, prompt
+from mores.metric.prompt import defuse
+from mores.models import Request
+from mores.types import Failure
+
+PROMPTS = ("relevance", "relevance_untranslated")
+MAX_TOKENS = 1024
+SCHEMA = object_schema(
+    explanation={"type": "string", "maxLength": 200}, judgment={"type": "string", "enum": ["relevant", "irrelevant"]}
+)
+"""For a model that writes tags only when it is held to them."""
+
+_JOINER = "\u2060"
+_TAG = re.compile(r"<(?=\s*/?\s*(?:question|answer|explanation|judge?ment)\b)", re.IGNORECASE)
+_JUDGMENT = re.compile(r"<judgment>(.*?)</judgment>", re.DOTALL | re.IGNORECASE)
+_EXPLANATION = re.compile(r"<explanation>(.*?)</explanation>", re.DOTALL | re.IGNORECASE)
+_OPENING = re.compile(r"<judgment>", re.IGNORECASE)
+WORDS = {"relevant": True, "irrelevant": False}
+
+
+class Relevance(NamedTuple):
+    """What the judge says of one answer."""
+
+    relevant: bool
+    reason: str
+
+
+def relevance_request(question: str, answer: str, language: str, in_english: bool = True) -> Request:
+    """Asks whether an answer is relevant; `language` is the one that both were in before they were translated."""
+    template = prompt("relevance" if in_english else "relevance_untranslated")
+    texts = {"question": _tame(question), "answer": _tame(answer)}
+    return request(fill(template, language=language_name(language), **texts), MAX_TOKENS, SCHEMA)
+
+
+def _tame(text: str) -> str:
+    """The text without a tag that could close its own: the published prompt has no other fence."""
+    return _TAG.sub("<" + _JOINER, defuse(text))
+
+
+def read_relevance(said: str) -> Relevance | Failure:
+    """The judgment in a reply; a failure unless there is one pair of tags around one of the two words."""
+    if (made := read_object(said, "explanation", "judgment")) is not None:
+        said = f"<explanation>{made['explanation']}</explanation><judgment>{made['judgment']}</judgment>"
+    found = _JUDGMENT.findall(said)
+    word = found[0].strip(" \t\r\n`*\"'.").lower() if len(found) == 1 else ""
+    if word not in WORDS or len(_OPENING.findall(said)) != 1:
+        return unread(said[-60:], "<judgment>relevant</judgment> or <judgment>irrelevant</judgment>, once")
+    reason = _EXPLANATION.search(said)
+    return Relevance(WORDS[word], reason[1].strip() if reason else "")

@@ -1,0 +1,61 @@
+"""Verification: whether what a search found supports a claim; the reply's form is fixed, and anything else fails."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from mores.longform.asking import object_schema, read_object, request, unread
+from mores.longform.prompt import fill_fenced, prompt
+from mores.models import Request
+from mores.search.base import Evidence
+from mores.types import Failure
+
+PROMPTS = ("verify",)
+MAX_TOKENS = 1024
+LONGEST = 2000
+"""Characters of one result that the judge reads: snippets are far shorter, and a page must not crowd out the rest."""
+SCHEMA = object_schema(
+    reason={"type": "string", "maxLength": 200}, verdict={"type": "string", "enum": ["supported", "not supported"]}
+)
+"""For a model that writes lines only when it is held to them."""
+
+_LINE = re.compile(r"^[\s*_`#>-]*verdict\b(.*)$", re.IGNORECASE | re.MULTILINE)
+_VERDICT = re.compile(r"[\s*_`]*[:：][\s*_`\"']*(not\s+supported|unsupported|supported)[\s*_`\"'.]*", re.IGNORECASE)
+_REASON = re.compile(r"\A[\s*_`#>-]*reason[\s*_`]*[:：][\s*_`]*", re.IGNORECASE)
+
+
+class Verdict(NamedTuple):
+    """What the judge says of one claim."""
+
+    supported: bool
+    reason: str
+
+
+NOTHING_FOUND = Verdict(False, "the search found nothing")
+"""Without results there is nothing that could support a claim, so no judge is asked."""
+
+
+def verify_request(claim: str, evidence: Sequence[Evidence]) -> Request:
+    """Asks whether the evidence supports a claim; both are fenced."""
+    shown = "\n\n".join(f"Result {place}\n{_shown(one)}" for place, one in enumerate(evidence, 1))
+    return request(fill_fenced(prompt("verify"), claim=claim, evidence=shown), MAX_TOKENS, SCHEMA)
+
+
+def _shown(one: Evidence) -> str:
+    text = one.text if len(one.text) <= LONGEST else one.text[:LONGEST] + "…"
+    fields = {"Title": one.title, "Source": one.source, "Date": one.date, "Text": text}
+    return "\n".join(f"{name}: {value}" for name, value in fields.items() if value)
+
+
+def read_verdict(said: str) -> Verdict | Failure:
+    """The verdict in a reply: one line `Verdict: supported` or `Verdict: not supported`, and nothing after it."""
+    if (made := read_object(said, "reason", "verdict")) is not None:
+        said = f"Reason: {made['reason']}\nVerdict: {made['verdict']}"
+    lines = list(_LINE.finditer(said))
+    value = _VERDICT.fullmatch(lines[0][1]) if len(lines) == 1 else None
+    if value is None or said[lines[0].end() :].strip("`* \t\r\n"):
+        return unread(said[-60:], "one last line 'Verdict: supported' or 'Verdict: not supported'")
+    reason = _REASON.sub("", said[: lines[0].start()]).strip()
+    return Verdict(value[1].lower() == "supported", reason)

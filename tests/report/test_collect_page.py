@@ -1,0 +1,165 @@
+"""The page of a collection: what it says, and that no text can do anything in it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import pytest
+
+from mores.longform.collection import Collected, Fate, Stage, add_up, categories, mark_near
+from mores.report import collect as module
+from mores.report.collect import collection_page
+from mores.types import Failure, FailureKind
+from tests.browser import Browser, Page
+from tests.report.conftest import assert_quiet
+from tests.report.test_bench_page import choose
+from tests.report.test_meta_page import HOSTILE, Tags, rows, section, words
+
+LANGUAGES = {"ar": "Arabic", "hu": "Hungarian", "en": "English"}
+TOPICS = [category.name for category in categories()]
+
+
+def questions(count: int = 60, text: str = "") -> list[Collected]:
+    """Of each ten, three are dropped by a filter, one is a duplicate, one undecided and five kept."""
+    made = []
+    for i in range(count):
+        fates = [(Fate.DROPPED, Stage.SPECIFICITY), (Fate.DROPPED, Stage.QUALITY), (Fate.DROPPED, Stage.QUALITY)]
+        fates += [(Fate.DROPPED, Stage.DUPLICATE), (Fate.UNSCORED, Stage.QUALITY)]
+        fate, stage = (fates[i % 10]) if i % 10 < 5 else (Fate.KEPT, None)
+        failure = Failure(kind=FailureKind.PARSE, reason=text or "expected a result")
+        tag = list(LANGUAGES)[i % 3]
+        one = Collected(
+            id=(text and f"{text}{i}") or f"q{i}",
+            question=text or f"question {i} " + "xyz"[i % 3] * (i + 3),
+            language=tag,
+            language_name=LANGUAGES[tag],
+            fate=fate,
+            stage=stage,
+            reason=text or f"reason {i}",
+            source=text or None,
+            translation=text or None,
+            answer=text or None,
+            category=TOPICS[i % 4] if fate is Fate.KEPT else None,
+            failures={Stage.QUALITY: failure} if fate is Fate.UNSCORED else {},
+            said={Stage.SPECIFICITY: text or f"words {i}"} if stage is not Stage.DUPLICATE else {},
+        )  # fmt: skip
+        made.append(one)
+    return mark_near(made)
+
+
+def page(every: list[Collected], warning: str | None = None) -> str:
+    return collection_page(add_up(every, Stage, "model-x", "task:collect.1|mores:0"), every, warning)
+
+
+def test_the_headline_and_the_stages() -> None:
+    html = page(questions())
+    assert "50.0% kept 30 of 60 candidates are kept, 24 dropped, 6 undecided." in words(html)
+    assert rows(section(html, "stages"))[:3] == [
+        ["duplicate", "60", "54", "6", "0"], ["specificity", "54", "48", "6", "0"], ["quality", "48", "30", "12", "6"],
+    ]  # fmt: skip
+    assert "Answers not had or not read: 6 parse." in words(html)
+
+
+def test_topics_and_overlap() -> None:
+    html = page(questions())
+    assert "fewer than 20 questions" in words(section(html, "overlap"))
+    assert [row[0] for row in rows(section(html, "topics"))] == [
+        "Arabic n 10", "English n 10", "Hungarian n 10", "all n 30"
+    ]  # fmt: skip
+    assert rows(section(html, "overlap"))[0][:2] == ["Arabic ar, n 10", "–"]
+    assert re.fullmatch(r"\d\.\d\d \*", rows(section(html, "overlap"))[0][2])
+
+
+def test_one_language_is_compared_with_none() -> None:
+    html = page([one for one in questions() if one.language == "ar"])
+    assert 'id="overlap"' not in html
+
+
+def test_duplicates_are_listed() -> None:
+    html = words(section(page(questions()), "duplicates"))
+    assert "The same: 6, dropped" in html
+    assert "q3 reason 3 question 3" in html
+
+
+def test_nothing_kept_and_a_warning() -> None:
+    every = [one for one in questions() if one.fate is Fate.DROPPED]
+    html = page(every, "fake: is not a model")
+    assert 'id="topics"' not in html
+    assert "0.0% kept" in words(html)
+    assert "Careful fake: is not a model" in words(html)
+
+
+def test_a_page_holds_some_of_each_fate(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "CARDS", 12)
+    html = page(questions())
+    assert re.findall(r'<article class="card answer (\w+)"', html) == ["unscored"] * 4 + ["wrong"] * 4 + ["right"] * 4
+    assert "Dropped: 18 (4 of them here, dropped.jsonl has all)" in words(html)
+
+
+def test_hostile_texts_are_only_text() -> None:
+    html = page(questions(20, HOSTILE), HOSTILE + "\ud800")
+    html.encode()
+    read = Tags(html)
+    assert not read.tags & {"img", "iframe", "link"}
+    assert html.count("<script>") == 1
+    assert not {name for name in read.attributes if name.startswith("on")} | read.attributes & {"style", "src"}
+    assert html.count("window.hacked = 1") > 10
+
+
+# ---- in a browser ----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
+    """Opens a page, everything unfolded, and checks at the end that it was quiet."""
+    tabs: list[Page] = []
+
+    def show_page(html: str, **window: Any) -> Page:
+        path = tmp_path / f"collection-{len(tabs)}.html"
+        path.write_text(html, encoding="utf-8")
+        tabs.append(browser.page(**window))
+        tabs[-1].open(path.as_uri())
+        tabs[-1].evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true })")
+        return tabs[-1]
+
+    yield show_page
+    for tab in tabs:
+        assert_quiet(tab)
+        tab.close()
+
+
+@pytest.mark.parametrize(("width", "dark"), [(1280, False), (360, True)])
+@pytest.mark.parametrize("text", ["", HOSTILE])
+def test_nothing_is_wider_than_the_window(show: Any, text: str, width: int, dark: bool) -> None:
+    tab = show(page(questions(40, text)), width=width, height=800, dark=dark, touch=width < 500)
+    (Path(gettempdir()) / f"collection-{width}-{'hostile' if text else 'plain'}.png").write_bytes(tab.screenshot())
+    assert tab.evaluate("[document.documentElement.scrollWidth, innerWidth]") == [width, width]
+    assert tab.evaluate("window.hacked") is None
+
+
+def visible(tab: Page) -> list[str]:
+    found: list[str] = tab.evaluate(
+        "[...document.querySelectorAll('.answer')].filter((c) => c.offsetParent).map((c) => c.dataset.state)"
+    )
+    return found
+
+
+def test_cards_are_filtered_and_searched(show: Any) -> None:
+    tab = show(page(questions()))
+    assert len(visible(tab)) == 25
+    choose(tab, "[data-filter=state]", "Unscored")
+    assert visible(tab) == ["unscored"] * 6
+    tab.click("#reset")
+    choose(tab, "[data-filter=run]", "Specificity")
+    assert visible(tab) == ["dropped"] * 6
+    tab.click("#reset")
+    choose(tab, "[data-filter=group]", "Arabic")
+    assert len(visible(tab)) == 18
+    tab.click("#reset")
+    tab.click("#q")
+    tab.type("REASON 21")
+    assert visible(tab) == ["dropped"]

@@ -1,0 +1,621 @@
+"""The page of long answers: what it says, what it leaves out, and that no text in it can do anything."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from hashlib import sha256
+from html import unescape
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mores.longform.records import Appraisal, Claim, Kind, LanguageCheck, LongAnswer, Repetition
+from mores.longform.summary import Counting, summarise
+from mores.report import longform
+from mores.report.longform import longform_page
+from mores.report.longform_answers import Issue, is_web_address, issues_of, mark_spans, score_of
+from mores.search.base import Evidence
+from mores.types import Failure, FailureKind
+from tests.browser import Browser, Page, pixels
+from tests.report.conftest import assert_quiet
+from tests.report.test_bench_page import choose
+from tests.report.test_meta_page import HOSTILE, Tags, rows, section, words
+
+Pair = tuple[LongAnswer, Appraisal]
+
+TEXTS = {
+    "ar": ("لماذا يشرب الناس القهوة العربية مع التمر؟", "القهوة العربية مرّة، والتمر حلو، ولذلك يُقدَّمان معًا للضيوف."),
+    "hi": ("दीवाली पर दीये क्यों जलाए जाते हैं?", "दीये अँधेरे पर प्रकाश की विजय के प्रतीक हैं।"),
+    "zh": ("为什么中秋节要吃月饼？", "月饼象征团圆，家人在中秋节一起赏月吃月饼。"),
+    "de": ("Warum sagt man in Norddeutschland „Moin“?", "„Moin“ ist dort ein Gruß für jede Tageszeit."),
+    "en": ("Why do people eat turkey at Thanksgiving?", "Turkeys were plentiful, large and kept for feasts."),
+    "sm": ("Aisea e fai ai le umu i le Aso Sa?", "E kuka le umu i le Aso Sa aua e potopoto ai le aiga atoa."),
+    "ps": ("ولې خلک په اختر کې نوې جامې اغوندي؟", "نوې جامې د خوښۍ نښه ده."),
+    "bal": ("چیا مردم دوچ ءَ گوراءَ کننت؟", "دوچ بلوچانی دودے۔"),
+}
+"""A question and an answer in each language."""
+
+
+def failure(reason: str = "no reply", kind: FailureKind = FailureKind.MODEL) -> Failure:
+    return Failure(kind=kind, reason=reason)
+
+
+def claim(supported: bool | None = True, text: str = "Coffee is served with dates.", **changes: Any) -> Claim:
+    found = (
+        Evidence(text="Dates go with coffee.", title="Coffee", source="https://example.org/coffee", date="2021-05-03"),
+        Evidence(text="A passage.", source="corpus.jsonl:7"),
+    )
+    why = None if supported is not None else failure("no verdict", FailureKind.PARSE)
+    fields: dict[str, Any] = {"text": text, "sentence": 0, "supported": supported, "evidence": found,
+                              "reason": "It says so." if why is None else "", "failure": why}  # fmt: skip
+    return Claim(**fields | changes)
+
+
+def answer(place: int = 0, language: str = "ar", model: str = "model-a", **changes: Any) -> LongAnswer:
+    question, text = TEXTS[language]
+    fields: dict[str, Any] = {
+        "id": f"q{place}", "question": question, "answer": text, "language": language, "model": model,
+        "kind": Kind.SPECIFIC if place % 2 else Kind.AGNOSTIC, "topic": "food",
+        "question_english": None if language == "en" else "Why is it done?",
+    }  # fmt: skip
+    return LongAnswer(**fields | changes)
+
+
+def appraisal(one: LongAnswer, **changes: Any) -> Appraisal:
+    """A good answer, unless the changes say otherwise."""
+    fields: dict[str, Any] = {
+        "id": one.id, "model": one.model, "claims": (claim(), claim(text="Guests get it first.")), "relevant": True,
+        "relevance_reason": "It answers.", "language": LanguageCheck(found=one.language, certainty=0.98, right=True),
+    }  # fmt: skip
+    return Appraisal(**fields | changes)
+
+
+UNJUDGED: dict[str, Any] = {"claims": None, "relevant": None, "relevance_reason": ""}
+
+
+def wrong_language(one: LongAnswer) -> Pair:
+    check = LanguageCheck(found="en", certainty=0.97, right=False, shares={"en": 0.8, one.language: 0.2})
+    said = "I'm sorry, I can only answer in English. 😊"
+    return one.model_copy(update={"answer": said}), appraisal(
+        one, **UNJUDGED, language=check, tells=("apology", "emoji")
+    )
+
+
+def repeating(one: LongAnswer, times: int = 5) -> Pair:
+    text = one.answer or ""
+    spans = tuple((i * len(text), (i + 1) * len(text)) for i in range(times))
+    found = Repetition(times=times, text=text, spans=spans)
+    return one.model_copy(update={"answer": text * times + " …"}), appraisal(one, **UNJUDGED, repetition=found)
+
+
+def missing(one: LongAnswer) -> Pair:
+    return one.model_copy(update={"answer": None}), appraisal(one, **UNJUDGED, language=None, failures={"answer": failure("HTTP 500")})  # fmt: skip  # noqa: E501
+
+
+def half_true(one: LongAnswer) -> Pair:
+    claims = (claim(), claim(False, "Coffee is from Peru.", reason="The results say Ethiopia."), claim(None))
+    failed = {"verification": failure("1 of 3 claims: no verdict", FailureKind.PARSE)}
+    return one, appraisal(one, claims=claims, failures=failed, answer_english="Coffee goes with dates.")
+
+
+def irrelevant(one: LongAnswer) -> Pair:
+    return one, appraisal(one, relevant=False, relevance_reason="It speaks of tea.")
+
+
+def unsure(one: LongAnswer) -> Pair:
+    return one, appraisal(one, **UNJUDGED, language=LanguageCheck(certainty=0.5))
+
+
+def good(one: LongAnswer) -> Pair:
+    return one, appraisal(one)
+
+
+CASES = (wrong_language, good, half_true, repeating, good, irrelevant, missing, unsure, half_true, good, good)
+
+
+def pairs(count: int = 40, models: tuple[str, ...] = ("model-a",)) -> list[Pair]:
+    """Answers of all kinds in all languages; the later a model, the better it is."""
+    languages = list(TEXTS)
+    return [
+        CASES[(i + 3 * m) % (len(CASES) - 2 * m if m < 3 else 3)](answer(i, languages[i // 2 % len(languages)], model))
+        for m, model in enumerate(models)
+        for i in range(count)
+    ]
+
+
+def page_of(found: list[Pair], counting: Counting | None = None, signature: str = "task:calmqa|judge:j") -> str:
+    return longform_page(summarise(found, counting, signature), found, signature)
+
+
+SURFACE = Counting(facts=False, relevance=False)
+MODELS = ("gpt-4o-2024-05-13", "claude-3-opus", "Mixtral-8x22B-Instruct-v0.1", "Meta-Llama-3-70B-Instruct")
+
+
+def cards(html: str) -> list[str]:
+    return html.split('<article class="card answer ')[1:]
+
+
+def cells(html: str, title: str) -> dict[str, list[str]]:
+    """The rows of the table with this caption, by their heads."""
+    table = html.split(f"<caption>{title}</caption>")[1].replace("\n", " ")
+    return {row[0]: row[1:] for row in rows(table)}
+
+
+# ---- numbers ---------------------------------------------------------------------------------------------------
+
+
+def four() -> list[Pair]:
+    """Two agnostic and two specific answers in Arabic: S is 0 and 1, and 1/2 and 0."""
+    made = [wrong_language(answer(0)), good(answer(2)), half_true(answer(1)), irrelevant(answer(3))]
+    return [(one, found.model_copy(update={"failures": {}})) for one, found in made]
+
+
+def test_the_opening_says_the_main_numbers_in_words() -> None:
+    top = words(page_of(four()).split('class="overview hero"')[1].split("</section>")[0]).replace("\u2068", "")
+    assert "37.5 S, 95%:" in top
+    assert "model-a\u2069 was asked for 4 long answers in Arabic." in top
+    assert (
+        "Of its answers, 25.0% are in the wrong language, 0.0% repeat themselves and 75.0% have neither issue." in top
+    )
+    assert "Of the claims in an answer, 83.3% are supported by what a search found, on average." in top
+    assert "66.7% of the judged answers are relevant to their question." in top
+    assert "is 37.5 of 100. S is 50.0 on culturally agnostic and 25.0 on culturally specific questions." in top
+
+
+def test_the_opening_compares_models() -> None:
+    found = [good(answer(0, model="b")), irrelevant(answer(0, model="a")), half_true(answer(0, model="c"))]
+    top = words(page_of(found).split("<nav")[0])
+    assert "3 models were asked for 3 long answers in Arabic. The best is \u2068b\u2069." in top
+    assert "The S of the others is between 0.0 and 50.0." in top
+    assert "Models b, c, a Answers 3 Languages 1" in re.sub("[\u2068\u2069]", "", top)
+
+
+def test_table_2_has_both_kinds_in_a_cell() -> None:
+    found = cells(page_of(four()), "All languages")
+    assert list(found) == ["model-a 4 answers, 1 claim undecided"]
+    wrong, repetition, without, precision, relevance, overall = found.popitem()[1]
+    assert wrong.startswith("50.0 / 0.0 9.5–90.5 / 0.0–65.8 n 2 / 2")  # Wilson's for 1 of 2 and 0 of 2
+    assert repetition.startswith("0.0 / 0.0")
+    assert without.startswith("50.0 / 100.0")
+    assert precision.startswith("100.0 / 75.0")  # of the last two, 1/2 and 1
+    assert "n 1 / 2" in precision
+    assert relevance.startswith("100.0 / 50.0")
+    assert overall.startswith("50.0 / 25.0")
+
+
+def test_the_languages_that_the_paper_leaves_out_are_in_one_of_two_tables() -> None:
+    html = section(page_of([good(answer(0)), wrong_language(answer(2, "bal"))]), "numbers")
+    assert cells(html, "All languages").popitem()[1][0].startswith("50.0")
+    assert cells(html, "As in CaLMQA’s Table 2").popitem()[1][0].startswith("0.0")
+    assert "Without Baluchi, which the paper leaves out" in words(html)
+    alone = section(page_of([good(answer(0))]), "numbers")
+    assert "As in CaLMQA’s Table 2</caption>" not in alone
+    assert "None of these languages is left out" in words(alone)
+
+
+def test_what_could_not_be_scored_stands_beside_the_number() -> None:
+    found = cells(page_of([good(answer(0)), unsure(answer(2)), missing(answer(4))]), "All languages")
+    assert list(found) == ["model-a 3 answers, 1 not given"]
+    assert found.popitem()[1][0] == "0.0 0.0–79.3 n 1 ✕ 2"
+
+
+def test_without_kinds_there_is_one_number_in_a_cell_and_one_map() -> None:
+    html = page_of([good(answer(i, kind=None)) for i in range(3)])
+    assert cells(html, "All languages").popitem()[1][0] == "0.0 0.0–56.1 n 3"
+    assert "culturally" not in words(section(html, "languages"))
+    assert section(html, "languages").count('<table class="heat') == 8  # one for each figure
+    assert "Kind" not in section(html, "answers").split("</div>")[0]
+
+
+def test_recall_and_f1_name_their_k() -> None:
+    html = page_of(four(), Counting(k=4))
+    found = cells(html, "Other figures").popitem()[1]
+    assert found[0].startswith("2.0 / 2.5")
+    assert "Recall at K = 4, %" in words(section(html, "numbers"))
+    assert "Recall" not in words(section(page_of(four()), "numbers"))
+
+
+def test_without_a_judge_there_is_only_the_surface() -> None:
+    found = [(one, about.model_copy(update=UNJUDGED)) for one, about in pairs(60)]
+    html = page_of(found, SURFACE)
+    assert re.findall(r"Figure (\d+)", words(section(html, "languages"))) == ["7", "12", "13", "15"]
+    assert "there is no overall score" in words(html)
+    assert "% without issues, 95%:" in words(html)
+    assert "Factual precision" not in words(html)
+    assert "Precision" not in words(html)
+
+
+def test_nothing_at_all() -> None:
+    html = longform_page([], [], "")
+    assert "none" in words(section(html, "signature"))
+    assert re.findall(r'<section class="part" id="(\w+)"', html) == ["signature"]
+    assert not {"None", "nan"} & set(words(html.split("<script>")[0]).split())
+
+
+# ---- heatmaps --------------------------------------------------------------------------------------------------
+
+
+def test_every_figure_has_a_map_for_each_kind() -> None:
+    html = section(page_of(pairs(200)), "languages")
+    assert re.findall(r"Figure (\d+)", words(html)) == ["2", "7", "8", "9", "11", "12", "13", "15"]
+    assert html.count('<table class="heat') == 16
+    assert html.count("<details open>") == 1
+
+
+def test_languages_stand_by_resources_and_those_of_a_level_together() -> None:
+    found = list(cells(page_of(pairs(200)), "Overall score S: culturally agnostic questions"))
+    assert found == [
+        *("High and mid resources 5 languages", "Arabic", "Chinese", "English", "German", "Hindi"),
+        *("Low resources 3 languages", "Baluchi left out in the paper", "Pashto", "Samoan"),
+    ]
+
+
+def test_the_right_language_is_what_is_not_wrong_and_english_is_no_other_language() -> None:
+    found = [wrong_language(answer(2 * i, "de")) for i in range(3)] + [good(answer(2 * i, "de")) for i in range(3, 12)]
+    html = page_of([*found, *(good(answer(2 * i, "en")) for i in range(12))])
+    right = cells(html, "Answers in the right language, %: culturally agnostic questions")
+    assert (right["German"], right["English"]) == (["75.0"], ["100.0"])
+    assert "model-a, German: 75.0% (95% interval 46.8–91.1%), n 12, 0 unscored" in unescape(html)
+    english = cells(html, "Answers in English to questions in other languages, %: culturally agnostic questions")
+    assert english["German"] == ["25.0"]
+    assert "English" not in english
+
+
+@pytest.mark.parametrize(("count", "text", "shade"), [(9, "100.0 * n 9", ""), (10, "100.0", "above s20")])
+def test_cells_with_few_answers_are_marked_and_have_no_colour(count: int, text: str, shade: str) -> None:
+    html = page_of([good(answer(2 * i)) for i in range(count)])
+    title = "Overall score S: culturally agnostic questions"
+    assert cells(html, title)["Arabic"] == [text]
+    cell = re.findall(r"<td([^>]*)>100", html.split(f"<caption>{title}")[1])[0]
+    assert ('class="above s20"' in cell) is bool(shade)
+
+
+def test_more_is_worse_has_another_colour() -> None:
+    html = page_of([repeating(answer(2 * i)) for i in range(12)])
+    body = html.split("<caption>Answers with repetitions, %: culturally agnostic questions")[1].split("</table>")[0]
+    assert 'class="below s20"' in body
+
+
+def test_resources_are_compared() -> None:
+    found = [good(answer(2 * i, "de")) for i in range(2)] + [irrelevant(answer(2 * i, "sm")) for i in range(2, 4)]
+    html = page_of(found)
+    assert "High and mid resources: 100.0%" in words(section(html, "resources"))
+    body = section(html, "resources")
+    assert [row[0] for row in rows(body.split("By level of resources</caption>")[1])] == [
+        "model-a high and mid resources",
+        "model-a low resources",
+    ]
+    assert "S is 100.0 in languages with many or some resources and 0.0 in those with few." in words(html)
+    assert 'id="resources"' not in page_of(four())
+
+
+def test_tells_and_failures_are_counted_by_model() -> None:
+    html = page_of([*four(), missing(answer(5, model="b")), half_true(answer(7, model="b"))])
+    tells = cells(html, "Answers with each tell, %")
+    assert tells["model-a"][0].startswith("50.0 / 0.0")
+    assert tells["model-a"][3].startswith("50.0 / 0.0")
+    assert cells(html, "Answers with a failure, by stage")["b"] == ["1", "1"]
+    assert re.findall(r"<bdi[^>]*>(\w+)</bdi></th>", section(html, "failures"))[:2] == ["Answer", "Verification"]
+    assert 'id="failures"' not in page_of(four())
+
+
+# ---- answers ---------------------------------------------------------------------------------------------------
+
+
+def test_an_answer_with_claims_shows_verdicts_evidence_and_failures() -> None:
+    (card,) = cards(page_of([half_true(answer(1))]))
+    said = words(card)
+    assert "q1 Arabic · culturally specific · food · model-a Unsupported claims" in said
+    assert "Question in English Why is it done? S 50.0 expected Arabic found Arabic (certainty 98%)" in said
+    assert "factual precision 50.0% relevant yes" in said
+    assert "Answer in English As it was judged Coffee goes with dates. Relevant, says the judge It answers." in said
+    assert "3 claims: 1 supported, 1 not supported, 1 undecided" in said
+    assert "Coffee is from Peru. Not supported sentence 1 The results say Ethiopia." in said
+    assert "Undecided sentence 1 parse: no verdict Evidence: 2 results" in said
+    assert "Coffee Dates go with coffee. 2021-05-03 · https://example.org/coffee A passage. corpus.jsonl:7" in said
+    assert "Verification failed (parse): 1 of 3 claims: no verdict" in said
+    assert card.count('<a href="https://example.org/coffee" rel="noopener noreferrer nofollow"') == 3
+    assert card.count("<a ") == 3
+
+
+def test_surface_issues_are_on_the_card() -> None:
+    wrong, repeats = cards(page_of([wrong_language(answer(0)), repeating(answer(2, "sm"))]))[::1]
+    if "Repetition" in words(wrong):
+        wrong, repeats = repeats, wrong
+    assert "found English (certainty 97%) mixed English 80%, Arabic 20%" in words(wrong)
+    assert "tell Apology or “I cannot” tell Emoji" in words(wrong)
+    assert 'lang="en" dir="ltr">I&#39;m sorry' in wrong
+    assert "repeats itself 5 times" in words(repeats)
+    assert f"<mark>{TEXTS['sm'][1] * 5}</mark> …" in repeats
+    (lost,) = cards(page_of([missing(answer(0))]))
+    assert "No answer" in words(lost)
+    assert "Answer failed (model): HTTP 500" in words(lost)
+
+
+def test_right_to_left_text_is_shown_so() -> None:
+    (card,) = cards(page_of([good(answer(0))]))
+    assert f'lang="ar" dir="rtl">{TEXTS["ar"][0]}</p>' in card
+    assert f'lang="ar" dir="rtl">{TEXTS["ar"][1]}</p>' in card
+    (card,) = cards(page_of([unsure(answer(0))]))
+    assert f'dir="auto">{TEXTS["ar"][1]}</p>' in card
+
+
+@pytest.mark.parametrize(
+    ("case", "issues", "score"),
+    [
+        (good, [Issue.NONE], 1.0),
+        (wrong_language, [Issue.WRONG_LANGUAGE], 0.0),
+        (repeating, [Issue.REPETITION], 0.0),
+        (irrelevant, [Issue.IRRELEVANT], 0.0),
+        (half_true, [Issue.UNSUPPORTED, Issue.FAILED], 0.5),
+        (unsure, [Issue.UNSURE], 0.5),
+        (missing, [Issue.MISSING], 2.0),
+    ],
+)
+def test_issues_and_scores(case: Any, issues: list[Issue], score: float) -> None:
+    _, found = case(answer())
+    assert list(issues_of(found)) == issues
+    assert score_of(found) == score
+
+
+def test_no_claim_is_an_issue_only_when_all_was_read() -> None:
+    assert issues_of(appraisal(answer(), claims=())) == (Issue.NO_CLAIMS,)
+    partly = appraisal(answer(), claims=(), failures={"claims": failure()})
+    assert issues_of(partly) == (Issue.FAILED,)
+
+
+def test_the_worst_come_first_and_missing_ones_last() -> None:
+    html = page_of([good(answer(0)), half_true(answer(1)), missing(answer(2)), irrelevant(answer(3))])
+    badges = [words(card.split("</header>")[0]).rsplit("model-a ")[1] for card in cards(html)]
+    assert badges == ["Not relevant", "Unsupported claims", "No issue found", "No answer"]
+
+
+def test_more_answers_than_a_page_holds(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = pairs(400, ("a", "b"))
+    whole = page_of(found)
+    assert len(cards(whole)) == 800
+    assert "left out:" not in words(section(whole, "answers"))
+    monkeypatch.setattr(longform, "ANSWERS", 30)
+    html = page_of(found)
+    assert len(cards(html)) == 30
+    said = words(section(html, "answers"))
+    assert "This page holds 30 of 800 answers, and 770 are left out" in said
+    assert "appraisals.jsonl has all" in said
+    counts = dict(re.findall(r"(Wrong language|Repetition|No answer): [\d,]+ \((\d+) here\)", said))
+    assert {name: int(n) >= 2 for name, n in counts.items()} == dict.fromkeys(
+        ("No answer", "Wrong language", "Repetition"), True
+    )
+    assert {re.findall(r'data-run="(\d)"', card)[0] for card in cards(html)} == {"0", "1"}
+
+
+def test_what_is_dropped_on_the_way_would_not_have_been_shown(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(longform, "ANSWERS", 30)
+    found = pairs(400, ("a", "b", "c"))
+    trimmed = page_of(found)
+    monkeypatch.setattr(longform, "_trim", lambda _: 0)
+    assert page_of(found) == trimmed
+
+
+def test_a_page_of_long_answers_stays_within_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(longform, "SIZE", 200_000)
+    long = [good(answer(i, answer="word " * 2000)) for i in range(200)]
+    html = page_of(long)
+    assert 10 < len(cards(html)) < 30
+    assert len(html) < 400_000
+    assert "are left out" in words(section(html, "answers"))
+
+
+def test_long_texts_and_lists_are_cut_and_the_page_says_so() -> None:
+    many = tuple(claim(text=f"claim {i}", evidence=tuple(Evidence(text=f"r{i}") for i in range(10))) for i in range(70))
+    one = answer(answer="x" * 15_000)
+    html = page_of([(one, appraisal(one, claims=many))])
+    said = words(html)
+    assert "… 3,000 more characters" in said
+    assert "10 more." in said
+    assert "5 more." in said
+    assert "claim 59" in said
+    assert "claim 60" not in said
+    assert "Very long texts and lists are cut here" in said
+    assert "are cut here" not in words(page_of(four()))
+
+
+@given(st.text(alphabet="ab<&\u0645 ", max_size=30), st.lists(st.tuples(st.integers(-5, 40), st.integers(-5, 40))))
+def test_marks_are_exactly_at_the_spans(text: str, spans: list[tuple[int, int]]) -> None:
+    html = str(mark_spans(text, spans))
+    assert unescape(re.sub(r"</?mark>", "", html)) == text
+    wanted = {i for start, end in spans for i in range(max(0, start), min(end, len(text)))}
+    marked, at = set(), 0
+    for place, piece in enumerate(re.split(r"</?mark>", html)):
+        length = len(unescape(piece))
+        marked |= set(range(at, at + length)) if place % 2 else set()
+        at += length
+    assert marked == wanted
+
+
+@pytest.mark.parametrize(
+    ("source", "is_link"),
+    [
+        ("https://example.org/a?b=c&d=e", True),
+        ("HTTP://example.org", True),
+        ("javascript:alert(1)", False),
+        ("data:text/html,<script>", False),
+        ("https:javascript:alert(1)", False),
+        ("https://", False),
+        ("https://user@evil.example/", False),
+        ("https://a.example/ onclick=x", False),
+        ("java\nscript:alert(1)", False),
+        ("http://[::1", False),
+        ("https://a.example/\u202egpj.exe", False),
+        ("file.jsonl:3", False),
+        ("https://a.example/" + "a" * 2000, False),
+    ],
+)
+def test_only_addresses_of_the_web_are_links(source: str, is_link: bool) -> None:
+    assert is_web_address(source) is is_link
+    one = answer()
+    html = page_of([(one, appraisal(one, claims=(claim(evidence=(Evidence(text="t", source=source),)),)))])
+    assert len(re.findall(r"<a href=\"(?!#)", html)) == is_link
+    assert not re.search(r"=[\"']?\s*(javascript|data):", html)
+
+
+# ---- safety ----------------------------------------------------------------------------------------------------
+
+ATTRIBUTE = '" onmouseover="window.hacked = 3" data-evil="'
+
+
+def hostile() -> str:
+    bad = HOSTILE + ATTRIBUTE
+    found = Evidence(text=bad, title=bad, source=bad, date=bad)
+    link = Evidence(text=bad, source='https://example.org/"onmouseover="window.hacked=4"')
+    claims = tuple(claim(s, bad, evidence=(found, link), reason=bad, failure=failure(bad)) for s in (True, False, None))
+    one = LongAnswer(
+        id=bad, question=bad + "\ud800", answer=bad * 3, language=bad, model=bad, region=bad, kind=Kind.SPECIFIC,
+        topic=bad, question_english=bad + ".", answer_english=bad,
+    )  # fmt: skip
+    about = appraisal(
+        one, claims=claims, relevance_reason=bad, tells=(bad,), failures={bad: failure(bad), "claims": failure(bad)},
+        language=LanguageCheck(found=bad, certainty=0.5, right=True, shares={bad: 0.5, "en": 0.5}),
+        repetition=Repetition(times=3, text=bad, spans=((0, len(bad)), (5, 9), (-3, 10**9))),
+    )  # fmt: skip
+    return page_of([(one, about), *pairs(20, ("b",))], signature=bad)
+
+
+def test_hostile_texts_are_only_text() -> None:
+    html = hostile()
+    html.encode()
+    read = Tags(html)
+    assert not read.tags & {"img", "iframe", "link", "object", "form", "base"}
+    assert html.count("<script>") == 1
+    assert not {name for name in read.attributes if name.startswith("on")} | read.attributes & {
+        "style",
+        "src",
+        "data-evil",
+    }
+    assert html.count("window.hacked = 1") > 30  # it is shown, though
+
+
+def test_the_policy_allows_our_style_and_our_script_alone() -> None:
+    html = page_of(four())
+    policy = unescape(re.findall(r'Content-Security-Policy" content="(.*?)"', html)[0])
+    for name in ("style", "script"):
+        body = html.split(f"<{name}>")[1].split(f"</{name}>")[0]
+        assert f"{name}-src 'sha256-{b64encode(sha256(body.encode()).digest()).decode()}'" in policy
+    assert policy.startswith("default-src 'none';")
+    assert "unsafe" not in policy
+    assert not re.search(r"@import|url\(|\ssrc=|<link", html)
+
+
+# ---- in a browser ----------------------------------------------------------------------------------------------
+
+PAGES = {
+    "one": lambda: page_of(pairs(60)),
+    "several": lambda: page_of(pairs(60, MODELS), Counting(k=10)),
+    "surface": lambda: page_of([(a, b.model_copy(update=UNJUDGED)) for a, b in pairs(40)], SURFACE),
+    "hostile": hostile,
+}
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
+    """Opens a page, and checks at the end that it was quiet."""
+    tabs: list[Page] = []
+
+    def show_page(html: str, *, unfold: bool = True, **window: Any) -> Page:
+        path = tmp_path / f"longform-{len(tabs)}.html"
+        path.write_text(html, encoding="utf-8")
+        tabs.append(browser.page(**window))
+        tabs[-1].open(path.as_uri())
+        if unfold:
+            tabs[-1].evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true })")
+        return tabs[-1]
+
+    yield show_page
+    for tab in tabs:
+        assert_quiet(tab)
+        tab.close()
+
+
+@pytest.mark.parametrize("dark", [False, True])
+@pytest.mark.parametrize(("width", "height", "touch"), [(1280, 900, False), (360, 740, True)])
+@pytest.mark.parametrize("name", list(PAGES))
+def test_nothing_is_wider_than_the_window(
+    show: Any, name: str, width: int, height: int, touch: bool, dark: bool
+) -> None:
+    page = show(PAGES[name](), width=width, height=height, touch=touch, dark=dark)
+    (Path(gettempdir()) / f"longform-{name}-{width}-{'dark' if dark else 'light'}.png").write_bytes(page.screenshot())
+    assert page.evaluate("[document.documentElement.scrollWidth, innerWidth]") == [width, width]
+    page.evaluate("document.querySelectorAll('*').forEach((e) => e.dispatchEvent(new MouseEvent('mouseover')))")
+    assert page.evaluate("window.hacked") is None
+    assert (sum(pixels(page.screenshot((0, 0, 40, 40)))[0][0]) < 150) is dark
+
+
+def visible(page: Page) -> list[str]:
+    """The badges of the cards that are shown."""
+    found: list[str] = page.evaluate(
+        "[...document.querySelectorAll('.answer')].filter((c) => c.offsetParent)"
+        ".map((c) => c.querySelector('.badge').textContent)"
+    )
+    return found
+
+
+def test_cards_are_filtered_searched_and_shown_in_chunks(show: Any) -> None:
+    page = show(page_of(pairs(44, ("a", "b"))))
+    assert len(visible(page)) == 25
+    page.click("#more")
+    assert len(visible(page)) == 50
+    labels = page.evaluate(
+        "[...document.querySelectorAll('#choose label')].map((l) => l.firstChild.textContent.trim())"
+    )
+    assert labels == ["Search", "Model", "Language", "Kind", "Issue", "Tell"]
+    choose(page, "label:nth-of-type(5) select", "Wrong language")
+    assert set(visible(page)) == {"Wrong language"}
+    before = len(visible(page))
+    choose(page, "label:nth-of-type(2) select", "b")
+    choose(page, "label:nth-of-type(4) select", "specific")
+    assert 0 < len(visible(page)) < before
+    page.click("#reset")
+    choose(page, "label:nth-of-type(3) select", "Samoan")
+    assert page.evaluate("document.querySelector('.answer:not([hidden]) [lang=sm]') !== null")
+    page.click("#reset")
+    page.click("#q")
+    page.type("FROM PERU")
+    assert set(visible(page)) == {"Unsupported claims"}
+    page.type(" nobody")
+    assert visible(page) == []
+    assert page.evaluate("document.getElementById('none').offsetParent !== null")
+
+
+def test_claims_are_folded_and_open_with_the_keyboard(show: Any) -> None:
+    page = show(page_of([half_true(answer(1))]), unfold=False)
+    shown = "document.querySelector('.claims').checkVisibility()"
+    assert page.evaluate(shown) is False
+    page.evaluate("document.querySelector('.claims').closest('details').querySelector('summary').focus()")
+    page.press("Enter")
+    assert page.evaluate(shown) is True
+    left, _, width, _ = page.box(".claims")
+    card = page.box(".card")
+    assert width > 0.8 * card[2]  # below its summary, not beside it
+    assert left < card[0] + 60
+
+
+def test_arabic_stands_on_the_right_and_repetitions_are_marked(show: Any) -> None:
+    page = show(page_of([repeating(answer(0))]))
+    style = "getComputedStyle(document.querySelector('.body[lang=ar]'))"
+    assert page.evaluate(f"{style}.direction") == "rtl"
+    left, _, width, _ = page.box("mark")
+    body = page.box(".card .body:has(mark)")
+    assert left + width == pytest.approx(body[0] + body[2], abs=2)
+    assert page.evaluate("getComputedStyle(document.querySelector('mark')).backgroundColor") != "rgba(0, 0, 0, 0)"
+
+
+def test_long_answers_scroll_with_the_keyboard(show: Any) -> None:
+    page = show(page_of([good(answer(0, "de", answer="Wort " * 1000))]))
+    found = page.evaluate("(() => { const b = document.querySelector('.body.long');"
+                          " return [b.tabIndex, b.scrollHeight > b.clientHeight, b.getAttribute('aria-label')] })()")  # fmt: skip  # noqa: E501
+    assert found == [0, True, "Answer"]
