@@ -1,0 +1,163 @@
+"""`mores train`: tune a model into a metric."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+from pydantic import ValidationError
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from mores.cache import models_folder
+from mores.errors import ConfigError
+from mores.factory.output import read_split
+from mores.models import pull
+from mores.models.hf.files import require
+from mores.train.recipe import Recipe, read_recipe
+from mores.train.records import Trained
+from mores.types import Result
+
+if TYPE_CHECKING:
+    from mores.train.tune import Progress as Step
+
+EMBEDDED = "embedded"
+
+
+@click.command()
+@click.option("--data", required=True, type=click.Path(exists=True, file_okay=False, path_type=Path),
+              help="Folder that `mores build` wrote.")  # fmt: skip
+@click.option("--base", default=EMBEDDED, show_default=True, metavar="MODEL",
+              help="Model to tune: embedded, a folder, or a name on the Hugging Face Hub.")  # fmt: skip
+@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the result.")
+@click.option("--recipe", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="TOML file with settings  [default: the paper's].")  # fmt: skip
+@click.option("--set", "settings", multiple=True, metavar="NAME=VALUE", help="One setting of the recipe.")
+@click.option("--leave-out", metavar="SOURCE", help="Train without the samples of a source.")
+@click.option("--leave-one-out", is_flag=True, help="Train on all, then once without each source.")
+@click.option("--limit", type=click.IntRange(1), help="Most training samples.")
+@click.option("--evaluate", default="dev,test", show_default=True, help="Splits that the tuned model decides about.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+def train(
+    data: Path,
+    base: str,
+    out: Path,
+    recipe: Path | None,
+    settings: tuple[str, ...],
+    as_json: bool,
+    leave_out: str | None,
+    leave_one_out: bool,
+    limit: int | None,
+    evaluate: str,
+) -> None:
+    """Tune a model on the error reports of a dataset, so that `mores score` can use it as the metric.
+
+    A stopped run goes on where it was. On several GPUs: `accelerate launch -m mores train ...`.
+    """
+    require("pip install 'mores[hf]'", "torch", "transformers", "peft", "accelerate")
+    from mores.train.study import Study
+
+    chosen, where = _recipe(recipe, settings), _base(base)
+    found = {}
+    for source in _left_out(data, leave_out, leave_one_out):
+        folder = out / (f"without-{source}" if source else "all") if leave_one_out else out
+        with _Bar(f"without {source}" if source else "training") as bar:
+            study = Study(data, where, base, chosen, folder, source, limit, evaluate.split(","), bar.update)
+            found[source or "all"] = study.run()
+    if as_json:
+        click.echo(json.dumps({name: one.model_dump(mode="json") for name, one in found.items()}, indent=2))
+    else:
+        _show(found)
+    click.echo(f"wrote {out}", err=True)
+
+
+def _recipe(path: Path | None, settings: Sequence[str]) -> Recipe:
+    recipe = read_recipe(path) if path else Recipe()
+    given: dict[str, Any] = {}
+    for setting in settings:
+        name, sign, value = setting.partition("=")
+        if not sign or name not in Recipe.model_fields:
+            raise ConfigError(f"--set {setting}: expected NAME=VALUE with NAME one of {', '.join(Recipe.model_fields)}")
+        given[name] = value
+    try:
+        return Recipe.model_validate(recipe.model_dump() | given)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise ConfigError(f"--set {first['loc'][0]}={first['input']}: {first['msg']}") from error
+
+
+def _base(name: str) -> str:
+    """Where transformers finds the model; the embedded one is unpacked once."""
+    if name != EMBEDDED:
+        return name
+    require("pip install gguf", "gguf")
+    from mores.train.gguf import unpack
+
+    source = pull.default_path()
+    folder = models_folder() / f"{source.stem}.unpacked"
+    if not (folder / "config.json").exists():
+        click.echo(f"unpacking {source.name}", err=True)
+        unpack(source if source.exists() else pull.pull(""), folder)
+    return str(folder)
+
+
+def _left_out(data: Path, leave_out: str | None, each: bool) -> list[str | None]:
+    """The sources that are left out, one after the other; None for none."""
+    if leave_out and each:
+        raise ConfigError("--leave-out names one source and --leave-one-out takes each; give one of both")
+    if not (leave_out or each):
+        return [None]
+    known = sorted({gold.sample.source or "unknown" for gold in read_split(data, "train")})
+    if leave_out and leave_out not in known:
+        raise ConfigError(f"--leave-out {leave_out}: no such source in {data}; there are {', '.join(known)}")
+    return [leave_out] if leave_out else [None, *known]
+
+
+class _Bar:
+    """Steps, loss and tokens a second: a bar in a terminal, a line now and then elsewhere."""
+
+    def __init__(self, what: str) -> None:
+        self._console = Console(stderr=True, highlight=False)
+        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[text]}"))
+        self._progress = Progress(TextColumn(what), *columns, console=self._console, transient=True)
+        self._task = self._progress.add_task(what, total=None, text="")
+        self._what, self._said = what, 0
+
+    def __enter__(self) -> _Bar:
+        if self._console.is_terminal:
+            self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def update(self, step: Step) -> None:
+        """Show where the run is."""
+        text = f"loss {step.loss:.3f}, {step.tokens / max(step.seconds, 1e-9):,.0f} tokens/s"
+        self._progress.update(self._task, completed=step.step, total=step.of, text=text)
+        if not self._console.is_terminal and (step.step == step.of or 20 * step.step // step.of > self._said):
+            self._said = 20 * step.step // step.of
+            self._console.print(f"{self._what}: {step.step} of {step.of}, {text}")
+
+
+def _show(found: Mapping[str, Trained]) -> None:
+    view = Table(title="scaled accuracy of decisions", title_justify="left", box=None, pad_edge=False)
+    view.add_column("trained on")
+    rows = {(name, split): results for name, one in found.items() for split, results in one.decisions.items()}
+    sources = list(dict.fromkeys(source for results in rows.values() for source in results))
+    for source in ("split", *sources):
+        view.add_column(source, justify="left" if source == "split" else "right")
+    for (name, split), results in rows.items():
+        label = name if name == "all" else f"all but {name}"
+        view.add_row(label, split, *_cells(results, sources))
+    Console().print(view)
+
+
+def _cells(results: Mapping[str, Result], sources: Sequence[str]) -> Iterator[str]:
+    for source in sources:
+        value = results[source].value if source in results else None
+        yield "–" if value is None else f"{value:.3f}"

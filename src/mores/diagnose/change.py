@@ -1,0 +1,235 @@
+"""What changes between two runs on the same questions, how sure that is, and how it is said in words."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from math import comb, sqrt
+from statistics import fmean
+
+from mores.bench.benchmark import Label
+from mores.diagnose.paired import Names, Pair
+from mores.stats.intervals import wilson
+from mores.stats.resampling import adjust_p_values, bootstrap_mean, compare_means
+from mores.types import Record, Result
+
+PERMUTATIONS = 10_000
+FEW = 30
+"""Below so many questions a paragraph says that there are few."""
+GAIN = "gain"
+PICKED = "groups that are picked because they stand out look more different than they are"
+
+
+class Matrix(Record):
+    """How many questions are right in which of two runs."""
+
+    both: int = 0
+    first: int = 0
+    """In the first only."""
+    second: int = 0
+    """In the second only."""
+    neither: int = 0
+
+
+class Change(Record):
+    """What changes from one run to the other."""
+
+    figures: dict[str, Result]
+    """The share of right answers in each, by name, and `gain`: the second less the first, with its interval."""
+    matrix: Matrix
+    p: float | None
+    """Paired permutation test of the credit, two-sided; None without questions."""
+    mcnemar: float | None
+    """McNemar's exact test of the matrix."""
+    adjusted: float | None = None
+    """p, adjusted for the number of groups (Benjamini and Hochberg); None for the whole."""
+
+    @property
+    def gain(self) -> Result:
+        """The second less the first."""
+        return self.figures[GAIN]
+
+
+By = dict[str, dict[str, Change]]
+"""Grouping, group."""
+
+
+def change_of(pairs: Sequence[Pair], names: Names, unscored: int = 0) -> Change:
+    """Both shares, the gain with its interval, the matrix and both tests."""
+    one, two = [pair.credits[0] for pair in pairs], [pair.credits[1] for pair in pairs]
+    matrix, test = matrix_of(pairs), compare_means(two, one, permutations=PERMUTATIONS) if pairs else None
+    return Change(
+        figures={
+            names[0]: _share(names[0], one, unscored), names[1]: _share(names[1], two, unscored),
+            GAIN: _gain(one, two, matrix, unscored),
+        },
+        matrix=matrix, p=test.p_value if test else None,
+        mcnemar=mcnemar(matrix.first, matrix.second) if pairs else None,
+    )  # fmt: skip
+
+
+def changes_by(
+    pairs: Sequence[Pair], groups: Sequence[Mapping[str, str]], names: Names
+) -> dict[str, dict[str, Change]]:
+    """The same by every grouping that has at least two groups, or one that is not all; p adjusted within each."""
+    found: dict[str, dict[str, list[Pair]]] = defaultdict(lambda: defaultdict(list))
+    for pair, own in zip(pairs, groups, strict=True):
+        for grouping, group in own.items():
+            found[grouping][group].append(pair)
+    return {name: _adjusted({g: change_of(own[g], names) for g in sorted(own)}) for name, own in found.items()}
+
+
+def _adjusted(changes: dict[str, Change]) -> dict[str, Change]:
+    fair = adjust_p_values([1.0 if change.p is None else change.p for change in changes.values()])
+    return {
+        name: change.model_copy(update={"adjusted": float(p)})
+        for (name, change), p in zip(changes.items(), fair, strict=True)
+    }
+
+
+def matrix_of(pairs: Iterable[Pair]) -> Matrix:
+    """Questions by whether they are right in each run."""
+    cells = Counter((pair.first.right, pair.second.right) for pair in pairs)
+    return Matrix(
+        both=cells[True, True], first=cells[True, False], second=cells[False, True], neither=cells[False, False]
+    )
+
+
+class Uncertain(Record):
+    """Questions that count as not right without being plainly wrong, by run."""
+
+    declined: dict[str, int]
+    """The answer declines, or says that it does not know."""
+    ties: dict[str, int]
+    """Exactly half of several answers are right."""
+
+
+def uncertain_of(pairs: Sequence[Pair], names: Names) -> Uncertain:
+    """How many of them there are."""
+    sides = {names[0]: [pair.first for pair in pairs], names[1]: [pair.second for pair in pairs]}
+    return Uncertain(
+        declined={name: sum(one.label is Label.NOT_ATTEMPTED for one in own) for name, own in sides.items()},
+        ties={name: sum(one.credit == 0.5 for one in own) for name, own in sides.items()},
+    )
+
+
+def mcnemar(first: int, second: int) -> float:
+    """Two-sided exact p of so many questions being right in the first run only and in the second only.
+
+    Each of them is as likely the one as the other: 2·P(X <= the fewer) of a fair coin, at most 1. Q. McNemar,
+    Psychometrika 12 (1947), 153-157, in its exact form.
+    """
+    n = first + second
+    below = sum(comb(n, k) for k in range(min(first, second) + 1))
+    return min(1.0, float(2 * below / 2**n))
+
+
+def paired_interval(matrix: Matrix) -> tuple[float, float]:
+    """95% interval of the share that is right in the second less that in the first; (-1, 1) without questions.
+
+    Wilson's bounds of both shares, joined with their correlation: method 10 of R. G. Newcombe, Improved confidence
+    intervals for the difference between binomial proportions based on paired data, Statistics in Medicine 17 (1998),
+    2635-2650. Unlike drawn samples it does not shrink to a point where no question changes.
+    """
+    a, b, c, d = matrix.both, matrix.second, matrix.first, matrix.neither
+    n = a + b + c + d
+    if not n:
+        return -1.0, 1.0
+    p2, p1 = (a + b) / n, (a + c) / n
+    (low2, high2), (low1, high1) = wilson(a + b, n), wilson(a + c, n)
+    phi = _phi(a, b, c, d)
+    down = _joined_half(p2 - low2, high1 - p1, phi)
+    up = _joined_half(high2 - p2, p1 - low1, phi)
+    return max(-1.0, p2 - p1 - down), min(1.0, p2 - p1 + up)
+
+
+def _phi(a: int, b: int, c: int, d: int) -> float:
+    """Correlation of two answers, drawn to 0 by Newcombe's correction."""
+    below = (a + b) * (c + d) * (a + c) * (b + d)
+    cross = a * d - b * c
+    above = max(cross - (a + b + c + d) / 2, 0.0) if cross > 0 else float(cross)
+    return above / sqrt(below) if below else 0.0
+
+
+def _joined_half(one: float, other: float, phi: float) -> float:
+    return sqrt(max(0.0, one**2 - 2 * phi * one * other + other**2))
+
+
+def _share(name: str, credit: Sequence[float], unscored: int) -> Result:
+    if not credit:
+        return Result(name=name, value=None, unscored=unscored)
+    if set(credit) <= {0.0, 1.0}:
+        low, high = wilson(int(sum(credit)), len(credit))
+    else:
+        drawn = bootstrap_mean(credit)
+        assert drawn is not None
+        low, high = drawn.low, drawn.high
+    return Result(name=name, value=fmean(credit), low=low, high=high, n=len(credit), unscored=unscored)
+
+
+def _gain(one: Sequence[float], two: Sequence[float], matrix: Matrix, unscored: int) -> Result:
+    if not one:
+        return Result(name=GAIN, value=None, unscored=unscored)
+    gaps = [after - before for before, after in zip(one, two, strict=True)]
+    if {*one, *two} <= {0.0, 1.0}:
+        low, high = paired_interval(matrix)
+    else:
+        drawn = bootstrap_mean(gaps)
+        assert drawn is not None
+        low, high = drawn.low, drawn.high
+    return Result(name=GAIN, value=fmean(gaps), low=low, high=high, n=len(gaps), unscored=unscored)
+
+
+def count_share(name: str, hits: int, n: int, unscored: int = 0) -> Result:
+    """k of n with Wilson's interval; no value without any."""
+    low, high = wilson(hits, n) if n else (None, None)
+    return Result(name=name, value=hits / n if n else None, low=low, high=high, n=n, unscored=unscored)
+
+
+# ---- words -----------------------------------------------------------------------------------------------------
+
+
+def percent(result: Result) -> str:
+    """`41.0% (95% interval 38.2% to 43.9%)`."""
+    if result.value is None or result.low is None or result.high is None:
+        return "unknown"
+    return f"{result.value:.1%} (95% interval {result.low:.1%} to {result.high:.1%})"
+
+
+def points(result: Result) -> str:
+    """`+4.0 percentage points (95% interval -1.0 to +9.0)`."""
+    if result.value is None or result.low is None or result.high is None:
+        return "unknown"
+    value, low, high = (100 * one for one in (result.value, result.low, result.high))
+    return f"{value:+.1f} percentage points (95% interval {low:+.1f} to {high:+.1f})"
+
+
+def sureness(p: float | None, n: int) -> str:
+    """How far a difference can be trusted."""
+    few = f" There are only {n} questions, which is few: only a large difference would show." if n < FEW else ""
+    if p is None:
+        return "Nothing can be said of it." + few
+    if p < 0.05:
+        return f"This is unlikely to be chance ({p_value(p)}).{few}"
+    return f"This may well be chance ({p_value(p)}).{few}"
+
+
+def uncertain_words(uncertain: Uncertain) -> str:
+    """What counts as not right; nothing where there is none."""
+    kinds = {"declined": uncertain.declined, "half right": uncertain.ties}
+    told = [f"{n} {kind} {name}" for kind, own in kinds.items() for name, n in own.items() if n]
+    return f"Counted as not right: {', '.join(told)}." if told else ""
+
+
+def p_value(p: float) -> str:
+    """`p = 0.031`: three digits, and no false zero."""
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+
+
+def extremes(changes: Mapping[str, Change]) -> tuple[tuple[str, Change], tuple[str, Change]] | None:
+    """The groups with the largest and the smallest gain, of those that are large enough to be named."""
+    large = [(name, one) for name, one in changes.items() if one.gain.n >= FEW and one.gain.value is not None]
+    if len(large) < 2:
+        return None
+    ranked = sorted(large, key=lambda one: one[1].gain.value or 0.0)
+    return ranked[-1], ranked[0]

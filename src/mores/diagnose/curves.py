@@ -1,0 +1,141 @@
+"""What n answers to a question are worth, estimated without bias from more: best, worst, majority and plurality of n.
+
+All draws of n of the graded answers, without putting back, count the same, so each estimate is the mean over every one
+of them: of c right answers among N, at least one is among n with probability 1 - C(N-c, n)/C(N, n).
+M. Chen et al., Evaluating large language models trained on code (2021), Eq. 1, for the first; the others follow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.stats.classification import Floats
+
+Ints = npt.NDArray[np.int64]
+_PAIRS = 64
+"""Questions of a kind that are looked at together."""
+
+
+def best_of(right: Ints, graded: Ints, most: int) -> Floats:
+    """Questions × n: the probability that at least one of n answers is right; nan with fewer than n."""
+    found: Floats = 1.0 - _all_of(graded - right, graded, most)
+    return found
+
+
+def worst_of(right: Ints, graded: Ints, most: int) -> Floats:
+    """Questions × n: the probability that all of n answers are right; nan with fewer than n."""
+    return _all_of(right, graded, most)
+
+
+def mean_of(right: Ints, graded: Ints, most: int) -> Floats:
+    """Questions × n: the share of right answers, which n does not change; nan with fewer than n."""
+    share = np.divide(right, graded, out=np.zeros(len(right)), where=graded > 0)
+    found: Floats = np.where(graded[:, None] > np.arange(most), share[:, None], np.nan)
+    return found
+
+
+def majority_of(right: Ints, graded: Ints, most: int) -> Floats:
+    """Questions × n: the probability that more than half of n answers are right, and half of that of a tie."""
+    kinds, place = np.unique(np.stack([right, graded], axis=1), axis=0, return_inverse=True)
+    table = _log_choose(int(graded.max(initial=0)))
+    blocks = [_majority(kinds[start : start + _PAIRS], most, table) for start in range(0, len(kinds), _PAIRS)]
+    found: Floats = np.concatenate(blocks)[place.ravel()] if blocks else np.empty((0, most))
+    return found
+
+
+def plurality_of(votes: Sequence[tuple[Sequence[int], Sequence[int]]], most: int) -> Floats:
+    """Questions × n: the probability that the most frequent of n answers is right; ties are decided by lot.
+
+    Each question has the sizes of its clusters of right answers and of its clusters of wrong ones.
+    """
+    if not votes:
+        return np.empty((0, most))
+    own = [[_focused(size, (*right, *wrong)) for size in right if size] for right, wrong in votes]
+    kinds = sorted({kind for kinds in own for kind in kinds})  # alike sizes together: little is computed in vain
+    blocks = [_win(kinds[start : start + _PAIRS], most) for start in range(0, len(kinds), _PAIRS)]
+    wins = np.concatenate(blocks) if blocks else np.empty((0, most))
+    place = {kind: number for number, kind in enumerate(kinds)}
+    found = np.stack([wins[[place[kind] for kind in kinds]].sum(axis=0) if kinds else np.zeros(most) for kinds in own])
+    graded = np.array([sum(right) + sum(wrong) for right, wrong in votes], dtype=np.int64)
+    whole: Floats = np.where(graded[:, None] > np.arange(most), np.minimum(found, 1.0), np.nan)
+    return whole
+
+
+def _all_of(some: Ints, every: Ints, most: int) -> Floats:
+    """C(some, n)/C(every, n), as the product of (some - t)/(every - t)."""
+    t = np.arange(most)
+    left = every[:, None] - t
+    steps = np.divide(np.maximum(some[:, None] - t, 0), left, out=np.full(left.shape, np.nan), where=left > 0)
+    found: Floats = np.cumprod(steps, axis=1)
+    return found
+
+
+def _majority(kinds: Ints, most: int, table: Floats) -> Floats:
+    c, every = kinds[:, 0, None, None], kinds[:, 1, None, None]
+    n, k = np.arange(1, most + 1)[None, :, None], np.arange(most + 1)[None, None, :]
+    possible = (k <= c) & (n - k >= 0) & (n - k <= every - c) & (n <= every)
+    c, every, n, k = (np.where(possible, one, 0) for one in (c, every, n, k))
+    share = np.where(possible, np.exp(table[c, k] + table[every - c, n - k] - table[every, n]), 0.0)
+    sums: Floats = (share * np.where(2 * k > n, 1.0, np.where(2 * k == n, 0.5, 0.0))).sum(axis=2)
+    return np.where(kinds[:, 1, None] > np.arange(most), np.minimum(sums, 1.0), np.nan)
+
+
+def _log_choose(most: int) -> Floats:
+    """ln C(a, b) for all b <= a <= most; what is beyond is never read."""
+    logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, most + 1)))))
+    a, b = np.arange(most + 1)[:, None], np.arange(most + 1)[None, :]
+    found: Floats = logs[a] - logs[b] - logs[np.maximum(a - b, 0)]
+    return found
+
+
+def _focused(size: int, sizes: Sequence[int]) -> tuple[int, ...]:
+    """A cluster and the others, the largest first."""
+    others = sorted(filter(None, sizes), reverse=True)
+    others.remove(size)
+    return (size, *others)
+
+
+def _win(rows: Sequence[tuple[int, ...]], most: int) -> Floats:
+    """Rows × n: the probability that the first cluster is the most frequent of n answers.
+
+    With j answers of it, the others have ∏ (Σ_{x<j} C(w, x) zˣ + y C(w, j) zʲ) ways; y marks a tie, and as a tie of t
+    others is won with 1/(t+1) = ∫₀¹ yᵗ dy, the integral over y (exact by Gauss and Legendre's rule) decides it.
+    """
+    width = max(map(len, rows), default=1)
+    sizes = np.array([(*row, *(0,) * (width - len(row))) for row in rows], dtype=np.int64).reshape(len(rows), width)
+    choose = _choose(int(sizes.sum(axis=1).max(initial=0)))
+    nodes, weights = np.polynomial.legendre.leggauss(width // 2 + 1)
+    ties = (nodes + 1) / 2
+    found = np.zeros((len(rows), most + 1))
+    for j in range(1, min(most, int(sizes[:, 0].max(initial=0))) + 1):
+        ways = np.tensordot(weights / 2, _ways(sizes[:, 1:], j, ties, most - j, choose), 1)
+        found[:, j:] += choose[sizes[:, 0], j][:, None] * ways
+    every = choose[sizes.sum(axis=1)][:, : most + 1]
+    padded = np.zeros_like(found)
+    padded[:, : every.shape[1]] = every
+    return np.divide(found, padded, out=np.zeros_like(found), where=padded > 0)[:, 1:]
+
+
+def _ways(others: Ints, j: int, ties: Floats, degree: int, choose: Floats) -> Floats:
+    """Nodes × rows × degrees: how often the other clusters have so many answers together, none more than j."""
+    ways = np.zeros((len(ties), len(others), degree + 1))
+    ways[:, :, 0] = 1.0
+    for column in others.T:
+        after = ways.copy()  # none of it
+        for x in range(1, min(j, degree, int(column.max())) + 1):
+            times = choose[column, x] * (ties[:, None] if x == j else 1.0)
+            after[:, :, x:] += ways[:, :, : degree + 1 - x] * np.broadcast_to(times, ways.shape[:2])[:, :, None]
+        ways = after
+    return ways
+
+
+def _choose(most: int) -> Floats:
+    """C(a, b) for all a, b <= most, by Pascal's triangle."""
+    found = np.zeros((most + 1, most + 1))
+    found[:, 0] = 1.0
+    for a in range(1, most + 1):
+        found[a, 1:] = found[a - 1, 1:] + found[a - 1, :-1]
+    return found

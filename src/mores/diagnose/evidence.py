@@ -1,0 +1,217 @@
+"""Two runs of a model, without and with evidence, and what the evidence has to do with each question.
+
+By rule (`contained.py`), and where a model is asked by a judge that sees the question, the results and the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field
+from itertools import groupby
+from pathlib import Path
+from typing import NamedTuple
+
+from mores.bench.benchmark import Benchmark, Label
+from mores.bench.evidence import Searched
+from mores.bench.folder import EVIDENCE
+from mores.bench.prompts import hash_of
+from mores.diagnose.contained import has_answer, is_taken
+from mores.diagnose.paired import Asked, Opened, Pair, check_alike, open_run, pair_up, read_asked, short
+from mores.diagnose.verdict import ask_judge, prompt, read_lines
+from mores.engine import Counts, Job, run
+from mores.errors import ConfigError
+from mores.io import JsonlWriter, read_records
+from mores.longform.asking import How, Reply, replied
+from mores.models import Model, Request
+from mores.search import Evidence
+from mores.search.words import words
+from mores.signature import sign
+from mores.types import Failure, Item, Record
+
+VERSION = 1
+NAMES = ("without evidence", "with evidence")
+JUDGED = "retrieval.jsonl"
+"""File of what a judge says."""
+LONGEST_RESULT = 2000
+"""Characters of one result that a judge reads."""
+_LINES = {"CONTAINED": ("YES", "NO"), "TAKEN": ("YES", "NO")}
+
+
+# ---- what a search gave ----------------------------------------------------------------------------------------
+
+
+class Seen(Record):
+    """What the results of a search have to do with a question."""
+
+    unit: str
+    results: int
+    coverage: float | None
+    """Share of the different words of the query that stand in a result; None for a query without words."""
+    contained: bool | None
+    """Whether a result has the reference answer; None where the rule cannot tell."""
+    where: tuple[int, ...] = ()
+    """Numbers of the results that have it."""
+    taken: bool | None = None
+    """Whether the answer that the model gave stands in a result."""
+    excerpt: str = ""
+    """The first result that has the reference answer, else the first."""
+
+
+class Gathered(NamedTuple):
+    """The results for all parts of a question."""
+
+    unit: str
+    query: str
+    evidence: tuple[Evidence, ...]
+
+
+def gather(rows: Iterable[Searched], units: Mapping[str, str]) -> Iterator[Gathered]:
+    """What was found for each question; the parts of one come together, and the same result counts once."""
+    for unit, own in groupby(rows, lambda row: units.get(row.id, row.id)):
+        parts = list(own)
+        queries = dict.fromkeys(part.query for part in parts)
+        found = dict.fromkeys(_whole(one) for part in parts for one in part.found.evidence)
+        by_text = {_whole(one): one for part in reversed(parts) for one in reversed(part.found.evidence)}
+        yield Gathered(unit, "\n".join(queries), tuple(by_text[text] for text in found))
+
+
+def look(found: Gathered, asked: Asked) -> Seen:
+    """What the results have to do with the question, by rule."""
+    texts = [_whole(one) for one in found.evidence]
+    # The answers to several parts stand in no single place: of these the rule says nothing.
+    hits = [has_answer(text, asked.reference if asked.parts == 1 else ()) for text in texts]
+    where = tuple(number for number, hit in enumerate(hits, 1) if hit)
+    contained = True if where else None if None in hits else False
+    first = where[0] - 1 if where else 0
+    return Seen(
+        unit=found.unit, results=len(texts), coverage=_coverage(found.query, texts), contained=contained, where=where,
+        taken=_taken(asked, texts),
+        excerpt=short(texts[first], 300) if texts else "",
+    )  # fmt: skip
+
+
+def _taken(asked: Asked, texts: Sequence[str]) -> bool | None:
+    """Who gave no answer has taken none."""
+    if asked.label is not Label.INCORRECT:
+        return False
+    return is_taken(asked.chosen, asked.question, texts) if asked.chosen else None
+
+
+def _whole(one: Evidence) -> str:
+    """All of a result that a model sees."""
+    return "\n".join(filter(None, (one.title, one.date, one.text)))
+
+
+def _coverage(query: str, texts: Sequence[str]) -> float | None:
+    wanted = set(words(query))
+    there = {word for text in texts for word in words(text)}
+    return len(wanted & there) / len(wanted) if wanted else None
+
+
+# ---- the judge -------------------------------------------------------------------------------------------------
+
+
+class EvidenceVerdict(Record):
+    """What a judge says of the results for one question, or why it says nothing."""
+
+    unit: str
+    contained: bool | None = None
+    taken: bool | None = None
+    reason: str = ""
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True)
+class EvidenceJudge:
+    """Asks a model about every question that is wrong with evidence and has results."""
+
+    runs: Runs
+    judge: Model
+    how: How = field(default_factory=How)
+
+    @property
+    def identity(self) -> str:
+        """The judge and its prompt, for the signature."""
+        return f"{self.judge.identity}.{hash_of(prompt('evidence.en'))}"
+
+    async def ask(self, path: Path, counts: Counts) -> None:
+        """Put what the judge says into a file."""
+        how = self.how
+        answers = run(self.jobs(), self.judge, store=how.store, limits=how.limits, counts=counts, fresh=how.fresh)
+        with JsonlWriter(path) as writer:
+            async with aclosing(answers):
+                async for answer in answers:
+                    writer.write(_verdict(answer.job.id, replied(answer)))
+
+    def jobs(self) -> Iterator[Job]:
+        """The calls to make."""
+        wrong = {pair.second.unit: pair.second for pair in self.runs.pairs if not pair.second.right}
+        for found in self.runs.gathered():
+            if found.evidence and (asked := wrong.get(found.unit)):
+                yield Job(found.unit, evidence_request(asked, found.evidence))
+
+
+def evidence_request(asked: Asked, evidence: Sequence[Evidence]) -> Request:
+    """Asks whether the results have the reference answer, and the answer that was given."""
+    results = "\n\n".join(f"{number}. {short(_whole(one), LONGEST_RESULT)}" for number, one in enumerate(evidence, 1))
+    texts = {
+        "question": asked.question, "reference": "\nor\n".join(asked.reference), "results": results,
+        "answer": asked.chosen or asked.answer or "",
+    }  # fmt: skip
+    return ask_judge(prompt("evidence.en"), tuple(_LINES), {}, texts)
+
+
+def _verdict(unit: str, said: Reply) -> EvidenceVerdict:
+    found = said if isinstance(said, Failure) else read_lines(said, _LINES)
+    if isinstance(found, Failure):
+        return EvidenceVerdict(unit=unit, failure=found)
+    yes = {name: value == "YES" for name, value in found.values.items()}
+    return EvidenceVerdict(unit=unit, contained=yes["CONTAINED"], taken=yes["TAKEN"], reason=found.reason)
+
+
+def read_verdicts(path: Path) -> dict[str, EvidenceVerdict]:
+    """What a judge said, from its file."""
+    return {one.unit: one for one in read_records(path, EvidenceVerdict)}
+
+
+# ---- the runs --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Runs:
+    """Two runs of a model, without and with evidence."""
+
+    without: Opened
+    with_: Opened
+    pairs: Sequence[Pair]
+    left_out: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+    def gathered(self) -> Iterator[Gathered]:
+        """What was found for each question, one at a time."""
+        items: Sequence[Item] = self.with_.folder.items()
+        units = {item.id: self.with_.benchmark.unit(item) for item in items}
+        return gather(read_records(self.with_.folder.file(EVIDENCE), Searched), units)
+
+    def seen(self) -> dict[str, Seen]:
+        """What the results have to do with each question that is compared."""
+        asked = {pair.second.unit: pair.second for pair in self.pairs}
+        return {found.unit: look(found, asked[found.unit]) for found in self.gathered() if found.unit in asked}
+
+    def signature(self, contained: str) -> str:
+        """What must be the same for two results to be comparable."""
+        fields = {name: value for name, value in self.with_.fields.items() if name != "mores"}
+        return sign({"diagnosis": f"retrieval.{VERSION}", **fields, "contained": contained})
+
+
+def open_runs(one: Path, other: Path, *, known: Benchmark | None = None, force: bool = False) -> Runs:
+    """Two run folders, in any order; ConfigError where they are not the same but for the evidence."""
+    plain, shown = sorted((open_run(one, known), open_run(other, known)), key=lambda run: "search" in run.fields)
+    if "search" in plain.fields or "search" not in shown.fields:
+        which = "each" if "search" in plain.fields else "neither"
+        fix = "give one run of `mores bench` without --search and one with it"
+        raise ConfigError(f"{one} and {other}: {which} of them was asked with evidence; {fix}")
+    notes = check_alike(plain, shown, ("benchmark", "data", "model", "task"), ("decoding", "judge"), force)
+    pairs, left_out = pair_up(read_asked(plain), read_asked(shown), NAMES)
+    return Runs(plain, shown, pairs, left_out, tuple(notes))

@@ -1,0 +1,275 @@
+"""Locality: where a model is better and worse than on the whole, and whether other questions rank models otherwise.
+
+    result = locality(read_ran([Path("bench")]))      # what `mores bench` wrote for several models and benchmarks
+
+A question's credit is the share of right answers to it (of long answers, the first measure); all is in credit, also
+where a benchmark has another headline. MSQA, Sections 4.1.1 and 4.1.2.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+
+from mores.bench import benchmark
+from mores.bench.board import SAME, Entry, read_runs
+from mores.bench.folder import RunFolder
+from mores.culture import language_name
+from mores.diagnose.draws import bounds, draw_counts, number
+from mores.diagnose.profiles import LEAST, Profile, Ran, make_profiles
+from mores.diagnose.ranks import kendall, mid_ranks, rank_range, rank_spans
+from mores.errors import ConfigError, InputError
+from mores.stats.classification import Floats, ratios
+from mores.types import Record, Result
+
+LANGUAGE = "language"
+NAMED = 5
+"""Groups and models that the paragraph names, at most."""
+
+
+class Rank(Record):
+    """A place among models."""
+
+    rank: int
+    """Equal ones share it."""
+    tied: bool
+    low: int
+    high: int
+    """Where 95% of the resamples put it; of tied models each may be the first or the last."""
+    credit: float
+
+
+class Moved(Record):
+    """A model's places on two benchmarks."""
+
+    model: str
+    first: Rank
+    second: Rank
+    shift: Result
+    """The second place less the first; those of tied models are the mean of theirs. Positive is worse."""
+
+
+class Shift(Record):
+    """The same models on two benchmarks."""
+
+    first: str
+    second: str
+    models: tuple[Moved, ...]
+    """In the order of the first."""
+    tau: Result
+    """Kendall's tau-b of the credits; n counts models."""
+    left_out: tuple[str, ...] = ()
+    """Models that are on one of the two only."""
+
+
+class Locality(Record):
+    """Profiles of all models, and how their ranks change."""
+
+    models: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    signatures: dict[str, tuple[str, ...]]
+    """By benchmark."""
+    grouping: str
+    figures: dict[str, Result]
+    """Credit of each model on each benchmark, and tau of each pair."""
+    profiles: tuple[Profile, ...]
+    shifts: tuple[Shift, ...]
+    unpaired: tuple[str, ...] = ()
+    """Pairs of benchmarks that share fewer than two models."""
+    notes: tuple[str, ...] = ()
+
+
+# ---- reading ---------------------------------------------------------------------------------------------------
+
+
+def read_ran(folders: Iterable[Path], grouping: str = LANGUAGE) -> list[Ran]:
+    """Every run in these folders, and in those inside them; `grouping` is a field of items, or a label."""
+    return [Ran(entry, _groups(entry, grouping)) for entry in read_runs(folders)]
+
+
+def _groups(entry: Entry, grouping: str) -> dict[str, str | None]:
+    one = benchmark(entry.result.benchmark)
+    return {one.unit(item): one.group(item, grouping) for item in reversed(RunFolder(Path(entry.folder)).items())}
+
+
+def locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = False) -> Locality:
+    """Compare models with themselves from group to group, and with each other from benchmark to benchmark."""
+    if not runs:
+        raise InputError("there is no run to look at; give folders that `mores bench` wrote")
+    leagues: dict[str, dict[str, Ran]] = {
+        name: _named(name, [run for run in runs if run.entry.league == name], force)
+        for name in sorted({run.entry.league for run in runs})
+    }
+    profiles = [one for name, own in leagues.items() for one in make_profiles(name, own)]
+    pairs = list(combinations(leagues, 2))
+    shifts = [shift for first, second in pairs if (shift := _shift((first, second), leagues))]
+    made = {(shift.first, shift.second) for shift in shifts}
+    return Locality(
+        models=tuple(dict.fromkeys(model for own in leagues.values() for model in own)), benchmarks=tuple(leagues),
+        signatures={name: tuple(run.entry.result.signature for run in own.values()) for name, own in leagues.items()},
+        grouping=grouping, figures=_figures(profiles, shifts), profiles=tuple(profiles), shifts=tuple(shifts),
+        unpaired=tuple(f"{first} and {second}" for first, second in pairs if (first, second) not in made),
+        notes=tuple(_notes(leagues, grouping)),
+    )  # fmt: skip
+
+
+def _named(league: str, runs: Sequence[Ran], force: bool) -> dict[str, Ran]:
+    """The runs of one benchmark by model, with the folder where a model has several; all of the same questions."""
+    for name in SAME:
+        found = {run.entry.fields.get(name, "none"): run.entry.folder for run in runs}
+        if len(found) > 1 and not force:
+            (one, here), (other, there), *_ = found.items()
+            raise ConfigError(
+                f"{league}: {name} is {one} in {here} and {other} in {there}, so the numbers are not of the same "
+                "thing; run them alike, give only runs of one kind, or --force"
+            )
+    times = Counter(run.entry.result.model for run in runs)
+    return {_name(run.entry, times[run.entry.result.model] > 1): run for run in runs}
+
+
+def _name(entry: Entry, several: bool) -> str:
+    return f"{entry.result.model} ({entry.folder})" if several else entry.result.model
+
+
+def _figures(profiles: Sequence[Profile], shifts: Sequence[Shift]) -> dict[str, Result]:
+    credit = {f"{one.model} on {one.benchmark}": one.overall for one in profiles}
+    return credit | {f"tau of {one.first} and {one.second}": one.tau for one in shifts}
+
+
+def _notes(leagues: Mapping[str, Mapping[str, Ran]], grouping: str) -> list[str]:
+    found = []
+    for name, own in leagues.items():
+        entry = next(iter(own.values())).entry
+        if entry.headline.name not in ("", "accuracy") and not entry.result.measured:
+            found.append(f"{name}: ranks and differences are of the share of right answers, not {entry.headline.name}")
+        if len({group for run in own.values() for group in run.groups.values() if group}) < 2:
+            found.append(f"{name}: there are no two groups by {grouping}, so it has no profile")
+    return found
+
+
+# ---- ranks -----------------------------------------------------------------------------------------------------
+
+
+def _shift(names: tuple[str, str], leagues: Mapping[str, Mapping[str, Ran]]) -> Shift | None:
+    """The models that both benchmarks have, ranked on each; None with fewer than two."""
+    first, second = (leagues[name] for name in names)
+    models = [model for model in first if model in second and first[model].entry.credit and second[model].entry.credit]
+    if len(models) < 2:
+        return None
+    (own, drawn), (other, redrawn) = (
+        _credits([runs[model] for model in models], seed) for seed, runs in enumerate((first, second))
+    )
+    rows = [
+        Moved(
+            model=model, first=_rank(own, drawn, place), second=_rank(other, redrawn, place),
+            shift=_moved(mid_ranks(other) - mid_ranks(own), mid_ranks(redrawn) - mid_ranks(drawn), place),
+        )
+        for place, model in enumerate(models)
+    ]  # fmt: skip
+    out = sorted({*first, *second} - set(models))
+    ranked = sorted(rows, key=lambda row: (row.first.rank, row.model))
+    return Shift(
+        first=names[0], second=names[1], models=tuple(ranked), tau=_tau(own, other, drawn, redrawn), left_out=tuple(out)
+    )
+
+
+def _credits(runs: Sequence[Ran], seed: int) -> tuple[Floats, Floats]:
+    """1 × models and resamples × models: the mean credit, of the same drawn questions for all models."""
+    units = sorted({unit for run in runs for unit in run.entry.credit})
+    table = np.array([[run.entry.credit.get(unit, np.nan) for run in runs] for unit in units])
+    known = ~np.isnan(table)
+    full, valid = np.where(known, table, 0.0), known.astype(np.float64)
+    blocks = [ratios(times @ full, times @ valid) for times in draw_counts(len(units), seed=seed, width=len(runs))]
+    drawn = np.concatenate(blocks)
+    whole = ratios(full.sum(axis=0), valid.sum(axis=0))[None, :]
+    return whole, drawn[~np.isnan(drawn).any(axis=1)]
+
+
+def _rank(whole: Floats, drawn: Floats, place: int) -> Rank:
+    first, last = rank_range(whole)
+    low, high = rank_spans(drawn)
+    return Rank(
+        rank=int(first[0, place]), tied=bool(first[0, place] != last[0, place]), credit=float(whole[0, place]),
+        low=min(int(low[place]), int(first[0, place])), high=max(int(high[place]), int(last[0, place])),
+    )  # fmt: skip
+
+
+def _moved(value: Floats, drawn: Floats, place: int) -> Result:
+    low, high = bounds(drawn[:, place])
+    return Result(name="shift", value=float(value[0, place]), low=low, high=high, n=value.shape[1])
+
+
+def _tau(own: Floats, other: Floats, drawn: Floats, redrawn: Floats) -> Result:
+    """Widened to hold its value: drawing adds noise, and noise pulls every tau towards 0."""
+    value = number(float(kendall(own, other)[0]))
+    low, high = bounds(kendall(drawn, redrawn)) if value is not None else (None, None)
+    if value is None or low is None or high is None:
+        return Result(name="tau", value=value, n=own.shape[1])
+    return Result(name="tau", value=value, low=min(low, value), high=max(high, value), n=own.shape[1])
+
+
+# ---- in words --------------------------------------------------------------------------------------------------
+
+
+def paragraph(result: Locality) -> str:
+    """The result in plain words."""
+    told = [_profile_told(one, result.grouping) for one in result.profiles if one.groups]
+    shifts = [_shift_told(one) for one in result.shifts]
+    if not told and not shifts:
+        told = ["There are neither several groups of questions nor several models and benchmarks to compare."]
+    notes = [f"{note[0].upper()}{note[1:]}." for note in result.notes]
+    return " ".join([*told, *shifts, *notes])
+
+
+def _profile_told(one: Profile, grouping: str) -> str:
+    whole = "no credit" if one.overall.value is None else f"{100 * one.overall.value:.1f}%"
+    opening = f"{one.model} gets {whole} of {one.benchmark} right."
+    sure = [_named_gaps(one, verdict, grouping) for verdict in ("above", "below")]
+    few = sum(local.verdict == "too few" for local in one.groups)
+    rest = f" {few} groups have fewer than {LEAST} questions and were not tested." if few else ""
+    if not any(sure):
+        tested = len(one.groups) - few
+        return f"{opening} None of its {tested} tested groups by {grouping} can be told from the whole.{rest}"
+    return f"{opening} It is {' and '.join(filter(None, sure))}.{rest}"
+
+
+def _named_gaps(one: Profile, verdict: str, grouping: str) -> str:
+    found = [local for local in one.groups if local.verdict == verdict]
+    found = found if verdict == "above" else found[::-1]
+    if not found:
+        return ""
+    told = ", ".join(f"{_group_name(local.group, grouping)} ({_points(local.difference)})" for local in found[:NAMED])
+    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
+    return f"{'better' if verdict == 'above' else 'worse'} than on the whole in {told}{more}"
+
+
+def _group_name(group: str, grouping: str) -> str:
+    return language_name(group) if grouping == LANGUAGE else group
+
+
+def _points(one: Result) -> str:
+    def told(share: float | None) -> str:
+        return "?" if share is None else f"{100 * share:+.1f}"
+
+    return f"{told(one.value)} points, {told(one.low)} to {told(one.high)}"
+
+
+def _shift_told(one: Shift) -> str:
+    tau = one.tau
+    if tau.value is None or tau.low is None or tau.high is None:
+        like = "Kendall's tau is not defined, for all models are equal on one of them"
+    else:
+        like = f"Kendall's tau is {tau.value:.2f} (95% interval {tau.low:.2f} to {tau.high:.2f})"
+    sure = [row for row in one.models if row.shift.low is not None and (row.shift.low > 0 or (row.shift.high or 0) < 0)]
+    moves = "; ".join(f"{row.model} from place {_place(row.first)} to {_place(row.second)}" for row in sure[:NAMED])
+    more = f" and {len(sure) - NAMED} more" if len(sure) > NAMED else ""
+    told = f"Surely moved: {moves}{more}." if sure else "No single model's place can be said to differ."
+    return f"How alike {one.first} and {one.second} rank {tau.n} models: {like}. {told}"
+
+
+def _place(one: Rank) -> str:
+    return f"{one.rank} ({one.low}–{one.high})"

@@ -1,0 +1,240 @@
+"""Figures of confidence and correctness, for the answers themselves and for every resample of the questions at once.
+
+Answers with the same confidence to the same question are one cell. A resample is then a weight for each question, and
+every figure is computed for many resamples together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.diagnose.draws import RESAMPLES, bounds, draw_counts, number
+from mores.stats.calibration import BINS
+from mores.stats.classification import Bools, Floats, ratios
+from mores.stats.intervals import wilson
+from mores.types import Result
+
+SURE = 0.9
+"""From here on a model is called sure."""
+HALF = 0.5
+ECE, CHANCE, BRIER, CONFIDENCE, ACCURACY = "ECE", "ECE by chance", "Brier", "confidence", "accuracy"
+GAP, SURELY, AUROC = "overconfidence", "accuracy at 90+", "AUROC"
+AT_HALF, GAIN, AREA = "accuracy at half coverage", "gain at half coverage", "area under selective accuracy"
+FIGURES = (ECE, BRIER, CONFIDENCE, ACCURACY, GAP, SURELY, AUROC, AT_HALF, GAIN, AREA, CHANCE)
+
+Indices = npt.NDArray[np.intp]
+Sample = dict[str, Floats]
+Interval = tuple[float | None, float | None]
+
+
+class Cells(NamedTuple):
+    """Answers by confidence, the surest first, and question."""
+
+    sure: Floats
+    n: Floats
+    hits: Floats
+    unit: Indices
+    units: int
+
+    @property
+    def single(self) -> bool:
+        """Whether every question has one answer."""
+        return len(self.sure) == self.units and bool((self.n == 1).all())
+
+    def whole(self) -> Ranked:
+        """The answers themselves."""
+        return self.weighted(np.ones((1, self.units)))
+
+    def weighted(self, times: Floats) -> Ranked:
+        """The answers of resamples, given how often each question is drawn."""
+        each = times[:, self.unit]
+        return self.ranked(each * self.n, each * self.hits)
+
+    def ranked(self, n: Floats, hits: Floats) -> Ranked:
+        """Samples × cells, put together by confidence."""
+        starts = np.flatnonzero(np.concatenate(([True], self.sure[1:] != self.sure[:-1])))
+        together = (np.add.reduceat(own, starts, axis=1) for own in (n, hits))
+        return Ranked(self.sure[starts], *together)
+
+    def resamples(self) -> Iterator[Ranked]:
+        """Blocks of resamples of the questions."""
+        return map(self.weighted, draw_counts(self.units, width=len(self.sure)))
+
+
+class Ranked(NamedTuple):
+    """Samples × confidences, the highest first: how many answers, and how many right ones."""
+
+    sure: Floats
+    n: Floats
+    hits: Floats
+
+    def thresholds(self) -> tuple[Floats, Floats]:
+        """Answers, and right ones, that are at least so sure, for every confidence; from none of them on."""
+        tops = (np.cumsum(own, axis=1) for own in (self.n, self.hits))
+        covered, right = (np.concatenate((np.zeros((len(own), 1)), own), axis=1) for own in tops)
+        return covered, right
+
+
+def make_cells(sure: Floats, right: Bools, unit: Indices) -> Cells:
+    """The cells of answers; `unit` may have any numbers."""
+    codes = np.unique(unit, return_inverse=True)[1].ravel()
+    keys, place = np.unique(np.stack([-sure, codes], axis=1), axis=0, return_inverse=True)
+    place = place.ravel()
+    hits: Floats = np.bincount(place, weights=right.astype(np.float64), minlength=len(keys)).astype(np.float64)
+    n = np.bincount(place, minlength=len(keys)).astype(np.float64)
+    return Cells(-keys[:, 0], n, hits, keys[:, 1].astype(np.intp), int(codes.max(initial=-1)) + 1)
+
+
+# ---- figures ---------------------------------------------------------------------------------------------------
+
+
+def figures(cells: Cells, unscored: int) -> dict[str, Result]:
+    """Every figure with its interval: Wilson's for shares of single answers, else questions are drawn."""
+    n = int(cells.n.sum())
+    if not n:
+        return {name: Result(name=name, value=None, unscored=unscored) for name in FIGURES}
+    value = measure(cells.whole())
+    blocks = [measure(one) for one in cells.resamples()]
+    drawn = {name: np.concatenate([block[name] for block in blocks]) for name in value}
+    drawn[ECE] = _centred(drawn[ECE], float(value[ECE][0]))
+    found = {name: _result(name, value[name], drawn[name], n, unscored) for name in value}
+    found[CHANCE] = _chance(cells, n, unscored)
+    found[ACCURACY] = _share(cells, np.ones(len(cells.sure), dtype=np.bool_), found[ACCURACY])
+    found[SURELY] = _share(cells, cells.sure >= SURE, found[SURELY])
+    return found
+
+
+def measure(ranked: Ranked) -> Sample:
+    """Every figure of every sample; ECE is in percentage points, nan is what is not defined."""
+    sure, n, hits = ranked
+    total, right = n.sum(axis=1), hits.sum(axis=1)
+    covered, correct = ranked.thresholds()
+    top = np.where(sure >= SURE, 1.0, 0.0)
+    confidence, accuracy = (n @ sure) / total, right / total
+    half = selective(covered, correct, HALF)
+    return {
+        ECE: ece(ranked),
+        BRIER: (n @ sure**2 - 2 * (hits @ sure) + right) / total,
+        CONFIDENCE: confidence,
+        ACCURACY: accuracy,
+        GAP: confidence - accuracy,
+        SURELY: ratios(hits @ top, n @ top),
+        AUROC: auroc(covered, correct),
+        AT_HALF: half,
+        GAIN: half - accuracy,
+        AREA: area(covered, correct),
+    }
+
+
+def ece(ranked: Ranked) -> Floats:
+    """Expected calibration error in percentage points: ten bins, a border in the upper one, and 1 in the last."""
+    gaps = (ranked.hits - ranked.n * ranked.sure) @ np.eye(BINS)[bins_of(ranked.sure)]
+    found: Floats = 100 * np.abs(gaps).sum(axis=1) / ranked.n.sum(axis=1)
+    return found
+
+
+def bins_of(sure: Floats) -> Indices:
+    """The bin of each confidence."""
+    return np.minimum(np.searchsorted(np.arange(BINS + 1) / BINS, sure, side="right") - 1, BINS - 1)
+
+
+def auroc(covered: Floats, correct: Floats) -> Floats:
+    """How often a right answer is surer than a wrong one; a tie counts one half."""
+    right, wrong = np.diff(correct, axis=1), np.diff(covered - correct, axis=1)
+    wrongs = (covered - correct)[:, -1:]
+    below = wrongs - (covered - correct)[:, 1:] + wrong / 2
+    return ratios((right * below).sum(axis=1), correct[:, -1] * wrongs[:, 0])
+
+
+def selective(covered: Floats, correct: Floats, coverage: float) -> Floats:
+    """The accuracy of the surest share of the answers; of equally sure ones, a random part is taken."""
+    wanted = coverage * covered[:, -1]
+    after = np.maximum((covered < wanted[:, None] - 1e-9).sum(axis=1), 1)
+    row = np.arange(len(covered))
+    start, end = covered[row, after - 1], covered[row, after]
+    first, last = correct[row, after - 1], correct[row, after]
+    hits = first + (last - first) * ratios(wanted - start, end - start)
+    return ratios(hits, wanted)
+
+
+def area(covered: Floats, correct: Floats) -> Floats:
+    """The mean of the selective accuracy over all coverages, exactly: hits grow linearly among equally sure answers.
+
+    Between coverages a and b the accuracy is (h + r (t - a)) / t, whose integral is r (b - a) + (h - r a) ln(b / a).
+    """
+    a, b, h = covered[:, :-1], covered[:, 1:], correct[:, :-1]
+    rate = np.nan_to_num(ratios(np.diff(correct, axis=1), b - a))
+    logs = np.log(np.divide(b, a, out=np.ones_like(b), where=a > 0))
+    found: Floats = (rate * (b - a) + (h - rate * a) * logs).sum(axis=1) / covered[:, -1]
+    return found
+
+
+def _result(name: str, value: Floats, drawn: Floats, n: int, unscored: int) -> Result:
+    low, high = bounds(drawn) if not np.isnan(value[0]) else (None, None)
+    return Result(name=name, value=number(value[0]), low=low, high=high, n=n, unscored=unscored)
+
+
+def _centred(drawn: Floats, value: float) -> Floats:
+    """Resampled errors around the value: noise adds to an error twice in a resample, once in the answers themselves."""
+    shifted: Floats = np.maximum(drawn - (drawn.mean() - value), 0.0)
+    return shifted
+
+
+def _chance(cells: Cells, n: int, unscored: int) -> Result:
+    """What ECE a model has by chance that is right exactly as often as it says; answers to a question go together."""
+    rng = np.random.default_rng(0)
+    step = max(1, 2_000_000 // len(cells.sure))
+    rows = (min(step, RESAMPLES - start) for start in range(0, RESAMPLES, step))
+    found = np.concatenate([ece(_honest(cells, rng.random((own, cells.units)))) for own in rows])
+    low, high = bounds(found)
+    return Result(name=CHANCE, value=float(found.mean()), low=low, high=high, n=n, unscored=unscored)
+
+
+def _honest(cells: Cells, luck: Floats) -> Ranked:
+    n = np.broadcast_to(cells.n, (len(luck), len(cells.n)))
+    return cells.ranked(n, n * (luck[:, cells.unit] < cells.sure))
+
+
+def _share(cells: Cells, some: Bools, found: Result) -> Result:
+    """The share of right answers among some of the cells, which are what it counts."""
+    low, high = _interval(cells, some, (found.low, found.high))
+    return found.model_copy(update={"low": low, "high": high, "n": int(cells.n[some].sum())})
+
+
+def _interval(cells: Cells, some: Bools, drawn: Interval) -> Interval:
+    """Wilson's interval of single answers, or of questions where all answers are alike; else what was drawn.
+
+    Where all answers are right, so are all that can be drawn, and that is no reason to be certain.
+    """
+    n, hits, units = int(cells.n[some].sum()), int(cells.hits[some].sum()), len(np.unique(cells.unit[some]))
+    if not n:
+        return None, None
+    if cells.single:
+        return wilson(hits, n)
+    return wilson(units if hits else 0, units) if hits in (0, n) else drawn
+
+
+# ---- plots -----------------------------------------------------------------------------------------------------
+
+
+def curve(cells: Cells, coverages: Floats) -> Mapping[str, Floats]:
+    """The selective accuracy at each coverage, with its interval and the least confidence that is answered."""
+    covered, correct = cells.whole().thresholds()
+    levels = cells.whole().sure
+    place = np.maximum((covered[0] < coverages[:, None] * covered[0, -1] - 1e-9).sum(axis=1), 1) - 1
+    drawn = [np.stack([selective(*one.thresholds(), share) for share in coverages]) for one in cells.resamples()]
+    edges = np.array([bounds(row) for row in np.concatenate(drawn, axis=1)], dtype=np.float64)
+    value = np.concatenate([selective(covered, correct, share) for share in coverages])
+    return {"accuracy": value, "low": edges[:, 0], "high": edges[:, 1], "threshold": levels[place]}
+
+
+def bin_intervals(cells: Cells) -> list[Interval]:
+    """Intervals of the accuracy in each bin."""
+    into = np.eye(BINS)[bins_of(cells.whole().sure)]
+    drawn = np.concatenate([ratios(one.hits @ into, one.n @ into) for one in cells.resamples()])
+    place = bins_of(cells.sure)
+    return [_interval(cells, place == number, bounds(column)) for number, column in enumerate(drawn.T)]

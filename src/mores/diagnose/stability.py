@@ -1,0 +1,368 @@
+"""Stability: what several answers to the same question are worth (MSQA, Section 4.2.2).
+
+    folder = RunFolder(Path("bench/msqa/NAME"))      # mores bench msqa --samples 100 ...
+    result = stability(of_folder(folder), folder.verdicts())
+
+A question with several parts is right when all are. Answers without a grade are left out: a question counts for n
+answers when it has n graded ones, and how many do stands beside each point.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby
+
+import numpy as np
+from pydantic import Field
+
+from mores.bench.benchmark import Benchmark, Label, Verdict
+from mores.bench.score import together
+from mores.diagnose.clusters import cluster_of
+from mores.diagnose.curves import Ints, best_of, majority_of, mean_of, plurality_of, worst_of
+from mores.diagnose.draws import bounds, draw_counts, number
+from mores.diagnose.subject import Subject, shorten
+from mores.errors import InputError
+from mores.stats.classification import Bools, Floats, ratios
+from mores.stats.intervals import wilson
+from mores.types import Item, Record, Result
+
+MEAN, BEST, WORST, MAJORITY, PLURALITY = "mean", "best", "worst", "majority", "plurality"
+ALWAYS, SOMETIMES, NEVER = "always", "sometimes", "never"
+GAP, VOTING = "best less worst", "majority less mean"
+REACH = 0.9
+"""The figures are of so many answers as this share of the questions with any has graded."""
+LISTED = 200
+"""Sometimes-items that are listed, at most."""
+CLUSTERS = 10
+"""Clusters of each that are listed, at most."""
+FEW = 10
+"""With fewer questions nothing is concluded."""
+
+
+class CurvePoint(Record):
+    """A curve at one number of answers."""
+
+    n: int
+    value: float
+    low: float | None
+    high: float | None
+    questions: int
+    """That have so many graded answers."""
+
+
+class Cluster(Record):
+    """Answers that are the same: the same choice, or the same words."""
+
+    answer: str
+    n: int
+    right: int
+    """How many of them were graded as right; a judge may grade the same words differently."""
+
+
+class Unstable(Record):
+    """A question that is answered rightly sometimes."""
+
+    id: str
+    question: str
+    reference: str
+    language: str | None
+    topic: str | None
+    right: int
+    graded: int
+    unscored: int
+    clusters: tuple[Cluster, ...]
+    """The largest first."""
+    more: int
+    """Clusters that are not shown."""
+
+
+class Stability(Record):
+    """How far a model's answers change from one time to the next."""
+
+    model: str
+    benchmark: str
+    signature: str
+    questions: int
+    samples: int
+    """Answers to each question."""
+    depth: int
+    """The number of answers that the figures best, worst, majority and plurality are of."""
+    figures: dict[str, Result]
+    """Counted in questions; `plurality` only where answers are choices."""
+    by: dict[str, dict[str, dict[str, Result]]]
+    """Grouping, group, figure."""
+    curves: dict[str, tuple[CurvePoint, ...]]
+    """By figure, over the number of answers."""
+    sometimes: tuple[Unstable, ...]
+    """Those nearest to half first."""
+    sometimes_in_all: int
+    missing: dict[str, int] = Field(default_factory=dict)
+    """What could not be used, by why."""
+    notes: tuple[str, ...] = ()
+
+
+# ---- from verdicts to counts -----------------------------------------------------------------------------------
+
+
+@dataclass
+class _Tally:
+    """The answers to one question."""
+
+    right: int = 0
+    graded: int = 0
+    unscored: int = 0
+    clusters: dict[int, list[int]] = field(default_factory=dict)
+    """Answers and right ones."""
+    shown: dict[int, str] = field(default_factory=dict)
+
+    def add(self, benchmark: Benchmark, parts: Sequence[Verdict]) -> None:
+        label = together([part.label for part in parts])
+        if label is None:
+            self.unscored += 1
+            return
+        right = label is Label.CORRECT
+        self.graded += 1
+        self.right += right
+        # A number in place of the words, which may be many.
+        key = hash(tuple(cluster_of(benchmark, part) for part in parts))
+        cluster = self.clusters.setdefault(key, [0, 0])
+        cluster[0] += 1
+        cluster[1] += right
+        self.shown.setdefault(key, _shown(benchmark, parts))
+
+    @property
+    def sizes(self) -> tuple[list[int], list[int]]:
+        """Of the clusters of right answers, and of wrong ones."""
+        own = self.clusters.values()
+        return [n for n, right in own if 2 * right > n], [n for n, right in own if 2 * right <= n]
+
+
+def _shown(benchmark: Benchmark, parts: Sequence[Verdict]) -> str:
+    said = (part.read if benchmark.candidates is not None else part.answer for part in parts)
+    return shorten(" | ".join(one or "?" for one in said))
+
+
+def count_answers(subject: Subject, verdicts: Iterable[Verdict]) -> tuple[dict[str, _Tally], int]:
+    """The answers to each question, and how many there are to each; the parts of a question come together."""
+    found = {unit: _Tally() for unit in subject.units}
+    samples = 0
+    for (unit, sample), parts in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
+        if unit not in found:
+            raise InputError(f"{subject.benchmark.name}: a verdict on {unit!r}, which is not asked; give its own items")
+        samples = max(samples, sample + 1)
+        found[unit].add(subject.benchmark, list(parts))
+    return found, samples
+
+
+# ---- from counts to numbers ------------------------------------------------------------------------------------
+
+
+def stability(subject: Subject, verdicts: Iterable[Verdict]) -> Stability:
+    """What one answer, the best, the worst and the most of n are worth, and which questions change."""
+    tallies, samples = count_answers(subject, verdicts)
+    table = _Table.of(subject, list(tallies.values()), samples)
+    units = list(tallies)
+    sometimes = [unit for unit, own in tallies.items() if 0 < own.right < own.graded]
+    return Stability(
+        model=subject.model, benchmark=subject.benchmark.name, signature=subject.signature, questions=len(units),
+        samples=samples, depth=table.depth, figures=table.figures(np.ones(len(units), dtype=np.bool_)),
+        by=_by(subject, units, table), curves=table.curves(), sometimes=_listed(subject, tallies, sometimes),
+        sometimes_in_all=len(sometimes), missing=_missing(table), notes=tuple(_notes(subject, table)),
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Questions × n of every curve."""
+
+    right: Ints
+    graded: Ints
+    unscored: int
+    values: dict[str, Floats]
+    depth: int
+
+    @classmethod
+    def of(cls, subject: Subject, tallies: Sequence[_Tally], samples: int) -> _Table:
+        right = np.array([own.right for own in tallies], dtype=np.int64)
+        graded = np.array([own.graded for own in tallies], dtype=np.int64)
+        ways = {MEAN: mean_of, BEST: best_of, WORST: worst_of, MAJORITY: majority_of}
+        values = {name: way(right, graded, samples) for name, way in ways.items()}
+        if subject.benchmark.candidates is not None:
+            values[PLURALITY] = plurality_of([own.sizes for own in tallies], samples)
+        reached = (graded[:, None] > np.arange(samples)).sum(axis=0) >= max(1.0, REACH * (graded > 0).sum())
+        depth = int(reached.sum())
+        return cls(right, graded, sum(own.unscored for own in tallies), values, depth)
+
+    def figures(self, group: Bools) -> dict[str, Result]:
+        """The figures of some questions."""
+        found = {name: self._figure(name, group, own) for name, own in self.values.items()}
+        found[GAP] = self._figure(GAP, group, self.values[BEST] - self.values[WORST])
+        found[VOTING] = self._figure(VOTING, group, self.values[MAJORITY] - self.values[MEAN])
+        return found | self._shares(group)
+
+    def _figure(self, name: str, group: Bools, values: Floats) -> Result:
+        own = values[group]
+        column = own[:, self.depth - 1 : self.depth] if self.depth else np.full((len(own), 1), np.nan)
+        [point] = _points(column, shares=name != VOTING)
+        scored = int((~np.isnan(column)).sum())
+        return Result(
+            name=name, value=number(point[0]), low=point[1], high=point[2], n=scored, unscored=len(own) - scored
+        )
+
+    def _shares(self, group: Bools) -> dict[str, Result]:
+        """Always, sometimes and never right, of the questions with at least two graded answers."""
+        right, graded = self.right[group], self.graded[group]
+        usable = graded > 1
+        which = {ALWAYS: right == graded, SOMETIMES: (right > 0) & (right < graded), NEVER: right == 0}
+        return {
+            name: _share(name, int((own & usable).sum()), int(usable.sum()), int((~usable).sum()))
+            for name, own in which.items()
+        }
+
+    def curves(self) -> dict[str, tuple[CurvePoint, ...]]:
+        """Every figure over the number of answers."""
+        counts = (~np.isnan(self.values[MEAN])).sum(axis=0).tolist()
+        return {
+            name: tuple(
+                CurvePoint(n=n, value=value, low=low, high=high, questions=own)
+                for n, ((value, low, high), own) in enumerate(zip(_points(values), counts, strict=True), 1)
+                if own
+            )
+            for name, values in self.values.items()
+        }
+
+
+def _points(values: Floats, shares: bool = True) -> list[tuple[float, float | None, float | None]]:
+    """The mean of every column of questions × columns, with its interval: Wilson's where all is 0 or 1, else drawn."""
+    known = ~np.isnan(values)
+    full, valid = np.where(known, values, 0.0), known.astype(np.float64)
+    means = ratios(full.sum(axis=0), valid.sum(axis=0))
+    if not len(values):
+        return [(np.nan, None, None)] * values.shape[1]
+    blocks = [ratios(times @ full, times @ valid) for times in draw_counts(len(values), width=values.shape[1])]
+    drawn = np.concatenate(blocks)
+    sharp = shares & ((full == 0) | (full == 1)).all(axis=0)
+    return [
+        (float(mean), *_edges(drawn[:, place], full[:, place], int(valid[:, place].sum()), bool(sharp[place])))
+        for place, mean in enumerate(means)
+    ]
+
+
+def _edges(drawn: Floats, own: Floats, n: int, sharp: bool) -> tuple[float | None, float | None]:
+    if not n:
+        return None, None
+    return wilson(int(own.sum()), n) if sharp else bounds(drawn)
+
+
+def _share(name: str, hits: int, n: int, unscored: int) -> Result:
+    if not n:
+        return Result(name=name, value=None, unscored=unscored)
+    low, high = wilson(hits, n)
+    return Result(name=name, value=hits / n, low=low, high=high, n=n, unscored=unscored)
+
+
+def _by(subject: Subject, units: Sequence[str], table: _Table) -> dict[str, dict[str, dict[str, Result]]]:
+    first, found = subject.units, dict[str, dict[str, dict[str, Result]]]()
+    for name in subject.groupings:
+        groups = [subject.benchmark.group(first[unit], name) for unit in units]
+        known = sorted({group for group in groups if group is not None})
+        if known:
+            found[name] = {one: table.figures(np.array([group == one for group in groups])) for one in known}
+    return found
+
+
+def _listed(subject: Subject, tallies: dict[str, _Tally], sometimes: Sequence[str]) -> tuple[Unstable, ...]:
+    ranked = sorted(sometimes, key=lambda unit: abs(tallies[unit].right / tallies[unit].graded - 0.5))
+    return tuple(_unstable(unit, subject.units[unit], tallies[unit]) for unit in ranked[:LISTED])
+
+
+def _unstable(unit: str, item: Item, own: _Tally) -> Unstable:
+    ranked = sorted(own.clusters.items(), key=lambda cluster: -cluster[1][0])
+    return Unstable(
+        id=unit, question=shorten(item.prompt), reference=shorten("; ".join(item.target)), language=item.language,
+        topic=item.topic, right=own.right, graded=own.graded, unscored=own.unscored,
+        clusters=tuple(Cluster(answer=own.shown[key], n=n, right=right) for key, (n, right) in ranked[:CLUSTERS]),
+        more=max(0, len(ranked) - CLUSTERS),
+    )  # fmt: skip
+
+
+def _missing(table: _Table) -> dict[str, int]:
+    found = {
+        "answers without a grade": table.unscored,
+        "questions without any graded answer": int((table.graded == 0).sum()),
+        "questions with one graded answer only": int((table.graded == 1).sum()),
+        f"questions with fewer than {table.depth} graded answers": int((table.graded < table.depth).sum()),
+    }
+    return {why: number for why, number in found.items() if number}
+
+
+def _notes(subject: Subject, table: _Table) -> list[str]:
+    found = ["majority is of right against not right answers, and half a tie is won"]
+    if PLURALITY in table.values:
+        found.append("plurality is of the choices, and ties are decided by lot")
+    else:
+        found.append("answers are in one cluster when their words are the same, so the same meaning may be in several")
+    if any(subject.benchmark.unit(item) != item.id for item in subject.items):
+        found.append("a question has several parts, and is right when all are")
+    return found
+
+
+# ---- in words --------------------------------------------------------------------------------------------------
+
+
+def paragraph(result: Stability) -> str:
+    """The result in plain words."""
+    mean, n = result.figures[MEAN], result.depth
+    opening = f"{result.model} answered {result.questions:,} questions of {result.benchmark} {_times(result.samples)}."
+    if mean.value is None:
+        return f"{opening} No answer could be graded, so nothing can be said.{_left(result)}"
+    if n < 2:
+        return f"{opening} Whether its answers are stable cannot be said from one graded answer each.{_left(result)}"
+    return f"{opening} {_spread(result)} {_kinds(result)} {_meaning(result)}{_left(result)}"
+
+
+def _times(samples: int) -> str:
+    return "once" if samples == 1 else f"{samples} times each"
+
+
+def _spread(result: Stability) -> str:
+    every, n = result.figures, result.depth
+    votes = f"the majority of {n} is right for {_told(every[MAJORITY])}"
+    if PLURALITY in every:
+        votes += f", and the most frequent choice for {_told(every[PLURALITY])}"
+    return (
+        f"One answer is right with probability {_told(every[MEAN])}. At least one of {n} is right for "
+        f"{_told(every[BEST])} of the questions, and all {n} are for {_told(every[WORST])}; {votes}."
+    )
+
+
+def _kinds(result: Stability) -> str:
+    always, sometimes, never = (_told(result.figures[name]) for name in (ALWAYS, SOMETIMES, NEVER))
+    return (
+        f"It is always right on {always} of the questions, sometimes on {sometimes} and never on {never}: the first it "
+        "knows, the last it does not, and between them right answers come and go."
+    )
+
+
+def _meaning(result: Stability) -> str:
+    change = result.figures[VOTING]
+    if change.n < FEW:
+        return f"With {change.n} questions, little of this is certain."
+    if change.low is not None and change.low > 0:
+        return "Voting helps: where it wavers, it is right more often than not."
+    if change.high is not None and change.high < 0:
+        return "Voting hurts: where it wavers, it is wrong more often than not, so a right answer there may be luck."
+    return "Voting changes nothing that can be told from chance; which of several answers is right stays unknown."
+
+
+def _told(one: Result) -> str:
+    if one.value is None:
+        return "an unknown share"
+    interval = "" if one.low is None or one.high is None else f" ({100 * one.low:.1f}–{100 * one.high:.1f})"
+    return f"{100 * one.value:.1f}%{interval}"
+
+
+def _left(result: Stability) -> str:
+    said = "; ".join(f"{number:,} {what}" for what, number in result.missing.items())
+    return f" Could not be used: {said}." if said else ""

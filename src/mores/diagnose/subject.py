@@ -1,0 +1,66 @@
+"""What an analysis is of: a model's answers to the questions of a benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from mores.bench import benchmark
+from mores.bench.benchmark import Benchmark
+from mores.bench.folder import RunFolder
+from mores.bench.run import Run
+from mores.errors import ConfigError
+from mores.signature import read_signature, sign
+from mores.types import Item
+
+GROUPINGS = ("language", "topic")
+"""What every analysis is broken down by, before the groupings of the benchmark itself."""
+LONGEST = 300
+"""Characters of a question or an answer that are shown."""
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A model on a benchmark."""
+
+    benchmark: Benchmark
+    items: Sequence[Item]
+    model: str
+    signature: str
+    by_id: dict[str, Item] = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        if self.benchmark.grade is None and self.benchmark.judging is None:
+            raise ConfigError(
+                f"{self.benchmark.name}: its answers are measured, not right or wrong; "
+                "give a benchmark of short answers, such as msqa"
+            )
+        object.__setattr__(self, "by_id", {item.id: item for item in self.items})
+
+    @property
+    def groupings(self) -> tuple[str, ...]:
+        """By language and topic, and what else the benchmark is broken down by."""
+        return tuple(dict.fromkeys((*GROUPINGS, *self.benchmark.groupings)))
+
+    @property
+    def units(self) -> dict[str, Item]:
+        """Every question, with its first part."""
+        return {self.benchmark.unit(item): item for item in reversed(self.items)}
+
+
+def of_run(run: Run, **how: str) -> Subject:
+    """What a run asks; `how` says more of it in the signature, for example how confidence is had."""
+    fields = {name: value for name, value in read_signature(run.signature()).items() if name != "mores"}
+    return Subject(run.benchmark, run.items, run.model.name, sign(fields | how) if how else run.signature())
+
+
+def of_folder(folder: RunFolder) -> Subject:
+    """What `mores bench` wrote."""
+    result = folder.result()
+    return Subject(benchmark(result.benchmark), folder.items(), result.model, result.signature)
+
+
+def shorten(text: str | None) -> str:
+    """The beginning of a text, for people to look at."""
+    text = text or ""
+    return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

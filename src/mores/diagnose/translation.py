@@ -1,0 +1,194 @@
+"""Native versus English: the same model on the same questions asked in two ways, and what was lost in between.
+
+Two runs of one benchmark, such as `culturall` and its variant `english`. Questions that are the same text in both, as
+those of English-speaking places are, can show no difference: they are left out and counted.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from mores.bench.benchmark import Benchmark, Label
+from mores.diagnose.change import (
+    GAIN,
+    PICKED,
+    By,
+    Change,
+    Uncertain,
+    change_of,
+    changes_by,
+    extremes,
+    p_value,
+    percent,
+    points,
+    sureness,
+    uncertain_of,
+    uncertain_words,
+)
+from mores.diagnose.paired import Asked, Names, Opened, Pair, check_alike, open_run, pair_up, read_asked, short
+from mores.errors import ConfigError
+from mores.signature import sign
+from mores.types import Record, Result
+
+VERSION = 1
+CASES = 100
+"""Most questions that are listed each way."""
+NATIVE = "natively"
+SAME_TEXT = "the same question in both"
+
+
+class Version(Record):
+    """A question as it was asked in one of two ways, and what was said."""
+
+    question: str
+    reference: tuple[str, ...]
+    answer: str
+    label: Label | None
+    credit: float | None
+    """Share of right answers, where it was asked several times."""
+
+
+class TranslationCase(Record):
+    """A question that is right in one way and wrong in the other."""
+
+    unit: str
+    first: Version
+    second: Version
+    groups: dict[str, str]
+
+
+class TranslationResult(Record):
+    """What changes for one model when it is asked in another way."""
+
+    model: str
+    benchmark: str
+    names: tuple[str, str]
+    """The two ways, for example `natively` and `in English`."""
+    signature: str
+    figures: dict[str, Result]
+    """Right in each way, and the gain: the second less the first."""
+    change: Change
+    by: By
+    lost: tuple[TranslationCase, ...]
+    """Right in the first way, wrong in the second; how many there are in all stands in `change.matrix`."""
+    won: tuple[TranslationCase, ...]
+    """Wrong in the first way, right in the second."""
+    uncertain: Uncertain
+    left_out: dict[str, int]
+    """Questions that could not be compared, by reason."""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Versions:
+    """Two runs of a model, asked in two ways."""
+
+    first: Opened
+    second: Opened
+    names: Names
+    pairs: Sequence[Pair]
+    left_out: Mapping[str, int]
+    notes: tuple[str, ...] = ()
+
+    def signature(self) -> str:
+        """What must be the same for two results to be comparable."""
+        fields = {name: value for name, value in self.first.fields.items() if name != "mores"}
+        against = self.second.fields.get("task", "")
+        return sign({"diagnosis": f"translation.{VERSION}", **fields, "against": against})
+
+
+def open_versions(one: Path, other: Path, *, known: Benchmark | None = None, force: bool = False) -> Versions:
+    """Two run folders, the plain one first whatever their order; ConfigError where more differs than the way."""
+    first, second = sorted((open_run(one, known), open_run(other, known)), key=lambda run: run.variant is not None)
+    if first.variant == second.variant:
+        fix = "give one of `mores bench` without --variant and one with it"
+        raise ConfigError(f"{one} and {other}: both were asked {_name(first)}; {fix}")
+    notes = check_alike(first, second, ("benchmark", "data", "model"), ("decoding", "judge", "search"), force)
+    names = (_name(first), _name(second))
+    pairs, left_out = pair_up(read_asked(first), read_asked(second), names)
+    different = [pair for pair in pairs if pair.first.question != pair.second.question]
+    same = len(pairs) - len(different)
+    return Versions(first, second, names, different, left_out | ({SAME_TEXT: same} if same else {}), tuple(notes))
+
+
+def _name(run: Opened) -> str:
+    if run.variant is None:
+        return NATIVE
+    return "in English" if run.variant == "english" else f"as {run.variant}"
+
+
+def diagnose_translation(versions: Versions) -> TranslationResult:
+    """All that two runs say."""
+    pairs, names = versions.pairs, versions.names
+    unscored = sum(count for reason, count in versions.left_out.items() if reason != SAME_TEXT)
+    change = change_of(pairs, names, unscored)
+    return TranslationResult(
+        model=versions.first.result.model, benchmark=versions.first.result.benchmark, names=names,
+        signature=versions.signature(), figures=change.figures, change=change,
+        by=changes_by(pairs, [pair.groups for pair in pairs], names),
+        lost=_cases(pair for pair in pairs if pair.first.right and not pair.second.right),
+        won=_cases(pair for pair in pairs if pair.second.right and not pair.first.right),
+        uncertain=uncertain_of(pairs, names), left_out=dict(versions.left_out), notes=versions.notes,
+    )  # fmt: skip
+
+
+def _cases(pairs: Iterable[Pair]) -> tuple[TranslationCase, ...]:
+    return tuple(
+        TranslationCase(
+            unit=pair.first.unit, first=_version(pair.first), second=_version(pair.second), groups=pair.groups
+        )
+        for pair in islice(pairs, CASES)
+    )
+
+
+def _version(asked: Asked) -> Version:
+    return Version(
+        question=short(asked.question), reference=asked.reference, answer=short(asked.answer or ""),
+        label=asked.label, credit=asked.credit,
+    )  # fmt: skip
+
+
+def paragraph(result: TranslationResult) -> str:
+    """What it means, for people who do not program."""
+    first, second = result.names
+    change, matrix, n = result.change, result.change.matrix, result.change.gain.n
+    if not n:
+        return f"No question of {result.benchmark} has a grade both {first} and {second}: nothing can be compared."
+    better = second if (change.gain.value or 0.0) > 0 else first
+    certain = change.p is not None and change.p < 0.05
+    parts = [
+        f"Asked {first}, {result.model} has {percent(result.figures[first])} of {n} questions right; the same questions"
+        f" asked {second}, {percent(result.figures[second])}: a change of {points(result.figures[GAIN])}.",
+        sureness(change.p, n),
+        f"It is better when asked {better}." if certain else f"Neither {first} nor {second} is shown to be better.",
+        f"{matrix.first} questions are right only {first} and {matrix.second} only {second}"
+        f" (McNemar's exact test: {p_value(1.0 if change.mcnemar is None else change.mcnemar)}); {matrix.neither} are"
+        " wrong both ways.",
+        _group_words(result),
+        uncertain_words(result.uncertain),
+        _left_words(result),
+    ]
+    return " ".join(filter(None, parts))
+
+
+def _group_words(result: TranslationResult) -> str:
+    found = extremes(result.by.get("language", {}))
+    if found is None:
+        return ""
+    (best, most), (worst, least) = found
+    return (
+        f"Of the languages with enough questions, the change is largest in {best} ({points(most.gain)}) and smallest in"
+        f" {worst} ({points(least.gain)}); {PICKED}."
+    )
+
+
+def _left_words(result: TranslationResult) -> str:
+    same = result.left_out.get(SAME_TEXT, 0)
+    left = sum(result.left_out.values()) - same
+    return " ".join(
+        [f"{same} questions have the same text both ways and are left out."] * bool(same)
+        + [f"{left} more could not be compared, because an answer or a grade is missing."] * bool(left)
+    )

@@ -1,0 +1,65 @@
+"""How far a judge that gives errors their types agrees with types that people gave."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from mores.diagnose.change import count_share, percent
+from mores.diagnose.errors import LabelledError, Typed, type_names
+from mores.errors import InputError
+from mores.stats.agreement import cohen_kappa
+from mores.stats.resampling import bootstrap
+from mores.types import Record, Result
+
+
+class TypeCheck(Record):
+    """How far a judge agrees with types that people gave."""
+
+    judge: str
+    signature: str
+    accuracy: Result
+    kappa: Result
+    """Cohen's; no value where it is not defined."""
+    confusion: dict[str, dict[str, int]]
+    """The type that people gave, the type that the judge gave: how many."""
+    recall: dict[str, Result]
+    """Share that the judge gets right, by the type that people gave."""
+    failures: dict[str, int]
+
+
+def check_types(labelled: Sequence[LabelledError], typed: Sequence[Typed], judge: str, signature: str) -> TypeCheck:
+    """Compare what a judge said (`ask_labelled`) with what people said, answer by answer."""
+    if [(one.item_id, one.answer) for one in labelled] != [(one.item_id, one.answer) for one in typed]:
+        raise InputError("the judge's types are not of the labelled answers, in their order; ask the judge again")
+    pairs = [(one.type, two.type) for one, two in zip(labelled, typed, strict=True) if two.type is not None]
+    failures = Counter(two.failure.kind.value if two.failure else "unknown" for two in typed if two.type is None)
+    cells, unscored = Counter(pairs), sum(failures.values())
+    names = type_names()
+    return TypeCheck(
+        judge=judge, signature=signature,
+        accuracy=count_share("accuracy", sum(one == two for one, two in pairs), len(pairs), unscored),
+        kappa=_kappa(pairs, unscored),
+        confusion={one: {two: cells[one, two] for two in names} for one in names},
+        recall={one: count_share(one, cells[one, one], sum(cells[one, two] for two in names)) for one in names},
+        failures=dict(failures),
+    )  # fmt: skip
+
+
+def _kappa(pairs: Sequence[tuple[str, str]], unscored: int) -> Result:
+    """With an interval from pairs drawn with replacement."""
+    drawn = bootstrap(len(pairs), lambda at: cohen_kappa([pairs[i][0] for i in at], [pairs[i][1] for i in at]))
+    if drawn is None:
+        return Result(name="kappa", value=None, n=len(pairs), unscored=unscored)
+    return Result(name="kappa", value=drawn.value, low=drawn.low, high=drawn.high, n=len(pairs), unscored=unscored)
+
+
+def paragraph(check: TypeCheck) -> str:
+    """What it means, for people who do not program."""
+    if check.accuracy.value is None:
+        return "The judge gave none of the answers that people sorted a type: how far it agrees cannot be said."
+    kappa = "undefined" if check.kappa.value is None else f"{check.kappa.value:.2f}"
+    return (
+        f"Of {check.accuracy.n} answers that people sorted, the judge gives {percent(check.accuracy)} the same type"
+        f" (Cohen's kappa {kappa}; 0 is chance, 1 is full agreement)."
+    )

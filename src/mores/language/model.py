@@ -1,0 +1,105 @@
+"""The model file: how much each n-gram speaks for each language, by script; made by `mores.language.train`."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache, cached_property
+from importlib.resources import files
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.language.grams import Keys, Vocabulary, vocabulary
+
+FILE = "model.npz"
+STEP = 16.0
+"""A weight is kept as a whole number of 1/16 nats."""
+_WHEN = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same training text
+
+
+@dataclass(frozen=True)
+class Block:
+    """The languages of one script. Where one language alone has it there are no n-grams."""
+
+    languages: tuple[str, ...]
+    keys: Keys
+    counts: npt.NDArray[np.uint8]
+    """Weight of each n-gram (rows) for each language (columns), in steps."""
+
+    @cached_property
+    def weights(self) -> npt.NDArray[np.float32]:
+        """In nats: the log of how much likelier the n-gram is than one that the language's text did not have."""
+        return self.counts.astype(np.float32) / np.float32(STEP)
+
+    @cached_property
+    def vocabulary(self) -> Vocabulary:
+        return vocabulary(self.keys)
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """What was learned from held-out text: how far evidence can be trusted."""
+
+    scale: float = 0.2
+    power: float = 0.9
+    """Scores are divided by scale * n-grams ** power: neighbouring n-grams say much the same."""
+    sure: float = 0.9
+    """The probability from which on a language counts as found."""
+
+    def temperature(self, grams: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """What the scores of texts with so many n-grams are divided by."""
+        found: npt.NDArray[np.float64] = np.maximum(1.0, self.scale * np.maximum(grams, 1.0) ** self.power)
+        return found
+
+
+@dataclass(frozen=True)
+class Model:
+    """All scripts, and what is alike."""
+
+    blocks: Mapping[str, Block]
+    calibration: Calibration
+    confusions: Mapping[str, tuple[str, ...]]
+    """The languages that each is most confused with on held-out text, most first."""
+
+
+def write_model(model: Model) -> bytes:
+    """The bytes of a model file."""
+    arrays: dict[str, npt.NDArray[np.generic]] = {}
+    for script, block in model.blocks.items():
+        arrays |= {f"{script}.languages": np.array(block.languages), f"{script}.keys": block.keys}
+        arrays[f"{script}.counts"] = np.ascontiguousarray(block.counts.T)  # a language's zeros follow one another
+    known = model.calibration
+    arrays["calibration"] = np.array([known.scale, known.power, known.sure])
+    arrays["confusions"] = np.array([" ".join((tag, *near)) for tag, near in sorted(model.confusions.items())])
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_LZMA) as file:
+        for name, array in arrays.items():
+            content = io.BytesIO()
+            np.lib.format.write_array(content, array, allow_pickle=False)
+            file.writestr(zipfile.ZipInfo(f"{name}.npy", _WHEN), content.getvalue(), zipfile.ZIP_LZMA)
+    return out.getvalue()
+
+
+def read_model(content: bytes) -> Model:
+    """The model of a file's bytes."""
+    with np.load(io.BytesIO(content), allow_pickle=False) as arrays:
+        scripts = [name.removesuffix(".languages") for name in arrays if name.endswith(".languages")]
+        blocks = {script: _block(arrays, script) for script in scripts}
+        lines = [str(line).split() for line in arrays["confusions"]]
+        known = Calibration(*map(float, arrays["calibration"]))
+        return Model(blocks, known, {first: tuple(near) for first, *near in lines})
+
+
+def _block(arrays: Mapping[str, npt.NDArray[np.generic]], script: str) -> Block:
+    languages = tuple(map(str, arrays[f"{script}.languages"]))
+    counts = np.ascontiguousarray(arrays[f"{script}.counts"].T).astype(np.uint8)
+    return Block(languages, arrays[f"{script}.keys"].astype(np.uint64), counts)
+
+
+@cache
+def shipped() -> Model:
+    """The model that comes with the package."""
+    return read_model((files(__package__) / FILE).read_bytes())

@@ -1,0 +1,104 @@
+"""Scores of segments: how likely the letters of each are in each language of its script."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.language.grams import keys
+from mores.language.letters import EAST_ASIAN, count_east_asian, rules_of
+from mores.language.model import Block, Model
+from mores.language.scripts import NAMES, SPACE
+from mores.language.text import Ints, Segments
+
+Floats = npt.NDArray[np.float64]
+
+ORDERS = (2, 3, 4)
+_AT_ONCE = 8192
+"""N-grams whose rows are added in one go: few enough for the processor's cache."""
+
+
+@dataclass(frozen=True)
+class Scores:
+    """What was counted of some segments of one script."""
+
+    script: str
+    languages: tuple[str, ...]
+    segments: Ints
+    """Which segments these are."""
+    nats: Floats
+    """Segments by languages; sums of segments are scores of texts."""
+    grams: Floats
+    """How many n-grams each segment has; 0 where scores are likelihoods and need no temperature."""
+    evidence: Floats
+    """Segments by languages: what rules say, where they alone tell a language, and else nan."""
+
+
+def score(segments: Segments, model: Model) -> Iterator[Scores]:
+    """The scores of segments, script by script."""
+    for number in np.unique(segments.script):
+        chosen = np.flatnonzero(segments.script == number)
+        script = NAMES[number]
+        if script == "Jpan":
+            yield _east_asian(segments, chosen)
+        elif script in model.blocks:
+            yield _block_scores(segments, chosen, script, model.blocks[script])
+
+
+def _block_scores(segments: Segments, chosen: Ints, script: str, block: Block) -> Scores:
+    rules = rules_of(script)
+    languages = (*block.languages, *(tag for tag, _ in rules))
+    nats, grams = np.zeros((len(chosen), len(languages))), np.zeros(len(chosen))
+    if len(block.keys):
+        nats[:, : len(block.languages)], grams[:] = _add_up(segments, chosen, block)
+    evidence = np.full(nats.shape, np.nan)
+    for column, (_, weigh) in enumerate(rules, len(block.languages)):
+        evidence[:, column] = [weigh(_letters(segments, place)) for place in chosen]
+    return Scores(script, languages, chosen, nats, grams, evidence)
+
+
+def _add_up(segments: Segments, chosen: Ints, block: Block) -> tuple[npt.NDArray[np.float32], Floats]:
+    """The sums of the rows of each segment's n-grams, and their number."""
+    part = _only(segments, chosen)
+    found = [keys(part, order) for order in ORDERS]
+    of = np.concatenate([segment for _, segment in found])
+    rows = block.vocabulary.find(np.concatenate([packed for packed, _ in found]))
+    of, rows = of[rows >= 0], rows[rows >= 0]
+    order = np.argsort(of, kind="stable")
+    of, rows = of[order], rows[order]
+    sums = np.zeros((len(chosen), len(block.languages)), np.float32)
+    for first in range(0, len(rows), _AT_ONCE):
+        here = of[first : first + _AT_ONCE]
+        begins = np.flatnonzero(np.diff(here, prepend=-1))
+        sums[here[begins]] += np.add.reduceat(block.weights[rows[first : first + _AT_ONCE]], begins, axis=0)
+    return sums, np.bincount(of, minlength=len(chosen)).astype(np.float64)
+
+
+def _only(segments: Segments, chosen: Ints) -> Segments:
+    """Some of the segments."""
+    if len(chosen) == len(segments.starts):
+        return segments
+    ends = np.append(segments.starts[1:], len(segments.codes) - 1)
+    lengths = (ends - segments.starts)[chosen]
+    starts = np.cumsum(lengths) - lengths
+    places = np.arange(int(lengths.sum())) + np.repeat(segments.starts[chosen] - starts, lengths)
+    codes = np.append(segments.codes[places], np.uint32(SPACE))
+    of = segments.text[chosen]
+    return Segments(codes, starts, of, segments.script[chosen], segments.size[chosen], segments.texts)
+
+
+def _letters(segments: Segments, place: int) -> str:
+    end = segments.starts[place + 1] if place + 1 < len(segments.starts) else len(segments.codes)
+    return segments.codes[segments.starts[place] : end].tobytes().decode("utf-32-le", "surrogatepass")
+
+
+def _east_asian(segments: Segments, chosen: Ints) -> Scores:
+    part = _only(segments, chosen)
+    begins = np.zeros(len(part.codes), np.int64)
+    begins[part.starts] = 1
+    letters = part.codes != SPACE
+    nats = count_east_asian(part.codes[letters], (np.cumsum(begins) - 1)[letters], len(chosen))
+    return Scores("Jpan", EAST_ASIAN, chosen, nats, np.zeros(len(chosen)), np.full(nats.shape, np.nan))

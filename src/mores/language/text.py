@@ -1,0 +1,122 @@
+"""Texts as arrays: cleaned, cut into segments (about a sentence each), and reduced to the letters of one script.
+
+A segment counts only the letters of the script that it is mostly in, so Latin names in a Chinese text tell nothing.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.language.scripts import APOSTROPHE, NAMES, NUMBERS, SPACE, tables
+
+Ints = npt.NDArray[np.int64]
+
+SEGMENT = 60
+"""Letters after which the next end of a sentence begins a new segment."""
+
+_CODE = re.compile(r"```[^`\0]*```|`[^`\0\n]*`")
+_LINK = re.compile(r"(?:https?://|www\.)[^\s\0<>()\[\]]+|[@#]\w[\w.-]*|&[a-z]{2,8};")
+_TAG = re.compile(r"</?[a-z][^<>\0]{0,200}>")
+
+
+@dataclass(frozen=True)
+class Segments:
+    """The letters of some texts; the segments of a text follow one another."""
+
+    codes: npt.NDArray[np.uint32]
+    """Folded code points of all segments in turn: letters, a space before each word and one after all."""
+    starts: Ints
+    """Where each segment begins in `codes`."""
+    text: Ints
+    """The text that each segment belongs to."""
+    script: Ints
+    """The script that each segment is mostly in; see `NAMES`."""
+    size: npt.NDArray[np.float64]
+    """The letters of each segment, in letters of an alphabet."""
+    texts: int
+
+
+def segments(texts: Sequence[str]) -> Segments:
+    """The segments of some texts; a text without letters has none."""
+    codes = _codes(texts)
+    known = tables()
+    breaks = codes == 0
+    text = np.cumsum(breaks) - 1
+    script = known.script[codes]
+    script[_elided(codes, script)] = NUMBERS["Latn"]
+    weight = known.weight[script] * (script > 0)
+    segment, owner = _cut(codes, breaks, text, weight)
+    main, size = _main_scripts(segment, script, weight, len(owner))
+    return _kept(codes, script, segment, owner, main, size, len(texts))
+
+
+def _codes(texts: Sequence[str]) -> npt.NDArray[np.uint32]:
+    """Code points of all texts, each after a 0; small letters, composed; marks that are often left out are dropped."""
+    whole = "".join("\0" + text.replace("\0", " ") for text in texts)
+    whole = unicodedata.normalize("NFC", whole).lower()
+    whole = _TAG.sub(" ", _LINK.sub(" ", _CODE.sub(" ", whole)))
+    codes = np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32)
+    known = tables()
+    return known.fold[codes[~known.drop[codes]]]
+
+
+def _elided(codes: npt.NDArray[np.uint32], script: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
+    """Apostrophes before a Latin letter, which are letters of many languages; a closing quote is none."""
+    mark: npt.NDArray[np.bool_] = codes == APOSTROPHE
+    mark[:-1] &= script[1:] == NUMBERS["Latn"]
+    mark[-1:] = False
+    return mark
+
+
+def _cut(
+    codes: npt.NDArray[np.uint32], breaks: npt.NDArray[np.bool_], text: Ints, weight: npt.NDArray[np.float32]
+) -> tuple[Ints, Ints]:
+    """The segment of each character, and the text of each segment."""
+    done = np.cumsum(weight, dtype=np.float64)
+    before = done[breaks][text] if len(codes) else done
+    part = ((done - before) // SEGMENT).astype(np.int64)
+    end = tables().end[codes]
+    # The part that the last end of a sentence was in: it moves on only there, and begins anew with each text.
+    mark = np.where(breaks, 0, np.where(end, part, -1)) + text * (1 + int(part.max(initial=0)))
+    mark[~(breaks | end)] = -1
+    last = np.maximum.accumulate(mark)
+    new = np.ones(len(codes), np.bool_)
+    new[1:] = last[1:] != last[:-1]
+    return np.cumsum(new) - 1, text[new]
+
+
+def _main_scripts(
+    segment: Ints, script: npt.NDArray[np.uint8], weight: npt.NDArray[np.float32], count: int
+) -> tuple[Ints, npt.NDArray[np.float64]]:
+    """The script that most letters of each segment are of, and how many these are."""
+    cells = np.bincount(segment * len(NAMES) + script, weights=weight, minlength=count * len(NAMES))
+    by_script = cells.reshape(count, len(NAMES))
+    return by_script.argmax(axis=1), by_script.max(axis=1, initial=0)
+
+
+def _kept(
+    codes: npt.NDArray[np.uint32],
+    script: npt.NDArray[np.uint8],
+    segment: Ints,
+    owner: Ints,
+    main: Ints,
+    size: npt.NDArray[np.float64],
+    texts: int,
+) -> Segments:
+    """Segments with letters: each word after a space."""
+    place = np.flatnonzero((script == main[segment]) & (script > 0))
+    of = segment[place]
+    begins = np.ones(len(place), np.bool_)
+    begins[1:] = (place[1:] != place[:-1] + 1) | (of[1:] != of[:-1])
+    word = np.flatnonzero(begins)
+    spaced = np.append(np.insert(codes[place], word, SPACE), np.uint32(SPACE))
+    some = np.flatnonzero(size > 0)
+    first = np.searchsorted(of, some)  # each begins a word, before which as many spaces stand as words began
+    starts = first + np.cumsum(begins)[first] - 1
+    return Segments(spaced, starts, owner[some], main[some], size[some], texts)

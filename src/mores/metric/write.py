@@ -1,0 +1,35 @@
+"""The report as a model should write it: what it is trained on."""
+
+from __future__ import annotations
+
+import json
+from itertools import count
+from typing import Any
+
+from mores.metric.spans import find
+from mores.types import Error, ErrorReport, Sample
+
+
+def write_report(report: ErrorReport, sample: Sample, *, summary: bool = True) -> str:
+    """A report in JSON; `parse_text` and `align` make the same report of it again, but for its summary."""
+    written: dict[str, Any] = {"errors": [_written(error, sample) for error in report.errors]}
+    if summary:
+        written["explanation"] = report.explanation
+    return json.dumps(written, ensure_ascii=False)
+
+
+def _written(error: Error, sample: Sample) -> dict[str, Any]:
+    fields: dict[str, Any] = {"side": error.side, "quote": error.quote, "severity": error.severity.value}
+    fields |= {"type": error.type, "explanation": error.explanation}
+    nth = _occurrence(error, sample.side(error.side))
+    return fields if nth is None else fields | {"occurrence": nth}
+
+
+def _occurrence(error: Error, text: str) -> int | None:
+    """Which of several places is meant; None for the first, and for a quote that is not there."""
+    wanted = (error.start, error.end)
+    for nth in count(1):
+        found = find(error.quote, text, nth)
+        if found is None or found == wanted:
+            return nth if found and nth > 1 else None
+    raise AssertionError

@@ -1,0 +1,62 @@
+"""The card of a tuned model: what it is, what it was trained on, how well it decides, and what it may be used for."""
+
+from __future__ import annotations
+
+from mores.train.recipe import Recipe, write_recipe
+from mores.train.records import Trained
+from mores.types import Result
+
+USE = "mores score texts.jsonl --model hf:BASE --adapter THIS_FOLDER"
+FULL_USE = "mores score texts.jsonl --model hf:THIS_FOLDER"
+
+
+def card(trained: Trained, recipe: Recipe) -> str:
+    """The card as Markdown."""
+    use = USE if recipe.method == "lora" else FULL_USE
+    without = f"; without {trained.without}" if trained.without else ""
+    return "\n".join(
+        [
+            f"# A metric for cultural errors, tuned from {trained.base}",
+            "",
+            "It reads an instruction and a text and writes an error report: what is culturally wrong, where, how bad,"
+            " and why.",
+            "",
+            f"    {use}",
+            "",
+            "## Trained on",
+            "",
+            f"{trained.samples:,} samples{without}, {trained.tokens:,} tokens in one epoch;"
+            f" {trained.left_out:,} were too long. {trained.seconds:,.0f} s on {trained.device}. The licences of the"
+            " sources apply to what is made of them: `mores sources` lists them.",
+            "",
+            "| source | samples |",
+            "| --- | --- |",
+            *(f"| {source} | {count:,} |" for source, count in trained.sources.items()),
+            "",
+            "## How well it decides",
+            "",
+            "Scaled accuracy (0 is guessing, 1 is perfect) of whether a sample has an error, with 95% intervals. Judge"
+            " it only beside the shortcut baselines of `mores meta` on the same split.",
+            "",
+            *(line for split, results in trained.decisions.items() for line in _table(split, results)),
+            "## Recipe",
+            "",
+            "```toml",
+            write_recipe(recipe).rstrip(),
+            "```",
+            "",
+            f"Signature: `{trained.signature}`",
+            "",
+        ]
+    )
+
+
+def _table(split: str, results: dict[str, Result]) -> list[str]:
+    rows = [f"| {source} | {_cell(result)} | {result.n:,} |" for source, result in results.items()]
+    return [f"| {split} | scaled accuracy | n |", "| --- | --- | --- |", *rows, ""]
+
+
+def _cell(result: Result) -> str:
+    if result.value is None or result.low is None or result.high is None:
+        return "–"
+    return f"{result.value:.3f} ({result.low:.3f} to {result.high:.3f})"

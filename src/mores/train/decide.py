@@ -1,0 +1,78 @@
+"""What a model decides about samples, without writing reports: the probability that there is an error.
+
+Of a report's first tokens one says whether errors follow. Its probability is had from one pass over the prompt, so
+that thousands of samples take seconds. A greedy judge decides the same way, as long as it keeps to the report's form.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import torch
+from torch.nn import functional
+
+from mores.factory.gold import Gold
+from mores.stats.classification import Bools, Floats
+from mores.stats.intervals import wilson
+from mores.train.examples import Example, Examples
+from mores.train.network import core, words
+from mores.train.packing import pack
+from mores.train.tune import on_device
+from mores.types import Result
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What a model decided about samples."""
+
+    golds: Sequence[Gold]
+    odds: Floats
+    """Log-odds of an error."""
+
+    @property
+    def right(self) -> Bools:
+        """Whether each decision is right."""
+        wrong = np.array([bool(gold.report.errors) for gold in self.golds], dtype=bool)
+        found: Bools = (self.odds > 0) == wrong
+        return found
+
+    def part(self, places: Sequence[int]) -> Decisions:
+        """Those about some samples."""
+        return Decisions([self.golds[place] for place in places], self.odds[list(places)])
+
+    def result(self) -> Result:
+        """Scaled accuracy, 2·accuracy − 1, so that guessing is 0 (ExCAM, Section 4)."""
+        right, n = int(self.right.sum()), len(self.golds)
+        if not n:
+            return Result(name="scaled accuracy", value=None)
+        low, high = wilson(right, n)
+        return Result(name="scaled accuracy", value=2 * right / n - 1, low=2 * low - 1, high=2 * high - 1, n=n)
+
+
+def decide(model: Any, making: Examples, golds: Iterable[Gold], row_tokens: int = 16_384) -> Decisions:
+    """The model's decisions about samples; those that are too long are left out."""
+    kept = [(gold, _cut(example)) for gold, example in making.pairs(golds)]
+    rows = pack((example for _, example in kept), row_tokens)
+    odds = [part for row in rows for part in _odds(model, row, making.choices)]
+    return Decisions([gold for gold, _ in kept], np.array(odds, dtype=np.float64))
+
+
+def _cut(example: Example) -> Example:
+    """Up to the decision, which is its only target."""
+    return Example(example.tokens[: example.decision + 1], example.decision, example.decision)
+
+
+def _odds(model: Any, row: Any, choices: tuple[int, int]) -> list[float]:
+    device = next(model.parameters()).device
+    tensors = on_device(row, device)
+    with torch.no_grad(), torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
+        hidden = core(model)(
+            input_ids=tensors["tokens"][None], position_ids=tensors["positions"][None], use_cache=False,
+            starts=tensors["starts"], longest=tensors["longest"],
+        ).last_hidden_state[0]  # fmt: skip
+        logits = functional.linear(hidden[tensors["places"]], words(model).weight.to(hidden.dtype)).float()
+    clean, wrong = choices
+    return [float(value) for value in (logits[:, wrong] - logits[:, clean]).cpu()]

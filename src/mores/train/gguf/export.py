@@ -1,0 +1,177 @@
+"""What was tuned as a GGUF file for llama.cpp: a LoRA (`mores score --adapter FILE.gguf`) or a whole model."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from mores.errors import ConfigError, InputError
+from mores.models.hf.files import require
+from mores.train.gguf.adapter import Change, read_adapter
+from mores.train.gguf.layout import NORMED, Floats
+from mores.train.gguf.weights import FileWeights, Weights, check_same, open_weights
+
+_TYPES = {"f32": "F32", "f16": "F16", "q8_0": "Q8_0"}
+KINDS = (*_TYPES, "like-base")
+"""Types of numbers; `like-base`, for whole models, is for each weight the type that it has in the base."""
+_FILE_TYPES = {"f32": 0, "f16": 1, "q8_0": 7}
+"""What llama.cpp calls a file in which most weights have such a type."""
+_SMALLEST = 1e-3
+"""A norm weight below this, relative to the largest, is not divided by."""
+
+
+def export_adapter(adapter: Path, base: Path, out: Path, kind: str = "f16") -> None:
+    """A PEFT LoRA folder as a LoRA for llama.cpp; the base is a GGUF file or the transformers folder of the model."""
+    _check_kind(kind, [*_TYPES])
+    weights = open_weights(base)
+    found = read_adapter(adapter, weights)
+    _write_lora(out, weights.layout.architecture, found.changes, found.alpha, kind)
+
+
+def export_merged(model_folder: Path, adapter: Path | None, base_gguf: Path, out: Path, kind: str) -> None:
+    """A transformers folder, with an adapter or without, as a GGUF file with all that the base's file says.
+
+    `like-base` gives q8_0 for the types that only llama.cpp itself can make (Q4_K and the like).
+    """
+    _check_kind(kind, KINDS)
+    base, weights = FileWeights(base_gguf), open_weights(model_folder)
+    check_same(weights, base)
+    found = read_adapter(adapter, weights) if adapter else None
+    with _Writer(out, base.layout.architecture) as file:
+        file.copy(base, {} if kind == "like-base" else {"general.file_type": _FILE_TYPES[kind]})
+        for name, tensor in base.tensors.items():
+            weight = weights.read(name)
+            if found and name in found.changes:
+                weight = weight + found.full(name)
+            file.add(name, weight, tensor.tensor_type.name if kind == "like-base" else _TYPES[kind])
+
+
+def export_difference(model_folder: Path, base: Path, out: Path, rank: int, kind: str = "f16") -> float:
+    """A model all of whose weights were tuned as a LoRA of its base: the best one of that rank for each weight.
+
+    Returns the share of the squared difference that it keeps. Norms go into the maps that read them. Embeddings, the
+    last norm and biases are left out, as llama.cpp has no LoRA for them in models that share embeddings and output;
+    what they changed counts as lost.
+    """
+    _check_kind(kind, [*_TYPES])
+    if rank < 1:
+        raise ConfigError(f"rank {rank}: a rank is at least 1")
+    tuned, origin = open_weights(model_folder), open_weights(base)
+    check_same(tuned, origin)
+    total = kept = 0.0
+    changes: dict[str, Change] = {}
+    for name, shape in origin.shapes.items():
+        difference = _difference(name, tuned, origin)
+        total += float(np.sum(difference**2))
+        if len(shape) == 2 and name.startswith("blk.") and difference.any():
+            changes[name], own = _shorten(difference, rank)
+            kept += own
+    if not changes:
+        raise InputError(f"{model_folder}: its maps are those of {base}; give the tuned model first")
+    _write_lora(out, origin.layout.architecture, changes, float(rank), kind)
+    return kept / total
+
+
+def _difference(name: str, tuned: Weights, origin: Weights) -> Floats:
+    """What was added to a weight; that of a norm which other maps take over is counted there, so here it is none."""
+    module = name.removesuffix(".weight").split(".")
+    layer, own = ".".join(module[:-1]), module[-1]
+    if layer and own in NORMED:
+        return np.zeros(1, np.float32)
+    weight = tuned.read(name)
+    for norm, readers in NORMED.items():
+        if own in readers and name.endswith(".weight"):
+            before, after = (one.read(f"{layer}.{norm}.weight") for one in (origin, tuned))
+            safe = np.abs(before) > _SMALLEST * np.abs(before).max()
+            weight = weight * np.where(safe, after / np.where(safe, before, 1), 1)
+    return np.asarray(weight - origin.read(name), np.float32)
+
+
+def _shorten(difference: Floats, rank: int) -> tuple[Change, float]:
+    """The nearest change of that rank, by the eigenvectors of the smaller square, and its squared norm.
+
+    Sizes are in the rows of `down`, each of which is then quantised by itself.
+    """
+    wide = difference.astype(np.float64)
+    tall = wide.shape[0] > wide.shape[1]
+    _, vectors = np.linalg.eigh(wide.T @ wide if tall else wide @ wide.T)
+    best = vectors[:, ::-1][:, :rank]
+    if tall:
+        best, _ = np.linalg.qr(wide @ best)
+    down = best.T @ wide
+    even = np.sqrt(np.abs(best).max() / np.abs(down).max())  # neither side so small that f16 loses digits
+    even_up = best / even * (len(down) / rank)  # a small weight has fewer rows than the rank that llama.cpp divides by
+    return Change((down * even).astype(np.float32), even_up.astype(np.float32)), float(np.sum(down**2))
+
+
+def _check_kind(kind: str, known: Iterable[str]) -> None:
+    if kind not in known:
+        raise ConfigError(f"{kind}: no such type of numbers; choose from {', '.join(known)}")
+
+
+def _write_lora(out: Path, architecture: str, changes: Mapping[str, Change], alpha: float, kind: str) -> None:
+    with _Writer(out, architecture) as file:
+        file.writer.add_type("adapter")
+        file.writer.add_string("adapter.type", "lora")
+        file.writer.add_float32("adapter.lora.alpha", alpha)
+        file.writer.add_file_type(_FILE_TYPES[kind])
+        for name, change in changes.items():
+            file.add(f"{name}.lora_a", change.down, _TYPES[kind])
+            file.add(f"{name}.lora_b", change.up, _TYPES[kind])
+
+
+class _Writer:
+    """A GGUF file that is there when it is whole."""
+
+    def __init__(self, out: Path, architecture: str) -> None:
+        require("pip install 'mores[train]'", "gguf")
+        from gguf import GGUFWriter
+
+        self._out, self._part = out, out.with_name(f".{out.name}.part")
+        out.parent.mkdir(parents=True, exist_ok=True)
+        self.writer: Any = GGUFWriter(str(self._part), architecture)
+
+    def __enter__(self) -> _Writer:
+        return self
+
+    def __exit__(self, kind: object, *_: object) -> None:
+        if kind is None:
+            self.writer.write_header_to_file()
+            self.writer.write_kv_data_to_file()
+            self.writer.write_tensors_to_file()
+        self.writer.close()
+        if kind is None:
+            self._part.replace(self._out)
+        self._part.unlink(missing_ok=True)
+
+    def copy(self, base: FileWeights, instead: Mapping[str, int]) -> None:
+        """All metadata of a file, some of it with other values."""
+        for key, field in base.reader.fields.items():
+            if not key.startswith("GGUF.") and key != "general.architecture":
+                inner = field.types[1] if len(field.types) > 1 else None
+                self.writer.add_key_value(key, instead.get(key, field.contents()), field.types[0], inner)
+        for key in instead.keys() - base.reader.fields.keys():
+            self.writer.add_uint32(key, instead[key])
+
+    def add(self, name: str, weight: Floats, kind: str) -> None:
+        """A weight in that type of numbers, or in the nearest that can be had."""
+        from gguf import GGMLQuantizationType
+        from gguf.quants import quantize
+
+        number = GGMLQuantizationType[_possible(weight, kind)]
+        self.writer.add_tensor(name, quantize(np.ascontiguousarray(weight), number), raw_dtype=number)
+
+
+def _possible(weight: Floats, kind: str) -> str:
+    """Norms stay in single precision; rows that do not fill blocks become F16."""
+    from gguf import GGML_QUANT_SIZES, GGMLQuantizationType
+
+    if weight.ndim == 1:
+        return "F32"
+    if kind.endswith("_K") or kind.startswith("IQ"):
+        kind = "Q8_0"
+    block, _ = GGML_QUANT_SIZES[GGMLQuantizationType[kind]]
+    return "F16" if weight.shape[1] % block else kind

@@ -1,0 +1,140 @@
+"""A whole training: samples in, a tuned model with its card and its decisions out.
+
+| file | what |
+| --- | --- |
+| `adapter_model.safetensors`, or `model.safetensors` | the tuned weights, with the tokenizer |
+| `recipe.toml` | every setting |
+| `log.jsonl` | every step |
+| `decisions.SPLIT.jsonl` | what the model decides about the samples of a split: `mores meta` reads it |
+| `training.json` | what it was trained on, how long it took, and how well it decides |
+| `README.md` | the card |
+| `checkpoint.pt` | where a stopped run goes on; removed at the end |
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from mores.errors import ConfigError
+from mores.factory.gold import Gold
+from mores.factory.output import read_split
+from mores.io import JsonlWriter, write_text
+from mores.signature import sign
+from mores.train.card import card
+from mores.train.decide import Decisions, decide
+from mores.train.examples import Examples
+from mores.train.network import load, save
+from mores.train.recipe import Recipe, write_recipe
+from mores.train.records import Trained
+from mores.train.tune import CHECKPOINT, Progress, Training
+from mores.types import Judgement, Result
+
+
+@dataclass
+class Study:
+    """What is trained on what."""
+
+    data: Path
+    """A folder that `mores build` wrote."""
+    base: str
+    """A folder or Hub name that transformers loads."""
+    base_name: str
+    """What it is called."""
+    recipe: Recipe
+    folder: Path
+    leave_out: str | None = None
+    limit: int | None = None
+    """Most training samples."""
+    evaluate: Sequence[str] = ("dev", "test")
+    """Splits about whose samples the tuned model decides."""
+    on_step: Callable[[Progress], None] = lambda _: None
+
+    def run(self) -> Trained:
+        """Train, decide, write everything."""
+        golds = self.golds()
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_text(self.folder / "recipe.toml", write_recipe(self.recipe))
+        model, tokenizer = load(self.base, self.recipe)
+        making = Examples(tokenizer, self.recipe)
+        examples = list(making.of(golds))
+        begun = time.perf_counter()
+        training = Training(model, examples, self.recipe, self.folder, self.signature(golds), on_step=self.on_step)
+        training.tune()
+        seconds = time.perf_counter() - begun
+        save(model, tokenizer, self.folder)
+        trained = Trained(
+            base=self.base_name, signature=self.signature(golds), samples=len(examples), left_out=making.left_out,
+            sources=_counted(golds), without=self.leave_out, tokens=sum(len(one.tokens) for one in examples),
+            seconds=seconds, device=_device(),
+            decisions={name: self._decide(model, making, name) for name in self.splits()},
+        )  # fmt: skip
+        write_text(self.folder / "training.json", trained.model_dump_json(indent=1) + "\n")
+        write_text(self.folder / "README.md", card(trained, self.recipe))
+        (self.folder / CHECKPOINT).unlink(missing_ok=True)
+        return trained
+
+    def golds(self) -> list[Gold]:
+        """The training samples."""
+        if not (self.data / "train.jsonl").is_file():
+            raise ConfigError(f"{self.data}: no train.jsonl in it; give a folder that `mores build` wrote")
+        golds = list(read_split(self.data, "train", without=self.leave_out))
+        return golds if self.limit is None else golds[: self.limit]
+
+    def splits(self) -> list[str]:
+        """Those that are decided about and are there."""
+        return [name for name in self.evaluate if (self.data / f"{name}.jsonl").is_file()]
+
+    def signature(self, golds: Iterable[Gold]) -> str:
+        """What must be the same for two trainings to be the same."""
+        total, count = blake2b(digest_size=4), 0
+        for count, gold in enumerate(golds, 1):  # noqa: B007 - read after the loop
+            total.update(gold.model_dump_json().encode("utf-8", "surrogatepass"))
+        settings = blake2b(write_recipe(self.recipe).encode(), digest_size=4).hexdigest()
+        data = f"{total.hexdigest()}.{count}" + (f".without-{self.leave_out}" if self.leave_out else "")
+        return sign({"task": "train.1", "data": data, "base": self.base_name, "recipe": settings})
+
+    def _decide(self, model: Any, making: Examples, split: str) -> dict[str, Result]:
+        golds = list(read_split(self.data, split))
+        decided = decide(model.eval(), making, golds)
+        self._write(decided, split)
+        return by_source(decided)
+
+    def _write(self, decided: Decisions, split: str) -> None:
+        """As judgements: what is more likely wrong than not scores below 0."""
+        with JsonlWriter(self.folder / f"decisions.{split}.jsonl") as writer:
+            for gold, odds in zip(decided.golds, decided.odds.tolist(), strict=True):
+                writer.write(Judgement(sample_id=gold.sample.id, judge=f"tuned:{self.folder.name}", score=-odds))
+
+
+def by_source(decided: Decisions) -> dict[str, Result]:
+    """Scaled accuracy overall and of each source."""
+    groups: dict[str, list[int]] = defaultdict(list)
+    for place, gold in enumerate(decided.golds):
+        groups[gold.sample.source or "unknown"].append(place)
+    parts = {source: decided.part(places).result() for source, places in sorted(groups.items())}
+    return {"all": decided.result()} | parts
+
+
+def _counted(golds: Iterable[Gold]) -> dict[str, int]:
+    counts: dict[str, int] = defaultdict(int)
+    for gold in golds:
+        counts[gold.sample.source or "unknown"] += 1
+    return dict(sorted(counts.items()))
+
+
+def _device() -> str:
+    return torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
+
+
+def read_trained(folder: Path) -> Trained:
+    """What a training says of itself."""
+    return Trained.model_validate(json.loads((folder / "training.json").read_text("utf-8")))

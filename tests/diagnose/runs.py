@@ -1,0 +1,82 @@
+"""Runs of scripted models, made by the real runner and written as `mores bench` writes them."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+from mores.bench.benchmark import Benchmark, Graded, Label
+from mores.bench.evidence import read_retrieval, retrieve
+from mores.bench.folder import EVIDENCE, RESPONSES, RESULT, VERDICTS, RunFolder
+from mores.bench.run import Run
+from mores.engine import Counts
+from mores.io import write_text
+from mores.models.base import Completion, Request
+from mores.models.fake import FakeModel
+from mores.search.base import Found, Query
+from mores.search.fake import FakeSearch
+from mores.types import Failure, FailureKind, Item
+
+UNSURE = "I do not know."
+GARBLED = "???"
+SEARCH_FOUND = "Here is what a search found."
+
+
+def grade(item: Item, text: str) -> Graded | Failure:
+    """Right when it has a right answer, in either language; a refusal, or garbled, when it is one of the two above."""
+    if text == GARBLED:
+        return Failure(kind=FailureKind.PARSE, reason="garbled")
+    if text == UNSURE:
+        return Graded(label=Label.NOT_ATTEMPTED)
+    versions = item.metadata.get("versions", {})
+    right = (*item.target, *(version["answer"] for version in versions.values()))
+    return Graded(label=Label.CORRECT if any(one in text for one in right) else Label.INCORRECT)
+
+
+BENCH = Benchmark(
+    name="toy", title="Toy", version="1", licence="-", homepage="-", files="-", source="toy", grade=grade,
+    read=lambda *_: iter(()), variants=("english",), groupings=("language", "topic"),
+)  # fmt: skip
+
+
+class Scripted(FakeModel):
+    """Says what a function of the prompt says, and keeps what it was asked."""
+
+    def __init__(self, say: Callable[[str], str], name: str = "scripted") -> None:
+        self.asked: list[str] = []
+        self._say = say
+        super().__init__(name, self._reply)
+
+    def _reply(self, request: Request) -> Completion:
+        self.asked.append(request.messages[-1].content)
+        return Completion(self._say(self.asked[-1]))
+
+
+def make_run(
+    folder: Path,
+    items: Sequence[Item],
+    say: Callable[[str], str],
+    *,
+    find: Callable[[Query], Found] | None = None,
+    benchmark: Benchmark = BENCH,
+    variant: str | None = None,
+    samples: int = 1,
+    name: str = "scripted",
+) -> Path:
+    """A folder with one run."""
+    folder.mkdir(parents=True)
+    run = Run(benchmark, items, Scripted(say, name), variant=variant, samples=samples)
+    RunFolder(folder).write_items(items)
+
+    async def work() -> None:
+        if find is not None:
+            search = FakeSearch("found", find)
+            await retrieve(benchmark, items, search, 5, folder / EVIDENCE, Counts())
+            run.retrieval = read_retrieval(folder / EVIDENCE, search, 5)
+        await run.ask(folder / RESPONSES, Counts())
+        await run.grade(folder / RESPONSES, folder / VERDICTS, Counts())
+
+    asyncio.run(work())
+    write_text(folder / RESULT, run.score(folder / VERDICTS).model_dump_json())
+    return folder

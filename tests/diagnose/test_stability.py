@@ -1,0 +1,340 @@
+"""Stability: estimators equal to enumeration and true to scripted models, and what is counted and listed."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from mores.bench.benchmark import Benchmark, Graded, Label, Verdict
+from mores.bench.choice import grade_letter, letters
+from mores.bench.run import Run
+from mores.diagnose.curves import best_of, majority_of, mean_of, plurality_of, worst_of
+from mores.diagnose.stability import CLUSTERS, LISTED, CurvePoint, Stability, paragraph, stability
+from mores.diagnose.subject import Subject, of_run
+from mores.engine import Counts
+from mores.errors import InputError
+from mores.io import read_records
+from mores.models.base import Completion, Request
+from mores.models.fake import FakeModel
+from mores.types import Failure, FailureKind, Item
+
+YES, NO, SKIPPED = Label.CORRECT, Label.INCORRECT, Label.NOT_ATTEMPTED
+
+
+def grade(item: Item, text: str) -> Graded:
+    return Graded(label=YES if text in item.target else NO)
+
+
+BENCH = Benchmark(
+    name="x", title="X", version="1", licence="-", homepage="-", files="-", source="x", read=lambda *_: iter(()),
+    grade=grade, groupings=(),
+)  # fmt: skip
+CHOICE = replace(BENCH, grade=grade_letter, candidates=letters)
+
+
+def items(count: int) -> list[Item]:
+    languages, topics = ("en", "th"), ("food", "history", "arts")
+    return [
+        Item(id=f"q{i}", prompt=f"question {i}?", target=("yes",), language=languages[i % 2], topic=topics[i % 3])
+        for i in range(count)
+    ]
+
+
+def subject(own: Sequence[Item], benchmark: Benchmark = BENCH) -> Subject:
+    return Subject(benchmark, own, "fake:m", "task:x.1")
+
+
+def verdict(
+    unit: str, sample: int, label: Label | None, answer: str = "an answer", read: str | None = None, part: str = ""
+) -> Verdict:
+    failure = None if label else Failure(kind=FailureKind.PARSE, reason="unread")
+    return Verdict(
+        item_id=unit + part, unit=unit, sample=sample, label=label, answer=answer, read=read, failure=failure
+    )
+
+
+def from_labels(*rows: Sequence[Label | None]) -> Stability:
+    verdicts = [verdict(f"q{i}", n, label) for i, row in enumerate(rows) for n, label in enumerate(row)]
+    return stability(subject(items(len(rows))), verdicts)
+
+
+def value(point: CurvePoint) -> float:
+    return point.value
+
+
+# ---- estimators ------------------------------------------------------------------------------------------------
+
+
+def test_by_hand() -> None:
+    """Two right answers of four: of the six pairs one has none, one has both, four have one of each."""
+    right, graded = np.array([2]), np.array([4])
+    assert best_of(right, graded, 4)[0].tolist() == pytest.approx([1 / 2, 5 / 6, 1, 1])
+    assert worst_of(right, graded, 4)[0].tolist() == pytest.approx([1 / 2, 1 / 6, 0, 0])
+    assert majority_of(right, graded, 4)[0].tolist() == pytest.approx([1 / 2, 1 / 2, 1 / 2, 1 / 2])
+    assert mean_of(right, graded, 4)[0].tolist() == [0.5] * 4
+    # Of the four triples two have both right ones, and two have all three kinds: a lot of one in three.
+    assert plurality_of([([2], [1, 1])], 4)[0].tolist() == pytest.approx([1 / 2, 1 / 6 + 2 / 3 / 2 + 0, 2 / 3, 1])
+
+
+def by_enumeration(answers: Sequence[str], n: int) -> tuple[float, float, float, float]:
+    """Best, worst, majority and plurality over every draw of n; answers that begin with R are right."""
+    found = []
+    for drawn in combinations(answers, n):
+        right = sum(one.startswith("R") for one in drawn)
+        counts = Counter(drawn)
+        top = [one for one, times in counts.items() if times == max(counts.values())]
+        won = sum(one.startswith("R") for one in top) / len(top)
+        found.append((right > 0, right == n, (2 * right > n) + 0.5 * (2 * right == n), won))
+    best, worst, majority, plurality = np.mean(np.array(found, dtype=float), axis=0).tolist()
+    return best, worst, majority, plurality
+
+
+@given(st.lists(st.sampled_from(("R1", "R2", "W1", "W2", "W3", "W4")), min_size=1, max_size=8))
+@settings(max_examples=80, deadline=None)
+def test_estimators_are_the_mean_over_every_draw(answers: list[str]) -> None:
+    counts, most = Counter(answers), 9
+    right, graded = (np.array([sum(one[0] == "R" for one in answers)]), np.array([len(answers)]))
+    sizes = [[times for one, times in counts.items() if one[0] == kind] for kind in "RW"]
+    rows = [best_of(right, graded, most)[0], worst_of(right, graded, most)[0], majority_of(right, graded, most)[0]]
+    found = np.stack([*rows, plurality_of([(sizes[0], sizes[1])], most)[0]])
+    for n in range(1, len(answers) + 1):
+        assert found[:, n - 1].tolist() == pytest.approx(by_enumeration(answers, n), abs=1e-12)
+    assert np.isnan(found[:, len(answers) :]).all()
+
+
+@given(st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100)), min_size=1, max_size=20))
+@settings(max_examples=40, deadline=None)
+def test_more_answers_only_raise_the_best_and_lower_the_worst(pairs: list[tuple[int, int]]) -> None:
+    right = np.array([min(pair) for pair in pairs])
+    graded = np.array([max(pair) for pair in pairs])
+    best, worst, majority = (way(right, graded, 100) for way in (best_of, worst_of, majority_of))
+    mean = mean_of(right, graded, 100)
+    for own in (best, worst, majority, mean):
+        assert (np.isnan(own) == (graded[:, None] < np.arange(1, 101))).all()
+    with np.errstate(invalid="ignore"):
+        assert not (np.diff(best, axis=1) < -1e-12).any()
+        assert not (np.diff(worst, axis=1) > 1e-12).any()
+        assert not ((worst > mean + 1e-9) | (mean > best + 1e-9) | (majority > best + 1e-9)).any()
+    assert best[:, 0].tolist() == pytest.approx(mean[:, 0].tolist(), nan_ok=True)
+    assert majority[:, 0].tolist() == pytest.approx(mean[:, 0].tolist(), nan_ok=True)
+
+
+def test_a_thousand_questions_with_a_hundred_answers_take_no_time() -> None:
+    rng = np.random.default_rng(0)
+    graded = np.full(1064, 100)
+    right = rng.binomial(100, rng.random(1064))
+    started = time.process_time()
+    for way in (best_of, worst_of, majority_of, mean_of):
+        assert way(right, graded, 100).shape == (1064, 100)
+    assert time.process_time() - started < 1
+
+
+def test_no_questions() -> None:
+    none = np.array([], dtype=np.int64)
+    for way in (best_of, worst_of, majority_of, mean_of):
+        assert way(none, none, 3).shape == (0, 3)
+    assert plurality_of([], 3).shape == (0, 3)
+    assert plurality_of([([], [2]), ([2], [])], 2).tolist() == [[0, 0], [1, 1]]
+
+
+# ---- scripted models -------------------------------------------------------------------------------------------
+
+
+class Luck(FakeModel):
+    """Right with the probability that a question has, each time anew."""
+
+    def __init__(self, chances: Sequence[float]) -> None:
+        self._chances = chances
+        super().__init__("luck", self._reply)
+
+    def _reply(self, request: Request) -> Completion:
+        question = int(request.messages[-1].content.split("?")[0].split()[-1])
+        draw = np.random.default_rng((question, request.seed or 0)).random()
+        return Completion("yes" if draw < self._chances[question] else f"no {int(draw * 1e9)}")
+
+
+def test_questions_with_chances_of_0_and_03_and_1(tmp_path: Path) -> None:
+    """The truth is known: of n answers at least one is right with 1 - (1-p)ⁿ, all with pⁿ; N = 12, 60 of each p."""
+    chances = [0.0] * 60 + [0.3] * 60 + [1.0] * 60
+    own = [item.model_copy(update={"topic": f"p={chances[i]}"}) for i, item in enumerate(items(180))]
+    run = Run(BENCH, own, Luck(chances), samples=12, temperature=0.7)
+    said, graded = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
+
+    async def work() -> None:
+        await run.ask(said, Counts())
+        await run.grade(said, graded, Counts())
+
+    asyncio.run(work())
+    result = stability(of_run(run), read_records(graded, Verdict))
+    assert (result.samples, result.depth, result.questions) == (12, 12, 180)
+    by_topic = result.by["topic"]
+    for name in ("mean", "best", "worst", "majority"):
+        assert [by_topic[f"p={p}"][name].value for p in (0.0, 1.0)] == [0.0, 1.0]
+    assert by_topic["p=0.0"]["never"].value == 1.0
+    assert by_topic["p=1.0"]["always"].value == 1.0
+    assert [by_topic["p=1.0"]["best"].low, by_topic["p=1.0"]["best"].high] == pytest.approx([0.9398, 1.0], abs=1e-4)
+    sometimes = by_topic["p=0.3"]
+    truths = {"mean": 0.3, "best": 1 - 0.7**12, "sometimes": 1 - 0.7**12 - 0.3**12, "always": 0.3**12}
+    for name, truth in truths.items():
+        one = sometimes[name]
+        assert one.value == pytest.approx(truth, abs=4 * math.sqrt(0.21 / 60 if name != "mean" else 0.21 / 720))
+        assert one.low is not None
+        assert one.high is not None
+        assert one.low - 0.02 <= truth <= one.high + 0.02
+    best = result.curves["best"]
+    for n in (1, 2, 5, 9):
+        assert value(best[n - 1]) == pytest.approx((0 + 1 - 0.7**n + 1) / 3, abs=0.05)
+        assert value(result.curves["worst"][n - 1]) == pytest.approx((0 + 0.3**n + 1) / 3, abs=0.05)
+        wins = sum(
+            math.comb(n, k) * 0.3**k * 0.7 ** (n - k) * (1.0 if 2 * k > n else 0.5) for k in range(n + 1) if 2 * k >= n
+        )
+        assert value(result.curves["majority"][n - 1]) == pytest.approx((0 + wins + 1) / 3, abs=0.05)
+    assert result.sometimes_in_all == len(result.sometimes)
+    assert {one.topic for one in result.sometimes} == {"p=0.3"}
+    assert abs(result.sometimes[0].right / 12 - 0.5) <= abs(result.sometimes[-1].right / 12 - 0.5)
+
+
+def test_estimates_of_a_few_answers_from_many_are_without_bias() -> None:
+    """Over 4,000 questions with p = 0.3 and N = 10, the curves are within four standard errors of the truth."""
+    rng = np.random.default_rng(1)
+    right, graded = rng.binomial(10, 0.3, 4000), np.full(4000, 10)
+    for n in range(1, 11):
+        for way, truth in ((best_of, 1 - 0.7**n), (worst_of, 0.3**n)):
+            own = way(right, graded, 10)[:, n - 1]
+            assert own.mean() == pytest.approx(truth, abs=4 * max(float(own.std()) / math.sqrt(4000), 1e-4))
+
+
+# ---- counts ----------------------------------------------------------------------------------------------------
+
+
+def test_what_has_no_grade_is_left_out_and_counted() -> None:
+    """Ten questions: one has one graded answer of three, one has none."""
+    result = from_labels(*[[YES, YES, NO]] * 8, [YES, None, None], [None, None, None])
+    assert [point.questions for point in result.curves["best"]] == [9, 8, 8]
+    assert result.depth == 1  # 8 of the 9 with any are fewer than nine in ten
+    assert result.missing == {
+        "answers without a grade": 5,
+        "questions without any graded answer": 1,
+        "questions with one graded answer only": 1,
+        "questions with fewer than 1 graded answers": 1,
+    }
+    assert value(result.curves["best"][0]) == pytest.approx((8 * 2 / 3 + 1) / 9)
+    assert value(result.curves["best"][1]) == pytest.approx(1.0)
+    sometimes = result.figures["sometimes"]
+    assert (sometimes.value, sometimes.n, sometimes.unscored) == (1.0, 8, 2)
+
+
+def test_the_figures_are_of_as_many_answers_as_most_questions_have() -> None:
+    result = from_labels(*[[YES, YES, NO]] * 19, [YES, NO, None])
+    assert (result.depth, result.figures["best"].n, result.figures["best"].unscored) == (3, 19, 1)
+    assert result.missing["questions with fewer than 3 graded answers"] == 1
+
+
+def test_an_answer_that_attempts_nothing_is_not_right() -> None:
+    result = from_labels([YES, SKIPPED], [SKIPPED, SKIPPED])
+    assert [result.figures[name].value for name in ("always", "sometimes", "never")] == [0.0, 0.5, 0.5]
+
+
+def test_by_language_and_topic() -> None:
+    result = from_labels([YES, YES], [NO, NO], [YES, NO], [NO, NO])
+    assert {group: one["mean"].value for group, one in result.by["language"].items()} == {"en": 0.75, "th": 0.0}
+    assert {group: one["mean"].n for group, one in result.by["topic"].items()} == {"food": 2, "history": 1, "arts": 1}
+    assert result.by["language"]["en"]["best less worst"].value == 0.5
+
+
+def test_questions_are_drawn_for_intervals() -> None:
+    """Half of 100 questions are known: the mean's interval is that of a share of 100, not of 500 answers."""
+    result = from_labels(*[[YES] * 5] * 50, *[[NO] * 5] * 50)
+    mean = result.figures["mean"]
+    assert [mean.low, mean.high] == pytest.approx([0.4038, 0.5962], abs=1e-4)
+    mixed = from_labels(*[[YES, NO]] * 20, *[[YES, YES]] * 20, *[[NO, NO]] * 20)
+    low, high = mixed.figures["mean"].low, mixed.figures["mean"].high
+    assert low is not None
+    assert high is not None
+    assert 0.36 < low < 0.42
+    assert 0.58 < high < 0.64
+
+
+def test_clusters_of_words() -> None:
+    said = ["Paris", "paris!", "PARIS", "Rome", "Lyon", "rome."]
+    labels = [YES, YES, YES, NO, NO, NO]
+    own = [verdict("q0", n, label, text) for n, (text, label) in enumerate(zip(said, labels, strict=True))]
+    own.append(verdict("q0", 6, None))
+    result = stability(subject(items(1)), own)
+    [one] = result.sometimes
+    assert [(c.answer, c.n, c.right) for c in one.clusters] == [("Paris", 3, 3), ("Rome", 2, 0), ("Lyon", 1, 0)]
+    assert (one.right, one.graded, one.unscored, one.more) == (3, 6, 1, 0)
+    assert (one.question, one.reference, one.language) == ("question 0?", "yes", "en")
+    assert "plurality" not in result.figures
+
+
+def test_lists_are_bounded() -> None:
+    count = LISTED + 5
+    own = [verdict(f"q{i}", n, YES if n == 0 else NO, f"answer {n}") for i in range(count) for n in range(CLUSTERS + 3)]
+    result = stability(subject(items(count)), own)
+    assert (len(result.sometimes), result.sometimes_in_all) == (LISTED, count)
+    assert (len(result.sometimes[0].clusters), result.sometimes[0].more) == (CLUSTERS, 3)
+
+
+def test_choices_are_voted_on() -> None:
+    """A twice, B, C and D once: A leads with fewer than half, so it wins the plurality and not the majority."""
+    own = [
+        verdict("q0", n, YES if letter == "A" else NO, f"I choose {letter} ({n})", letter)
+        for n, letter in enumerate("ABACD")
+    ]
+    result = stability(subject(items(1), CHOICE), own)
+    assert (result.figures["majority"].value, result.figures["plurality"].value) == (0.0, 1.0)
+    assert next((c.answer, c.n) for c in result.sometimes[0].clusters) == ("A", 2)
+    assert "the most frequent choice" in paragraph(result)
+    assert any("choices" in note for note in result.notes)
+
+
+def test_a_question_with_parts_is_right_when_all_are() -> None:
+    own = [Item(id=f"q0{p}", prompt="?", target=("True",), metadata={"unit": "q0"}) for p in "ab"]
+    verdicts = [
+        verdict("q0", n, label, read=str(label is YES), part=part)
+        for n, labels in enumerate(((YES, YES), (YES, NO), (NO, None)))
+        for part, label in zip("ab", labels, strict=True)
+    ]
+    result = stability(subject(own, CHOICE), verdicts)
+    assert result.questions == 1
+    assert result.figures["mean"].value == pytest.approx(1 / 3)
+    assert "several parts" in " ".join(result.notes)
+
+
+def test_verdicts_of_other_questions_are_refused() -> None:
+    with pytest.raises(InputError, match="'q7', which is not asked"):
+        stability(subject(items(1)), [verdict("q7", 0, YES)])
+
+
+# ---- in words --------------------------------------------------------------------------------------------------
+
+
+def test_the_paragraph_has_the_numbers() -> None:
+    said = paragraph(from_labels(*[[YES] * 4] * 10, *[[YES, NO, NO, NO]] * 20, *[[NO] * 4] * 10))
+    assert "answered 40 questions of x 4 times each" in said
+    assert "always right on 25.0%" in said
+    assert "sometimes on 50.0%" in said
+    assert "At least one of 4 is right for 75.0%" in said
+    assert "Voting hurts" in said
+    assert "Voting helps" in paragraph(from_labels(*[[YES, YES, NO]] * 20))
+
+
+def test_the_paragraph_is_honest_about_little_data() -> None:
+    assert "from one graded answer each" in paragraph(from_labels([YES], [NO]))
+    assert "once" in paragraph(from_labels([YES], [NO]))
+    assert "With 2 questions, little of this is certain" in paragraph(from_labels([YES, NO], [NO, NO]))
+    assert "nothing can be said" in paragraph(from_labels([None, None]))
+    assert "2 answers without a grade" in paragraph(from_labels([None, None]))
+    assert "nothing can be said" in paragraph(stability(subject(items(2)), []))

@@ -1,0 +1,262 @@
+"""Training on a tiny random Llama that is made here: masks, losses, resuming, and a metric that has learnt."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from mores.errors import ConfigError
+from mores.factory.gold import Gold
+from mores.metric.schema import parse_text
+from mores.metric.spans import align
+from mores.metric.write import write_report
+from mores.train.examples import Example, Examples
+from mores.train.packing import make_row, pack, steps
+from mores.train.recipe import Recipe
+from tests.meta.golds import dishes, error, gold
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+_REASON = "needs the extra hf: pip install 'mores[hf]'"
+torch: Any = pytest.importorskip("torch", reason=_REASON)
+transformers: Any = pytest.importorskip("transformers", reason=_REASON)
+pytest.importorskip("peft", reason=_REASON)
+pytest.importorskip("accelerate", reason=_REASON)
+tokenizers: Any = pytest.importorskip("tokenizers", reason=_REASON)
+
+from mores.train.decide import decide  # noqa: E402
+from mores.train.network import ATTENTION, load, register_attention  # noqa: E402
+from mores.train.tune import CHECKPOINT, LOG, Progress, Training, Tuned, learning_rate, on_device  # noqa: E402
+
+TEMPLATE = (
+    "{% for m in messages %}<|start|>{{ m['role'] }}\n{{ m['content'] }}<|end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|start|>assistant\n{% endif %}"
+)
+RECIPE = Recipe(style="paper", longest=512, rank=8, batch=4, warmup_steps=2, learning_rate=3e-3, row_tokens=1024)
+
+
+@pytest.fixture(autouse=True)
+def _on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A model of two layers whose tokenizer knows the words of the samples."""
+    folder = tmp_path_factory.mktemp("train") / "tiny"
+    level = tokenizers.pre_tokenizers.ByteLevel
+    inner = tokenizers.Tokenizer(tokenizers.models.BPE())
+    inner.pre_tokenizer, inner.decoder = level(add_prefix_space=False), tokenizers.decoders.ByteLevel()
+    trainer = tokenizers.trainers.BpeTrainer(
+        vocab_size=500, special_tokens=["<|pad|>", "<|start|>", "<|end|>"], initial_alphabet=level.alphabet(),
+        show_progress=False,
+    )  # fmt: skip
+    texts = [write_report(one.report, one.sample) + one.sample.text for one in dishes(50)]
+    inner.train_from_iterator(texts, trainer)
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="<|end|>", pad_token="<|pad|>")
+    tokenizer.chat_template = TEMPLATE
+    tokenizer.save_pretrained(folder)
+    torch.manual_seed(3)
+    config = transformers.LlamaConfig(
+        vocab_size=len(tokenizer), hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, max_position_embeddings=1024, eos_token_id=2, pad_token_id=0, bos_token_id=None,
+    )  # fmt: skip
+    transformers.LlamaForCausalLM(config).save_pretrained(folder)
+    return folder
+
+
+def examples(base: Path, golds: list[Gold], recipe: Recipe = RECIPE) -> list[Example]:
+    return list(Examples(transformers.AutoTokenizer.from_pretrained(base), recipe).of(golds))
+
+
+# -- what is written ------------------------------------------------------------------------------------------
+
+
+def test_a_report_is_read_as_it_was_written() -> None:
+    text = "Tea is tea, and tea is drunk."
+    first, second = error(text, "tea"), error(text, "Tea")
+    later = first.model_copy(update={"start": 16, "end": 19})
+    one = gold("a", first, later, second, text=text)
+    written = parse_text(write_report(one.report, one.sample))
+    assert not hasattr(written, "kind"), written
+    assert align(written.errors, one.sample) == one.report.errors
+    assert write_report(gold("b").report, one.sample, summary=False) == '{"errors": []}'
+
+
+# -- tokens ---------------------------------------------------------------------------------------------------
+
+
+def test_the_loss_is_on_the_report_and_its_end(base: Path) -> None:
+    tokenizer = transformers.AutoTokenizer.from_pretrained(base)
+    wrong, right = dishes(2)
+    for one, decided in ((wrong, "[{"), (right, "[]")):
+        [example] = examples(base, [one])
+        report = write_report(one.report, one.sample)
+        assert tokenizer.decode(example.tokens[example.report : -1]) == report
+        assert example.tokens[-1] == tokenizer.eos_token_id
+        assert tokenizer.decode(example.tokens[: example.report]).endswith("<|start|>assistant\n")
+        row = make_row([example], decision_weight=5.0)
+        learnt = row.targets[row.weights > 0]
+        assert learnt.tolist() == example.tokens[example.report :].tolist()
+        [place] = np.flatnonzero(row.weights == 5.0)
+        before = tokenizer.decode(example.tokens[example.report : place + 1])
+        assert decided not in before
+        assert decided in before + tokenizer.decode([row.targets[place], *row.targets[place + 1 : place + 3]])
+
+
+def test_a_long_example_is_left_out_and_counted(base: Path) -> None:
+    made = Examples(transformers.AutoTokenizer.from_pretrained(base), RECIPE.model_copy(update={"longest": 64}))
+    assert list(made.of(dishes(3))) == []
+    assert made.left_out == 3
+
+
+def test_rows_hold_every_example_once(base: Path) -> None:
+    every = examples(base, dishes(20))
+    rows = list(pack(every, 1000))
+    assert sum(row.examples for row in rows) == 20
+    kept = [
+        row.tokens[a:b].tolist()
+        for row in rows
+        for a, b in zip(row.starts, row.starts[1 : row.examples + 1], strict=False)
+    ]
+    assert kept == [example.tokens.tolist() for example in every]
+    for row in rows:
+        ends = row.starts[1 : row.examples + 1]
+        assert ends[-1] <= 1000
+        assert (row.weights[ends - 1] == 0).all(), "the last token of an example predicts nothing"
+        assert (row.positions[row.starts[: row.examples]] == 0).all()
+
+
+def test_an_epoch_has_every_example_once() -> None:
+    order = np.concatenate(list(steps(10, 4, seed=1)))
+    assert sorted(order.tolist()) == list(range(10))
+    assert order.tolist() == np.concatenate(list(steps(10, 4, seed=1))).tolist()
+    assert order.tolist() != np.concatenate(list(steps(10, 4, seed=2))).tolist()
+
+
+# -- the loss -------------------------------------------------------------------------------------------------
+
+
+def test_packing_changes_no_loss(base: Path) -> None:
+    """The loss of a packed row is the sum of those of its examples, computed by transformers one by one."""
+    every = examples(base, dishes(5))
+    plain = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation="eager")
+    register_attention()
+    packed = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation=ATTENTION)
+    alone = 0.0
+    for example in every:
+        tokens = torch.tensor(example.tokens.astype(np.int64))[None]
+        labels = tokens.clone()
+        labels[:, : example.report] = -100
+        count = len(example.tokens) - example.report
+        alone += plain(input_ids=tokens, labels=labels).loss.item() * count
+    with torch.no_grad():
+        together = float(Tuned(packed)(on_device(make_row(every), torch.device("cpu"))))
+    assert together == pytest.approx(alone, rel=1e-5)
+
+
+def test_the_learning_rate_rises_and_falls() -> None:
+    recipe = Recipe(warmup_steps=10, learning_rate=1.0)
+    rates = [learning_rate(step, 110, recipe) for step in range(110)]
+    assert rates[0] == pytest.approx(0.1)
+    assert max(rates) == rates[10] == 1.0
+    assert rates[60] == pytest.approx(0.5)
+    assert rates[-1] < 0.001
+    assert learning_rate(0, 2, recipe) == 1.0, "a short run warms up for at most half of it"
+
+
+# -- a run ----------------------------------------------------------------------------------------------------
+
+
+def train(base: Path, folder: Path, recipe: Recipe, golds: list[Gold], **more: Any) -> tuple[Any, list[dict[str, Any]]]:
+    folder.mkdir(parents=True, exist_ok=True)
+    model, tokenizer = load(str(base), recipe)
+    made = list(Examples(tokenizer, recipe).of(golds))
+    Training(model, made, recipe, folder, "x", **more).tune()
+    return model, [json.loads(line) for line in (folder / LOG).read_text().splitlines()]
+
+
+def weights(model: Any) -> dict[str, Any]:
+    return {name: value.clone() for name, value in model.named_parameters() if value.requires_grad}
+
+
+@pytest.mark.parametrize("method", ["lora", "full"])
+def test_a_stopped_run_goes_on_as_if_it_had_not(base: Path, tmp_path: Path, method: str) -> None:
+    recipe = RECIPE.model_copy(update={"epochs": 2.0, "method": method})
+    whole, log = train(base, tmp_path / "whole", recipe, dishes(12))
+
+    class StoppedError(Exception):
+        pass
+
+    def stop(progress: Progress) -> None:
+        if progress.step == 4:
+            raise StoppedError
+
+    with pytest.raises(StoppedError):
+        train(base, tmp_path / "parts", recipe, dishes(12), save_every=3, on_step=stop)
+    parts, again = train(base, tmp_path / "parts", recipe, dishes(12), save_every=3)
+    assert [row["step"] for row in log] == [1, 2, 3, 4, 5, 6]
+    assert [row["step"] for row in again] == [1, 2, 3, 4, 4, 5, 6]
+    assert again[-1]["tokens"] == log[-1]["tokens"]
+    first, second = weights(whole), weights(parts)
+    assert first.keys() == second.keys()
+    for name, value in first.items():
+        assert torch.equal(value, second[name]), name
+
+
+def test_a_checkpoint_of_something_else_is_refused(base: Path, tmp_path: Path) -> None:
+    train(base, tmp_path / "a", RECIPE, dishes(4))
+    torch.save(torch.load(tmp_path / "a" / CHECKPOINT) | {"identity": "y"}, tmp_path / "a" / CHECKPOINT)
+    with pytest.raises(ConfigError, match="another recipe, base or data"):
+        train(base, tmp_path / "a", RECIPE, dishes(4))
+
+
+def test_weights_in_the_loss_matter(base: Path, tmp_path: Path) -> None:
+    """With a heavy decision its own loss falls faster than with a light one."""
+    _, light = train(base, tmp_path / "light", RECIPE, dishes(8))
+    _, heavy = train(base, tmp_path / "heavy", RECIPE.model_copy(update={"decision_weight": 50.0}), dishes(8))
+    assert light[0]["loss"] != heavy[0]["loss"]
+
+
+def test_nothing_to_train_on_is_said(base: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="no example to train on"):
+        train(base, tmp_path / "none", RECIPE, [])
+
+
+def test_decisions_are_those_of_the_next_token(base: Path) -> None:
+    register_attention()
+    model = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation=ATTENTION).eval()
+    making = Examples(transformers.AutoTokenizer.from_pretrained(base), RECIPE)
+    golds = dishes(6)
+    found = decide(model, making, golds, row_tokens=700)
+    plain = transformers.LlamaForCausalLM.from_pretrained(base).eval()
+    assert [one.sample.id for one in found.golds] == [one.sample.id for one in golds]
+    for gold_, odds in zip(golds, found.odds, strict=True):
+        [example] = making.of([gold_])
+        with torch.no_grad():
+            logits = plain(torch.tensor(example.tokens[: example.decision].astype(np.int64))[None]).logits[0, -1]
+        clean, wrong = making.choices
+        assert odds == pytest.approx(float(logits[wrong] - logits[clean]), abs=1e-4)
+        assert example.tokens[example.decision] == (wrong if gold_.report.errors else clean)
+
+
+def test_ten_samples_are_learnt_by_heart(base: Path, tmp_path: Path) -> None:
+    recipe = RECIPE.model_copy(
+        update={
+            "method": "full",
+            "epochs": 150.0,
+            "batch": 10,
+            "learning_rate": 1e-2,
+            "decision_weight": 5.0,
+            "row_tokens": 600,
+        }
+    )
+    golds = dishes(10)
+    model, log = train(base, tmp_path / "ten", recipe, golds)
+    assert log[-1]["loss"] < 0.1 < log[0]["loss"]
+    making = Examples(transformers.AutoTokenizer.from_pretrained(base), recipe)
+    assert decide(model.eval(), making, golds).result().value == 1.0
