@@ -203,7 +203,7 @@ def test_the_question_is_asked_in_its_language_and_the_answer_alone_is_graded(tm
     result = whole(Run(BENCH, items(2, "zh"), model, seed=5), tmp_path)
     [first, _] = model.asked
     assert first.messages[-1].content.startswith("question 0?\n\n请回答")
-    assert (first.max_tokens, first.seed) == (16 + ROOM, 5)
+    assert (first.max_tokens, first.seed, first.schema) == (16 + ROOM, 5, None)
     assert [one.response.text for one in read_records(tmp_path / "said.jsonl", Said)] == ["yes", "yes"]
     stated = list(read_records(tmp_path / "stated.jsonl", Stated))
     assert next((one.confidence, one.language, one.said) for one in stated) == (90, "zh", "答案：yes\n置信度：90")
@@ -273,6 +273,33 @@ def test_a_judge_grades_the_answer_without_the_confidence(tmp_path: Path) -> Non
     assert result.figures["accuracy"].value == pytest.approx(1 / 3)
     assert (result.not_attempted, result.missing) == (1, {})
     assert [(case.id, case.label) for case in result.surest_mistakes] == [("q1", NO), ("q2", SKIPPED)]
+
+
+@pytest.mark.parametrize(
+    ("said", "answer", "confidence"),
+    [
+        ('{"answer": "yes", "confidence": 85}', "yes", 85),
+        ('{"answer": "yes", "confidence": 0}', "yes", 0),
+        ('{"answer": "yes", "confidence": 150}', "yes", None),
+        ('{"answer": "yes", "confidence": true}', "yes", None),
+        ('{"answer": "yes", "confidence": 0.5}', "yes", None),
+        ('{"answer": "yes", "confi', '{"answer": "yes", "confi', None),
+        ('{"answer": 3, "confidence": 5}', '{"answer": 3, "confidence": 5}', None),
+    ],
+)
+def test_a_model_that_must_be_held_to_a_schema_writes_json(
+    said: str, answer: str, confidence: int | None, tmp_path: Path
+) -> None:
+    model = Scripted(lambda _: said)
+    model.constrained = True
+    whole(Run(BENCH, items(1), model), tmp_path)
+    assert model.asked[0].schema is not None
+    [spoken], [stated] = (
+        list(read_records(tmp_path / "said.jsonl", Said)),
+        list(read_records(tmp_path / "stated.jsonl", Stated)),
+    )
+    assert (spoken.response.text, stated.confidence) == (answer, confidence)
+    assert (stated.failure is None) == (confidence is not None)
 
 
 def test_asking_again_costs_nothing(tmp_path: Path) -> None:

@@ -99,7 +99,7 @@ def test_the_loss_is_on_the_report_and_its_end(base: Path) -> None:
         assert tokenizer.decode(example.tokens[example.report : -1]) == report
         assert example.tokens[-1] == tokenizer.eos_token_id
         assert tokenizer.decode(example.tokens[: example.report]).endswith("<|start|>assistant\n")
-        row = make_row([example], decision_weight=5.0)
+        row = make_row([example], 1024, decision_weight=5.0)
         learnt = row.targets[row.weights > 0]
         assert learnt.tolist() == example.tokens[example.report :].tolist()
         [place] = np.flatnonzero(row.weights == 5.0)
@@ -155,7 +155,7 @@ def test_packing_changes_no_loss(base: Path) -> None:
         count = len(example.tokens) - example.report
         alone += plain(input_ids=tokens, labels=labels).loss.item() * count
     with torch.no_grad():
-        together = float(Tuned(packed)(on_device(make_row(every), torch.device("cpu"))))
+        together = float(Tuned(packed)(on_device(make_row(every, 4096), torch.device("cpu"))))
     assert together == pytest.approx(alone, rel=1e-5)
 
 

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from mores.bench.benchmark import Benchmark, Verdict
 from mores.bench.choice import without_thoughts
@@ -24,6 +24,7 @@ from mores.culture import language_name
 from mores.diagnose.clusters import cluster_of
 from mores.engine import Answer, Counts, Job, run
 from mores.io import JsonlWriter, read_records
+from mores.longform.asking import object_schema, read_object, unread
 from mores.models import Request
 from mores.types import Failure, FailureKind, Record, Response, Usage
 
@@ -35,6 +36,10 @@ Confidences = Mapping[Key, float | Failure]
 ENGLISH = "en"
 ROOM = 128
 """Tokens more than the benchmark allows: the answer's label, and the line of the confidence."""
+SCHEMA = object_schema(
+    answer={"type": "string", "maxLength": 100}, confidence={"type": "integer", "minimum": 0, "maximum": 100}
+)
+"""What a model is held to that could not write the two lines otherwise."""
 _PROMPTS = files("mores.diagnose").joinpath("prompts")
 _COLON = "[:：]"
 _DECOR = r"[\s*_`#>\"'\-]*"
@@ -104,7 +109,8 @@ async def ask_confidence(job: Run, said: Path, stated: Path, counts: Counts) -> 
     `said` is what `job.grade` reads. Both files appear when all is asked; what was paid for is in the store.
     """
     asking = replace(job, by_logprob=False)
-    jobs = (_confident(one, asking.variant) for one in asking.jobs())
+    schema = SCHEMA if job.model.constrained else None
+    jobs = (_confident(one, asking.variant, schema) for one in asking.jobs())
     answers = run(jobs, job.model, store=job.store, limits=job.limits, counts=counts, fresh=job.fresh)
     with JsonlWriter(said) as spoken, JsonlWriter(stated) as sure:
         async with aclosing(answers):
@@ -143,6 +149,17 @@ def read_reply(text: str, form: Form) -> tuple[str, int | Failure]:
     return answer, _confidence(lines, marked, sure)
 
 
+def read_written(text: str) -> tuple[str, int | Failure]:
+    """The same in the JSON object that a model writes which is held to a schema."""
+    made = read_object(without_thoughts(text), "answer", "confidence")
+    if made is None or not isinstance(made["answer"], str):
+        return without_thoughts(text), unread(text, "an answer and a confidence in JSON")
+    sure = made["confidence"]
+    if isinstance(sure, bool) or not isinstance(sure, int) or not 0 <= sure <= 100:
+        return made["answer"], unread(str(sure), "a whole number from 0 to 100")
+    return made["answer"], sure
+
+
 def _confidence(lines: list[str], marked: list[int], label: re.Pattern[str]) -> int | Failure:
     if len(marked) != 1:
         return _unread(f"{len(marked)} lines with a confidence", lines)
@@ -168,14 +185,14 @@ def _label(form: Form, which: str) -> re.Pattern[str]:
     return re.compile(rf"{_DECOR}(?:{words}){_DECOR}{_COLON}[*_`]*", re.IGNORECASE)
 
 
-def _confident(job: Job, variant: str | None) -> Job:
+def _confident(job: Job, variant: str | None, schema: Mapping[str, Any] | None) -> Job:
     """The same call, with the question inside the prompt for confidence."""
     wanted = ENGLISH if variant == "english" else job.data.language
     if isinstance(job.request, Failure):
         return job._replace(data=wanted)
     *before, last = job.request.messages
     asked = last._replace(content=fill(form_of(wanted).template, question=last.content))
-    request = job.request._replace(messages=(*before, asked), max_tokens=job.request.max_tokens + ROOM)
+    request = job.request._replace(messages=(*before, asked), max_tokens=job.request.max_tokens + ROOM, schema=schema)
     return job._replace(request=request, data=wanted)
 
 
@@ -187,7 +204,8 @@ def _stated(answer: Answer) -> tuple[str | None, Stated]:
     if made is None:
         failure = answer.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
         return None, record.model_copy(update={"failure": failure})
-    text, found = read_reply(made.text, form)
+    held = isinstance(answer.job.request, Request) and answer.job.request.schema is not None
+    text, found = read_written(made.text) if held else read_reply(made.text, form)
     if made.stop == "length":  # half a number is a number, too
         found = Failure(kind=FailureKind.TRUNCATED, reason="the reply was cut off before its end")
     told = {"failure": found} if isinstance(found, Failure) else {"confidence": found}

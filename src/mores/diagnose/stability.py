@@ -129,7 +129,8 @@ class _Tally:
         cluster = self.clusters.setdefault(key, [0, 0])
         cluster[0] += 1
         cluster[1] += right
-        self.shown.setdefault(key, _shown(benchmark, parts))
+        if key not in self.shown:
+            self.shown[key] = _shown(benchmark, parts)
 
     @property
     def sizes(self) -> tuple[list[int], list[int]]:
@@ -196,19 +197,19 @@ class _Table:
 
     def figures(self, group: Bools) -> dict[str, Result]:
         """The figures of some questions."""
-        found = {name: self._figure(name, group, own) for name, own in self.values.items()}
-        found[GAP] = self._figure(GAP, group, self.values[BEST] - self.values[WORST])
-        found[VOTING] = self._figure(VOTING, group, self.values[MAJORITY] - self.values[MEAN])
-        return found | self._shares(group)
+        shares = self.values | {GAP: self.values[BEST] - self.values[WORST]}
+        voting = {VOTING: self.values[MAJORITY] - self.values[MEAN]}
+        return self._figures(group, shares) | self._figures(group, voting, shares=False) | self._shares(group)
 
-    def _figure(self, name: str, group: Bools, values: Floats) -> Result:
-        own = values[group]
-        column = own[:, self.depth - 1 : self.depth] if self.depth else np.full((len(own), 1), np.nan)
-        [point] = _points(column, shares=name != VOTING)
-        scored = int((~np.isnan(column)).sum())
-        return Result(
-            name=name, value=number(point[0]), low=point[1], high=point[2], n=scored, unscored=len(own) - scored
-        )
+    def _figures(self, group: Bools, curves: dict[str, Floats], shares: bool = True) -> dict[str, Result]:
+        place = slice(self.depth - 1, self.depth) if self.depth else slice(0)
+        empty = np.full((int(group.sum()), 0 if self.depth else len(curves)), np.nan)
+        columns = np.concatenate([*(values[group, place] for values in curves.values()), empty], axis=1)
+        scored = (~np.isnan(columns)).sum(axis=0).tolist()
+        return {
+            name: Result(name=name, value=number(value), low=low, high=high, n=n, unscored=len(columns) - n)
+            for name, (value, low, high), n in zip(curves, _points(columns, shares), scored, strict=True)
+        }
 
     def _shares(self, group: Bools) -> dict[str, Result]:
         """Always, sometimes and never right, of the questions with at least two graded answers."""

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 
 from mores.bench import benchmark
 from mores.bench.benchmark import Benchmark
@@ -27,7 +28,6 @@ class Subject:
     items: Sequence[Item]
     model: str
     signature: str
-    by_id: dict[str, Item] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.benchmark.grade is None and self.benchmark.judging is None:
@@ -35,14 +35,18 @@ class Subject:
                 f"{self.benchmark.name}: its answers are measured, not right or wrong; "
                 "give a benchmark of short answers, such as msqa"
             )
-        object.__setattr__(self, "by_id", {item.id: item for item in self.items})
+
+    @cached_property
+    def by_id(self) -> dict[str, Item]:
+        """Every item by its id."""
+        return {item.id: item for item in self.items}
 
     @property
     def groupings(self) -> tuple[str, ...]:
         """By language and topic, and what else the benchmark is broken down by."""
         return tuple(dict.fromkeys((*GROUPINGS, *self.benchmark.groupings)))
 
-    @property
+    @cached_property
     def units(self) -> dict[str, Item]:
         """Every question, with its first part."""
         return {self.benchmark.unit(item): item for item in reversed(self.items)}

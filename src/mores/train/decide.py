@@ -71,7 +71,7 @@ def _odds(model: Any, row: Any, choices: tuple[int, int]) -> list[float]:
     with torch.no_grad(), torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
         hidden = core(model)(
             input_ids=tensors["tokens"][None], position_ids=tensors["positions"][None], use_cache=False,
-            starts=tensors["starts"], longest=tensors["longest"],
+            starts=tensors["starts"],
         ).last_hidden_state[0]  # fmt: skip
         logits = functional.linear(hidden[tensors["places"]], words(model).weight.to(hidden.dtype)).float()
     clean, wrong = choices

@@ -5,6 +5,7 @@ A row is one sequence to the GPU: positions start again at each example, and `st
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
@@ -17,9 +18,9 @@ Floats = npt.NDArray[np.float32]
 
 
 STEP = 512
-"""Rows are as long as a multiple of this, so that there are few lengths to compile for."""
-_STARTS = 64
-"""The same for the number of starts."""
+"""Rows are as long as a multiple of this."""
+SHORTEST = 32
+"""No example is shorter, so that a row has room for the starts of all."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +37,6 @@ class Row:
     """Where each example starts, then the padding, then the end, which may come several times."""
     examples: int
     """How many there are."""
-    longest: int
 
 
 def pack(examples: Iterable[Example], size: int, decision_weight: float = 1.0) -> Iterator[Row]:
@@ -45,19 +45,19 @@ def pack(examples: Iterable[Example], size: int, decision_weight: float = 1.0) -
     used = 0
     for example in examples:
         if own and used + len(example.tokens) > size:
-            yield make_row(own, decision_weight)
+            yield make_row(own, size, decision_weight)
             own, used = [], 0
         own.append(example)
         used += len(example.tokens)
     if own:
-        yield make_row(own, decision_weight)
+        yield make_row(own, size, decision_weight)
 
 
-def make_row(examples: Sequence[Example], decision_weight: float = 1.0) -> Row:
-    """One row of these examples."""
-    lengths = [len(example.tokens) for example in examples]
-    ends = np.cumsum(lengths)
-    size = _up(int(ends[-1]), STEP)
+def make_row(examples: Sequence[Example], size: int, decision_weight: float = 1.0) -> Row:
+    """One row of these examples; ValueError when they are longer than it."""
+    ends = np.cumsum([len(example.tokens) for example in examples])
+    if ends[-1] > size:
+        raise ValueError(f"{ends[-1]} tokens do not fit into a row of {size}")
     tokens, positions = np.zeros(size, np.int32), np.zeros(size, np.int32)
     targets, weights = np.zeros(size, np.int32), np.zeros(size, np.float32)
     for example, end in zip(examples, ends.tolist(), strict=True):
@@ -68,9 +68,16 @@ def make_row(examples: Sequence[Example], decision_weight: float = 1.0) -> Row:
         weights[begin + example.report - 1 : end - 1] = 1.0
         weights[begin + example.decision - 1] = decision_weight
     # The padding is an example of its own to the attention, so that every token belongs to one.
-    starts = np.full(_up(len(examples) + 2, _STARTS), size, np.int32)
+    starts = np.full(max(size // SHORTEST, len(examples)) + 2, size, np.int32)
     starts[: len(ends) + 1] = [0, *ends]
-    return Row(tokens, positions, targets, weights, starts, len(examples), max(*lengths, STEP))
+    return Row(tokens, positions, targets, weights, starts, len(examples))
+
+
+def row_size(lengths: Sequence[int], batch: int, most: int) -> int:
+    """How long rows must be: as long as the tokens of a usual batch, in as few equal parts as `most` allows."""
+    whole = batch * float(np.mean(lengths)) * 1.02
+    parts = max(1, math.ceil(whole / most))
+    return max(_up(math.ceil(whole / parts), STEP), _up(max(lengths), STEP))
 
 
 def _up(number: int, step: int) -> int:

@@ -26,8 +26,7 @@ import torch
 
 from mores.errors import ConfigError
 from mores.factory.gold import Gold
-from mores.factory.output import read_split
-from mores.io import JsonlWriter, write_text
+from mores.io import JsonlWriter, read_records, write_text
 from mores.signature import sign
 from mores.train.card import card
 from mores.train.decide import Decisions, decide
@@ -86,7 +85,8 @@ class Study:
         """The training samples."""
         if not (self.data / "train.jsonl").is_file():
             raise ConfigError(f"{self.data}: no train.jsonl in it; give a folder that `mores build` wrote")
-        golds = list(read_split(self.data, "train", without=self.leave_out))
+        every = read_records(self.data / "train.jsonl", Gold)
+        golds = [gold for gold in every if self.leave_out is None or gold.sample.source != self.leave_out]
         return golds if self.limit is None else golds[: self.limit]
 
     def splits(self) -> list[str]:
@@ -103,8 +103,7 @@ class Study:
         return sign({"task": "train.1", "data": data, "base": self.base_name, "recipe": settings})
 
     def _decide(self, model: Any, making: Examples, split: str) -> dict[str, Result]:
-        golds = list(read_split(self.data, split))
-        decided = decide(model.eval(), making, golds)
+        decided = decide(model.eval(), making, read_records(self.data / f"{split}.jsonl", Gold))
         self._write(decided, split)
         return by_source(decided)
 

@@ -34,7 +34,8 @@ def export_adapter(adapter: Path, base: Path, out: Path, kind: str = "f16") -> N
 def export_merged(model_folder: Path, adapter: Path | None, base_gguf: Path, out: Path, kind: str) -> None:
     """A transformers folder, with an adapter or without, as a GGUF file with all that the base's file says.
 
-    `like-base` gives q8_0 for the types that only llama.cpp itself can make (Q4_K and the like).
+    The base's file itself may stand for the folder. `like-base` gives q8_0 for the types that only llama.cpp itself
+    can make (Q4_K and the like).
     """
     _check_kind(kind, KINDS)
     base, weights = FileWeights(base_gguf), open_weights(model_folder)
@@ -52,9 +53,9 @@ def export_merged(model_folder: Path, adapter: Path | None, base_gguf: Path, out
 def export_difference(model_folder: Path, base: Path, out: Path, rank: int, kind: str = "f16") -> float:
     """A model all of whose weights were tuned as a LoRA of its base: the best one of that rank for each weight.
 
-    Returns the share of the squared difference that it keeps. Norms go into the maps that read them. Embeddings, the
-    last norm and biases are left out, as llama.cpp has no LoRA for them in models that share embeddings and output;
-    what they changed counts as lost.
+    Returns the share of the squared difference that it keeps. The norms before a layer's maps go into those maps.
+    Embeddings, biases and other norms are left out, and what they changed counts as lost: llama.cpp knows no LoRA for
+    biases and norms, and stops at one for embeddings that are the output too. So tune with these frozen.
     """
     _check_kind(kind, [*_TYPES])
     if rank < 1:
@@ -63,10 +64,12 @@ def export_difference(model_folder: Path, base: Path, out: Path, rank: int, kind
     check_same(tuned, origin)
     total = kept = 0.0
     changes: dict[str, Change] = {}
-    for name, shape in origin.shapes.items():
+    for name in origin.shapes:
+        if _is_taken_over(name):
+            continue
         difference = _difference(name, tuned, origin)
         total += float(np.sum(difference**2))
-        if len(shape) == 2 and name.startswith("blk.") and difference.any():
+        if _can_change(name, difference):
             changes[name], own = _shorten(difference, rank)
             kept += own
     if not changes:
@@ -75,15 +78,22 @@ def export_difference(model_folder: Path, base: Path, out: Path, rank: int, kind
     return kept / total
 
 
+def _is_taken_over(name: str) -> bool:
+    """Whether it is a norm whose change goes into the maps that read it."""
+    return name.startswith("blk.") and name.split(".")[2] in NORMED
+
+
+def _can_change(name: str, difference: Floats) -> bool:
+    linear = name.startswith("blk.") or name == "output.weight"
+    return linear and difference.ndim == 2 and bool(difference.any())
+
+
 def _difference(name: str, tuned: Weights, origin: Weights) -> Floats:
-    """What was added to a weight; that of a norm which other maps take over is counted there, so here it is none."""
-    module = name.removesuffix(".weight").split(".")
-    layer, own = ".".join(module[:-1]), module[-1]
-    if layer and own in NORMED:
-        return np.zeros(1, np.float32)
+    """What was added to a weight, and to the norm before it."""
     weight = tuned.read(name)
+    layer, _, own = name.removesuffix(".weight").rpartition(".")
     for norm, readers in NORMED.items():
-        if own in readers and name.endswith(".weight"):
+        if own in readers:
             before, after = (one.read(f"{layer}.{norm}.weight") for one in (origin, tuned))
             safe = np.abs(before) > _SMALLEST * np.abs(before).max()
             weight = weight * np.where(safe, after / np.where(safe, before, 1), 1)

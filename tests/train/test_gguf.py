@@ -1,0 +1,496 @@
+"""GGUF files to transformers folders and back, on tiny random models that are written here, and on the embedded one.
+
+llama.cpp is the judge: what was unpacked or exported must say the same in it as in transformers.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+from unicodedata import normalize
+
+import numpy as np
+import pytest
+
+from mores.engine.loop import run as run_loop
+from mores.errors import ConfigError, InputError
+from mores.models.base import Completion, Message, Model, Request
+from mores.models.embedded import EmbeddedModel
+from mores.models.pull import default_path
+
+os.environ["HF_HUB_OFFLINE"] = "1"
+_REASON = "needs the extras hf and train: pip install 'mores[hf,train]'"
+gguf: Any = pytest.importorskip("gguf", reason=_REASON)
+torch: Any = pytest.importorskip("torch", reason=_REASON)
+transformers: Any = pytest.importorskip("transformers", reason=_REASON)
+peft: Any = pytest.importorskip("peft", reason=_REASON)
+
+from mores.models.hf import HFModel  # noqa: E402
+from mores.train.gguf import export_adapter, export_difference, export_merged, unpack  # noqa: E402
+from mores.train.gguf.export import _shorten  # noqa: E402
+from mores.train.gguf.weights import FileWeights, FolderWeights, open_weights  # noqa: E402
+
+TEMPLATE = (
+    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
+    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+)
+MERGES = ["Ġ t", "h e", "Ġt he", "Ġ Ġ", "i n", "Ċ Ċ", "1 2", "Ġ 1"]
+SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
+WIDTH, FORWARD, LAYERS, HEADS, KEYS, HEAD = 64, 96, 2, 4, 2, 16
+TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
+QUESTIONS = ["the tea", "Who drinks it in the morning?", "12 cups", "A long question: " + "why then " * 20]
+TEXTS = [
+    "the  12 teas\n\n in  1 cup", "a   1  2b\t3", "½ ² ① ४५ ٣٤ Ⅷ 1st", "日本語。 한국어 กขค हिन्दी العربية",
+    "don't WE'LL I'Ve", "\r\n\r\n  \n\t x \u00a0 y\u3000z", "e\u0301 é 👩\u200d👩\u200d👧", "\x00\x7f \u200b", "",
+    "<|im_start|>user\nthe<|im_end|>\n", "  <|endoftext|> in", "trailing   ",
+]  # fmt: skip
+
+
+# -- a tiny model, as llama.cpp's converter writes one -------------------------------------------------------
+
+
+def tokens() -> list[str]:
+    letters = sorted(gguf.vocab.bytes_to_unicode().values())
+    return [*SPECIAL, *letters, *(merge.replace(" ", "") for merge in MERGES)]
+
+
+def weights(kind: str) -> dict[str, Any]:
+    """Random weights, wide enough apart that greedy decoding has no near ties; only plain letters are ever written."""
+    dice = np.random.default_rng(5)
+
+    def draw(*shape: int) -> Any:
+        return dice.normal(0, 0.15, shape).astype(np.float32)
+
+    words = tokens()
+    known = np.array([len(word) == 1 and word.isascii() for word in words])
+    found = {"token_embd.weight": draw(len(words), WIDTH), "output_norm.weight": 1 + draw(WIDTH)}
+    if kind == "qwen2":  # the output is the embeddings; small ones, so that a token is not just said again
+        found["token_embd.weight"] *= np.where(known, 0.3, 0.01).astype(np.float32)[:, None]
+    else:
+        found["token_embd.weight"] *= 6 if kind == "llama" else 1
+        found["output.weight"] = draw(len(words), WIDTH) * 2 * known[:, None]
+    query, key = (HEADS * HEAD, WIDTH), (KEYS * HEAD, WIDTH)
+    for layer in range(LAYERS):
+        sizes = {"attn_q": query, "attn_k": key, "attn_v": key, "attn_output": query[::-1]}
+        sizes |= {"ffn_gate": (FORWARD, WIDTH), "ffn_up": (FORWARD, WIDTH), "ffn_down": (WIDTH, FORWARD)}
+        found |= {f"blk.{layer}.{name}.weight": draw(*size) for name, size in sizes.items()}
+        norms = {"attn_norm": WIDTH, "ffn_norm": WIDTH}
+        if kind == "gemma3":
+            norms |= {"post_attention_norm": WIDTH, "post_ffw_norm": WIDTH, "attn_q_norm": HEAD, "attn_k_norm": HEAD}
+        found |= {f"blk.{layer}.{name}.weight": (2 if size == HEAD else 1) + draw(size) for name, size in norms.items()}
+        if kind == "qwen2":
+            found |= {f"blk.{layer}.{name}.bias": draw(sizes[name][0]) for name in ("attn_q", "attn_k", "attn_v")}
+    return found
+
+
+def write(path: Path, kind: str = "llama", only: Mapping[str, Any] | None = None, **instead: Any) -> Path:
+    """A GGUF file of the tiny model; some of its metadata may be other."""
+    file = gguf.GGUFWriter(str(path), kind)
+    file.add_type(instead.get("type", "model"))
+    numbers = {"context_length": 512, "embedding_length": WIDTH, "block_count": LAYERS, "feed_forward_length": FORWARD}
+    numbers |= {"attention.head_count": HEADS, "attention.head_count_kv": KEYS, "rope.dimension_count": HEAD}
+    numbers |= {"attention.key_length": HEAD, "attention.value_length": HEAD, "attention.sliding_window": 8}
+    for key, value in numbers.items():
+        file.add_uint32(f"{kind}.{key}", value)
+    file.add_float32(f"{kind}.attention.layer_norm_rms_epsilon", 1e-5)
+    file.add_float32(f"{kind}.rope.freq_base", 20_000.0)
+    file.add_tokenizer_model(instead.get("model", "gpt2"))
+    file.add_tokenizer_pre(instead.get("pre", "qwen2" if kind == "qwen2" else "smollm"))
+    file.add_token_list(tokens())
+    file.add_token_types([3 if word in SPECIAL else 1 for word in tokens()])
+    file.add_token_merges(MERGES)
+    file.add_bos_token_id(1)
+    file.add_eos_token_id(2)
+    file.add_pad_token_id(2)
+    file.add_add_bos_token(False)
+    file.add_chat_template(TEMPLATE)
+    for name, value in (weights(kind) if only is None else only).items():
+        file.add_tensor(name, value)
+    file.write_header_to_file()
+    file.write_kv_data_to_file()
+    file.write_tensors_to_file()
+    file.close()
+    return path
+
+
+@pytest.fixture(scope="module", params=["llama", "qwen2", "gemma3"])
+def tiny(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with `base.gguf` and what was unpacked from it, `base`."""
+    folder = tmp_path_factory.mktemp(request.param)
+    unpack(write(folder / "base.gguf", request.param), folder / "base")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("llama")
+    unpack(write(folder / "base.gguf"), folder / "base")
+    return folder
+
+
+@pytest.fixture(autouse=True)
+def _on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+
+def make_adapter(base: Path, folder: Path, **more: Any) -> Path:
+    torch.manual_seed(11)
+    options = {"r": 4, "lora_alpha": 3, "target_modules": TARGETS, "init_lora_weights": False} | more
+    model = transformers.AutoModelForCausalLM.from_pretrained(base)
+    peft.get_peft_model(model, peft.LoraConfig(task_type="CAUSAL_LM", **options)).save_pretrained(folder)
+    return folder
+
+
+# -- what the two engines say -----------------------------------------------------------------------------------
+
+
+def ask(model: Model, questions: list[str] = QUESTIONS, length: int = 12) -> list[Completion]:
+    async def gather() -> list[Completion]:
+        async with model:
+            asked = (Request((Message("user", question),), max_tokens=length) for question in questions)
+            return [await model.complete(request) for request in asked]
+
+    return run_loop(gather())
+
+
+def embedded(path: Path, adapter: Path | None = None) -> EmbeddedModel:
+    return EmbeddedModel(str(path), adapter=str(adapter) if adapter else None, context=512, threads=1)
+
+
+def assert_same(first: list[Completion], second: list[Completion], near: float = 0.02) -> None:
+    """The same texts, with near log-probabilities."""
+    assert [one.text for one in first] == [one.text for one in second]
+    for one, other in zip(first, second, strict=True):
+        assert one.prompt_tokens == other.prompt_tokens
+        assert one.logprobs is not None
+        assert one.logprobs == pytest.approx(other.logprobs, abs=near)
+
+
+@contextmanager
+def tokenizing(path: Path) -> Iterator[Any]:
+    """llama.cpp's own tokens of a text."""
+    settings = {"model": str(path), "adapter": None, "context": 512, "slots": 1, "threads": 1, "folder": "", "key": "k"}
+    with subprocess.Popen(
+        [sys.executable, "-m", "mores.models.llama_server"],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    ) as server:  # fmt: skip
+        assert server.stdin is not None
+        assert server.stdout is not None
+        server.stdin.write(json.dumps(settings).encode() + b"\n")
+        server.stdin.flush()
+        address = server.stdout.readline().decode().strip()
+
+        def tokenize(text: str) -> list[int]:
+            body = json.dumps({"content": text, "add_special": False, "parse_special": True}).encode()
+            headers = {"Authorization": "Bearer k", "Content-Type": "application/json"}
+            with urllib.request.urlopen(urllib.request.Request(address + "/tokenize", body, headers)) as answer:
+                return list(json.load(answer)["tokens"])
+
+        yield tokenize
+        server.stdin.close()
+        server.wait()
+
+
+# -- unpacking --------------------------------------------------------------------------------------------------
+
+
+def test_what_was_unpacked_answers_as_the_file(tiny: Path) -> None:
+    found = ask(embedded(tiny / "base.gguf"))
+    assert len({one.text for one in found}) == len(found)
+    assert_same(found, ask(HFModel(str(tiny / "base"))))
+
+
+def test_it_loads_without_the_package_gguf(llama: Path) -> None:
+    code = (
+        "import sys; sys.modules['gguf'] = None; from transformers import AutoModelForCausalLM, AutoTokenizer;"
+        f"model = AutoModelForCausalLM.from_pretrained({str(llama / 'base')!r});"
+        f"tokenizer = AutoTokenizer.from_pretrained({str(llama / 'base')!r});"
+        "print(model.dtype, tokenizer.eos_token, model.generation_config.eos_token_id, bool(tokenizer.chat_template))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "torch.float32 <|im_end|> [0, 2] True"
+
+
+@pytest.mark.parametrize("kind", ["llama", "qwen2"])
+def test_texts_become_the_same_tokens(kind: str, tmp_path: Path) -> None:
+    unpack(write(tmp_path / "base.gguf", kind), tmp_path / "base")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "base")
+    with tokenizing(tmp_path / "base.gguf") as tokenize:
+        for text in map(
+            partial(normalize, "NFC"), TEXTS
+        ):  # as transformers does for every Qwen, and llama.cpp does not
+            own = tokenizer(text, add_special_tokens=False)["input_ids"]
+            assert own == tokenize(text), text
+            assert tokenizer.decode(own) == text
+
+
+def test_rows_of_q_are_put_back(llama: Path) -> None:
+    """llama.cpp turns rows 0 and 1 of a head together, transformers rows 0 and 8 of 16."""
+    stored = weights("llama")["blk.1.attn_q.weight"]
+    model = transformers.AutoModelForCausalLM.from_pretrained(llama / "base")
+    own = model.model.layers[1].self_attn.q_proj.weight.detach().numpy()
+    assert (own[0] == stored[0]).all()
+    assert (own[8] == stored[1]).all()
+    assert (own[16 + 1] == stored[16 + 2]).all()
+
+
+def test_a_folder_is_not_written_over(llama: Path) -> None:
+    with pytest.raises(InputError, match="is there already; remove it"):
+        unpack(llama / "base.gguf", llama / "base")
+
+
+# -- whole models -----------------------------------------------------------------------------------------------
+
+
+def test_weights_come_back_exactly(tiny: Path, tmp_path: Path) -> None:
+    export_merged(tiny / "base", None, tiny / "base.gguf", tmp_path / "again.gguf", "f32")
+    before, after = FileWeights(tiny / "base.gguf"), FileWeights(tmp_path / "again.gguf")
+    assert before.shapes == after.shapes
+    for name in before.shapes:
+        assert np.abs(before.read(name) - after.read(name)).max() <= 1e-7, name
+    fields = [
+        {key: field.contents() for key, field in file.reader.fields.items() if key.split(".")[0] != "GGUF"}
+        for file in (before, after)
+    ]
+    assert fields[1] == fields[0] | {"general.file_type": 0}
+
+
+@pytest.mark.parametrize(("kind", "near"), [("f16", 5e-4), ("q8_0", 5e-3), ("like-base", 0.0)])
+def test_weights_in_fewer_bits(llama: Path, tmp_path: Path, kind: str, near: float) -> None:
+    export_merged(llama / "base", None, llama / "base.gguf", tmp_path / "again.gguf", kind)
+    before, after = FileWeights(llama / "base.gguf"), FileWeights(tmp_path / "again.gguf")
+    for name in before.shapes:
+        own = before.read(name)
+        assert np.abs(own - after.read(name)).max() <= near * np.abs(own).max(), name
+    types = {name: tensor.tensor_type.name for name, tensor in after.tensors.items()}
+    assert types["blk.0.attn_norm.weight"] == "F32"
+    assert types["blk.0.attn_q.weight"] == {"like-base": "F32"}.get(kind, kind.upper())
+
+
+def test_each_weight_gets_the_type_of_the_base(llama: Path, tmp_path: Path) -> None:
+    """A file in Q4_1, unpacked and packed again, is the same file."""
+    mixed = tmp_path / "mixed.gguf"
+    file = gguf.GGUFReader(llama / "base.gguf")
+    writer = gguf.GGUFWriter(str(mixed), "llama")
+    for key, field in file.fields.items():
+        if not key.startswith("GGUF.") and key != "general.architecture":
+            writer.add_key_value(key, field.contents(), field.types[0], *field.types[1:2])
+    for tensor in file.tensors:
+        kind = "F32" if tensor.data.ndim == 1 else "Q8_0" if "embd" in tensor.name else "Q4_1"
+        number = gguf.GGMLQuantizationType[kind]
+        writer.add_tensor(tensor.name, gguf.quants.quantize(tensor.data, number), raw_dtype=number)
+    writer.write_header_to_file()
+    writer.write_kv_data_to_file()
+    writer.write_tensors_to_file()
+    writer.close()
+    unpack(mixed, tmp_path / "folder")
+    export_merged(tmp_path / "folder", None, mixed, tmp_path / "again.gguf", "like-base")
+    assert {tensor.tensor_type.name for tensor in FileWeights(tmp_path / "again.gguf").tensors.values()} == {
+        "F32", "Q4_1", "Q8_0",
+    }  # fmt: skip
+    before, after = FileWeights(mixed), FileWeights(tmp_path / "again.gguf")
+    for name in before.shapes:
+        assert before.read(name) == pytest.approx(after.read(name), abs=1e-3), name
+
+
+def test_a_merged_adapter_answers_as_in_transformers(llama: Path, tmp_path: Path) -> None:
+    adapter = make_adapter(llama / "base", tmp_path / "adapter")
+    export_merged(llama / "base", adapter, llama / "base.gguf", tmp_path / "merged.gguf", "f32")
+    expected = ask(HFModel(str(llama / "base"), adapter=str(adapter)))
+    assert_same(ask(embedded(tmp_path / "merged.gguf")), expected)
+    export_merged(llama / "base.gguf", adapter, llama / "base.gguf", tmp_path / "direct.gguf", "f32")
+    assert (tmp_path / "direct.gguf").read_bytes() == (tmp_path / "merged.gguf").read_bytes()
+
+
+# -- adapters ---------------------------------------------------------------------------------------------------
+
+
+def test_an_adapter_answers_as_in_transformers(tiny: Path, tmp_path: Path) -> None:
+    adapter = make_adapter(tiny / "base", tmp_path / "adapter")
+    export_adapter(adapter, tiny / "base.gguf", tmp_path / "lora.gguf", "f32")
+    found = ask(embedded(tiny / "base.gguf", tmp_path / "lora.gguf"))
+    assert_same(found, ask(HFModel(str(tiny / "base"), adapter=str(adapter))))
+    assert [one.text for one in found] != [one.text for one in ask(embedded(tiny / "base.gguf"))]
+
+
+@pytest.mark.parametrize(
+    "options",
+    [{"use_rslora": True}, {"rank_pattern": {"q_proj": 2}, "alpha_pattern": {"layers.1.mlp.up_proj": 9, "q_proj": 5}}],
+    ids=["rslora", "patterns"],
+)
+def test_the_size_of_each_change_is_kept(llama: Path, tmp_path: Path, options: dict[str, Any]) -> None:
+    adapter = make_adapter(llama / "base", tmp_path / "adapter", **options)
+    export_merged(llama / "base", adapter, llama / "base.gguf", tmp_path / "merged.gguf", "f32")
+    model = transformers.AutoModelForCausalLM.from_pretrained(llama / "base")
+    peft.PeftModel.from_pretrained(model, adapter).merge_and_unload().save_pretrained(tmp_path / "model")
+    ours, theirs = FileWeights(tmp_path / "merged.gguf"), FolderWeights(tmp_path / "model")
+    for name in ours.shapes:
+        assert ours.read(name) == pytest.approx(theirs.read(name), abs=1e-5), name
+
+
+@pytest.mark.parametrize(("kind", "share"), [("f32", 4), ("f16", 2), ("q8_0", 34 / 32)])
+def test_an_adapter_in_fewer_bits(llama: Path, tmp_path: Path, kind: str, share: float) -> None:
+    adapter = make_adapter(llama / "base", tmp_path / "adapter", r=32)
+    export_adapter(adapter, llama / "base", tmp_path / "lora.gguf", kind)
+    file = gguf.GGUFReader(tmp_path / "lora.gguf")
+    count = LAYERS * 32 * ((64 + 64) * 2 + (64 + 32) * 2 + (64 + 96) * 3)  # q and o, k and v, the three of the mlp
+    assert sum(int(tensor.n_bytes) for tensor in file.tensors) == count * share
+    values = {key: field.contents() for key, field in file.fields.items()}
+    assert values["general.type"] == "adapter"
+    assert values["general.architecture"] == "llama"
+    assert values["adapter.type"] == "lora"
+    assert values["adapter.lora.alpha"] == 3.0
+    assert {"blk.1.attn_k.weight.lora_a", "blk.1.attn_k.weight.lora_b"} <= {tensor.name for tensor in file.tensors}
+    expected = ask(HFModel(str(llama / "base"), adapter=str(adapter)), QUESTIONS[:1], 4)
+    assert_same(ask(embedded(llama / "base.gguf", tmp_path / "lora.gguf"), QUESTIONS[:1], 4), expected, 0.1)
+
+
+# -- differences ------------------------------------------------------------------------------------------------
+
+
+def tune(base: Path, folder: Path, rank: int, **more: float) -> Path:
+    """A model whose maps were changed by matrices of that rank, and other weights as asked."""
+    model = transformers.AutoModelForCausalLM.from_pretrained(base)
+    torch.manual_seed(2)
+    with torch.no_grad():
+        for name, value in model.named_parameters():
+            if name.endswith(tuple(f"{target}.weight" for target in TARGETS)):
+                value += torch.randn(len(value), rank) @ torch.randn(rank, value.shape[1]) * 0.02
+            for part, size in more.items():
+                if part in name:
+                    value += torch.randn_like(value) * size
+    shutil.copytree(base, folder, ignore=shutil.ignore_patterns("*.safetensors"))
+    model.save_pretrained(folder)
+    return folder
+
+
+def test_a_difference_of_low_rank_is_kept_whole(tiny: Path, tmp_path: Path) -> None:
+    tuned = tune(tiny / "base", tmp_path / "tuned", rank=3)
+    kept = export_difference(tuned, tiny / "base.gguf", tmp_path / "lora.gguf", 3, "f32")
+    assert kept == pytest.approx(1, abs=1e-6)
+    assert_same(ask(embedded(tiny / "base.gguf", tmp_path / "lora.gguf")), ask(HFModel(str(tuned))))
+
+
+def test_norms_go_into_the_maps_that_read_them(llama: Path, tmp_path: Path) -> None:
+    tuned = tune(llama / "base", tmp_path / "tuned", rank=1, layernorm=0.1)
+    kept = export_difference(tuned, llama / "base.gguf", tmp_path / "lora.gguf", 1000, "f32")
+    assert kept == pytest.approx(1, abs=1e-6)
+    assert_same(ask(embedded(llama / "base.gguf", tmp_path / "lora.gguf")), ask(HFModel(str(tuned))))
+
+
+def test_what_is_lost_is_counted(llama: Path, tmp_path: Path) -> None:
+    tuned = tune(llama / "base", tmp_path / "tuned", rank=3, embed_tokens=0.01)
+    shares = [export_difference(tuned, llama / "base", tmp_path / f"{rank}.gguf", rank) for rank in (1, 2, 3)]
+    assert shares == sorted(shares)
+    before, after = open_weights(llama / "base"), open_weights(tuned)
+    changed = {name: float(np.sum((after.read(name) - before.read(name)) ** 2)) for name in before.shapes}
+    assert shares[2] == pytest.approx(1 - changed["token_embd.weight"] / sum(changed.values()), abs=1e-6)
+
+
+@pytest.mark.parametrize("shape", [(9, 5), (5, 9)])
+def test_the_change_is_the_nearest_of_its_rank(shape: tuple[int, int]) -> None:
+    matrix = np.random.default_rng(1).normal(size=shape).astype(np.float32)
+    (down, up), kept = _shorten(matrix, 2)
+    sizes = np.linalg.svd(matrix, compute_uv=False)
+    assert kept == pytest.approx(np.sum(sizes[:2] ** 2), rel=1e-5)
+    assert np.sum((matrix - up @ down) ** 2) == pytest.approx(np.sum(sizes[2:] ** 2), rel=1e-4)
+
+
+def test_no_difference_is_said(llama: Path, tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="give the tuned model first"):
+        export_difference(llama / "base", llama / "base.gguf", tmp_path / "lora.gguf", 4)
+    assert not list(tmp_path.iterdir())
+
+
+# -- wrong files ------------------------------------------------------------------------------------------------
+
+
+def test_files_that_are_no_models(llama: Path, tmp_path: Path) -> None:
+    text = tmp_path / "text.gguf"
+    text.write_text("not a model")
+    half = tmp_path / "half.gguf"
+    half.write_bytes((llama / "base.gguf").read_bytes()[:20_000])
+    more = {"rope_freqs.weight": np.ones(8, np.float32), **weights("llama")}
+    for path, message in [
+        (text, "not a GGUF file; expected one made for llama.cpp"),
+        (half, "a damaged GGUF file .*; get it again"),
+        (tmp_path / "none.gguf", "no such file; expected a GGUF model"),
+        (write(tmp_path / "mamba.gguf", "mamba"), "architecture 'mamba'; those that can be tuned are llama, qwen2"),
+        (write(tmp_path / "lora.gguf", type="adapter"), "a LoRA, not a model; give the GGUF file of the model"),
+        (write(tmp_path / "pre.gguf", pre="tekken"), "cuts texts as 'tekken'; those that are known are gpt-2, smollm"),
+        (write(tmp_path / "words.gguf", model="bert"), "a tokenizer of the kind 'bert'"),
+        (write(tmp_path / "more.gguf", only=more), "the weight rope_freqs.weight has no place"),
+    ]:  # fmt: skip
+        with pytest.raises(InputError, match=message):
+            unpack(path, tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+    assert not list(tmp_path.glob(".*"))
+
+
+def test_adapters_of_something_else(llama: Path, tmp_path: Path) -> None:
+    other = {
+        name: value[:, :32] if name.endswith("attn_q.weight") else value for name, value in weights("llama").items()
+    }
+    narrow = write(tmp_path / "narrow.gguf", only=other)
+    adapter = make_adapter(llama / "base", tmp_path / "adapter")
+    with pytest.raises(
+        ConfigError, match=r"self_attn\.q_proj is 64×64, which .*narrow\.gguf does not have; an adapter goes"
+    ):
+        export_adapter(adapter, narrow, tmp_path / "out.gguf")
+    with pytest.raises(ConfigError, match=r"attn_q\.weight is 64×64 here and 64×32 in .*narrow\.gguf; give the model"):
+        export_merged(llama / "base", None, narrow, tmp_path / "out.gguf", "f16")
+    with pytest.raises(ConfigError, match=r"no adapter_config\.json that can be read"):
+        export_adapter(llama / "base", llama / "base.gguf", tmp_path / "out.gguf")
+    with pytest.raises(ConfigError, match=r"a model of llama, .* of qwen2"):
+        export_merged(llama / "base", None, write(tmp_path / "q.gguf", "qwen2"), tmp_path / "out.gguf", "f16")
+    assert not (tmp_path / "out.gguf").exists()
+
+
+@pytest.mark.filterwarnings("ignore:Setting `save_embedding_layers`")
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"use_dora": True}, "a LoRA with use_dora"),
+        ({"bias": "lora_only"}, "a LoRA with bias"),
+        ({"modules_to_save": ["embed_tokens"]}, "a LoRA with modules_to_save"),
+        ({"target_modules": ["embed_tokens"]}, "embed_tokens.* is no LoRA of a linear map"),
+    ],
+)
+def test_adapters_that_llama_cpp_cannot_have(
+    llama: Path, tmp_path: Path, options: dict[str, Any], message: str
+) -> None:
+    adapter = make_adapter(llama / "base", tmp_path / "adapter", **options)
+    with pytest.raises(ConfigError, match=message):
+        export_adapter(adapter, llama / "base.gguf", tmp_path / "out.gguf")
+
+
+def test_types_of_numbers_are_checked(llama: Path, tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="q9: no such type of numbers; choose from f32, f16, q8_0, like-base"):
+        export_merged(llama / "base", None, llama / "base.gguf", tmp_path / "out.gguf", "q9")
+    with pytest.raises(ConfigError, match=r"like-base: no such type of numbers; choose from f32, f16, q8_0$"):
+        export_adapter(llama / "base", llama / "base.gguf", tmp_path / "out.gguf", "like-base")
+
+
+# -- the embedded model -----------------------------------------------------------------------------------------
+
+
+@pytest.mark.skipif(not default_path().exists(), reason="the embedded model is not here; `mores pull` gets it")
+def test_the_embedded_model_reads_the_same_tokens_in_both(tmp_path: Path) -> None:
+    unpack(default_path(), tmp_path / "base")
+    tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "base")
+    with tokenizing(default_path()) as tokenize:
+        for text in [*TEXTS, Path(__file__).read_text("utf-8")]:
+            assert tokenizer(text, add_special_tokens=False)["input_ids"] == tokenize(text), text
+    found = ask(HFModel(str(tmp_path / "base")), ["What is the capital of Kenya?"])
+    assert found[0].text == "The capital of Kenya is Nairobi."
+    # llama.cpp rounds what goes into maps of four bits to eight bits, so this is as near as it gets.
+    assert_same(ask(embedded(default_path()), ["What is the capital of Kenya?"]), found, 0.2)
