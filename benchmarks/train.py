@@ -60,7 +60,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--style", default="guided", choices=("paper", "fenced", "guided"))
     parser.add_argument("--batch", type=int, default=256)
     parser.add_argument("--row-tokens", type=int, default=65_536)
-    parser.add_argument("--padded", type=int, default=8, help="examples that the plain loop pads together")
+    parser.add_argument("--padded", type=int, default=32, help="examples that the plain loop pads together")
     parser.add_argument("--steps", type=int, default=30, help="steps that are timed; the plain loop does a fifth")
     parser.add_argument("--samples", type=int, default=20_000)
     return parser.parse_args()

@@ -9,6 +9,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mores.errors import ConfigError
 from mores.factory.gold import Gold
@@ -16,7 +18,7 @@ from mores.metric.schema import parse_text
 from mores.metric.spans import align
 from mores.metric.write import write_report
 from mores.train.examples import Example, Examples
-from mores.train.packing import make_row, pack, steps
+from mores.train.packing import Shape, make_row, pack, shape_of, steps
 from mores.train.recipe import Recipe
 from tests.meta.golds import dishes, error, gold
 
@@ -69,6 +71,9 @@ def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+WIDE = Shape(4096, 8, 512)
+
+
 def examples(base: Path, golds: list[Gold], recipe: Recipe = RECIPE) -> list[Example]:
     return list(Examples(transformers.AutoTokenizer.from_pretrained(base), recipe).of(golds))
 
@@ -99,7 +104,7 @@ def test_the_loss_is_on_the_report_and_its_end(base: Path) -> None:
         assert tokenizer.decode(example.tokens[example.report : -1]) == report
         assert example.tokens[-1] == tokenizer.eos_token_id
         assert tokenizer.decode(example.tokens[: example.report]).endswith("<|start|>assistant\n")
-        row = make_row([example], 1024, decision_weight=5.0)
+        row = make_row([example], Shape(1024, 4, 512), decision_weight=5.0)
         learnt = row.targets[row.weights > 0]
         assert learnt.tolist() == example.tokens[example.report :].tolist()
         [place] = np.flatnonzero(row.weights == 5.0)
@@ -116,7 +121,7 @@ def test_a_long_example_is_left_out_and_counted(base: Path) -> None:
 
 def test_rows_hold_every_example_once(base: Path) -> None:
     every = examples(base, dishes(20))
-    rows = list(pack(every, 1000))
+    rows = list(pack(every, Shape(1000, 20, 512)))
     assert sum(row.examples for row in rows) == 20
     kept = [
         row.tokens[a:b].tolist()
@@ -129,6 +134,26 @@ def test_rows_hold_every_example_once(base: Path) -> None:
         assert ends[-1] <= 1000
         assert (row.weights[ends - 1] == 0).all(), "the last token of an example predicts nothing"
         assert (row.positions[row.starts[: row.examples]] == 0).all()
+
+
+def test_padding_is_in_pieces_that_attention_computes(base: Path) -> None:
+    [example] = examples(base, dishes(1))
+    row = make_row([example], WIDE)
+    assert (np.diff(row.starts) <= WIDE.longest).all()
+    assert (row.starts[0], row.starts[-1], len(row.starts)) == (0, WIDE.size, WIDE.starts)
+
+
+@given(st.lists(st.integers(20, 700), min_size=1, max_size=60), st.integers(1, 40), st.integers(512, 9000))
+def test_any_examples_fit_into_the_shape_of_a_run(lengths: list[int], batch: int, most: int) -> None:
+    shape = shape_of(lengths, batch, most)
+    every = [Example(np.ones(length, np.int32), 5, 8) for length in lengths]
+    rows = list(pack(every, shape))
+    assert sum(row.examples for row in rows) == len(lengths)
+    for row in rows:
+        assert len(row.tokens) == shape.size
+        assert len(row.starts) == shape.starts
+        assert (np.diff(row.starts) >= 0).all()
+        assert np.diff(row.starts).max() <= shape.longest
 
 
 def test_an_epoch_has_every_example_once() -> None:
@@ -155,7 +180,7 @@ def test_packing_changes_no_loss(base: Path) -> None:
         count = len(example.tokens) - example.report
         alone += plain(input_ids=tokens, labels=labels).loss.item() * count
     with torch.no_grad():
-        together = float(Tuned(packed)(on_device(make_row(every, 4096), torch.device("cpu"))))
+        together = float(Tuned(packed)(on_device(make_row(every, WIDE), WIDE, torch.device("cpu"))))
     assert together == pytest.approx(alone, rel=1e-5)
 
 

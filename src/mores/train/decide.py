@@ -19,7 +19,7 @@ from mores.stats.classification import Bools, Floats
 from mores.stats.intervals import wilson
 from mores.train.examples import Example, Examples
 from mores.train.network import core, words
-from mores.train.packing import pack
+from mores.train.packing import pack, shape_of
 from mores.train.tune import on_device
 from mores.types import Result
 
@@ -55,8 +55,12 @@ class Decisions:
 def decide(model: Any, making: Examples, golds: Iterable[Gold], row_tokens: int = 16_384) -> Decisions:
     """The model's decisions about samples; those that are too long are left out."""
     kept = [(gold, _cut(example)) for gold, example in making.pairs(golds)]
-    rows = pack((example for _, example in kept), row_tokens)
-    odds = [part for row in rows for part in _odds(model, row, making.choices)]
+    if not kept:
+        return Decisions([], np.empty(0))
+    lengths = [len(example.tokens) for _, example in kept]
+    shape = shape_of(lengths, max(1, int(row_tokens / np.mean(lengths))), 2 * row_tokens)
+    rows = pack((example for _, example in kept), shape)
+    odds = [part for row in rows for part in _odds(model, on_device(row, shape, _device(model)), making.choices)]
     return Decisions([gold for gold, _ in kept], np.array(odds, dtype=np.float64))
 
 
@@ -65,13 +69,15 @@ def _cut(example: Example) -> Example:
     return Example(example.tokens[: example.decision + 1], example.decision, example.decision)
 
 
-def _odds(model: Any, row: Any, choices: tuple[int, int]) -> list[float]:
-    device = next(model.parameters()).device
-    tensors = on_device(row, device)
-    with torch.no_grad(), torch.autocast("cuda", torch.bfloat16, enabled=device.type == "cuda"):
+def _device(model: Any) -> Any:
+    return next(model.parameters()).device
+
+
+def _odds(model: Any, tensors: dict[str, Any], choices: tuple[int, int]) -> list[float]:
+    with torch.no_grad(), torch.autocast("cuda", torch.bfloat16, enabled=_device(model).type == "cuda"):
         hidden = core(model)(
             input_ids=tensors["tokens"][None], position_ids=tensors["positions"][None], use_cache=False,
-            starts=tensors["starts"],
+            starts=tensors["starts"], longest=tensors["longest"],
         ).last_hidden_state[0]  # fmt: skip
         logits = functional.linear(hidden[tensors["places"]], words(model).weight.to(hidden.dtype)).float()
     clean, wrong = choices

@@ -10,8 +10,6 @@ from mores.errors import ConfigError
 from mores.train.recipe import Recipe
 
 ATTENTION = "mores_packed"
-LONGEST = 8192
-"""No example is longer: a number that is always the same, so that layers are compiled once."""
 TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 """The linear maps of a layer, which get adapters."""
 
@@ -83,10 +81,10 @@ def _attend(
     _: Any, query: Any, key: Any, value: Any, __: Any, *, scaling: float | None = None, **more: Any
 ) -> tuple[Any, None]:
     """Causal attention of 1 × heads × tokens × width, inside of the examples that `starts` parts."""
-    starts = more["starts"]
+    starts, longest = more["starts"], more["longest"]
     if query.is_cuda:
         rows = [each[0].transpose(0, 1) for each in (query, key, value)]
-        return _varlen(rows, starts, scaling)[None], None
+        return _varlen(rows, starts, longest, scaling)[None], None
     from torch.nn.functional import scaled_dot_product_attention
 
     mask, shared = _mask(starts, query.shape[2]), query.shape[1] != key.shape[1]
@@ -94,18 +92,20 @@ def _attend(
     return found.transpose(1, 2).contiguous(), None
 
 
-def _varlen(rows: list[Any], starts: Any, scaling: float | None) -> Any:
+def _varlen(rows: list[Any], starts: Any, longest: int, scaling: float | None) -> Any:
     """Flash attention over examples of any length; the names of its options changed between releases of torch."""
+    import torch
     from torch.nn.attention.varlen import varlen_attn
 
-    query, key, value = rows
+    # Rotating positions leaves fp32 behind where the weights are, which flash attention does not know.
+    query, key, value = (each if each.dtype != torch.float32 else each.bfloat16() for each in rows)
     times = query.shape[1] // key.shape[1]
     more: dict[str, Any] = {"window_size": (-1, 0)} if "window_size" in _OPTIONS else {"is_causal": True}
     if "enable_gqa" in _OPTIONS:
         more["enable_gqa"] = times > 1
     elif times > 1:
         key, value = (each.repeat_interleave(times, dim=1) for each in (key, value))
-    return varlen_attn(query, key, value, starts, starts, LONGEST, LONGEST, scale=scaling, **more)
+    return varlen_attn(query, key, value, starts, starts, longest, longest, scale=scaling, **more)
 
 
 def _mask(starts: Any, length: int) -> Any:

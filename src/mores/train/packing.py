@@ -17,10 +17,25 @@ from mores.train.examples import Example, Tokens
 Floats = npt.NDArray[np.float32]
 
 
-STEP = 512
-"""Rows are as long as a multiple of this."""
-SHORTEST = 32
-"""No example is shorter, so that a row has room for the starts of all."""
+STEP = 256
+"""Lengths are multiples of this."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What all rows of a run have in common, so that a network is compiled once."""
+
+    size: int
+    """Tokens."""
+    examples: int
+    """Room for so many."""
+    longest: int
+    """No example is longer."""
+
+    @property
+    def starts(self) -> int:
+        """Room for the starts of examples, those of pieces of padding, and the end."""
+        return self.examples + self.size // self.longest + 2
 
 
 @dataclass(frozen=True)
@@ -39,25 +54,26 @@ class Row:
     """How many there are."""
 
 
-def pack(examples: Iterable[Example], size: int, decision_weight: float = 1.0) -> Iterator[Row]:
-    """Rows of whole examples, in order; a row is closed when the next example does not fit into `size` tokens."""
+def pack(examples: Iterable[Example], shape: Shape, decision_weight: float = 1.0) -> Iterator[Row]:
+    """Rows of whole examples, in order; a row is closed when the next example does not fit."""
     own: list[Example] = []
     used = 0
     for example in examples:
-        if own and used + len(example.tokens) > size:
-            yield make_row(own, size, decision_weight)
+        if own and (used + len(example.tokens) > shape.size or len(own) == shape.examples):
+            yield make_row(own, shape, decision_weight)
             own, used = [], 0
         own.append(example)
         used += len(example.tokens)
     if own:
-        yield make_row(own, size, decision_weight)
+        yield make_row(own, shape, decision_weight)
 
 
-def make_row(examples: Sequence[Example], size: int, decision_weight: float = 1.0) -> Row:
-    """One row of these examples; ValueError when they are longer than it."""
+def make_row(examples: Sequence[Example], shape: Shape, decision_weight: float = 1.0) -> Row:
+    """One row of these examples; ValueError when they do not fit."""
+    size = shape.size
     ends = np.cumsum([len(example.tokens) for example in examples])
-    if ends[-1] > size:
-        raise ValueError(f"{ends[-1]} tokens do not fit into a row of {size}")
+    if ends[-1] > size or max(len(example.tokens) for example in examples) > shape.longest:
+        raise ValueError(f"{ends[-1]} tokens do not fit into a row of {size}, or one is longer than {shape.longest}")
     tokens, positions = np.zeros(size, np.int32), np.zeros(size, np.int32)
     targets, weights = np.zeros(size, np.int32), np.zeros(size, np.float32)
     for example, end in zip(examples, ends.tolist(), strict=True):
@@ -67,17 +83,20 @@ def make_row(examples: Sequence[Example], size: int, decision_weight: float = 1.
         targets[begin : end - 1] = example.tokens[1:]
         weights[begin + example.report - 1 : end - 1] = 1.0
         weights[begin + example.decision - 1] = decision_weight
-    # The padding is an example of its own to the attention, so that every token belongs to one.
-    starts = np.full(max(size // SHORTEST, len(examples)) + 2, size, np.int32)
-    starts[: len(ends) + 1] = [0, *ends]
+    # Padding is in examples of its own, none too long: a token that no attention computes may hold anything.
+    starts = np.full(shape.starts, size, np.int32)
+    every = [0, *ends, *range(int(ends[-1]) + shape.longest, size, shape.longest)]
+    starts[: len(every)] = every
     return Row(tokens, positions, targets, weights, starts, len(examples))
 
 
-def row_size(lengths: Sequence[int], batch: int, most: int) -> int:
-    """How long rows must be: as long as the tokens of a usual batch, in as few equal parts as `most` allows."""
-    whole = batch * float(np.mean(lengths)) * 1.02
+def shape_of(lengths: Sequence[int], batch: int, most: int) -> Shape:
+    """A shape into which any of these examples go: for batches of so many, with at most `most` tokens if it can."""
+    longest = _up(max(lengths), STEP)
+    whole = batch * float(np.mean(lengths)) + 3 * math.sqrt(batch) * float(np.std(lengths))
     parts = max(1, math.ceil(whole / most))
-    return max(_up(math.ceil(whole / parts), STEP), _up(max(lengths), STEP))
+    size = max(longest, _up(math.ceil(whole / parts) + (longest // 2 if parts > 1 else 0), STEP))
+    return Shape(size, min(batch, size // min(lengths)), longest)
 
 
 def _up(number: int, step: int) -> int:

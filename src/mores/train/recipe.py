@@ -32,7 +32,7 @@ class Recipe(Record):
     """Examples per step, over all GPUs: the paper has 4 on each of two."""
     row_tokens: int = Field(16_384, ge=256)
     """Examples are packed into rows of so many tokens; a step of more has several rows."""
-    longest: int = Field(2048, ge=64, le=8192)
+    longest: int = Field(2048, ge=64)
     """Longer examples are left out, and counted."""
     weight_decay: float = Field(0.1, ge=0)
     beta1: float = Field(0.9, ge=0, lt=1)

@@ -20,7 +20,7 @@ from torch.nn import functional
 from mores.errors import ConfigError
 from mores.train.examples import Example
 from mores.train.network import core, words
-from mores.train.packing import Row, pack, row_size, steps
+from mores.train.packing import Row, Shape, pack, shape_of, steps
 from mores.train.recipe import Recipe
 
 CHECKPOINT = "checkpoint.pt"
@@ -54,7 +54,7 @@ class Tuned(torch.nn.Module):  # type: ignore[misc]
         """The sum of the weighted losses; words are predicted only where the loss looks."""
         hidden = core(self.model)(
             input_ids=row["tokens"][None], position_ids=row["positions"][None], use_cache=False,
-            starts=row["starts"],
+            starts=row["starts"], longest=row["longest"],
         ).last_hidden_state[0]  # fmt: skip
         return weighted_loss(hidden[row["places"]], words(self.model).weight, row["targets"], row["weights"])
 
@@ -134,7 +134,7 @@ class Training:
     def _run(self) -> None:
         total = total_steps(len(self.examples), self.recipe)
         lengths = [len(example.tokens) for example in self.examples]
-        self._size = row_size(lengths, self.recipe.batch, self.recipe.row_tokens)
+        self._shape = shape_of(lengths, self.recipe.batch, self.recipe.row_tokens)
         start, tokens = self._resume()
         begun = time.perf_counter()
         with ThreadPoolExecutor(1) as ahead, (self.folder / LOG).open("a") as log:
@@ -161,12 +161,12 @@ class Training:
 
     def _prepared(self, places: Any) -> tuple[list[dict[str, Any]], float, int]:
         """This process's rows of a step on the device, the weight of the whole step, and its tokens."""
-        rows = list(pack((self.examples[i] for i in places), self._size, self.recipe.decision_weight))
+        rows = list(pack((self.examples[i] for i in places), self._shape, self.recipe.decision_weight))
         whole = float(sum(row.weights.sum() for row in rows))
         count = sum(len(self.examples[i].tokens) for i in places)
         mine = rows[self._accelerator.process_index :: self._accelerator.num_processes]
         # A process without a row must take part in the exchange of gradients all the same.
-        return [on_device(row, self._device) for row in mine or [_weightless(rows[0])]], whole, count
+        return [on_device(row, self._shape, self._device) for row in mine or [_weightless(rows[0])]], whole, count
 
     def _step(self, rows: list[dict[str, Any]], whole: float, rate: float) -> tuple[float, float]:
         for group in self._optimizer_.param_groups:
@@ -237,7 +237,7 @@ def compile_layers(model: Any) -> None:
         layer.compile()
 
 
-def on_device(row: Row, device: Any) -> dict[str, Any]:
+def on_device(row: Row, shape: Shape, device: Any) -> dict[str, Any]:
     """A row as tensors; places, targets and weights are only those that the loss looks at."""
     places = row.weights.nonzero()[0]
     arrays = {
@@ -247,7 +247,7 @@ def on_device(row: Row, device: Any) -> dict[str, Any]:
     tensors: dict[str, Any] = {name: torch.from_numpy(array) for name, array in arrays.items()}
     if device.type == "cuda":
         tensors = {name: each.pin_memory().to(device, non_blocking=True) for name, each in tensors.items()}
-    return tensors
+    return tensors | {"longest": shape.longest}
 
 
 def _weightless(row: Row) -> Row:

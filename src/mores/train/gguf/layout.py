@@ -12,7 +12,7 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float32]
 
 _ENDS = {"model.embed_tokens": "token_embd", "model.norm": "output_norm", "lm_head": "output"}
-_LINEAR = {
+_LAYER = {
     "self_attn.q_proj": "attn_q",
     "self_attn.k_proj": "attn_k",
     "self_attn.v_proj": "attn_v",
@@ -102,12 +102,12 @@ def _reorder(weight: Floats, heads: int, parts: int) -> Floats:
 LAYOUTS = {
     one.architecture: one
     for one in (
-        Layout("llama", "llama", {**_LINEAR, "post_attention_layernorm": "ffn_norm"}, rotated=True),
-        Layout("qwen2", "qwen2", {**_LINEAR, "post_attention_layernorm": "ffn_norm"}),
+        Layout("llama", "llama", {**_LAYER, "post_attention_layernorm": "ffn_norm"}, rotated=True),
+        Layout("qwen2", "qwen2", {**_LAYER, "post_attention_layernorm": "ffn_norm"}),
         Layout(
             "gemma3", "gemma3_text",
             {
-                **_LINEAR,
+                **_LAYER,
                 "post_attention_layernorm": "post_attention_norm",
                 "pre_feedforward_layernorm": "ffn_norm",
                 "post_feedforward_layernorm": "post_ffw_norm",

@@ -18,7 +18,11 @@ _QWEN2 = (
     r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+"
 )
 _SPLITS: Mapping[str, Sequence[str]] = {"gpt-2": [_GPT2], "smollm": [r"\p{N}", _GPT2], "qwen2": [_QWEN2]}
-"""Where each kind of tokenizer cuts a text first: at all that these find, one after the other."""
+"""Where each kind of tokenizer cuts a text first: at all that these find, one after the other.
+
+llama.cpp reads texts as they are; transformers composes letters and accents (NFC) for every model of type qwen2,
+whatever its files say, so that there texts which are not composed get other tokens.
+"""
 
 
 def make_tokenizer(file: FileWeights) -> Any:
