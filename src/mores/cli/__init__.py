@@ -16,6 +16,7 @@ COMMANDS = {
     "score": "Find the cultural errors in texts.",
     "bench": "Measure how well a model knows cultures.",
     "board": "Rank the models of several runs.",
+    "diagnose": "Say why a model fails.",
     "tiers": "Sort the questions of a benchmark by how hard they are.",
     "topics": "Let a model sort the questions of a benchmark by topic.",
     "longform": "Judge long answers: language, repetition, facts, relevance.",

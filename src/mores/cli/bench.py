@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeVar
 
 import click
 from rich.console import Console
@@ -27,15 +27,15 @@ from mores.bench.score import BenchResult
 from mores.cli import options
 from mores.cli.appraise import Setup, counting_of, facts_of, long_options, open_evaluation, run_stages, write_results
 from mores.cli.progress import stage
-from mores.engine import Counts
-from mores.engine.cost import price_of
+from mores.engine import Counts, Job, Store
+from mores.engine.cost import Price, guess_tokens, price_of
 from mores.engine.store import opened
 from mores.errors import ConfigError, InputError, ModelError
 from mores.factory.sources import download
 from mores.io import write_text
 from mores.longform.summary import Counting, summarise
 from mores.metric import Metric
-from mores.models import open_model
+from mores.models import Model, Request, open_model
 from mores.report.bench import bench_page
 from mores.report.bench_answers import BenchRun
 from mores.search import Options as SearchOptions
@@ -43,35 +43,53 @@ from mores.search import open_search, search_cost
 from mores.types import Item, Result
 
 LIST = "list"
+F = TypeVar("F", bound=Callable[..., Any])
 Grading = Callable[[Run, Path, Path, str | None], dict[str, Any]]
 """Grades what a model said and says more of the result."""
 
 
+_ASKING = [
+    click.option("--judge", "judges", multiple=True, metavar="MODEL",
+                 help="Model that grades answers, where a benchmark needs one; given several times, the majority of "
+                      "them counts."),
+    click.option("--judge-url", metavar="URL", help="Address of its server  [default: as for the model]."),
+    click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path),
+                 help="Folder with one folder per dataset  [default: from the Hugging Face Hub]."),
+    click.option("--labels", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
+                 help="File of `mores tiers` or `mores topics`; results are broken down by what it says."),
+    click.option("--limit", type=click.IntRange(1), help="Most questions, spread evenly over the dataset."),
+    click.option("--variant", help="Another way to ask, where a benchmark has one, for example english."),
+    click.option("--temperature", help="Sampling temperature, or 'none' to send none  [default: the benchmark's]."),
+    click.option("--max-tokens", type=click.IntRange(1), help="Longest answer  [default: the benchmark's]."),
+    click.option("--seed", default="0", show_default=True, help="Seed that is sent, or 'none' to send none."),
+    click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens."),
+]  # fmt: skip
+_SEARCHING = [
+    click.option("--search", metavar="SEARCH",
+                 help="Show the model what a search finds: serper, corpus:PATH, replay:FILE."),
+    click.option("--results", default=5, show_default=True, type=click.IntRange(1), help="Most results of a search."),
+]  # fmt: skip
+
+
+def asking_options(function: F) -> F:
+    """What `open_session` reads of how questions are asked and graded."""
+    for option in reversed(_ASKING):
+        function = option(function)
+    return function
+
+
+def search_options(function: F) -> F:
+    """What it reads of a search."""
+    for option in reversed(_SEARCHING):
+        function = option(function)
+    return function
+
+
 @click.command()
 @click.argument("names", nargs=-1, required=True, metavar="BENCHMARK...")
-@click.option(
-    "--judge",
-    "judges",
-    multiple=True,
-    metavar="MODEL",
-    help="Model that grades answers, where a benchmark needs one; given several times, the majority of them counts.",
-)
+@asking_options
 @long_options
-@click.option("--judge-url", metavar="URL", help="Address of its server  [default: as for the model].")
-@click.option(
-    "--data",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder with one folder per dataset  [default: from the Hugging Face Hub].",
-)
-@click.option(
-    "--labels",
-    multiple=True,
-    type=click.Path(exists=True, dir_okay=False, path_type=Path),
-    help="File of `mores tiers` or `mores topics`; results are broken down by what it says.",
-)
 @click.option("--samples", default=1, show_default=True, type=click.IntRange(1), help="Answers to each question.")
-@click.option("--limit", type=click.IntRange(1), help="Most questions, spread evenly over the dataset.")
-@click.option("--variant", help="Another way to ask, where a benchmark has one, for example english.")
 @click.option(
     "--out",
     type=click.Path(file_okay=False, path_type=Path),
@@ -79,10 +97,7 @@ Grading = Callable[[Run, Path, Path, str | None], dict[str, Any]]
     show_default=True,
     help="Folder for the runs: one folder for each benchmark and model.",
 )
-@click.option(
-    "--search", metavar="SEARCH", help="Show the model what a search finds: serper, corpus:PATH, replay:FILE."
-)
-@click.option("--results", default=5, show_default=True, type=click.IntRange(1), help="Most results of a search.")
+@search_options
 @click.option(
     "--by-logprob",
     is_flag=True,
@@ -95,10 +110,6 @@ Grading = Callable[[Run, Path, Path, str | None], dict[str, Any]]
     show_default=True,
     help="What an answer counts as that the judge fails to grade; MSQA's authors count it as incorrect.",
 )
-@click.option("--temperature", help="Sampling temperature, or 'none' to send none  [default: the benchmark's].")
-@click.option("--max-tokens", type=click.IntRange(1), help="Longest answer  [default: the benchmark's].")
-@click.option("--seed", default="0", show_default=True, help="Seed that is sent, or 'none' to send none.")
-@click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
 @options.model_options
 def bench(names: tuple[str, ...], **given: Any) -> None:
@@ -110,10 +121,14 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         _list(given["as_json"])
         return
     chosen = [benchmark(name) for name in dict.fromkeys(names)]
-    _check(chosen, given["judges"], given["variant"], given["by_logprob"])
+    check(chosen, given["judges"], given["variant"], given["by_logprob"])
     out, as_json = given.pop("out"), given.pop("as_json")
     with ExitStack() as stack:
-        found = _bench(stack, chosen, out, **given)
+        session = open_session(stack, given)
+        made = [session.run(one, out) for one in chosen]
+        runs = [BenchRun(one.result, _answers(one.job.items, one.folder)) for one in made]
+        write_text(out / "bench.html", bench_page(runs))
+    found = [one.result for one in made]
     if as_json:
         click.echo(json.dumps([result.model_dump(mode="json") for result in found], indent=2))
     else:
@@ -124,50 +139,91 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         raise ModelError(f"{empty[0]}: no answer could be graded; the reasons stand in verdicts.jsonl")
 
 
-def _bench(
-    stack: ExitStack,
-    chosen: list[Benchmark],
-    out: Path,
-    judges: tuple[str, ...],
-    judge_url: str | None,
-    data: Path | None,
-    limit: int | None,
-    price: str | None,
-    **given: Any,
-) -> list[BenchResult]:
-    samples, variant, tokens = given.pop("samples"), given.pop("variant"), given.pop("max_tokens")
-    by_logprob, labels = given.pop("by_logprob"), read_labels(given.pop("labels"))
-    search, results = given.pop("search"), given.pop("results")
-    unjudged = Label.INCORRECT if given.pop("judge_failures") == "incorrect" else None
-    setup = Setup(given.pop("lid"), judges[0] if judges else None, facts_of(given))
-    heat, seed = given.pop("temperature"), options.number("seed", given.pop("seed"), int)
+class Made(NamedTuple):
+    """A run that was made."""
+
+    folder: Path
+    job: Run
+    result: BenchResult
+
+
+@dataclass(frozen=True)
+class Session:
+    """What the runs of one command share: the models, the open store, and how questions are asked and graded."""
+
+    how: Metric
+    judges: tuple[Model, ...]
+    store: Store | None
+    setup: Setup
+    judging: Metric
+    """Who judges long answers."""
+    data: Path | None
+    limit: int | None
+    labels: dict[str, dict[str, str]]
+    price: str | None
+    samples: int
+    variant: str | None
+    temperature: str | None
+    """As it was given; None for the benchmark's."""
+    max_tokens: int | None
+    seed: int | None
+    search: str | None = None
+    results: int = 5
+    by_logprob: bool = False
+    unjudged: Label | None = None
+
+    def items(self, one: Benchmark) -> tuple[Benchmark, list[Item]]:
+        """The items to ask, and the benchmark with the labels that users gave them."""
+        items = read_items(one, self.data, self.limit)
+        return label(one, items, self.labels) if self.labels else (one, items)
+
+    def job(self, one: Benchmark, items: Sequence[Item]) -> Run:
+        """What will be asked, and how."""
+        own = self.judges if one.judging else ()
+        heat = self.temperature
+        return Run(
+            benchmark=one, items=items, model=self.how.judge_model, judge=own[0] if own else None,
+            panel=own if len(own) > 1 else (), samples=self.samples, variant=self.variant, max_tokens=self.max_tokens,
+            temperature=one.temperature if heat is None else options.number("temperature", heat, float),
+            seed=self.seed, store=self.store, limits=self.how.limits, fresh=self.how.fresh,
+            by_logprob=self.by_logprob, unjudged=self.unjudged,
+        )  # fmt: skip
+
+    def run(self, one: Benchmark, out: Path) -> Made:
+        """Ask and grade a benchmark, with a folder of its own for what was asked, said and graded."""
+        job = self.job(*self.items(one))
+        folder = out / self.name(one) / options.file_name(job.model.name)
+        folder.mkdir(parents=True, exist_ok=True)
+        if self.search:
+            job.retrieval = _search(job, self.search, self.results, folder)
+        grade = partial(_appraise, self.setup, self.judging) if one.long_answer else grade_answers
+        return Made(folder, job, _run(job, folder, self.price, grade))
+
+    def name(self, one: Benchmark) -> str:
+        """The folder of a benchmark, which also says how it is asked."""
+        way = [one.name, self.variant, "logprob" if self.by_logprob else None, "search" if self.search else None]
+        return options.file_name(".".join(filter(None, way)))
+
+
+def open_session(stack: ExitStack, given: dict[str, Any]) -> Session:
+    """The session that the options describe; they are taken out of `given`."""
+    take = given.pop
+    judges, judge_url = take("judges"), take("judge_url")
+    named = ("data", "limit", "price", "samples", "variant", "temperature", "max_tokens")
+    own = {name: take(name) for name in named} | {name: take(name) for name in ("search", "results") if name in given}
+    unjudged = Label.INCORRECT if take("judge_failures", None) == "incorrect" else None
+    facts = facts_of({name: take(name, None) for name in ("facts", "corpus")})
+    setup = Setup(take("lid", "mores"), judges[0] if judges else None, facts)
+    labels, seed, by_logprob = read_labels(take("labels")), take("seed"), take("by_logprob", False)
     how = options.served(given)
     stack.enter_context(options.run_of(how))
     graders = tuple(open_model(judge, options.judge_of(how, judge_url)) for judge in dict.fromkeys(judges))
     store = stack.enter_context(opened(how.store))
     judging = replace(how, model=setup.judge or how.model, options=options.judge_of(how, judge_url), store=store)
-    found = []
-    for one in chosen:
-        items = read_items(one, data, limit)
-        if labels:
-            one, items = label(one, items, labels)
-        own = graders if one.judging else ()
-        job = Run(
-            benchmark=one, items=items, model=how.judge_model, judge=own[0] if own else None,
-            panel=own if len(own) > 1 else (), samples=samples, variant=variant, max_tokens=tokens, seed=seed,
-            temperature=one.temperature if heat is None else options.number("temperature", heat, float),
-            store=store, limits=how.limits, fresh=how.fresh, by_logprob=by_logprob, unjudged=unjudged,
-        )  # fmt: skip
-        way = [one.name, variant, "logprob" if by_logprob else None, "search" if search else None]
-        folder = out / options.file_name(".".join(filter(None, way))) / options.file_name(job.model.name)
-        folder.mkdir(parents=True, exist_ok=True)
-        if search:
-            job.retrieval = _search(job, search, results, folder)
-        grade = partial(_appraise, setup, judging) if one.long_answer else _grade
-        result = _run(job, folder, price, grade)
-        found.append(BenchRun(result, _answers(job.items, folder)))
-    write_text(out / "bench.html", bench_page(found))
-    return [one.result for one in found]
+    return Session(
+        how, graders, store, setup, judging, labels=labels, seed=options.number("seed", seed, int),
+        by_logprob=by_logprob, unjudged=unjudged, **own,
+    )  # fmt: skip
 
 
 def _answers(items: Sequence[Item], folder: Path) -> Iterator[tuple[Item, Verdict]]:
@@ -176,7 +232,8 @@ def _answers(items: Sequence[Item], folder: Path) -> Iterator[tuple[Item, Verdic
         yield by_id[verdict.item_id], verdict
 
 
-def _check(chosen: list[Benchmark], judges: tuple[str, ...], variant: str | None, by_logprob: bool) -> None:
+def check(chosen: Sequence[Benchmark], judges: tuple[str, ...], variant: str | None, by_logprob: bool = False) -> None:
+    """ConfigError where a benchmark cannot be asked or graded as the options say."""
     for one in chosen:
         if one.judging and not judges:
             raise ConfigError(f"{one.name} is graded by a model; name it with --judge, for example openai:NAME")
@@ -241,11 +298,24 @@ def _run(job: Run, folder: Path, price: str | None, grade: Grading) -> BenchResu
     said, verdicts = folder / RESPONSES, folder / VERDICTS
     RunFolder(folder).write_items(job.items)
     rate = price_of(job.model.name, price)
+    say_cost(f"{job.benchmark.name}: asking", job.jobs(), rate)
     stage(f"{job.benchmark.name}: asking", len(job.items) * job.samples, rate, lambda c: job.ask(said, c))
     more = grade(job, said, verdicts, price)
     result = job.score(verdicts).model_copy(update=more)
     write_text(folder / RESULT, result.model_dump_json(indent=1) + "\n")
     return result
+
+
+def say_cost(what: str, jobs: Iterable[Job], rate: Price | None) -> None:
+    """What calls cost at most, where the price is known; what the store has already costs nothing."""
+    if rate and any(rate):
+        asked = [(_tokens(job.request), job.request.max_tokens) for job in jobs if isinstance(job.request, Request)]
+        cost = sum(rate.cost(*tokens) for tokens in asked)
+        click.echo(f"{what}: {len(asked):,} calls, about ${cost:,.2f} at most", err=True)
+
+
+def _tokens(request: Request) -> int:
+    return sum(guess_tokens(message.content) for message in request.messages)
 
 
 def _appraise(setup: Setup, how: Metric, job: Run, said: Path, verdicts: Path, price: str | None) -> dict[str, Any]:
@@ -263,7 +333,7 @@ def _appraise(setup: Setup, how: Metric, job: Run, said: Path, verdicts: Path, p
     return {"judge": setup.judge, "signature": join_signatures(job.signature(), evaluation.signature())}
 
 
-def _grade(job: Run, said: Path, verdicts: Path, price: str | None) -> dict[str, Any]:
+def grade_answers(job: Run, said: Path, verdicts: Path, price: str | None) -> dict[str, Any]:
     """Grade by rule, by a judge, or by each of a panel, which also says how far it agrees."""
     total = len(job.items) * job.samples
     if not job.panel:

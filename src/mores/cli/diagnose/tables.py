@@ -1,0 +1,225 @@
+"""What a diagnosis says, in the terminal: a table of figures, one by group, and the paragraph."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from mores.diagnose import calibration, errors, locality, reliability, retrieval, stability, translation, type_check
+from mores.diagnose.calibration import Calibration
+from mores.diagnose.change import GAIN, By, p_value
+from mores.diagnose.errors import ErrorsResult, ErrorTable, type_names
+from mores.diagnose.locality import Locality, Rank
+from mores.diagnose.retrieval import RetrievalResult
+from mores.diagnose.stability import Stability
+from mores.diagnose.translation import TranslationResult
+from mores.diagnose.type_check import TypeCheck
+from mores.report.table import plain
+from mores.types import Record, Result
+
+GROUPINGS = 2
+"""So many are shown here, at most: language and topic where there are; the page has all."""
+_POINTS = (reliability.ECE, reliability.CHANCE)
+_NUMBERS = (reliability.BRIER, reliability.AUROC, "kappa", "tau")
+_CHANGES = (GAIN, reliability.GAP, reliability.GAIN, stability.GAP, stability.VOTING, "difference")
+Figures = Mapping[str, Result]
+Row = Sequence[str]
+
+PARAGRAPHS: dict[type[Record], Callable[[Any], str]] = {
+    Calibration: calibration.paragraph,
+    Stability: stability.paragraph,
+    RetrievalResult: retrieval.paragraph,
+    TranslationResult: translation.paragraph,
+    ErrorsResult: errors.paragraph,
+    TypeCheck: type_check.paragraph,
+    Locality: locality.paragraph,
+    ErrorTable: lambda table: "".join(f"{note[0].upper()}{note[1:]}. " for note in table.notes).strip(),
+}
+
+
+def paragraph(result: Record) -> str:
+    """A result in plain words."""
+    return PARAGRAPHS[type(result)](result)
+
+
+def show(console: Console, result: Record) -> None:
+    """The tables of a result and its paragraph."""
+    for view in _TABLES[type(result)](result):
+        console.print(view)
+        console.print()
+    if words := paragraph(result):
+        console.print(Text(_harmless(words)))
+        console.print()
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------
+
+
+def _calibration(result: Calibration) -> Iterator[Table]:
+    title = f"calibration: {result.model} on {result.benchmark}, {result.source}"
+    yield _figures(title, result.figures, _counts(result.missing | {"not attempted": result.not_attempted}))
+    columns = (reliability.ECE, reliability.CONFIDENCE, reliability.ACCURACY, reliability.SURELY)
+    yield from _groups(result.by, columns, reliability.ACCURACY)
+
+
+def _stability(result: Stability) -> Iterator[Table]:
+    title = f"stability: {result.model} on {result.benchmark}, {result.depth} answers to each question"
+    yield _figures(title, result.figures, _counts(result.missing))
+    columns = (stability.MEAN, stability.BEST, stability.WORST, stability.SOMETIMES)
+    yield from _groups(result.by, columns, stability.MEAN)
+
+
+def _retrieval(result: RetrievalResult) -> Iterator[Table]:
+    title = f"retrieval: {result.model} on {result.benchmark}, {result.search}"
+    yield _figures(title, result.figures, _uncertain(result))
+    yield _figures("what went wrong with evidence", result.faults, "")
+    yield from _changes(result.by)
+
+
+def _translation(result: TranslationResult) -> Iterator[Table]:
+    title = f"{result.names[0]} and {result.names[1]}: {result.model} on {result.benchmark}"
+    yield _figures(title, result.figures, _uncertain(result))
+    yield from _changes(result.by)
+
+
+def _errors(result: ErrorsResult) -> Iterator[Table]:
+    title = f"errors: {result.model} on {result.benchmark}, sorted by {result.judge}"
+    rows = [(name, f"{result.counts[name]:,}", *_cells(share)[:2]) for name, share in result.figures.items()]
+    untyped = {f"no type ({kind})": number for kind, number in result.failures.items()}
+    more = _counts(untyped | {"declined": result.declined, "without a grade": result.ungraded})
+    yield _table(title, ("", "wrong answers", "share", "95% interval"), rows, more)
+
+
+def _error_table(result: ErrorTable) -> Iterator[Table]:
+    names = [f"{number}" for number, _ in enumerate(type_names(), 1)]
+    rows = [
+        (bar.model, *(_shown(name, bar.shares[name].value) for name in type_names()), f"{bar.wrong:,}")
+        for bar in result.models
+    ]
+    key = "\n".join(f"{number}: {name}" for number, name in zip(names, type_names(), strict=True))
+    yield _table("errors by model: share of each type", ("model", *names, "wrong"), rows, key)
+
+
+def _type_check(result: TypeCheck) -> Iterator[Table]:
+    figures = {"accuracy": result.accuracy, "kappa": result.kappa} | {
+        f"found: {name}": share for name, share in result.recall.items() if share.n
+    }
+    yield _figures(f"{result.judge} beside people", figures, _counts(result.failures))
+
+
+def _locality(result: Locality) -> Iterator[Table]:
+    for one in filter(lambda profile: profile.groups, result.profiles):
+        rows = [
+            (local.group, *_cells(local.credit)[:1], *_cells(local.difference)[:2],
+             "" if local.adjusted is None else p_value(local.adjusted), local.verdict, f"{local.credit.n:,}")
+            for local in one.groups
+        ]  # fmt: skip
+        columns = (result.grouping, "right", "from the whole", "95% interval", "adjusted", "", "n")
+        more = _counts({f"questions without a {result.grouping}": one.ungrouped})
+        yield _table(f"locality: {one.model} on {one.benchmark}", columns, rows, more)
+    for shift in result.shifts:
+        moved = [(row.model, _rank(row.first), _rank(row.second)) for row in shift.models]
+        tau = _cells(shift.tau)
+        more = f"Kendall's tau {tau[0]} ({tau[1]}); = is a tie" + _left(shift.left_out)
+        yield _table("places, with their 95% intervals", ("model", shift.first, shift.second), moved, more)
+
+
+def _rank(rank: Rank) -> str:
+    return f"{rank.rank}{'=' if rank.tied else ''} ({rank.low}–{rank.high})"
+
+
+def _left(models: Sequence[str]) -> str:
+    return f"\non one of them only: {', '.join(models)}" if models else ""
+
+
+_TABLES: dict[type[Record], Callable[[Any], Iterator[Table]]] = {
+    Calibration: _calibration,
+    Stability: _stability,
+    RetrievalResult: _retrieval,
+    TranslationResult: _translation,
+    ErrorsResult: _errors,
+    ErrorTable: _error_table,
+    TypeCheck: _type_check,
+    Locality: _locality,
+}
+
+
+# ---- their parts -----------------------------------------------------------------------------------------------
+
+
+def _figures(title: str, figures: Figures, more: str) -> Table:
+    rows = [(name, *_cells(one, name), f"{one.n:,}", f"{one.unscored:,}") for name, one in figures.items()]
+    return _table(title, ("", "value", "95% interval", "n", "unscored"), rows, more)
+
+
+def _groups(by: Mapping[str, Mapping[str, Figures]], columns: Sequence[str], counted: str) -> Iterator[Table]:
+    for grouping in _broken_down(by):
+        rows = [
+            (group, *(_shown(name, own[name].value) for name in columns), f"{own[counted].n:,}")
+            for group, own in by[grouping].items()
+        ]
+        yield _table(f"by {grouping}", ("", *columns, "n"), rows, "")
+
+
+def _changes(by: By) -> Iterator[Table]:
+    for grouping in _broken_down(by):
+        rows = [
+            (group, *(_shown(name, one.value) for name, one in change.figures.items()),
+             "" if change.adjusted is None else p_value(change.adjusted), f"{change.gain.n:,}")
+            for group, change in by[grouping].items()
+        ]  # fmt: skip
+        names = next(iter(by[grouping].values())).figures
+        yield _table(f"by {grouping}", ("", *names, "adjusted", "n"), rows, "")
+
+
+def _broken_down(by: Mapping[str, Mapping[str, object]]) -> list[str]:
+    return [grouping for grouping, groups in by.items() if len(groups) > 1][:GROUPINGS]
+
+
+def _harmless(words: str) -> str:
+    """All of a text, without signs that a terminal obeys: names of models and groups are others' words."""
+    return " ".join(map(plain, words.split()))
+
+
+def _uncertain(result: RetrievalResult | TranslationResult) -> str:
+    kinds = {"declined": result.uncertain.declined, "half right": result.uncertain.ties}
+    told = {f"{kind} {name}": number for kind, own in kinds.items() for name, number in own.items()}
+    return _counts(told | result.left_out)
+
+
+def _counts(counts: Mapping[str, int]) -> str:
+    return "; ".join(f"{what}: {number:,}" for what, number in counts.items() if number)
+
+
+def _table(title: str, columns: Sequence[str], rows: Sequence[Row], more: str) -> Table:
+    view = Table(title=Text(_harmless(title)), title_justify="left", box=None, pad_edge=False)
+    for place, name in enumerate(columns):
+        view.add_column(Text(_harmless(name)), justify="right" if place else "left", overflow="fold")
+    for row in rows:
+        view.add_row(*(Text(_harmless(cell)) for cell in row))
+    if more:
+        view.caption, view.caption_justify = Text("\n".join(map(_harmless, more.split("\n")))), "left"
+    return view
+
+
+def _cells(one: Result, name: str | None = None) -> tuple[str, str]:
+    """A value and its interval."""
+    name = name or one.name
+    if one.low is None or one.high is None:
+        return _shown(name, one.value), ""
+    return _shown(name, one.value), f"{_shown(name, one.low)} to {_shown(name, one.high)}"
+
+
+def _shown(name: str, value: float | None) -> str:
+    """ECE is in percentage points already; changes have a sign; all else is a share, or a number from 0 to 1."""
+    if value is None:
+        return "–"
+    if name in _POINTS:
+        return f"{value:.1f} points"
+    if name in _NUMBERS:
+        return f"{value:.3f}"
+    return f"{100 * value:+.1f} points" if name in _CHANGES else f"{value:.1%}"
