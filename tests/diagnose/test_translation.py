@@ -126,8 +126,8 @@ def test_the_paragraph_names_the_languages_that_stand_out(tmp_path: Path) -> Non
     items += [_item("lost", 200 + n, "ja") for n in range(29)]  # too few to be named
     one, two = make_run(tmp_path / "a", items, say), make_run(tmp_path / "b", items, say, variant="english")
     text = paragraph(diagnose_translation(open_versions(one, two, known=BENCH)))
-    assert "largest in ko (+100.0 percentage points" in text
-    assert "smallest in th (-100.0 percentage points" in text
+    assert "largest in Korean (+100.0 percentage points" in text
+    assert "smallest in Thai (-100.0 percentage points" in text
 
 
 def test_the_paragraph_is_honest_about_few_questions(tmp_path: Path) -> None:

@@ -193,7 +193,7 @@ def test_the_languages_that_the_paper_leaves_out_are_in_one_of_two_tables() -> N
     html = section(page_of([good(answer(0)), wrong_language(answer(2, "bal"))]), "numbers")
     assert cells(html, "All languages").popitem()[1][0].startswith("50.0")
     assert cells(html, "As in CaLMQA’s Table 2").popitem()[1][0].startswith("0.0")
-    assert "Without Baluchi, which the paper leaves out" in words(html)
+    assert "Without Balochi, which the paper leaves out" in words(html)
     alone = section(page_of([good(answer(0))]), "numbers")
     assert "As in CaLMQA’s Table 2</caption>" not in alone
     assert "None of these languages is left out" in words(alone)
@@ -252,7 +252,7 @@ def test_languages_stand_by_resources_and_those_of_a_level_together() -> None:
     found = list(cells(page_of(pairs(200)), "Overall score S: culturally agnostic questions"))
     assert found == [
         *("High and mid resources 5 languages", "Arabic", "Chinese", "English", "German", "Hindi"),
-        *("Low resources 3 languages", "Baluchi left out in the paper", "Pashto", "Samoan"),
+        *("Low resources 3 languages", "Balochi left out in the paper", "Pashto", "Samoan"),
     ]
 
 

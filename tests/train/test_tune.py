@@ -23,21 +23,12 @@ from mores.train.recipe import Recipe
 from tests.meta.golds import dishes, error, gold
 
 os.environ["HF_HUB_OFFLINE"] = "1"
-_REASON = "needs the extra hf: pip install 'mores[hf]'"
-torch: Any = pytest.importorskip("torch", reason=_REASON)
-transformers: Any = pytest.importorskip("transformers", reason=_REASON)
-pytest.importorskip("peft", reason=_REASON)
-pytest.importorskip("accelerate", reason=_REASON)
-tokenizers: Any = pytest.importorskip("tokenizers", reason=_REASON)
 
-from mores.train.decide import decide  # noqa: E402
-from mores.train.network import ATTENTION, load, register_attention  # noqa: E402
-from mores.train.tune import CHECKPOINT, LOG, Progress, Training, Tuned, learning_rate, on_device  # noqa: E402
+from mores.train.decide import decide
+from mores.train.network import ATTENTION, load, register_attention
+from mores.train.tune import CHECKPOINT, LOG, Progress, Training, Tuned, learning_rate, on_device
+from tests.train.tiny import make_base, torch, transformers
 
-TEMPLATE = (
-    "{% for m in messages %}<|start|>{{ m['role'] }}\n{{ m['content'] }}<|end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|start|>assistant\n{% endif %}"
-)
 RECIPE = Recipe(style="paper", longest=512, rank=8, batch=4, warmup_steps=2, learning_rate=3e-3, row_tokens=1024)
 
 
@@ -48,27 +39,7 @@ def _on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A model of two layers whose tokenizer knows the words of the samples."""
-    folder = tmp_path_factory.mktemp("train") / "tiny"
-    level = tokenizers.pre_tokenizers.ByteLevel
-    inner = tokenizers.Tokenizer(tokenizers.models.BPE())
-    inner.pre_tokenizer, inner.decoder = level(add_prefix_space=False), tokenizers.decoders.ByteLevel()
-    trainer = tokenizers.trainers.BpeTrainer(
-        vocab_size=500, special_tokens=["<|pad|>", "<|start|>", "<|end|>"], initial_alphabet=level.alphabet(),
-        show_progress=False,
-    )  # fmt: skip
-    texts = [write_report(one.report, one.sample) + one.sample.text for one in dishes(50)]
-    inner.train_from_iterator(texts, trainer)
-    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="<|end|>", pad_token="<|pad|>")
-    tokenizer.chat_template = TEMPLATE
-    tokenizer.save_pretrained(folder)
-    torch.manual_seed(3)
-    config = transformers.LlamaConfig(
-        vocab_size=len(tokenizer), hidden_size=64, intermediate_size=128, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, max_position_embeddings=1024, eos_token_id=2, pad_token_id=0, bos_token_id=None,
-    )  # fmt: skip
-    transformers.LlamaForCausalLM(config).save_pretrained(folder)
-    return folder
+    return make_base(tmp_path_factory.mktemp("train") / "tiny")
 
 
 WIDE = Shape(4096, 8, 512)

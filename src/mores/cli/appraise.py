@@ -29,6 +29,8 @@ from mores.models import Model, open_model
 from mores.search import Options as SearchOptions
 from mores.search import Search, open_search, search_cost
 
+MEDIAN = 0
+"""Stands for the median number of claims of the run."""
 F = TypeVar("F", bound=Callable[..., Any])
 
 _HOW = [
@@ -61,6 +63,10 @@ class Setup:
     translate: bool = True
     every: bool = False
     record: Path | None = None
+
+    def __post_init__(self) -> None:
+        if self.facts and not self.judge:
+            raise ConfigError("facts are judged by a model; name it with --judge, for example openai:NAME")
 
 
 def facts_of(given: dict[str, Any]) -> str | None:
@@ -125,14 +131,17 @@ def counting_of(job: Evaluation, counting: Counting, k: str | None = None) -> Co
 
 
 def _k(job: Evaluation, given: str | None) -> int | None:
-    if given is None:
-        return None
-    if given == "median":
-        return median_claims(found for _, found in job.appraised())
-    number = options.number("claims", given, int)
-    if number is None or number < 1:
+    number = read_k(given)
+    return median_claims(found for _, found in job.appraised()) if number == MEDIAN else number
+
+
+def read_k(given: str | None) -> int | None:
+    """K as it was given; `MEDIAN` where the run decides."""
+    if given is None or given == "median":
+        return None if given is None else MEDIAN
+    if not given.isascii() or not given.isdecimal() or not 1 <= int(given) < 2**31:
         raise ConfigError(f"--claims {given!r}: expected a number of at least 1, or 'median'")
-    return number
+    return int(given)
 
 
 def write_results(job: Evaluation, found: Sequence[Summary], out: Path) -> None:

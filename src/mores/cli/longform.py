@@ -11,6 +11,7 @@ from typing import Any
 import click
 from rich.console import Console
 from rich.table import Table
+from rich.text import Text
 
 from mores.cli import options
 from mores.cli.appraise import (
@@ -19,6 +20,7 @@ from mores.cli.appraise import (
     facts_of,
     long_options,
     open_evaluation,
+    read_k,
     run_stages,
     say_cost,
     write_results,
@@ -28,9 +30,10 @@ from mores.io import JsonlWriter
 from mores.longform.answers import read_answers
 from mores.longform.evaluate import RESULTS
 from mores.longform.summary import Counting, Summary, summarise
+from mores.report.table import plain
 from mores.types import Result
 
-SHOWN = ("without issues", "wrong language", "repetition", "precision", "recall", "F1", "relevance", "S", "english")
+SHOWN = ("without issues", "wrong language", "repetition", "precision", "F1", "relevance", "S", "english")
 """Figures of the table; the page has all."""
 
 
@@ -68,6 +71,7 @@ def longform(answers: Path, judge: str | None, out: Path, as_json: bool, **given
     of CaLMQA's release. Without --judge only the surface is looked at; facts need --judge and --facts.
     """  # fmt: skip
     given, setup = _setup(judge, given)
+    read_k(given["k"])  # before anything is paid for
     out.mkdir(parents=True, exist_ok=True)
     copy, count = _copy(answers, out / "answers.jsonl", given.pop("limit"))
     dry, price, k = given.pop("dry_run"), given.pop("price"), given.pop("k")
@@ -76,6 +80,8 @@ def longform(answers: Path, judge: str | None, out: Path, as_json: bool, **given
         job = open_evaluation(stack, setup, copy, out, options.judged(given, judge))
         if job.judge:
             say_cost(job, setup, price)
+        elif dry:
+            click.echo(f"{count:,} answers, their surface alone: no calls, no cost", err=True)
         if dry:
             return
         run_stages(job, "longform", count, price)
@@ -91,11 +97,21 @@ def longform(answers: Path, judge: str | None, out: Path, as_json: bool, **given
 def _setup(judge: str | None, given: dict[str, Any]) -> tuple[dict[str, Any], Setup]:
     """The options of the evaluation, taken out of the others."""
     facts = facts_of(given)
-    own = {name: given.pop(name) for name in ("lid", "results", "translator", "extractor", "verifier", "translate")}
-    setup = Setup(judge=judge, facts=facts, every=given.pop("every"), record=given.pop("record"), **own)
-    if facts and not judge:
-        raise ConfigError("facts are judged by a model; name it with --judge, for example openai:NAME")
-    return given, setup
+    _check_used(judge, facts, given)
+    named = ("lid", "results", "translator", "extractor", "verifier", "translate", "every", "record")
+    return given, Setup(judge=judge, facts=facts, **{name: given.pop(name) for name in named})
+
+
+def _check_used(judge: str | None, facts: str | None, given: dict[str, Any]) -> None:
+    """ConfigError for an option that would do nothing."""
+    about_facts = {"--extractor": "extractor", "--verifier": "verifier", "--claims": "k", "--record": "record"}
+    idle = [option for option, name in about_facts.items() if given[name] is not None]
+    if idle and not facts:
+        raise ConfigError(f"{idle[0]} is about facts; add --facts SEARCH or --corpus PATH, and --judge")
+    judged = {"--translator": given["translator"], "--every": given["every"], "--no-translate": not given["translate"]}
+    idle = [option for option, there in judged.items() if there]
+    if idle and not judge:
+        raise ConfigError(f"{idle[0]} is about what a model judges; name one with --judge, for example openai:NAME")
 
 
 def _copy(answers: Path, path: Path, limit: int | None) -> tuple[Path, int]:
@@ -112,23 +128,31 @@ def _copy(answers: Path, path: Path, limit: int | None) -> tuple[Path, int]:
         shown = "\n  ".join(map(str, problems[:5])) + (f"\n  and {len(problems) - 5} more" if len(problems) > 5 else "")
         click.echo(f"left out {len(problems)} bad rows:\n  {shown}", err=True)
     if not count:
-        raise InputError(f"{answers}: there is no answer in it; expected rows with 'question', 'answer', 'language'")
+        raise InputError(f"{answers}: there is no answer in it; {_expected(answers)}")
     return path, count
+
+
+def _expected(answers: Path) -> str:
+    if answers.is_dir():
+        return "expected dataset-*.json of the authors' repository, which has the answers of models; the Hub has not"
+    return "expected rows with 'question', 'answer' and 'language'"
 
 
 def _show(found: Sequence[Summary]) -> None:
     console = Console()
     for title, rows in _tables(found):
         names = [name for name in SHOWN if any(name in figures for _, figures in rows)]
-        view = Table(title=title, title_justify="left", box=None, pad_edge=False)
-        for name in ("model", *names, "n"):
-            view.add_column(name, justify="left" if name == "model" else "right", overflow="fold")
+        view = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
+        view.add_column("model", overflow="fold")
+        for name in (*names, "n"):
+            view.add_column(name, justify="right", min_width=max(map(len, name.split())))
         for model, figures in rows:
             n = next(iter(figures.values())).n if figures else 0
-            view.add_row(model, *(_cell(figures.get(name)) for name in names), f"{n:,}")
-        console.print(view, "")
+            view.add_row(Text(plain(model) or "–"), *(_cell(figures.get(name)) for name in names), f"{n:,}")
+        console.print(f"[bold]{title}[/bold]", view, "", sep="\n")
     if unscored := sum(one.figures["without issues"].unscored for one in found if "without issues" in one.figures):
-        console.print(f"{unscored:,} answers without a decision on their surface are in no figure", highlight=False)
+        what = "1 answer" if unscored == 1 else f"{unscored:,} answers"
+        console.print(f"in no figure: {what} without a decision on the surface", highlight=False)
 
 
 def _tables(found: Sequence[Summary]) -> Iterator[tuple[str, list[tuple[str, dict[str, Result]]]]]:
@@ -136,7 +160,7 @@ def _tables(found: Sequence[Summary]) -> Iterator[tuple[str, list[tuple[str, dic
     for kind in ("agnostic", "specific"):
         rows = [(one.model, one.by["paper"][kind]) for one in found if kind in one.by.get("paper", {})]
         if rows:
-            yield f"culturally {kind}, as in the paper: without Balochi, Hiligaynon, Kirundi and Papiamento", rows
+            yield f"culturally {kind}, without Balochi, Hiligaynon, Kirundi and Papiamento", rows
 
 
 def _cell(result: Result | None) -> str:

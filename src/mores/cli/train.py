@@ -58,7 +58,7 @@ def train(
 
     A stopped run goes on where it was. On several GPUs: `accelerate launch -m mores train ...`.
     """
-    require("pip install 'mores[hf]'", "torch", "transformers", "peft", "accelerate")
+    require("pip install 'mores[train]'", "torch", "transformers", "peft", "accelerate")
     from mores.train.study import Study
 
     chosen, where = _recipe(recipe, settings), _base(base)
@@ -94,7 +94,7 @@ def _base(name: str) -> str:
     """Where transformers finds the model; the embedded one is unpacked once."""
     if name != EMBEDDED:
         return name
-    require("pip install gguf", "gguf")
+    require("pip install 'mores[train]'", "gguf")
     from mores.train.gguf import unpack
 
     source = pull.default_path()

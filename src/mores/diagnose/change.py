@@ -8,7 +8,9 @@ from math import comb, sqrt
 from statistics import fmean
 
 from mores.bench.benchmark import Label
+from mores.culture import language_name
 from mores.diagnose.paired import Names, Pair
+from mores.errors import InputError
 from mores.stats.intervals import wilson
 from mores.stats.resampling import adjust_p_values, bootstrap_mean, compare_means
 from mores.types import Record, Result
@@ -226,10 +228,22 @@ def p_value(p: float) -> str:
     return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
-def extremes(changes: Mapping[str, Change]) -> tuple[tuple[str, Change], tuple[str, Change]] | None:
-    """The groups with the largest and the smallest gain, of those that are large enough to be named."""
-    large = [(name, one) for name, one in changes.items() if one.gain.n >= FEW and one.gain.value is not None]
+def spoken(tag: str) -> str:
+    """The name of a language; a tag that names none stays as it is."""
+    try:
+        return language_name(tag)
+    except InputError:
+        return tag
+
+
+def language_words(by: By) -> str:
+    """The languages with the largest and the smallest gain, of those with enough questions to be named."""
+    changes = by.get("language", {}).items()
+    large = [(name, one) for name, one in changes if one.gain.n >= FEW and one.gain.value is not None]
     if len(large) < 2:
-        return None
-    ranked = sorted(large, key=lambda one: one[1].gain.value or 0.0)
-    return ranked[-1], ranked[0]
+        return ""
+    (worst, least), *_, (best, most) = sorted(large, key=lambda one: one[1].gain.value or 0.0)
+    return (
+        f"Of the languages with enough questions, the change is largest in {spoken(best)} ({points(most.gain)}) and"
+        f" smallest in {spoken(worst)} ({points(least.gain)}); {PICKED}."
+    )

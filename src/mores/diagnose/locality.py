@@ -18,7 +18,7 @@ import numpy as np
 from mores.bench import benchmark
 from mores.bench.board import SAME, Entry, read_runs
 from mores.bench.folder import RunFolder
-from mores.culture import language_name
+from mores.diagnose.change import spoken
 from mores.diagnose.draws import bounds, draw_counts, number
 from mores.diagnose.profiles import LEAST, Profile, Ran, make_profiles
 from mores.diagnose.ranks import kendall, mid_ranks, rank_range, rank_spans
@@ -248,7 +248,7 @@ def _named_gaps(one: Profile, verdict: str, grouping: str) -> str:
 
 
 def _group_name(group: str, grouping: str) -> str:
-    return language_name(group) if grouping == LANGUAGE else group
+    return spoken(group) if grouping == LANGUAGE else group
 
 
 def _points(one: Result) -> str:

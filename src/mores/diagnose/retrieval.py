@@ -30,14 +30,13 @@ from mores.bench.benchmark import Label
 from mores.bench.folder import EVIDENCE
 from mores.diagnose.change import (
     GAIN,
-    PICKED,
     By,
     Change,
     Uncertain,
     change_of,
     changes_by,
     count_share,
-    extremes,
+    language_words,
     percent,
     points,
     sureness,
@@ -356,7 +355,7 @@ def paragraph(result: RetrievalResult) -> str:
         sureness(change.p, n),
         f"Evidence put {matrix.second} right that were wrong and spoiled {matrix.first} that were right.",
         _fault_words(result),
-        _group_words(result),
+        language_words(result.by),
         uncertain_words(result.uncertain),
         _left_words(result),
     ]
@@ -376,17 +375,6 @@ def _fault_words(result: RetrievalResult) -> str:
         f" {counts[Fault.USED_WRONGLY]} the evidence misled the model"
         + (f"; of {undecided} it cannot be said" if undecided else "")
         + f". This was decided by {by}."
-    )
-
-
-def _group_words(result: RetrievalResult) -> str:
-    found = extremes(result.by.get("language", {}))
-    if found is None:
-        return ""
-    (best, most), (worst, least) = found
-    return (
-        f"Of the languages with enough questions, the change is largest in {best} ({points(most.gain)}) and smallest in"
-        f" {worst} ({points(least.gain)}); {PICKED}."
     )
 
 

@@ -14,13 +14,12 @@ from pathlib import Path
 from mores.bench.benchmark import Benchmark, Label
 from mores.diagnose.change import (
     GAIN,
-    PICKED,
     By,
     Change,
     Uncertain,
     change_of,
     changes_by,
-    extremes,
+    language_words,
     p_value,
     percent,
     points,
@@ -167,22 +166,11 @@ def paragraph(result: TranslationResult) -> str:
         f"{matrix.first} questions are right only {first} and {matrix.second} only {second}"
         f" (McNemar's exact test: {p_value(1.0 if change.mcnemar is None else change.mcnemar)}); {matrix.neither} are"
         " wrong both ways.",
-        _group_words(result),
+        language_words(result.by),
         uncertain_words(result.uncertain),
         _left_words(result),
     ]
     return " ".join(filter(None, parts))
-
-
-def _group_words(result: TranslationResult) -> str:
-    found = extremes(result.by.get("language", {}))
-    if found is None:
-        return ""
-    (best, most), (worst, least) = found
-    return (
-        f"Of the languages with enough questions, the change is largest in {best} ({points(most.gain)}) and smallest in"
-        f" {worst} ({points(least.gain)}); {PICKED}."
-    )
 
 
 def _left_words(result: TranslationResult) -> str:

@@ -14,6 +14,9 @@ from mores.longform.records import Kind, LongAnswer
 from mores.types import Failure, FailureKind
 
 PEOPLE = (PERSON, "Human (dot points)")
+REFUSED = frozenset({"OTHER", "RECITATION", "SAFETY"})
+"""Why Gemini's server gave no answer, which the release has in place of one; they are the paper's API errors."""
+ANSWER = ("answer", "response", "text", "output")
 
 
 def read_answers(path: Path, on_bad: OnBad) -> Iterator[LongAnswer]:
@@ -32,11 +35,11 @@ def _of_models(entry: Entry) -> Iterable[Answer]:
 
 
 def _released(entry: Entry, given: Answer) -> LongAnswer:
-    failure = None if given.text else Failure(kind=FailureKind.MODEL, reason="the release has no answer")
+    failure = _failure(given.text)
     return LongAnswer(
         id=entry.id,
         question=entry.question,
-        answer=given.text,
+        answer=None if failure else given.text,
         language=entry.language,
         model=given.model,
         kind=Kind.SPECIFIC if entry.specific else Kind.AGNOSTIC,
@@ -47,16 +50,27 @@ def _released(entry: Entry, given: Answer) -> LongAnswer:
     )
 
 
+def _failure(text: str | None) -> Failure | None:
+    if not text:
+        return Failure(kind=FailureKind.MODEL, reason="the release has no answer")
+    if text.strip() in REFUSED:
+        reason = f"the release has no answer but the server's reason, {text.strip()}"
+        return Failure(kind=FailureKind.FILTERED, reason=reason)
+    return None
+
+
 def _answer(row: Row) -> LongAnswer:
     place, kind = row.maybe("region", "country"), row.maybe("kind", "question_type")
-    text = row.maybe("answer", "response", "text", "output")
+    text = row.maybe(*ANSWER)
+    if not any(name in row.values for name in ANSWER):
+        raise InputError("no 'answer'; add it, empty where the model gave none")
     if kind is not None and kind not in set(Kind):
         raise InputError(f"the kind is {kind!r}; expected {' or '.join(Kind)}")
     return LongAnswer(
         id=row.maybe("id") or row.place.rpartition("/")[2],
-        question=row.text("question", "prompt", "instruction"),
+        question=_needed(row, "question", "prompt", "instruction"),
         answer=text,
-        language=language(row.text("language", "lang")),
+        language=language(_needed(row, "language", "lang")),
         model=row.maybe("model") or "",
         region=region(place) if place else None,
         kind=Kind(kind) if kind else None,
@@ -65,6 +79,13 @@ def _answer(row: Row) -> LongAnswer:
         answer_english=row.maybe("answer_english"),
         failure=None if text else Failure(kind=FailureKind.INPUT, reason="the row has no answer"),
     )
+
+
+def _needed(row: Row, *names: str) -> str:
+    found = row.maybe(*names)
+    if found is None:
+        raise InputError(f"no {names[0]!r}; every row needs 'question', 'answer' and 'language'")
+    return found
 
 
 def _once(make: Callable[[Row], LongAnswer]) -> Callable[[Row], LongAnswer]:

@@ -45,7 +45,7 @@ def _by_papers(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
     """What is not found is a wrong language to the paper."""
     found = detect_as_paper([one.answer or "" for one in answers], [one.language for one in answers])
     wanted = [one.language.partition("-")[0] for one in answers]
-    return [LanguageCheck(found=tag, certainty=1.0, right=tag == want) for tag, want in zip(found, wanted, strict=True)]
+    return [LanguageCheck(found=tag, right=tag == want) for tag, want in zip(found, wanted, strict=True)]
 
 
 CHECKERS: Mapping[str, Callable[[], Checker]] = {"mores": _mores, "paper": _paper}

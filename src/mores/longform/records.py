@@ -41,8 +41,8 @@ class LanguageCheck(Record):
 
     found: str | None = None
     """BCP 47; None where it is not sure."""
-    certainty: float = 0.0
-    """Probability of the most likely language, found or not."""
+    certainty: float | None = None
+    """Probability of the most likely language, found or not; None where the check does not say."""
     shares: dict[str, float] = Field(default_factory=dict)
     """Share of the text in each language, where it is mixed."""
     right: bool | None = None

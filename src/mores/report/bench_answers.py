@@ -142,10 +142,10 @@ def _part_of(item: Item, verdict: Verdict, text: str) -> dict[str, Any]:
 
 
 def _text(text: str) -> dict[str, Any]:
-    return {"text": text, "long": len(text) > LONG, "dir": _direction(text)}
+    return {"text": text, "long": len(text) > LONG, "dir": direction(text)}
 
 
-def _direction(text: str) -> str:
+def direction(text: str) -> str:
     """By most of its letters: an Arabic question may begin with an English name, or with our instruction."""
     kinds = Counter(unicodedata.bidirectional(char) for char in text[:LONG])
     right = kinds["R"] + kinds["AL"]

@@ -12,7 +12,7 @@ from typing import NamedTuple, Protocol, TypeVar
 from markupsafe import Markup
 
 from mores.diagnose.stability import Cluster
-from mores.report.bench_answers import _direction as direction
+from mores.report.bench_answers import direction
 from mores.report.bench_charts import between, left_out, percent
 from mores.report.charts import NOTHING, Cell, heatmap, number, span, table
 from mores.report.meta_sheets import Sheet, group_name

@@ -152,7 +152,8 @@ def _hero(models: Sequence[Summary]) -> Markup:
 def opening(models: Sequence[Summary]) -> list[str]:
     """The main numbers of the best model as sentences."""
     best, others, key = models[0], models[1:], numbers.main_figure(models)
-    sentences = [_asked(models), *([f"The best is {_isolated(best.model)}."] if others else [])]
+    gave = f", which gave {best.answers - best.missing:,} of its {best.answers:,} answers" if best.missing else ""
+    sentences = [_asked(models), *([f"The best is {_isolated(best.model)}{gave}."] if others else [])]
     sentences += _surface_words(best) + _judged_words(best) + _contrasts(best, key)
     known = [found for one in others if (found := one.figures.get(key)) and found.value is not None]
     ends = [numbers.shown(key, pick(known, key=lambda one: one.value or 0.0)) for pick in (min, max) if known]

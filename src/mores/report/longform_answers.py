@@ -261,7 +261,8 @@ def _language_chips(answer: LongAnswer, check: LanguageCheck | None) -> list[tup
     if check is None:
         return chips
     found = group_name("language", check.found) if check.found else "not sure"
-    chips.append(("found", f"{found} (certainty {percent(check.certainty, 0)})"))
+    sure = f" (certainty {percent(check.certainty, 0)})" if check.certainty is not None else ""
+    chips.append(("found", found + sure))
     if len(check.shares) > 1:
         parts = sorted(check.shares.items(), key=lambda pair: -pair[1])
         chips.append(("mixed", ", ".join(f"{group_name('language', tag)} {percent(p, 0)}" for tag, p in parts)))

@@ -1,0 +1,84 @@
+"""`mores train` through the real command: a tiny model learns ten samples by heart, and `mores score` uses it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mores.factory.gold import Gold
+from mores.io import JsonlWriter
+from mores.types import Judgement
+from tests.cli.conftest import Run
+from tests.meta.golds import dishes
+from tests.train.tiny import make_base
+
+
+def write(folder: Path, **splits: list[Gold]) -> None:
+    folder.mkdir()
+    for name, golds in splits.items():
+        with JsonlWriter(folder / f"{name}.jsonl") as writer:
+            for one in golds:
+                writer.write(one)
+
+
+@pytest.fixture
+def data(home: Path) -> Path:
+    golds = [one.model_copy(update={"sample": one.sample.model_copy(update={"source": "a"})}) for one in dishes(10)]
+    write(home / "data", train=golds, test=golds)
+    make_base(home / "tiny")
+    return home / "data"
+
+
+SETTINGS = {
+    "batch": 10, "decision_weight": 5, "row_tokens": 700, "style": "paper", "summary": "false", "learning_rate": 0.01,
+}  # fmt: skip
+
+
+def chosen(**more: object) -> list[str]:
+    return [part for name, value in (SETTINGS | more).items() for part in ("--set", f"{name}={value}")]
+
+
+def test_ten_samples_are_learnt_and_the_adapter_judges_them(mores: Run, home: Path, data: Path) -> None:
+    """All weights first, so that the random model can speak; then adapters on top of that."""
+    (home / "mine.toml").write_text('style = "guided"\nwarmup_steps = 5\n')
+    others = ("--data", "others", "--base", "tiny", "--out", "spoken", "--recipe", "mine.toml")
+    write(home / "others", train=dishes(10, seed=1))
+    done = mores("train", *others, *chosen(method="full", epochs=60))
+    assert done.returncode == 0, done.stderr
+    assert "warmup_steps = 5" in (home / "spoken" / "recipe.toml").read_text()
+    own = ("--data", str(data), "--base", "spoken", "--out", "tuned")
+    done = mores("train", *own, *chosen(rank=16, alpha=32, epochs=60, warmup_steps=5))
+    assert done.returncode == 0, done.stderr
+    trained = json.loads((home / "tuned" / "training.json").read_text())
+    assert trained["decisions"]["test"]["a"]["value"] == 1.0
+    assert trained["samples"] == 10
+    assert "| a | 1.000" in (home / "tuned" / "README.md").read_text()
+    assert not (home / "tuned" / "checkpoint.pt").exists()
+    with JsonlWriter(home / "texts.jsonl") as writer:
+        for one in dishes(10):
+            writer.write(one.sample)
+    arguments = ("--model", "hf:spoken", "--adapter", "tuned", "--style", "paper", "--max-tokens", "120")
+    judged = mores("score", "texts.jsonl", *arguments, "--out", "judged.jsonl")
+    assert judged.returncode == 0, judged.stderr
+    found = [Judgement.model_validate_json(line) for line in (home / "judged.jsonl").read_text().splitlines()]
+    assert [one.score is not None and one.score < 0 for one in found] == [bool(one.report.errors) for one in dishes(10)]
+
+
+@pytest.mark.usefixtures("data")
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (("--set", "rnak=3"), "--set rnak=3: expected NAME=VALUE with NAME one of method, rank"),
+        (("--set", "rank=0"), "--set rank=0: Input should be greater than or equal to 1"),
+        (("--leave-out", "b"), "--leave-out b: no such source in data; there are a"),
+        (("--leave-out", "a", "--leave-one-out"), "give one of both"),
+        (("--base", "nowhere"), "--base nowhere: transformers cannot load it"),
+    ],
+)
+def test_what_is_wrong_is_said(mores: Run, arguments: tuple[str, ...], why: str) -> None:
+    base = () if "--base" in arguments else ("--base", "tiny")
+    done = mores("train", "--data", "data", "--out", "out", *base, *arguments)
+    assert done.returncode == 2
+    assert why in done.stderr
