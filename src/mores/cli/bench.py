@@ -26,6 +26,7 @@ from mores.bench.run import Run
 from mores.bench.score import BenchResult
 from mores.cli import options
 from mores.cli.appraise import Setup, counting_of, facts_of, long_options, open_evaluation, run_stages, write_results
+from mores.cli.appraise import say_cost as say_cost_of_judging
 from mores.cli.progress import stage
 from mores.engine import Counts, Job, Store
 from mores.engine.cost import Price, guess_tokens, price_of
@@ -237,6 +238,8 @@ def check(chosen: Sequence[Benchmark], judges: tuple[str, ...], variant: str | N
     for one in chosen:
         if one.judging and not judges:
             raise ConfigError(f"{one.name} is graded by a model; name it with --judge, for example openai:NAME")
+        if one.long_answer and len(judges) > 1:
+            raise ConfigError(f"{one.name} takes one judge; give --judge once")
         if by_logprob and one.candidates is None:
             raise ConfigError(f"{one.name} is no multiple choice; leave out --by-logprob")
         if variant and variant not in one.variants:
@@ -309,9 +312,12 @@ def _run(job: Run, folder: Path, price: str | None, grade: Grading) -> BenchResu
 def say_cost(what: str, jobs: Iterable[Job], rate: Price | None) -> None:
     """What calls cost at most, where the price is known; what the store has already costs nothing."""
     if rate and any(rate):
-        asked = [(_tokens(job.request), job.request.max_tokens) for job in jobs if isinstance(job.request, Request)]
-        cost = sum(rate.cost(*tokens) for tokens in asked)
-        click.echo(f"{what}: {len(asked):,} calls, about ${cost:,.2f} at most", err=True)
+        calls, cost = 0, 0.0
+        for job in jobs:
+            if isinstance(job.request, Request):
+                calls += 1
+                cost += rate.cost(_tokens(job.request), job.request.max_tokens)
+        click.echo(f"{what}: {calls:,} calls, about ${cost:,.2f} at most", err=True)
 
 
 def _tokens(request: Request) -> int:
@@ -326,6 +332,8 @@ def _appraise(setup: Setup, how: Metric, job: Run, said: Path, verdicts: Path, p
     write_answers(job.benchmark, job.items, said, answers)
     with ExitStack() as stack:
         evaluation = open_evaluation(stack, setup, answers, folder, how)
+        if evaluation.judge:
+            say_cost_of_judging(evaluation, setup, price)
         run_stages(evaluation, job.benchmark.name, total, price)
     counting = counting_of(evaluation, Counting())
     write_verdicts(said, evaluation.appraised(), counting, verdicts)
@@ -358,7 +366,8 @@ def _list(as_json: bool) -> None:
     for name in ("name", "what", "graded by", "licence"):
         view.add_column(name)
     for b in every:
-        view.add_row(b.name, b.title, "a judge" if b.judging else "rule", b.licence)
+        graded = "a judge" if b.judging else "rule, and a judge if given" if b.long_answer else "rule"
+        view.add_row(b.name, b.title, graded, b.licence)
     Console().print(view)
 
 

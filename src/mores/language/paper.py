@@ -4,7 +4,7 @@ CLD2 (the paper used it through polyglot) for 14 languages, with langid where CL
 What it answers counts as the language, sure or not. It does not know Balochi, Hiligaynon and Papiamento and takes most
 Kirundi for Kinyarwanda, so the paper leaves these four out of its averages (Table 13).
 
-    pip install pycld2 py3langid
+    pip install 'mores[lid]'
 """
 
 from __future__ import annotations
