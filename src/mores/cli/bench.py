@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -27,12 +26,12 @@ from mores.bench.score import BenchResult
 from mores.cli import options
 from mores.cli.appraise import Setup, counting_of, facts_of, long_options, open_evaluation, run_stages, write_results
 from mores.cli.appraise import say_cost as say_cost_of_judging
+from mores.cli.items import read_items
 from mores.cli.progress import stage
 from mores.engine import Counts, Job, Store
 from mores.engine.cost import Price, guess_tokens, price_of
 from mores.engine.store import opened
-from mores.errors import ConfigError, InputError, ModelError
-from mores.factory.sources import download
+from mores.errors import ConfigError, ModelError
 from mores.io import write_text
 from mores.longform.summary import Counting, summarise
 from mores.metric import Metric
@@ -245,40 +244,6 @@ def check(chosen: Sequence[Benchmark], judges: tuple[str, ...], variant: str | N
         if variant and variant not in one.variants:
             known = f"it has {', '.join(one.variants)}" if one.variants else "it has none"
             raise ConfigError(f"{one.name}: no variant {variant!r}; {known}")
-
-
-def read_items(one: Benchmark, data: Path | None, limit: int | None) -> list[Item]:
-    """The items of a benchmark, or some of them; bad rows are told of and left out."""
-    folder = data / one.source if data else download(one.name, one.hub, one.revision, one.homepage)
-    if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; put there {one.files} (from {one.homepage})")
-    problems: list[InputError] = []
-    items = list(_distinct(one.read(folder, problems.append), problems.append))
-    if problems:
-        more = f"\n  and {len(problems) - 5} more" if len(problems) > 5 else ""
-        click.echo(
-            f"{one.name}: left out {len(problems)} bad rows:\n  " + "\n  ".join(map(str, problems[:5])) + more, err=True
-        )
-    if not items:
-        raise InputError(f"{folder}: there is no item in it; expected {one.files}")
-    return items if limit is None else _some(one, items, limit)
-
-
-def _distinct(items: Iterable[Item], on_bad: Callable[[InputError], None]) -> Iterator[Item]:
-    seen: set[str] = set()
-    for item in items:
-        if item.id in seen:
-            on_bad(InputError(f"item {item.id} is there twice; remove one"))
-        else:
-            yield item
-        seen.add(item.id)
-
-
-def _some(one: Benchmark, items: list[Item], limit: int) -> list[Item]:
-    """So many whole questions, at equal distances."""
-    units = [list(parts) for _, parts in groupby(items, one.unit)]
-    step = max(1.0, len(units) / limit)
-    return [item for number in range(min(limit, len(units))) for item in units[int(number * step)]]
 
 
 def _search(job: Run, name: str, results: int, folder: Path) -> Retrieval:

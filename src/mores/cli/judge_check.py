@@ -15,7 +15,8 @@ from mores.bench import benchmark
 from mores.bench.judge_check import JudgeCheck, Labelled, check, write_probes
 from mores.bench.run import Run
 from mores.cli import options
-from mores.cli.bench import cell, read_items
+from mores.cli.bench import cell
+from mores.cli.items import read_items
 from mores.cli.progress import stage
 from mores.engine.cost import price_of
 from mores.engine.store import opened

@@ -14,7 +14,7 @@ from rich.table import Table
 from mores.bench import benchmark
 from mores.bench.topics import read_topic, read_topics, topic_jobs
 from mores.cli import options
-from mores.cli.bench import read_items
+from mores.cli.items import read_items
 from mores.cli.progress import stage
 from mores.engine import Counts, run
 from mores.engine.cost import price_of
