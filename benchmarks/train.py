@@ -125,9 +125,7 @@ def _ours(options: argparse.Namespace, recipe: Recipe, examples: Sequence[Exampl
         run = Training(model, few, recipe, Path(folder), "x", save_every=10**9, on_step=seen.append)
         run.tune()
     first, last = seen[min(warm, len(seen) // 2) - 1], seen[-2]
-    print(
-        f"first {first.step} steps, in which it compiles: {first.seconds:.1f} s; loss {seen[0].loss:.3f} to {last.loss:.3f}"
-    )
+    print(f"{first.step} steps in which it compiles: {first.seconds:.1f} s; loss {seen[0].loss:.2f} to {last.loss:.2f}")
     return (last.tokens - first.tokens) / (last.seconds - first.seconds)
 
 
