@@ -457,7 +457,7 @@ def test_random_confidence_says_nothing(tmp_path: Path) -> None:
     assert error.value == pytest.approx(25, abs=5)  # the mean of |0.5 - c| over all c
     assert (error.value or 0) > (result.figures["ECE by chance"].high or 100)
     assert "too sure of some answers and not sure enough of others" in paragraph(result)
-    assert "surely neither gains nor loses" in paragraph(result)
+    assert "is not shown to gain or to lose" in paragraph(result)
 
 
 def test_the_intervals_of_the_error_hold_it_about_as_often_as_they_say() -> None:

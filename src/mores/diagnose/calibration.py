@@ -353,7 +353,7 @@ def _abstaining(result: Calibration) -> str:
     gain, half = result.figures[GAIN], result.figures[AT_HALF]
     if gain.value is None or gain.low is None or gain.high is None:
         return ""
-    effect = "gains" if gain.low > 0 else "loses" if gain.high < 0 else "surely neither gains nor loses: the change is"
+    effect = "gains" if gain.low > 0 else "loses" if gain.high < 0 else "is not shown to gain or to lose: the change is"
     return (
         f"Giving only the surer half of its answers {effect} {100 * gain.value:+.1f} points of accuracy, to "
         f"{_percent(half.value)} (change {100 * gain.low:+.1f} to {100 * gain.high:+.1f}; over all thresholds "
