@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.bench.benchmark import Graded, Label
-from mores.bench.choice import grade_letter, grade_truth, lettered, read_letter, read_truth, without_thoughts
+from mores.bench.choice import grade_letter, grade_truth, lettered, read_letter, read_truth
 from mores.errors import InputError
+from mores.models.written import without_thoughts
 from mores.types import Failure, FailureKind, Item
 
 CLEAR = {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,26 @@ def open_report(browser: Browser, path: Path, pairs: Any = PAIRS, *, fragment: s
     tab = browser.page(**window)
     tab.open(path.as_uri() + fragment)
     return tab
+
+
+@contextmanager
+def showing(browser: Browser, folder: Path) -> Iterator[Show]:
+    """Opens pages, everything unfolded unless they should stay as they are; at the end each must have been quiet."""
+    tabs: list[Page] = []
+
+    def show_page(html: str, *, unfold: bool = True, **window: Any) -> Page:
+        path = folder / f"page-{len(tabs)}.html"
+        path.write_text(html, encoding="utf-8")
+        tabs.append(browser.page(**window))
+        tabs[-1].open(path.as_uri())
+        if unfold:
+            tabs[-1].evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true })")
+        return tabs[-1]
+
+    yield show_page
+    for tab in tabs:
+        assert_quiet(tab)
+        tab.close()
 
 
 def assert_quiet(tab: Page) -> None:

@@ -24,7 +24,7 @@ from mores.report.bench_charts import Shades, bump, percent, radar, shades, tile
 from mores.report.charts import Series
 from mores.types import Failure, FailureKind, Item, Result
 from tests.browser import Browser, Page, pixels
-from tests.report.conftest import assert_quiet
+from tests.report.conftest import showing
 from tests.report.test_meta_page import HOSTILE, Tags, rows, section, words
 
 REGIONS = ("EG", "JP", "BR", "DE", "NG", "IN")
@@ -309,21 +309,8 @@ PAGES = {
 
 @pytest.fixture
 def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
-    """Opens a page, everything unfolded, and checks at the end that it was quiet."""
-    tabs: list[Page] = []
-
-    def show_page(html: str, **window: Any) -> Page:
-        path = tmp_path / f"bench-{len(tabs)}.html"
-        path.write_text(html, encoding="utf-8")
-        tabs.append(browser.page(**window))
-        tabs[-1].open(path.as_uri())
-        tabs[-1].evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true })")
-        return tabs[-1]
-
-    yield show_page
-    for tab in tabs:
-        assert_quiet(tab)
-        tab.close()
+    with showing(browser, tmp_path) as show_page:
+        yield show_page
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -15,7 +15,7 @@ from mores.report import collect as module
 from mores.report.collect import collection_page
 from mores.types import Failure, FailureKind
 from tests.browser import Browser, Page
-from tests.report.conftest import assert_quiet
+from tests.report.conftest import showing
 from tests.report.test_bench_page import choose
 from tests.report.test_meta_page import HOSTILE, Tags, rows, section, words
 
@@ -115,21 +115,8 @@ def test_hostile_texts_are_only_text() -> None:
 
 @pytest.fixture
 def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
-    """Opens a page, everything unfolded, and checks at the end that it was quiet."""
-    tabs: list[Page] = []
-
-    def show_page(html: str, **window: Any) -> Page:
-        path = tmp_path / f"collection-{len(tabs)}.html"
-        path.write_text(html, encoding="utf-8")
-        tabs.append(browser.page(**window))
-        tabs[-1].open(path.as_uri())
-        tabs[-1].evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true })")
-        return tabs[-1]
-
-    yield show_page
-    for tab in tabs:
-        assert_quiet(tab)
-        tab.close()
+    with showing(browser, tmp_path) as show_page:
+        yield show_page
 
 
 @pytest.mark.parametrize(("width", "dark"), [(1280, False), (360, True)])

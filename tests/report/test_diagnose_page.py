@@ -43,10 +43,10 @@ from mores.report.diagnose_charts import (
     stacked,
 )
 from mores.types import Item, Record, Result
-from tests.browser import Browser, Page, pixels
+from tests.browser import Browser, pixels
 from tests.diagnose.runs import BENCH
 from tests.report import diagnose_samples as samples
-from tests.report.conftest import assert_quiet
+from tests.report.conftest import showing
 from tests.report.test_browser import luminance
 from tests.report.test_meta_page import HOSTILE, Tags, rows, section, sections, words
 
@@ -423,22 +423,8 @@ PAGES = {
 
 @pytest.fixture
 def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
-    """Opens a page, and checks at the end that it was quiet."""
-    tabs: list[Page] = []
-
-    def show_page(html: str, *, unfolded: bool = True, **window: Any) -> Page:
-        path = tmp_path / f"diagnose-{len(tabs)}.html"
-        path.write_text(html, encoding="utf-8")
-        tabs.append(browser.page(**window))
-        tabs[-1].open(path.as_uri())
-        if unfolded:
-            tabs[-1].evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true })")
-        return tabs[-1]
-
-    yield show_page
-    for tab in tabs:
-        assert_quiet(tab)
-        tab.close()
+    with showing(browser, tmp_path) as show_page:
+        yield show_page
 
 
 @pytest.mark.parametrize("dark", [False, True])
@@ -464,7 +450,7 @@ def test_arabic_runs_from_right_to_left(show: Any, html: str) -> None:
 
 
 def test_the_keyboard_reaches_links_folds_and_wide_tables(show: Any, html: str) -> None:
-    page = show(html, unfolded=False, width=360, height=740)
+    page = show(html, unfold=False, width=360, height=740)
     reached = set()
     for _ in range(30):
         page.press("Tab")

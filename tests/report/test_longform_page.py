@@ -23,7 +23,7 @@ from mores.report.longform_answers import Issue, is_web_address, issues_of, mark
 from mores.search.base import Evidence
 from mores.types import Failure, FailureKind
 from tests.browser import Browser, Page, pixels
-from tests.report.conftest import assert_quiet
+from tests.report.conftest import showing
 from tests.report.test_bench_page import choose
 from tests.report.test_meta_page import HOSTILE, Tags, rows, section, words
 
@@ -523,22 +523,8 @@ PAGES = {
 
 @pytest.fixture
 def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
-    """Opens a page, and checks at the end that it was quiet."""
-    tabs: list[Page] = []
-
-    def show_page(html: str, *, unfold: bool = True, **window: Any) -> Page:
-        path = tmp_path / f"longform-{len(tabs)}.html"
-        path.write_text(html, encoding="utf-8")
-        tabs.append(browser.page(**window))
-        tabs[-1].open(path.as_uri())
-        if unfold:
-            tabs[-1].evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true })")
-        return tabs[-1]
-
-    yield show_page
-    for tab in tabs:
-        assert_quiet(tab)
-        tab.close()
+    with showing(browser, tmp_path) as show_page:
+        yield show_page
 
 
 @pytest.mark.parametrize("dark", [False, True])

@@ -20,8 +20,8 @@ from mores.meta.records import Bars, Comparison, Curve, Disagreement, Evaluation
 from mores.report.meta import SECTIONS, breakdown, headline, markdown_tables, meta_page, votes
 from mores.report.meta_sheets import group_name, left_out_sheet, shortcut_sentence, significantly_best
 from mores.types import Error, Sample, Severity
-from tests.browser import Browser, Page, pixels
-from tests.report.conftest import assert_quiet
+from tests.browser import Browser, pixels
+from tests.report.conftest import showing
 from tests.report.meta_samples import METRICS, SOURCES, VOTES, bare, gold, made_up, result
 from tests.report.test_browser import luminance
 
@@ -469,21 +469,8 @@ def many() -> Meta:
 
 @pytest.fixture
 def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
-    """Opens the page of a meta-evaluation, everything unfolded, and checks at the end that it was quiet."""
-    tabs: list[Page] = []
-
-    def show_page(meta: Meta, **window: Any) -> Page:
-        path = tmp_path / f"meta-{len(tabs)}.html"
-        path.write_text(meta_page(meta), encoding="utf-8")
-        tabs.append(browser.page(**window))
-        tabs[-1].open(path.as_uri())
-        tabs[-1].evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true })")
-        return tabs[-1]
-
-    yield show_page
-    for tab in tabs:
-        assert_quiet(tab)
-        tab.close()
+    with showing(browser, tmp_path) as show_page:
+        yield lambda meta, **window: show_page(meta_page(meta), **window)
 
 
 @pytest.mark.parametrize("dark", [False, True])

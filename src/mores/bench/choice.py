@@ -9,9 +9,9 @@ from string import ascii_uppercase
 
 from mores.bench.benchmark import Graded, Label
 from mores.errors import InputError
+from mores.models.written import without_thoughts
 from mores.types import Failure, FailureKind, Item
 
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)|\A.*</think>", re.DOTALL | re.IGNORECASE)
 _ALONE = re.compile(r"[\s\"'*_`(\[{<]*(?:option\s+)?([A-Z])[\s\"'*_`)\]}>.:,]*", re.IGNORECASE)
 # "A and B", "(A), (B)": several are named. "I" is left out, for it is a word: "B, I think".
 _SEVERAL = r"(?!\s*(?:,|/|&|\+|and\b|or\b)\s*(?:and\s+|or\s+)?[(\[\"'*_`]*(?i:option\s+)?[A-HJ-Z](?!\w))"
@@ -36,11 +36,6 @@ def lettered(choices: Sequence[str]) -> str:
     if len(choices) > len(ascii_uppercase):
         raise InputError(f"{len(choices)} options; at most {len(ascii_uppercase)} can have a letter")
     return "\n".join(f"{letter}. {choice}" for letter, choice in zip(ascii_uppercase, choices, strict=False))
-
-
-def without_thoughts(text: str) -> str:
-    """What is said after thinking aloud; of thoughts that were cut off, nothing is left."""
-    return _THOUGHT.sub("", text).strip()
 
 
 def read_letter(text: str, count: int) -> str | Failure:

@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from mores.bench.benchmark import Benchmark
-from mores.bench.choice import without_thoughts
 from mores.bench.labels import QuestionLabels
 from mores.bench.prompts import fill
 from mores.engine import Answer, Job
 from mores.errors import InputError
 from mores.metric.prompt import defuse, fence_mark
 from mores.models import Message, Request
+from mores.models.written import without_thoughts
 from mores.types import Failure, FailureKind, Item, Sample
 
 MOST_TOKENS = 512

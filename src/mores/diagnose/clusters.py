@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 from mores.bench.benchmark import Benchmark, Verdict
-from mores.bench.choice import without_thoughts
+from mores.models.written import without_thoughts
 
 
 def cluster_of(benchmark: Benchmark, verdict: Verdict) -> str | None:

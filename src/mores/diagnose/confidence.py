@@ -17,7 +17,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from mores.bench.benchmark import Benchmark, Verdict
-from mores.bench.choice import without_thoughts
 from mores.bench.prompts import fill, hash_of
 from mores.bench.run import Run, Said
 from mores.culture import language_name
@@ -26,6 +25,7 @@ from mores.engine import Answer, Counts, Job, run
 from mores.io import JsonlWriter, read_records
 from mores.longform.asking import object_schema, read_object, unread
 from mores.models import Request
+from mores.models.written import without_thoughts
 from mores.types import Failure, FailureKind, Record, Response, Usage
 
 Key = tuple[str, int]

@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mores.bench.benchmark import Label
-from mores.bench.choice import without_thoughts
 from mores.bench.prompts import hash_of
 from mores.diagnose.change import FEW, count_share, percent
 from mores.diagnose.paired import Opened, short
@@ -28,6 +27,7 @@ from mores.errors import InputError
 from mores.io import JsonlWriter, read_records
 from mores.longform.asking import How, Reply, replied
 from mores.models import Model, Request
+from mores.models.written import without_thoughts
 from mores.signature import sign
 from mores.stats.resampling import bootstrap_mean
 from mores.types import Failure, Item, Record, Result

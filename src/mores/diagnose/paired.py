@@ -18,10 +18,10 @@ from pydantic import Field
 from mores.bench import benchmark
 from mores.bench.benchmark import LABELS, Benchmark, Label, Verdict
 from mores.bench.board import league_of
-from mores.bench.choice import without_thoughts
 from mores.bench.folder import RESULT, RunFolder
 from mores.bench.score import BenchResult, together
 from mores.errors import ConfigError, InputError
+from mores.models.written import without_thoughts
 from mores.signature import read_signature
 from mores.types import Failure, Item, Record
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -12,12 +11,12 @@ import orjson
 
 from mores.engine import Answer, Counts, Job, Limits, Store, run
 from mores.models import Message, Model, Request
+from mores.models.written import without_thoughts
 from mores.types import Failure, FailureKind
 
 T = TypeVar("T")
 Reply = str | Failure
 
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)|\A.*</think>", re.DOTALL | re.IGNORECASE)
 _SHOWN = 60
 """Characters of a reply that a failure quotes."""
 _NO_CALL = Failure(kind=FailureKind.INPUT, reason="there is nothing to ask")
@@ -98,7 +97,7 @@ def replied(answer: Answer) -> Reply:
     if made.stop == "length":
         reason = f"the answer was cut off; it ends with {made.text[-_SHOWN:]!r}"
         return Failure(kind=FailureKind.TRUNCATED, reason=reason)
-    said = _THOUGHT.sub("", made.text).strip()
+    said = without_thoughts(made.text)
     return said or Failure(kind=FailureKind.PARSE, reason="the answer is empty")
 
 

@@ -1,4 +1,4 @@
-"""Reads JSON that a model wrote, strictly: what is not exactly the record that was asked for is a failure."""
+"""Reads what a model wrote: without its thoughts, and JSON strictly: what is not the record asked for is a failure."""
 
 from __future__ import annotations
 
@@ -12,7 +12,13 @@ from mores.types import Failure, FailureKind
 
 M = TypeVar("M", bound=BaseModel)
 
+_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)|\A.*</think>", re.DOTALL | re.IGNORECASE)
 _FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
+
+
+def without_thoughts(text: str) -> str:
+    """What is said after thinking aloud; of thoughts that were cut off, nothing is left."""
+    return _THOUGHT.sub("", text).strip()
 
 
 def read_written(text: str, kind: type[M], what: str) -> M | Failure:

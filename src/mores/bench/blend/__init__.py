@@ -9,10 +9,11 @@ from dataclasses import replace
 from pathlib import Path
 
 from mores.bench.benchmark import Benchmark, Graded, Label, OnBad
-from mores.bench.choice import grade_letter, guess_letter, lettered, letters, without_thoughts
+from mores.bench.choice import grade_letter, guess_letter, lettered, letters
 from mores.bench.prompts import fill, prompt
 from mores.factory.items import SourceItem
 from mores.factory.sources.blend import SOURCE
+from mores.models.written import without_thoughts
 from mores.types import Item
 
 ARTICLES = {"a", "an", "the"}

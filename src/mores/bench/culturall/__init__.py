@@ -7,7 +7,6 @@ from itertools import chain
 from pathlib import Path
 
 from mores.bench.benchmark import Benchmark, Graded, Label, OnBad, thirds
-from mores.bench.choice import without_thoughts
 from mores.bench.culturall.xlsx import read_xlsx
 from mores.bench.prompts import fill, hash_of, prompt
 from mores.culture import language, region
@@ -15,6 +14,7 @@ from mores.errors import InputError
 from mores.factory.sources.files import find, read
 from mores.factory.sources.rows import Row, collect, digest
 from mores.models.base import Message
+from mores.models.written import without_thoughts
 from mores.types import Failure, FailureKind, Item
 
 ENGLISH = "english"

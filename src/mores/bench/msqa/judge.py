@@ -8,10 +8,10 @@ from __future__ import annotations
 import re
 
 from mores.bench.benchmark import Graded, Label
-from mores.bench.choice import without_thoughts
 from mores.bench.prompts import fill, hash_of, prompt
 from mores.metric.prompt import defuse, fence_mark
 from mores.models.base import Message
+from mores.models.written import without_thoughts
 from mores.types import Failure, FailureKind, Item, Sample
 
 FIRST = {"CORRECT": Label.CORRECT, "NOT_CORRECT": None}

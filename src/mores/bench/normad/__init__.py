@@ -8,7 +8,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mores.bench.benchmark import Benchmark, Graded, Label, OnBad
-from mores.bench.choice import without_thoughts
 from mores.bench.prompts import fill, prompt
 from mores.culture import region, region_name
 from mores.errors import InputError
@@ -16,6 +15,7 @@ from mores.factory.sources import REVISIONS
 from mores.factory.sources.files import find, read_all
 from mores.factory.sources.normad import SOURCE
 from mores.factory.sources.rows import Row, collect, digest
+from mores.models.written import without_thoughts
 from mores.types import Failure, FailureKind, Item
 
 LABELS = ("yes", "no", "neutral")
