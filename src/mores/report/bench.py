@@ -76,7 +76,7 @@ def _page(
 ) -> str:
     style = Markup("\n").join(asset(name) for name in ("score.css", "charts.css", "meta.css", "bench.css"))
     script = asset("bench.js")
-    html = _template().render(
+    html = template("bench.html.j2").render(
         kind="leaderboard" if examples is None else "benchmark",
         title=parts[0]["title"] if len(parts) == 1 else f"{len(parts)} benchmarks",
         facts=_facts(results),
@@ -93,10 +93,11 @@ def _page(
 
 
 @cache
-def _template() -> Template:
+def template(name: str) -> Template:
+    """A template that knows how sheets are shown."""
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     environment.filters.update(table=_table, heat=_heat, thousands="{:,}".format)
-    return environment.get_template("bench.html.j2")
+    return environment.get_template(name)
 
 
 def _table(sheet: Sheet) -> Markup:

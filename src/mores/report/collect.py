@@ -8,19 +8,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from mores.longform.collection import FEW, Collected, Collection, Fate, LanguageCount, Stage, categories
 from mores.longform.collection.numbers import Overlap, Size
+from mores.report.bench import template
 from mores.report.bench_answers import SURROGATES
 from mores.report.bench_charts import percent, shades
-from mores.report.charts import NOTHING, Cell, Head, heatmap, number, table
+from mores.report.charts import NOTHING, Cell, Head, number
 from mores.report.meta_sheets import Sheet
-from mores.report.page import TEMPLATES, asset, hash_of
+from mores.report.page import asset, hash_of
 
 CARDS = 500
 """Questions on one page."""
@@ -36,7 +35,7 @@ def collection_page(found: Collection, questions: Sequence[Collected], warning: 
     """The whole page; of the questions it holds some hundreds, the undecided and the dropped first."""
     style = Markup("\n").join(asset(name) for name in ("score.css", "charts.css", "meta.css", "bench.css"))
     script = asset("bench.js")
-    html = _template().render(
+    html = template("collect.html.j2").render(
         found=found,
         warning=warning,
         share=percent(found.kept / found.candidates if found.candidates else None),
@@ -53,21 +52,6 @@ def collection_page(found: Collection, questions: Sequence[Collected], warning: 
         script_hash=hash_of(script),
     )
     return SURROGATES.sub("\N{REPLACEMENT CHARACTER}", html)
-
-
-@cache
-def _template() -> Template:
-    environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
-    environment.filters.update(table=_table, heat=_heat, thousands="{:,}".format)
-    return environment.get_template("collect.html.j2")
-
-
-def _table(sheet: Sheet) -> Markup:
-    return table(sheet.rows, sheet.columns, sheet.cells, title=sheet.title)
-
-
-def _heat(sheet: Sheet) -> Markup:
-    return heatmap(sheet.rows, sheet.columns, sheet.cells, title=sheet.title)
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------
