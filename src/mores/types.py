@@ -21,6 +21,10 @@ DEFAULT_INSTRUCTION = "Generate a culturally correct text."
 Side = Literal["instruction", "text"]
 
 
+def _is_empty(value: tuple[object, ...]) -> bool:
+    return not value
+
+
 class Record(BaseModel):
     """Base of all records: immutable, and no field that we do not know."""
 
@@ -88,6 +92,17 @@ class Response(Record):
     failure: Failure | None = None
 
 
+class Evidence(Record):
+    """One passage that a search found."""
+
+    text: str
+    """The passage or snippet."""
+    title: str = ""
+    source: str = ""
+    """Where it stands: an address, or file and line."""
+    date: str = ""
+
+
 class Sample(Record):
     """One instruction and the text that was written for it: what a metric reads."""
 
@@ -100,6 +115,8 @@ class Sample(Record):
     """ISO 3166-1 alpha-2."""
     source: str | None = None
     """Where the sample comes from: a dataset, a model, a file."""
+    evidence: tuple[Evidence, ...] = Field((), exclude_if=_is_empty)
+    """What was looked up about it, for the metric to judge by."""
 
     def side(self, side: Side) -> str:
         """The instruction or the text."""
@@ -132,6 +149,8 @@ class Error(Record):
     type: str
     """Free words such as `stereotyping` or `misrepresentation`."""
     explanation: str = ""
+    evidence: tuple[int, ...] = Field((), exclude_if=_is_empty)
+    """What it rests on: numbers of the sample's evidence, from 1."""
 
     @property
     def located(self) -> bool:
@@ -167,6 +186,8 @@ class Judgement(Record):
     score: float | None = None
     """Eq. 1 of ExCAM: the sum of the severities, or p(R) when there is no error. Higher is better."""
     report: ErrorReport | None = None
+    evidence: tuple[Evidence, ...] = Field((), exclude_if=_is_empty)
+    """What the judge was shown with the sample: an error's number 1 is the first of it."""
     failure: Failure | None = None
     notes: tuple[str, ...] = ()
     """What a reader must know about this number, for example that p(R) could not be had."""

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.metric.prompt import STYLES, defuse, fence_mark, messages, prompt_hash
+from mores.metric.prompt import defuse, fence_mark, messages, prompt_hash
+from mores.models import STYLES
 from mores.types import Sample
 
 TEXTS = st.text(max_size=200)

@@ -19,7 +19,8 @@ from mores.search.replay import Recording, Replay
 
 
 def many(query: Query) -> Found:
-    return Found(evidence=tuple(Evidence(text=f"{query.text} {n}", source=f"s{n}") for n in range(8)))
+    text = writable(query).text  # searches give clean evidence, whatever they are asked
+    return Found(evidence=tuple(Evidence(text=f"{text} {n}", source=f"s{n}") for n in range(8)))
 
 
 def find(search: Search, queries: Sequence[Query], k: int = 5) -> list[Found]:

@@ -60,7 +60,7 @@ def test_a_report_is_read_as_it_was_written() -> None:
     written = parse_text(write_report(one.report, one.sample))
     assert not hasattr(written, "kind"), written
     assert align(written.errors, one.sample) == one.report.errors
-    assert write_report(gold("b").report, one.sample, summary=False) == '{"errors": []}'
+    assert write_report(gold("b").report, one.sample, summary=False) == '{"errors":[]}'
 
 
 # -- tokens ---------------------------------------------------------------------------------------------------

@@ -16,8 +16,7 @@ from mores.cache import store_path
 from mores.engine import Limits
 from mores.errors import ConfigError, ModelError, StoreError
 from mores.metric import Metric, Settings
-from mores.metric.prompt import STYLES
-from mores.models import Options, pull
+from mores.models import STYLES, Options, pull
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T", int, float)
@@ -35,8 +34,9 @@ _SERVING = [
                  help="Threads of the embedded server; give fewer than all beside other work  [default: all cores]."),
 ]  # fmt: skip
 _ASKING = [
-    click.option("--style", type=click.Choice(STYLES), default="guided", show_default=True,
-                 help="Prompt: as in the paper, with fences, or with fences and a guide to the report."),
+    click.option("--style", type=click.Choice(STYLES),
+                 help="Prompt: as in the paper, with fences, or with fences and a guide to the report"
+                      "  [default: the one that the model was tuned with, or guided]."),
     click.option("--constrain/--no-constrain", default=None,
                  help="Hold the model to the report's JSON schema  [default: for embedded only]."),
     click.option("--max-errors", type=click.IntRange(1),

@@ -6,7 +6,6 @@ import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -16,11 +15,11 @@ from mores.engine.loop import run as run_loop
 from mores.engine.store import opened
 from mores.errors import InputError
 from mores.io import sample_from
-from mores.metric.prompt import Style, messages, prompt_hash
-from mores.metric.schema import VERSION, WrittenReport, parse, report_schema, schema_hash
+from mores.metric.prompt import messages, prompt_hash
+from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
 from mores.metric.score import certainty, score
 from mores.metric.spans import align
-from mores.models import Completion, Model, Options, Request, open_model
+from mores.models import Completion, Model, Options, Request, Style, open_model
 from mores.signature import sign
 from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample
 
@@ -29,6 +28,7 @@ SampleLike = Sample | str | tuple[str, str] | Mapping[str, Any]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 NO_LOGPROBS = "the server gives no log-probabilities: an error-free report scores 0 instead of p(R)"
+NOT_THERE = "it cites evidence that it was not given; those numbers are left out"
 REPAIRED = "the first answer was no report; this one was written under the schema constraint"
 
 
@@ -36,8 +36,8 @@ REPAIRED = "the first answer was no report; this one was written under the schem
 class Settings:
     """How the model is asked."""
 
-    style: Style = "guided"
-    """The prompt: see `mores.metric.prompt`."""
+    style: Style | None = None
+    """The prompt, see `mores.metric.prompt`; None means the one that the model was tuned with, or `guided`."""
     constrain: bool | None = None
     """Whether the model is held to the schema as it writes; None leaves it to the model's kind."""
     max_errors: int | None = None
@@ -49,6 +49,8 @@ class Settings:
     seed: int | None = 0
     max_characters: int = 200_000
     """A longer sample is not sent: it becomes a failure."""
+    evidence: str = ""
+    """What was searched for the samples' evidence, for the signature."""
 
 
 @dataclass
@@ -66,6 +68,8 @@ class Metric:
     """Where answers are kept and looked up; None keeps nothing."""
     fresh: bool = False
     """Ask again what the store already knows."""
+    unsearched: dict[str, Failure] = field(default_factory=dict)
+    """By id: samples that were to be judged by evidence, and why none could be looked up; they are not judged."""
 
     def __post_init__(self) -> None:
         self.judge_model = open_model(self.model, self.options) if isinstance(self.model, str) else self.model
@@ -102,49 +106,47 @@ class Metric:
     def request(self, sample: Sample) -> Request:
         """What the model is asked about one sample."""
         s = self.settings
-        schema = self._schema if self._constrain else None
-        return Request(messages(sample, s.style), s.max_tokens, s.temperature, seed=s.seed, schema=schema)
+        schema = self._schema(len(sample.evidence)) if self._constrain else None
+        return Request(messages(sample, self.style), s.max_tokens, s.temperature, seed=s.seed, schema=schema)
 
     def read(self, answer: Answer) -> Judgement:
         """The judgement in an answer."""
         sample: Sample = answer.job.data
         if answer.completion is None:
             return self._failed(sample, answer.failure)
-        report = self.report(answer.completion, sample)
-        if isinstance(report, Failure):
-            return self._failed(sample, report)
+        written = parse(answer.completion)
+        if isinstance(written, Failure):
+            return self._failed(sample, written)
+        report = ErrorReport(
+            errors=align(written.errors, sample),
+            explanation=written.explanation,
+            certainty=certainty(answer.completion.logprobs),
+        )
         return Judgement(
             sample_id=sample.id,
             judge=self.judge_model.name,
             score=score(report),
             report=report,
-            notes=tuple(_notes(answer, report)),
-            signature=self.signature(report.certainty is not None),
+            evidence=sample.evidence,
+            notes=tuple(_notes(answer, written, report)),
+            signature=self.signature(report.certainty is not None, bool(sample.evidence)),
         )
 
-    def report(self, completion: Completion, sample: Sample) -> ErrorReport | Failure:
-        """The error report in a completion, with its spans located in the sample."""
-        written = parse(completion)
-        if isinstance(written, Failure):
-            return written
-        return ErrorReport(
-            errors=align(written.errors, sample),
-            explanation=written.explanation,
-            certainty=certainty(completion.logprobs),
-        )
-
-    def signature(self, with_logprobs: bool = True) -> str:
+    def signature(self, with_logprobs: bool = True, with_evidence: bool = False) -> str:
         """What must be the same for two scores to be comparable."""
         s = self.settings
+        with_evidence = with_evidence or bool(s.evidence)  # also where the search found nothing
+        evidence = {"evidence": s.evidence or "given"} if with_evidence else {}
         return sign(
             {
                 "metric": f"excam.{VERSION}",
                 "model": self.judge_model.identity,
-                "prompt": f"{s.style}.{prompt_hash(s.style)}",
-                "schema": schema_hash(self._schema if self._constrain else None),
+                "prompt": f"{self.style}.{prompt_hash(self.style, with_evidence)}",
+                "schema": schema_hash(self._schema() if self._constrain else None),
                 "decoding": f"t{s.temperature},max{s.max_tokens},seed{s.seed}",
                 "repair": "yes" if s.repair else "no",
                 "p": "mean-logprob" if with_logprobs else "none",
+                **evidence,
             }
         )
 
@@ -152,16 +154,24 @@ class Metric:
     def _constrain(self) -> bool:
         return self.judge_model.constrained if self.settings.constrain is None else self.settings.constrain
 
-    @cached_property
-    def _schema(self) -> dict[str, Any]:
-        return report_schema(self.settings.max_errors or (3 if self.judge_model.constrained else None))
+    @property
+    def style(self) -> Style:
+        """The prompt that is used."""
+        return self.settings.style or self.judge_model.style or "guided"
+
+    def _schema(self, evidence: int = 0) -> dict[str, Any]:
+        most = self.settings.max_errors or (3 if self.judge_model.constrained else None)
+        return report_schema(most, longest=LONGEST_TUNED if self.judge_model.style else LONGEST, evidence=evidence)
 
     def unsendable(self, sample: Sample) -> Failure | None:
         """Why a sample cannot be sent, if so."""
-        both, most = sample.instruction + sample.text, self.settings.max_characters
-        if len(both) > most:
-            reason = f"{len(both):,} characters are more than the limit of {most:,}; shorten or raise --max-characters"
-        elif _SURROGATE.search(both):
+        if failure := self.unsearched.get(sample.id):
+            return Failure(kind=failure.kind, reason=f"no evidence could be looked up: {failure.reason}")
+        shown = (part for one in sample.evidence for part in (one.title, one.date, one.text))
+        whole, most = "".join((sample.instruction, sample.text, *shown)), self.settings.max_characters
+        if len(whole) > most:
+            reason = f"{len(whole):,} characters are more than the limit of {most:,}; shorten or raise --max-characters"
+        elif _SURROGATE.search(whole):
             reason = "it holds half a character (a lone surrogate), which cannot be sent; repair the text"
         else:
             return None
@@ -170,15 +180,23 @@ class Metric:
     def _repair(self, job: Job, completion: Completion) -> Request | None:
         if self._constrain or isinstance(parse(completion), WrittenReport):
             return None
-        return self.request(job.data)._replace(schema=self._schema)
+        return self.request(job.data)._replace(schema=self._schema(len(job.data.evidence)))
 
     def _failed(self, sample: Sample, failure: Failure | None) -> Judgement:
-        return Judgement(sample_id=sample.id, judge=self.judge_model.name, failure=failure, signature=self.signature())
+        return Judgement(
+            sample_id=sample.id,
+            judge=self.judge_model.name,
+            evidence=sample.evidence,
+            failure=failure,
+            signature=self.signature(with_evidence=bool(sample.evidence)),
+        )
 
 
-def _notes(answer: Answer, report: ErrorReport) -> Iterator[str]:
+def _notes(answer: Answer, written: WrittenReport, report: ErrorReport) -> Iterator[str]:
     if answer.followed:
         yield REPAIRED
+    if any(len(one.evidence) < len(said.evidence) for one, said in zip(report.errors, written.errors, strict=True)):
+        yield NOT_THERE
     if report.certainty is None and not report.errors:
         yield NO_LOGPROBS
 

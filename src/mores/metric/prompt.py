@@ -5,21 +5,21 @@
 | `paper` | Table 5 as published |
 | `fenced` | Table 5, with both sides between marks that they cannot contain |
 | `guided` | the same, and what a report looks like: for models that were not tuned on it |
+
+A sample's evidence, where it has any, stands first, numbered, one passage on one line, so that none can pass for two.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
-from typing import Literal, get_args
 
-from mores.models.base import Message
-from mores.types import Sample
-
-Style = Literal["paper", "fenced", "guided"]
-STYLES: tuple[Style, ...] = get_args(Style)
+from mores.errors import ConfigError
+from mores.models.base import Message, Style
+from mores.types import Evidence, Sample
 
 _SLOT = re.compile(r"\{(Instruction|Text)\}")
 _CONTROL = re.compile(
@@ -34,19 +34,30 @@ def messages(sample: Sample, style: Style) -> tuple[Message, ...]:
     """What the judge is asked about one sample."""
     system, report = _text("system"), _text("report")
     if style == "paper":
+        if sample.evidence:
+            raise ConfigError("the paper's prompt has no place for evidence; use --style fenced or guided")
         return Message("system", system), Message("user", fill(report, sample.instruction, sample.text))
-    system = "\n".join([system, _text("fence"), *([_text("guide")] if style == "guided" else [])])
+    parts = {"fence": True, "guide": style == "guided", "evidence": bool(sample.evidence)}
+    system = "\n".join([system, *(_text(part) for part, wanted in parts.items() if wanted)])
     mark = fence_mark(sample)
-    sides = (f"<<<{mark}\n{defuse(side)}\n{mark}>>>" for side in (sample.instruction, sample.text))
-    return Message("system", system), Message("user", fill(report, *sides))
+    instruction, text, evidence = (
+        f"<<<{mark}\n{defuse(side)}\n{mark}>>>" for side in (sample.instruction, sample.text, _listed(sample.evidence))
+    )
+    before = f"Evidence: {evidence}\n" if sample.evidence else ""
+    return Message("system", system), Message("user", before + fill(report, instruction, text))
+
+
+def _listed(evidence: Sequence[Evidence]) -> str:
+    whole = (" · ".join(filter(None, (one.title, one.date, one.text))) for one in evidence)
+    return "\n".join(f"{number}. {' '.join(one.split())}" for number, one in enumerate(whole, 1))
 
 
 def fence_mark(sample: Sample) -> str:
-    """A code that occurs on neither side, so that neither can close the fence; the same for the same sample."""
-    both = f"{sample.instruction}\0{sample.text}"
+    """A code that occurs nowhere in it, so that nothing can close the fence; the same for the same sample."""
+    whole = "\0".join([sample.instruction, sample.text, *([_listed(sample.evidence)] if sample.evidence else [])])
     code, tries = "", 0
-    while not code or code in both.lower():
-        digest = blake2b(f"{tries}{both}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+    while not code or code in whole.lower():
+        digest = blake2b(f"{tries}{whole}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         code = digest[: 4 + tries // 4]  # short, because a mark stands in every prompt four times
         tries += 1
     return code
@@ -58,9 +69,9 @@ def defuse(text: str) -> str:
 
 
 @cache
-def prompt_hash(style: Style) -> str:
+def prompt_hash(style: Style, evidence: bool = False) -> str:
     """Eight digits that change when a word of the prompt does."""
-    blank = Sample(id="", instruction="", text="")
+    blank = Sample(id="", instruction="", text="", evidence=(Evidence(text=""),) if evidence else ())
     return blake2b(repr(messages(blank, style)).encode(), digest_size=4).hexdigest()
 
 

@@ -30,6 +30,8 @@ class WrittenError(BaseModel):
     explanation: str
     occurrence: Annotated[int, Field(ge=1, strict=True)] | None = None
     """Which of several occurrences of the quote is meant, counted from 1."""
+    evidence: tuple[Annotated[int, Field(ge=1, strict=True)], ...] = ()
+    """Numbers of the evidence that it rests on."""
 
 
 class WrittenReport(BaseModel):
@@ -41,8 +43,14 @@ class WrittenReport(BaseModel):
     explanation: str = ""
 
 
-def report_schema(most: int | None = None) -> dict[str, Any]:
-    """The JSON schema that constrains a model.
+LONGEST = 60
+"""Characters of a quote or explanation of a model that was not tuned, where lengths are limited."""
+LONGEST_TUNED = 400
+"""The same for one that was: it knows when to stop."""
+
+
+def report_schema(most: int | None = None, *, longest: int = LONGEST, evidence: int = 0) -> dict[str, Any]:
+    """The JSON schema that constrains a model that was given so many pieces of evidence.
 
     With `most`, the number of errors and all lengths are limited, and there is no summary, so that a small model
     cannot ramble on. Without, it has only what the strict mode of hosted servers knows.
@@ -53,15 +61,21 @@ def report_schema(most: int | None = None) -> dict[str, Any]:
 
     error = {
         "side": {"type": "string", "enum": ["instruction", "text"]},
-        "quote": text(60),
+        "quote": text(longest),
         "severity": {"type": "string", "enum": [str(s) for s in Severity]},
         "type": text(30),
-        "explanation": text(60),
+        **({"evidence": _numbers(evidence, most)} if evidence else {}),
+        "explanation": text(longest),
     }
     errors: dict[str, Any] = {"type": "array", "items": _object(error)}
     if most:
         return _object({"errors": errors | {"maxItems": most}})
     return _object({"errors": errors, "explanation": text(0)})
+
+
+def _numbers(evidence: int, most: int | None) -> dict[str, Any]:
+    numbers = {"type": "array", "items": {"type": "integer", "enum": list(range(1, evidence + 1))}}
+    return numbers | ({"maxItems": evidence} if most else {})
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

@@ -11,16 +11,20 @@ from mores.types import Error, ErrorReport, Sample
 
 
 def write_report(report: ErrorReport, sample: Sample, *, summary: bool = True) -> str:
-    """A report in JSON; `parse_text` and `align` make the same report of it again, but for its summary."""
+    """A report in JSON, without blanks, as the schema constraint of the embedded model has it.
+
+    `parse_text` and `align` make the same report of it again, but for its summary.
+    """
     written: dict[str, Any] = {"errors": [_written(error, sample) for error in report.errors]}
     if summary:
         written["explanation"] = report.explanation
-    return json.dumps(written, ensure_ascii=False)
+    return json.dumps(written, ensure_ascii=False, separators=(",", ":"))
 
 
 def _written(error: Error, sample: Sample) -> dict[str, Any]:
     fields: dict[str, Any] = {"side": error.side, "quote": error.quote, "severity": error.severity.value}
-    fields |= {"type": error.type, "explanation": error.explanation}
+    fields |= {"type": error.type} | ({"evidence": error.evidence} if sample.evidence else {})
+    fields |= {"explanation": error.explanation}
     nth = _occurrence(error, sample.side(error.side))
     return fields if nth is None else fields | {"occurrence": nth}
 

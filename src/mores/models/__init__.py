@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 
 from mores.errors import ConfigError
-from mores.models.base import Completion, Message, Model, Request
+from mores.models.base import STYLES, Completion, Message, Model, Request, Style
 
-__all__ = ["KINDS", "Completion", "Message", "Model", "Options", "Request", "open_model"]
+__all__ = ["KINDS", "STYLES", "Completion", "Message", "Model", "Options", "Request", "Style", "open_model"]
 
 
 @dataclass(frozen=True)

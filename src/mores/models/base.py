@@ -6,7 +6,11 @@ A kind of model is one file that offers one class of this protocol, and one line
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol, Self
+from typing import Any, Literal, NamedTuple, Protocol, Self, get_args
+
+Style = Literal["paper", "fenced", "guided"]
+"""The metric's prompts, see `mores.metric.prompt`."""
+STYLES: tuple[Style, ...] = get_args(Style)
 
 
 class Message(NamedTuple):
@@ -71,6 +75,10 @@ class Model(Protocol):
     @property
     def constrained(self) -> bool:
         """Whether it needs the schema constraint to write a report at all."""
+
+    @property
+    def style(self) -> Style | None:
+        """The metric's prompt that it was tuned with; None for a model that `mores train` did not make."""
 
     @property
     def warning(self) -> str | None:

@@ -23,8 +23,8 @@ import aiohttp
 import orjson
 
 from mores.errors import ConfigError, ModelError, Transient
-from mores.models import pull
-from mores.models.base import Completion, Request
+from mores.models import gguf, pull
+from mores.models.base import STYLES, Completion, Request, Style
 from mores.models.openai import OpenAIModel
 
 _UNTUNED = (
@@ -53,7 +53,7 @@ class EmbeddedModel(OpenAIModel):
         self.adapter = _existing(adapter)
         self.slots = slots
         self.context = context
-        self.warning = None if name or adapter else _UNTUNED
+        self.warning = self._warning()
         self._process: asyncio.subprocess.Process | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         super().__init__(name or "embedded", "http://127.0.0.1/v1", secrets.token_hex(16))
@@ -63,9 +63,19 @@ class EmbeddedModel(OpenAIModel):
         """The model's file; the default one is downloaded when it is first needed."""
         return pull.resolve(self._asked)
 
+    def _warning(self) -> str | None:
+        return None if self._asked or self.adapter else _UNTUNED
+
     @property
     def name(self) -> str:
         return f"embedded:{self._asked}" if self._asked else "embedded"
+
+    @cached_property
+    def style(self) -> Style | None:
+        """As the adapter's file says, or the model's own."""
+        path = self.adapter or (self.path if self._asked else None)
+        found = gguf.read_text(path, gguf.STYLE) if path else None
+        return found if found in STYLES else None
 
     @cached_property
     def identity(self) -> str:
@@ -191,6 +201,6 @@ def _existing(adapter: str | None) -> Path | None:
     if adapter is None:
         return None
     path = Path(adapter)
-    if path.is_file() and pull.is_gguf(path):
+    if path.is_file() and gguf.is_gguf(path):
         return path
     raise ConfigError(f"--adapter {adapter}: not a GGUF LoRA file; a PEFT folder goes with hf:PATH")

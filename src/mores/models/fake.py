@@ -20,7 +20,7 @@ from typing import Any, Self
 import orjson
 
 from mores.errors import ConfigError, Rejected
-from mores.models.base import Completion, Request
+from mores.models.base import Completion, Request, Style
 
 _CLEAN = '{"errors": [], "explanation": "No cultural error."}'
 
@@ -29,6 +29,7 @@ class FakeModel:
     """Answers with a function of the request."""
 
     constrained = False
+    style: Style | None = None
     warning = "fake: is not a model; its verdicts mean nothing"
     concurrency = 8
     timeout = 60.0

@@ -14,7 +14,7 @@ import aiohttp
 import orjson
 
 from mores.errors import ConfigError, ModelError, Rejected, Transient
-from mores.models.base import Completion, Request
+from mores.models.base import Completion, Request, Style
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _OVERLOADED = {429, 503, 529}
@@ -43,6 +43,10 @@ class OpenAIModel:
         self._url = f"{self.base_url}/chat/completions"
         self._length_field = "max_tokens"
         self._no_logprobs = False
+
+    @property
+    def style(self) -> Style | None:
+        return None
 
     @property
     def name(self) -> str:

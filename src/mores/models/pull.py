@@ -17,6 +17,7 @@ from pathlib import Path
 
 from mores.cache import models_folder
 from mores.errors import ConfigError, InputError, ModelError
+from mores.models.gguf import is_gguf
 
 
 @dataclass(frozen=True)
@@ -120,12 +121,6 @@ def _check(path: Path) -> None:
     found = sha256(path)
     if found != DEFAULT.sha256:
         raise ModelError(f"{path.name}: sha256 is {found}, expected {DEFAULT.sha256}; run `mores pull` again")
-
-
-def is_gguf(path: Path) -> bool:
-    """Whether a file begins as GGUF files do."""
-    with path.open("rb") as file:
-        return file.read(4) == b"GGUF"
 
 
 def _keep(path: Path, name: str | None = None) -> Path:

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol
 
-from mores.types import Failure, Record
+from mores.types import Evidence, Failure, Record
+
+__all__ = ["Evidence", "Found", "Query", "Search"]
 
 
 class Query(NamedTuple):
@@ -16,17 +18,6 @@ class Query(NamedTuple):
     """BCP 47."""
     region: str | None = None
     """ISO 3166-1 alpha-2."""
-
-
-class Evidence(Record):
-    """One result of a search."""
-
-    text: str
-    """The passage or snippet."""
-    title: str = ""
-    source: str = ""
-    """Where it stands: an address, or file and line."""
-    date: str = ""
 
 
 class Found(Record):

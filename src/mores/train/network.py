@@ -14,6 +14,18 @@ TARGETS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down
 """The linear maps of a layer, which get adapters."""
 
 
+PLAIN = (
+    "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n\n{% endfor %}"
+    "{% if add_generation_prompt %}assistant:{% endif %}"
+)
+"""The chat template of a model that has none: what `hf:` shows such a model. It is saved with the tuned one."""
+
+
+def _plain_template(tokenizer: Any) -> str:
+    first = tokenizer("x")["input_ids"][0]
+    return (tokenizer.bos_token if first == tokenizer.bos_token_id else "") + PLAIN
+
+
 def load(base: str, recipe: Recipe, *, gradients: bool = True) -> tuple[Any, Any]:
     """The model to tune and its tokenizer. Weights that are trained are kept in fp32, the others in the precision."""
     import torch
@@ -29,8 +41,7 @@ def load(base: str, recipe: Recipe, *, gradients: bool = True) -> tuple[Any, Any
         )
     except (OSError, ValueError) as error:
         raise ConfigError(f"--base {base}: transformers cannot load it: {str(error).splitlines()[0]}") from error
-    if not tokenizer.chat_template:
-        raise ConfigError(f"--base {base}: its tokenizer has no chat template; give a model that was tuned to follow")
+    tokenizer.chat_template = tokenizer.chat_template or _plain_template(tokenizer)
     model.config.use_cache = False
     if recipe.method == "lora" and gradients:
         model = _with_adapters(model, recipe)
@@ -84,15 +95,15 @@ def _attend(
     starts, longest = more["starts"], more["longest"]
     if query.is_cuda:
         rows = [each[0].transpose(0, 1) for each in (query, key, value)]
-        return _varlen(rows, starts, longest, scaling)[None], None
+        return _varlen(rows, starts, longest, scaling, more.get("sliding_window"))[None], None
     from torch.nn.functional import scaled_dot_product_attention
 
-    mask, shared = _mask(starts, query.shape[2]), query.shape[1] != key.shape[1]
+    mask, shared = _mask(starts, query.shape[2], more.get("sliding_window")), query.shape[1] != key.shape[1]
     found = scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scaling, enable_gqa=shared)
     return found.transpose(1, 2).contiguous(), None
 
 
-def _varlen(rows: list[Any], starts: Any, longest: int, scaling: float | None) -> Any:
+def _varlen(rows: list[Any], starts: Any, longest: int, scaling: float | None, window: int | None) -> Any:
     """Flash attention over examples of any length; the names of its options changed between releases of torch."""
     import torch
     from torch.nn.attention.varlen import varlen_attn
@@ -100,7 +111,11 @@ def _varlen(rows: list[Any], starts: Any, longest: int, scaling: float | None) -
     # Rotating positions leaves fp32 behind where the weights are, which flash attention does not know.
     query, key, value = (each if each.dtype != torch.float32 else each.bfloat16() for each in rows)
     times = query.shape[1] // key.shape[1]
-    more: dict[str, Any] = {"window_size": (-1, 0)} if "window_size" in _OPTIONS else {"is_causal": True}
+    if window is None or window >= longest:
+        window = 0  # which means none here
+    elif "window_size" not in _OPTIONS:
+        raise ConfigError(f"a model with windows of {window} tokens needs a newer torch; or set longest={window}")
+    more: dict[str, Any] = {"window_size": (window - 1, 0)} if "window_size" in _OPTIONS else {"is_causal": True}
     if "enable_gqa" in _OPTIONS:
         more["enable_gqa"] = times > 1
     elif times > 1:
@@ -108,13 +123,14 @@ def _varlen(rows: list[Any], starts: Any, longest: int, scaling: float | None) -
     return varlen_attn(query, key, value, starts, starts, longest, longest, scale=scaling, **more)
 
 
-def _mask(starts: Any, length: int) -> Any:
-    """Which tokens each token sees: those before it in the same example."""
+def _mask(starts: Any, length: int, window: int | None) -> Any:
+    """Which tokens each token sees: those before it in the same example, and in its window where there is one."""
     import torch
 
     places = torch.arange(length, device=starts.device)
     owner = torch.searchsorted(starts[1:].contiguous(), places.to(starts.dtype), right=True)
-    return (owner[:, None] == owner[None, :]) & (places[:, None] >= places[None, :])
+    back = places[:, None] - places[None, :]
+    return (owner[:, None] == owner[None, :]) & (back >= 0) & (back < (window or length))
 
 
 def save(model: Any, tokenizer: Any, folder: Path) -> None:

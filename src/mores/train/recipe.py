@@ -12,7 +12,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from mores.errors import InputError
-from mores.metric.prompt import Style
+from mores.models.base import Style
 from mores.types import Record
 
 

@@ -28,7 +28,7 @@ from functools import cached_property, partial
 from typing import NamedTuple, Self
 
 from mores.errors import ModelError, MoresError
-from mores.models.base import Completion, Request
+from mores.models.base import Completion, Request, Style
 from mores.models.hf.files import (
     adapter_files,
     adapter_folder,
@@ -38,6 +38,7 @@ from mores.models.hf.files import (
     local_folder,
     model_files,
     require,
+    tuned_style,
 )
 from mores.models.hf.load import has_gpu, load_network
 from mores.models.hf.network import Network
@@ -64,6 +65,7 @@ class HFModel:
         self.model = name
         self.adapter = adapter_folder(adapter)
         self._batch = batch
+        self.style: Style | None = tuned_style(self.adapter or self._folder)
         require("pip install 'mores[hf]'", "torch", "transformers", *(["peft"] if adapter else []))
         self._network: Network | None = None
         self._serving: asyncio.Task[None] | None = None

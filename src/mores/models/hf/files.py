@@ -5,11 +5,14 @@ from __future__ import annotations
 import importlib.util
 import json
 import re
+import tomllib
 from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
+from typing import cast
 
 from mores.errors import ConfigError
+from mores.models.base import STYLES, Style
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
 _SETTINGS = (
@@ -71,6 +74,20 @@ def adapter_folder(adapter: str | None) -> Path | None:
     if not any(folder.glob("adapter_model.*")):
         raise ConfigError(f"--adapter {adapter}: no weights in it; {fix}")
     return folder.resolve()
+
+
+def tuned_style(folder: Path | None) -> Style | None:
+    """The metric's prompt that `mores train` says it tuned the model of this folder with."""
+    recipe = folder / "recipe.toml" if folder else None
+    if recipe is None or not recipe.is_file():
+        return None
+    try:
+        found = tomllib.loads(recipe.read_text("utf-8")).get("style")
+    except (OSError, ValueError) as exc:
+        raise ConfigError(f"{recipe}: cannot be read ({first_line(exc)}); restore or remove it") from exc
+    if found not in STYLES:
+        raise ConfigError(f"{recipe}: style is {found!r}; expected one of {', '.join(STYLES)}")
+    return cast("Style", found)
 
 
 def model_files(folder: Path) -> list[Path]:

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from mores.errors import ConfigError, InputError
-from mores.models.hf.files import require
+from mores.models.gguf import STYLE
+from mores.models.hf.files import require, tuned_style
 from mores.train.gguf.adapter import Change, read_adapter
 from mores.train.gguf.layout import NORMED, Floats
 from mores.train.gguf.weights import FileWeights, Weights, check_same, open_weights
@@ -28,7 +29,7 @@ def export_adapter(adapter: Path, base: Path, out: Path, kind: str = "f16") -> N
     _check_kind(kind, [*_TYPES])
     weights = open_weights(base)
     found = read_adapter(adapter, weights)
-    _write_lora(out, weights.layout.architecture, found.changes, found.alpha, kind)
+    _write_lora(out, weights.layout.architecture, found.changes, found.alpha, kind, tuned_style(adapter))
 
 
 def export_merged(model_folder: Path, adapter: Path | None, base_gguf: Path, out: Path, kind: str) -> None:
@@ -43,6 +44,7 @@ def export_merged(model_folder: Path, adapter: Path | None, base_gguf: Path, out
     found = read_adapter(adapter, weights) if adapter else None
     with _Writer(out, base.layout.architecture) as file:
         file.copy(base, {} if kind == "like-base" else {"general.file_type": _FILE_TYPES[kind]})
+        file.say(tuned_style(adapter or (model_folder if model_folder.is_dir() else None)))
         for name, tensor in base.tensors.items():
             weight = weights.read(name)
             if found and name in found.changes:
@@ -74,7 +76,7 @@ def export_difference(model_folder: Path, base: Path, out: Path, rank: int, kind
             kept += own
     if not changes:
         raise InputError(f"{model_folder}: its maps are those of {base}; give the tuned model first")
-    _write_lora(out, origin.layout.architecture, changes, float(rank), kind)
+    _write_lora(out, origin.layout.architecture, changes, float(rank), kind, tuned_style(model_folder))
     return kept / total
 
 
@@ -122,12 +124,15 @@ def _check_kind(kind: str, known: Iterable[str]) -> None:
         raise ConfigError(f"{kind}: no such type of numbers; choose from {', '.join(known)}")
 
 
-def _write_lora(out: Path, architecture: str, changes: Mapping[str, Change], alpha: float, kind: str) -> None:
+def _write_lora(
+    out: Path, architecture: str, changes: Mapping[str, Change], alpha: float, kind: str, style: str | None
+) -> None:
     with _Writer(out, architecture) as file:
         file.writer.add_type("adapter")
         file.writer.add_string("adapter.type", "lora")
         file.writer.add_float32("adapter.lora.alpha", alpha)
         file.writer.add_file_type(_FILE_TYPES[kind])
+        file.say(style)
         for name, change in changes.items():
             file.add(f"{name}.lora_a", change.down, _TYPES[kind])
             file.add(f"{name}.lora_b", change.up, _TYPES[kind])
@@ -165,6 +170,11 @@ class _Writer:
                 self.writer.add_key_value(key, instead.get(key, field.contents()), field.types[0], inner)
         for key in instead.keys() - base.reader.fields.keys():
             self.writer.add_uint32(key, instead[key])
+
+    def say(self, style: str | None) -> None:
+        """The prompt that the model was tuned with, so that the metric asks with it."""
+        if style:
+            self.writer.add_string(STYLE, style)
 
     def add(self, name: str, weight: Floats, kind: str) -> None:
         """A weight in that type of numbers, or in the nearest that can be had."""
