@@ -25,6 +25,7 @@ import numpy as np
 from mores.culture import language, language_name
 from mores.language import check, detect
 from mores.language.paper import LEFT_OUT, TABLE_13, check_as_paper, detect_as_paper
+from mores.longform.answers import REFUSED
 
 MADE_UP = (
     "Why do people in my village plant rice before the first rain of the year?",
@@ -53,12 +54,12 @@ def read_questions(folder: Path) -> tuple[list[str], list[str]]:
 
 
 def read_answers(folder: Path) -> dict[tuple[str, str], tuple[list[str], list[str]]]:
-    """The answers and their languages, by kind of question and model."""
+    """The answers that were given and their languages, by kind of question and model."""
     found: dict[tuple[str, str], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     for kind, name, entry in read_entries(folder):
         for answer in entry["answers"]:
             text = answer["translations"].get(name, {}).get("text")
-            if text and answer["language"] == name:
+            if text and text.strip() not in REFUSED and answer["language"] == name:
                 texts, tags = found[kind, answer["prompting_state"]["model_name"]]
                 texts.append(text)
                 tags.append(language(name))

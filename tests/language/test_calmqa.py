@@ -16,6 +16,7 @@ import pytest
 from mores.culture import language
 from mores.language import check, detect
 from mores.language.paper import LEFT_OUT, TABLE_13, check_as_paper
+from mores.longform.answers import REFUSED
 
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data") / "calmqa"
 pytestmark = pytest.mark.skipif(
@@ -60,7 +61,8 @@ def answers() -> dict[str, list[tuple[str, str]]]:
     found = defaultdict(list)
     for name, entry in entries("agnostic"):
         for answer in entry["answers"]:
-            if answer["language"] == name and (text := text_of(answer, name)):
+            text = text_of(answer, name)
+            if answer["language"] == name and text and text.strip() not in REFUSED:
                 found[answer["prompting_state"]["model_name"]].append((language(name), text))
     return found
 
@@ -81,8 +83,8 @@ def test_questions_among_all_languages() -> None:
     texts, tags = questions()
     accuracy = by_language([one.language == tag for one, tag in zip(detect(texts), tags, strict=True)], tags)
     assert np.mean(list(accuracy.values())) >= 0.95
-    rundi = accuracy.pop("rn")  # many short questions would be the same in Kinyarwanda
-    assert rundi >= 0.7
+    rundi = accuracy.pop("rn")  # 33 of 39: some questions would be the same in Kinyarwanda
+    assert rundi >= 0.84
     assert min(accuracy.values()) >= 0.85
 
 

@@ -12,6 +12,7 @@ from mores.language.grams import keys
 from mores.language.letters import EAST_ASIAN, count_east_asian, rules_of
 from mores.language.model import Block, Model
 from mores.language.scripts import NAMES, SPACE
+from mores.language.spelling import MARK, PAIRS
 from mores.language.text import Ints, Segments
 
 Floats = npt.NDArray[np.float64]
@@ -54,10 +55,21 @@ def _block_scores(segments: Segments, chosen: Ints, script: str, block: Block) -
     nats, grams = np.zeros((len(chosen), len(languages))), np.zeros(len(chosen))
     if len(block.keys):
         nats[:, : len(block.languages)], grams[:] = _add_up(segments, chosen, block)
+        _weigh_spelling(segments, chosen, script, languages, nats)
     evidence = np.full(nats.shape, np.nan)
     for column, (_, weigh) in enumerate(rules, len(block.languages)):
         evidence[:, column] = [weigh(_letters(segments, place)) for place in chosen]
     return Scores(script, languages, chosen, nats, grams, evidence)
+
+
+def _weigh_spelling(segments: Segments, chosen: Ints, script: str, languages: tuple[str, ...], nats: Floats) -> None:
+    """Add what their spelling tells where two languages that are much alike are the likeliest."""
+    for pair in PAIRS:
+        if pair.script != script or not set(pair.languages) <= set(languages):
+            continue
+        columns = [languages.index(tag) for tag in pair.languages]
+        for row in np.flatnonzero(np.isin(nats.argmax(axis=1), columns)):
+            nats[row, columns] += np.array([0.5, -0.5]) * MARK * pair.lead(_letters(segments, chosen[row]))
 
 
 def _add_up(segments: Segments, chosen: Ints, block: Block) -> tuple[npt.NDArray[np.float32], Floats]:
