@@ -28,6 +28,7 @@ from mores.types import (
     DEFAULT_INSTRUCTION,
     Error,
     ErrorReport,
+    Evidence,
     Failure,
     FailureKind,
     Judgement,
@@ -36,6 +37,7 @@ from mores.types import (
     Severity,
 )
 
+PASSAGE = "expected 'text', and if you have them 'title', 'source' and 'date', all strings"
 ANY_TEXT = st.text(st.characters(exclude_categories=["Cs"])).filter(lambda text: bool(text) and not text.isspace())
 any_file = settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
 
@@ -161,6 +163,20 @@ def test_a_line_of_two_megabytes() -> None:
     assert [sample.text for name in ("a.jsonl", "a.csv") for sample in read_samples(name)] == [text, text]
 
 
+def test_evidence_in_json_lines() -> None:
+    rows = [["A fact.", {"text": "B", "title": "T", "source": "s", "date": None}], [], None]
+    put("a.jsonl", "\n".join(json.dumps({"text": "x", "evidence": row}) for row in rows))
+    first, empty, none = read_samples("a.jsonl")
+    assert first.evidence == (Evidence(text="A fact."), Evidence(text="B", title="T", source="s"))
+    assert empty.evidence == none.evidence == ()
+
+
+def test_a_column_of_that_name_is_another_matter() -> None:
+    put("a.csv", "text,evidence\nx,page 3\n")
+    pq.write_table(pa.Table.from_pylist([{"text": "x", "evidence": "page 3"}]), "a.parquet")
+    assert [sample.evidence for name in ("a.csv", "a.parquet") for sample in read_samples(name)] == [(), ()]
+
+
 # Messages
 
 
@@ -183,6 +199,22 @@ def test_a_line_of_two_megabytes() -> None:
         ('{"answer": "a", "response": "b"}', "'response' and 'answer' may each be the text; rename one to 'text'"),
         ('{"text": "x", "lang": "Germn"}', "unknown language 'Germn'; did you mean German (de)?"),
         ('{"text": "x", "country": "Irann"}', "unknown region 'Irann'; did you mean Iran (IR)?"),
+        ('{"text": "x", "evidence": "y"}', "'evidence' is a string, not an array; write [{\"text\": …}]"),
+        ('{"text": "x", "evidence": {"text": "y"}}', "'evidence' is an object, not an array; write [{\"text\": …}]"),
+        ('{"text": "x", "evidence": ["y", {"title": "z"}]}', f"evidence 2: text: Field required; {PASSAGE}"),
+        (
+            '{"text": "x", "evidence": [{"text": "y", "url": "z"}]}',
+            f"evidence 1: url: Extra inputs are not permitted; {PASSAGE}",
+        ),
+        (
+            '{"text": "x", "evidence": [{"text": 3}]}',
+            f"evidence 1: text: Input should be a valid string; {PASSAGE}",
+        ),
+        (
+            '{"text": "x", "evidence": [3]}',
+            f"evidence 1: the whole: Input should be a valid dictionary or instance of Evidence; {PASSAGE}",
+        ),
+        ('{"text": "x", "evidence": [" "]}', "evidence 1: the text is empty; fill it in or leave the passage out"),
         ("[1]", "not a JSON object; write one object per line"),
         (
             '{"text": NaN}',
@@ -684,7 +716,12 @@ def test_any_text_comes_back(name: str, write: Callable[[Path, list[str]], None]
 @any_file
 @given(texts=st.lists(ANY_TEXT, max_size=5))
 def test_any_sample_comes_back_from_our_own_writing(texts: list[str]) -> None:
-    samples = [Sample(id=str(n), text=text, instruction=text, source=text) for n, text in enumerate(texts)]
+    samples = [
+        Sample(
+            id=str(n), text=text, instruction=text, source=text, evidence=[Evidence(text=text, title=text)] * (n % 3)
+        )
+        for n, text in enumerate(texts)
+    ]
     with JsonlWriter("a.jsonl") as writer:
         for sample in samples:
             writer.write(sample)

@@ -321,3 +321,144 @@ def test_help_needs_no_heavy_library(mores: Run) -> None:
     done = subprocess.run([command()[0], "-c", probe], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
     assert mores("--help").returncode == 0
+
+
+# Evidence
+
+FACTS = [
+    {"text": "In Germany Schnitzel is eaten in many homes.", "title": "Schnitzel", "url": "https://example.org/s"},
+    {"text": "En France on mange du pain tous les jours.", "title": "Le pain"},
+]
+
+
+def scripted(path: str, cited: list[int]) -> str:
+    """A judge that finds the whole text of the first row wrong, and cites so; the others are clean."""
+    error = {"side": "text", "quote": "Schnitzel", "severity": "minor", "type": "t", "explanation": "e"}
+    found = json.dumps({"errors": [error | {"evidence": cited}], "explanation": ""})
+    rows = [{"contains": "Schnitzel\n", "answer": found}, {"contains": "", "answer": '{"errors": []}'}]
+    Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return f"fake:{path}"
+
+
+def test_evidence_is_looked_up_shown_to_the_judge_and_kept(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    put("facts.jsonl", FACTS)
+    arguments = ("--model", scripted("judge.jsonl", [1]), "--evidence", "facts.jsonl", "--passages", "1")
+    done = mores("score", "t.jsonl", *arguments, "--html", "p.html")
+    assert done.returncode == 0, done.stderr
+    first, second = judgements("t.judgements.jsonl")
+    assert [one.text for one in first.evidence] == [FACTS[0]["text"]]
+    assert [one.text for one in second.evidence] == [FACTS[1]["text"]]
+    assert (first.evidence[0].source, second.evidence[0].source) == ("https://example.org/s", "facts.jsonl:2")
+    assert first.report is not None
+    assert first.report.errors[0].evidence == (1,)
+    assert "|evidence:corpus:" in first.signature
+    assert ".k1.c300|" in first.signature
+    assert first.signature == second.signature
+    assert "searching: 2 of 2" in done.stderr
+    assert "[1] “Schnitzel” t" in done.stdout
+    assert "corpus:facts.jsonl, at most 1 passages" in Path("p.html").read_text()
+    shown = mores("show", "t.jsonl", "t.judgements.jsonl", "--html", "shown.html")
+    assert "[1] “Schnitzel” t" in shown.stdout
+    assert FACTS[0]["text"] in Path("shown.html").read_text()
+    assert sorted(path.name for path in Path().iterdir() if path.suffix == ".jsonl") == (
+        ["facts.jsonl", "judge.jsonl", "t.jsonl", "t.judgements.jsonl"]
+    )
+
+
+def test_a_row_may_bring_its_own_evidence(mores: Run) -> None:
+    Path("t.jsonl").write_text(json.dumps({**ROWS[0], "evidence": ["Its own."]}) + "\n" + json.dumps(ROWS[1]) + "\n")
+    model = scripted("judge.jsonl", [1, 2])
+    assert mores("score", "t.jsonl", "--model", model).returncode == 0
+    first, second = judgements("t.judgements.jsonl")
+    assert [one.text for one in first.evidence] == ["Its own."]
+    assert first.report is not None
+    assert first.report.errors[0].evidence == (1,)
+    assert first.notes == ("it cites evidence that it was not given; those numbers are left out",)
+    assert second.evidence == ()
+    assert mores("score", "t.jsonl", "--model", model, "--evidence", "fake:echo").returncode == 0
+    first, second = judgements("t.judgements.jsonl")
+    assert [one.text for one in first.evidence] == ["Its own."]
+    assert [one.text for one in second.evidence] == ["Que mange-t-on ? Du pain"]
+
+
+def test_a_failed_search_is_a_failure_in_its_place_and_no_verdict_without_evidence(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    recorded = {"query": "Que mange-t-on ? Du pain", "evidence": [{"text": "Du pain."}]}
+    Path("r.jsonl").write_text(json.dumps(recorded) + "\n")
+    done = mores("score", "t.jsonl", "--model", "fake:first-word", "--evidence", "replay:r.jsonl")
+    assert done.returncode == 0, done.stderr
+    first, second = judgements("t.judgements.jsonl")
+    assert (first.sample_id, first.score) == ("a", None)
+    assert first.failure is not None
+    assert first.failure.reason.startswith("no evidence could be looked up: replay:r.jsonl: ")
+    assert (second.sample_id, second.score) == ("b", -1)
+    assert "the search failed for 1 of 2 texts, which are not judged" in done.stderr
+    assert "not judged: 1 model" in done.stdout
+    done = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "fake:fail")
+    assert done.returncode == 1
+    assert "no text could be judged" in done.stderr
+
+
+def test_a_search_that_finds_nothing_is_no_failure(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    assert mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "fake:none").returncode == 0
+    found = judgements("t.judgements.jsonl")
+    assert [(j.evidence, j.failure) for j in found] == [((), None), ((), None)]
+    assert "|evidence:fake:none.k3.c300|" in found[0].signature
+
+
+def test_evidence_through_a_pipe(mores: Run) -> None:
+    done = mores("score", "-", "--model", "fake:first-word", "--evidence", "fake:echo", stdin="Guten Tag!\n")
+    assert json.loads(done.stdout)["evidence"][0]["text"] == "Guten Tag!"
+
+
+def test_the_papers_prompt_with_evidence_is_refused_before_anything_is_sent(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    # The one that brings evidence comes so late that the first would be answered before it is read.
+    Path("own.jsonl").write_text('{"text": "a"}\n' * 3000 + '{"text": "b", "evidence": ["c"]}\n')
+    with Server() as server:
+        reached = ("--model", "openai:x", "--base-url", server.url, "--style", "paper")
+        for arguments in (("t.jsonl", "--evidence", "fake:echo"), ("own.jsonl",)):
+            done = mores("score", *arguments, *reached)
+            assert done.returncode == 2
+            assert "use --style fenced or guided" in done.stderr
+        assert server.asked == []
+
+
+def test_dry_run_counts_the_searches(mores: Run) -> None:
+    Path("t.jsonl").write_text(json.dumps({**ROWS[0], "evidence": ["Its own."]}) + "\n" + json.dumps(ROWS[1]) + "\n")
+    put("facts.jsonl", FACTS)
+    local = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "facts.jsonl", "--dry-run")
+    assert "1 searches with corpus:facts.jsonl\n" in local.stdout
+    assert "2 calls would be sent; 0 answers are in the store already" in local.stdout
+    assert mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "facts.jsonl").returncode == 0
+    Path("t.judgements.jsonl").unlink()
+    again = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "facts.jsonl", "--dry-run")
+    assert "0 calls would be sent; 2 answers are in the store already" in again.stdout  # the same evidence was found
+    paid = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "serper", "--dry-run", "--json", "--fresh")
+    found = json.loads(paid.stdout)
+    assert (found["searches"], found["search_cost"], found["calls"]) == (1, 0.001, 2)
+    plain = json.loads(mores("score", "t.jsonl", "--model", "fake:clean", "--dry-run", "--json", "--fresh").stdout)
+    assert found["prompt_tokens"] >= plain["prompt_tokens"] + 3 * 300 // 4
+    assert "searches" not in plain
+    said = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "serper", "--dry-run").stdout
+    assert "1 searches with serper, at most $0.001" in said
+    assert not Path("t.judgements.jsonl").exists()
+
+
+@pytest.mark.parametrize(
+    ("evidence", "code", "words"),
+    [
+        ("nowhere.jsonl", 1, "nowhere.jsonl: no such file or folder"),
+        ("replay:nowhere.jsonl", 1, "nowhere.jsonl: no such file"),
+        ("serper:maps", 2, "there are serper and serper:boxes"),
+    ],
+)
+def test_a_wrong_search_is_found_out_first(mores: Run, evidence: str, code: int, words: str) -> None:
+    put("t.jsonl", ROWS)
+    done = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", evidence)
+    assert done.returncode == code
+    assert words in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not Path("t.judgements.jsonl").exists()

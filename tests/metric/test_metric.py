@@ -13,12 +13,12 @@ from mores.engine import Limits
 from mores.errors import InputError
 from mores.metric import Metric, SampleLike, Settings
 from mores.metric.estimate import estimate
-from mores.metric.metric import NO_LOGPROBS, REPAIRED
+from mores.metric.metric import NO_LOGPROBS, NOT_THERE, REPAIRED
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel
 from mores.models.openai import OpenAIModel
 from mores.signature import read_signature
-from mores.types import DEFAULT_INSTRUCTION, FailureKind, Sample
+from mores.types import DEFAULT_INSTRUCTION, Evidence, Failure, FailureKind, Sample
 from tests.engine.server import Server
 
 SCHNITZEL = ("What do Germans eat?", "No Germans like Schnitzel.")
@@ -169,3 +169,93 @@ def test_the_estimate_counts_what_is_new(tmp_path: Path) -> None:
     assert (found.calls, found.known, found.unsendable) == (1, 2, 1)
     assert found.cost == pytest.approx((found.prompt_tokens + 2 * 150) / 1e6)
     assert found.most == pytest.approx((found.prompt_tokens + 2 * 1024) / 1e6)
+
+
+# Evidence
+
+GIVEN = (Evidence(text="Many Germans like Schnitzel."), Evidence(text="Schnitzel is from Vienna."))
+ASKED = Sample(id="s", instruction=SCHNITZEL[0], text=SCHNITZEL[1], evidence=GIVEN)
+
+
+def citing(*cited: object) -> FakeModel:
+    """Finds an error for each list of numbers."""
+    error = {"side": "text", "quote": "No Germans", "severity": "minor", "type": "t", "explanation": ""}
+    written = {"errors": [error | {"evidence": numbers} for numbers in cited], "explanation": ""}
+    return FakeModel("citing", lambda _: Completion(json.dumps(written), (-0.5,)))
+
+
+def test_errors_cite_the_evidence_that_the_judgement_keeps() -> None:
+    [judgement] = Metric(citing([2], []), store=None).judge([ASKED])
+    assert judgement.report is not None
+    assert [error.evidence for error in judgement.report.errors] == [(2,), ()]
+    assert judgement.evidence == GIVEN
+    assert judgement.notes == ()
+
+
+def test_citations_of_what_is_not_there_are_left_out_with_a_note() -> None:
+    [judgement] = Metric(citing([2, 3, 1, 99]), store=None).judge([ASKED])
+    assert judgement.report is not None
+    assert judgement.report.errors[0].evidence == (2, 1)
+    assert judgement.notes == (NOT_THERE,)
+    [without] = Metric(citing([1]), store=None).judge([SCHNITZEL])
+    assert without.report is not None
+    assert (without.report.errors[0].evidence, without.notes) == ((), (NOT_THERE,))
+
+
+def test_the_constraint_knows_how_much_evidence_there_is() -> None:
+    metric = Metric(citing([]), Settings(constrain=True), store=None)
+    for sample, numbers in ((ASKED, [1, 2]), (ASKED.model_copy(update={"evidence": GIVEN[:1]}), [1])):
+        schema = metric.request(sample).schema
+        assert schema is not None
+        error = schema["properties"]["errors"]["items"]["properties"]
+        assert error["evidence"]["items"]["enum"] == numbers
+    plain = metric.request(Sample(id="s", text="x")).schema
+    assert plain is not None
+    assert "evidence" not in json.dumps(plain)
+
+
+def test_the_signature_says_what_was_searched() -> None:
+    plain, searched = Metric("fake:clean", store=None), Metric("fake:clean", Settings(evidence="c.k3"), store=None)
+    [without], [given] = plain.judge(["x"]), plain.judge([ASKED])
+    [found], [nothing] = searched.judge([ASKED]), searched.judge(["x"])
+    # As it was before there was evidence.
+    assert without.signature.startswith(
+        "metric:excam.1|model:fake:clean|prompt:guided.921768c1|schema:none|decoding:t0.0,max1024,seed0|repair:no"
+        "|p:mean-logprob|mores:"
+    )
+    assert read_signature(given.signature)["evidence"] == "given"
+    assert read_signature(found.signature)["evidence"] == "c.k3"
+    assert given.signature != without.signature != found.signature
+    # One run, one signature: that nothing was found for a text is part of how it was judged.
+    assert nothing.signature == found.signature
+
+
+def test_a_text_whose_search_failed_is_not_judged() -> None:
+    lost = Failure(kind=FailureKind.MODEL, reason="no connection")
+    metric = Metric("fake:first-word", store=None, unsearched={"s": lost})
+    failed, judged = metric.judge([ASKED, Sample(id="t", text="x")])
+    assert failed.score is None
+    assert failed.failure == Failure(kind=FailureKind.MODEL, reason="no evidence could be looked up: no connection")
+    assert judged.score == -1
+
+
+def test_half_a_character_or_too_much_evidence_is_not_sent() -> None:
+    half = ASKED.model_copy(update={"evidence": (Evidence(text="x", title="half \ud83d"),)})
+    long = ASKED.model_copy(update={"evidence": (Evidence(text="x" * 2000),)})
+    metric = Metric("fake:clean", Settings(max_characters=1000), store=None)
+    reasons = [one.failure.reason for one in metric.judge([half, long]) if one.failure]
+    assert len(reasons) == 2
+    assert "lone surrogate" in reasons[0]
+    assert "2,046 characters" in reasons[1]  # 20 of the instruction, 26 of the text
+
+
+def test_repair_keeps_the_evidence() -> None:
+    asked: list[Request] = []
+
+    def answer(request: Request) -> Completion:
+        asked.append(request)
+        return Completion('{"errors": []}' if request.schema else "Fine.", (-0.5,))
+
+    Metric(FakeModel("x", answer), Settings(repair=True), store=None).judge([ASKED])
+    assert asked[1].schema is not None
+    assert '"enum": [1, 2]' in json.dumps(asked[1].schema)

@@ -6,15 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mores.errors import ConfigError
 from mores.metric.prompt import defuse, fence_mark, messages, prompt_hash
 from mores.models import STYLES
-from mores.types import Sample
+from mores.types import Evidence, Sample
 
 TEXTS = st.text(max_size=200)
 
 
-def sample(instruction: str, text: str) -> Sample:
-    return Sample(id="x", instruction=instruction, text=text)
+def sample(instruction: str, text: str, *evidence: Evidence) -> Sample:
+    return Sample(id="x", instruction=instruction, text=text, evidence=evidence)
 
 
 def test_the_paper_style_is_table_5_as_published() -> None:
@@ -71,3 +72,78 @@ def test_control_tokens_are_broken_up_invisibly(token: str) -> None:
 
 def test_the_hash_tells_styles_apart() -> None:
     assert len({prompt_hash(style) for style in STYLES}) == len(STYLES)
+
+
+# Evidence
+
+FOOD = (
+    Evidence(text="Schnitzel is\nliked.", title="Food", date="2020", source="food.txt:3"),
+    Evidence(text="So\u2028so."),
+)
+EVIDENCES = st.lists(st.builds(Evidence, text=TEXTS, title=TEXTS, date=TEXTS), min_size=1, max_size=4)
+
+
+def test_without_evidence_the_prompt_is_as_it_was() -> None:
+    user = messages(sample("What do Germans eat?", "Schnitzel."), "guided")[1].content
+    assert user == (
+        "Please judge the following instruction and generated text:\n"
+        "Instruction: <<<5b16\nWhat do Germans eat?\n5b16>>>\n"
+        "Text: <<<5b16\nSchnitzel.\n5b16>>>\n"
+        "Return an error report in JSON format."
+    )
+    # What a tuned model was tuned with, and what signatures of earlier runs say.
+    assert {style: prompt_hash(style) for style in STYLES} == (
+        {"paper": "da89a626", "fenced": "2d8641fb", "guided": "921768c1"}
+    )
+
+
+def test_evidence_stands_first_numbered_and_one_passage_on_a_line() -> None:
+    system, user = messages(sample("What do Germans eat?", "Schnitzel.", *FOOD), "fenced")
+    assert user.content == (
+        "Evidence: <<<98e5\n1. Food · 2020 · Schnitzel is liked.\n2. So so.\n98e5>>>\n"
+        "Please judge the following instruction and generated text:\n"
+        "Instruction: <<<98e5\nWhat do Germans eat?\n98e5>>>\n"
+        "Text: <<<98e5\nSchnitzel.\n98e5>>>\n"
+        "Return an error report in JSON format."
+    ).replace("98e5", fence_mark(sample("What do Germans eat?", "Schnitzel.", *FOOD)))
+    without = messages(sample("What do Germans eat?", "Schnitzel."), "fenced")[0].content
+    assert system.content.startswith(without + "\n")
+    assert '"evidence"' in system.content.removeprefix(without)
+
+
+@given(TEXTS, TEXTS, EVIDENCES)
+def test_no_evidence_can_close_the_fence_or_pass_for_two(instruction: str, text: str, evidence: list[Evidence]) -> None:
+    one = sample(instruction, text, *evidence)
+    mark = fence_mark(one)
+    user = messages(one, "guided")[1].content
+    assert user.count(f"<<<{mark}\n") == user.count(f"\n{mark}>>>") == 3
+    assert user.lower().count(mark) == 6
+    listed = user.removeprefix(f"Evidence: <<<{mark}\n").partition(f"\n{mark}>>>")[0]
+    assert [line.partition(".")[0] for line in listed.splitlines()] == [str(n + 1) for n in range(len(evidence))]
+
+
+def test_evidence_that_guesses_the_mark_gets_another() -> None:
+    every_short_code = Evidence(text=" ".join(f"{n:04X}" for n in range(1 << 16)))
+    assert fence_mark(sample("a", "b", every_short_code)) not in every_short_code.text.lower()
+
+
+def test_control_tokens_in_evidence_are_broken_up() -> None:
+    user = messages(sample("a", "b", Evidence(text="x <|im_end|> y", title="</s>")), "guided")[1].content
+    assert "<|im_end|>" not in user
+    assert "</s>" not in user
+
+
+def test_slots_in_evidence_are_not_filled() -> None:
+    user = messages(sample("a", "secret", Evidence(text="{Text} {Instruction}")), "fenced")[1].content
+    assert user.count("secret") == 1
+    assert "1. {Text} {Instruction}" in user
+
+
+def test_the_papers_prompt_has_no_place_for_evidence() -> None:
+    with pytest.raises(ConfigError, match="use --style fenced or guided"):
+        messages(sample("a", "b", *FOOD), "paper")
+
+
+def test_the_hash_tells_evidence_from_none() -> None:
+    assert prompt_hash("guided", evidence=True) != prompt_hash("guided")
+    assert prompt_hash("fenced", evidence=True) != prompt_hash("guided", evidence=True)

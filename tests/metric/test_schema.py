@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -127,3 +128,40 @@ def test_the_schema_fits_the_parser_and_its_bounds_are_its_own() -> None:
     assert bounded["properties"]["errors"]["maxItems"] == 3
     assert schema_hash(free) != schema_hash(bounded) != schema_hash(report_schema(2))
     assert schema_hash(None) == "none"
+
+
+# Evidence
+
+
+def numbers(schema: Mapping[str, Any]) -> Any:
+    return schema["properties"]["errors"]["items"]["properties"].get("evidence")
+
+
+def test_the_schema_has_numbers_only_with_evidence() -> None:
+    assert numbers(report_schema()) is numbers(report_schema(3)) is None
+    assert report_schema(3) == report_schema(3, evidence=0)
+    free, bounded = report_schema(evidence=2), report_schema(3, evidence=2)
+    assert numbers(free) == {"type": "array", "items": {"type": "integer", "enum": [1, 2]}}
+    assert numbers(bounded) == {"type": "array", "items": {"type": "integer", "enum": [1, 2]}, "maxItems": 2}
+    assert set(free["properties"]["errors"]["items"]["required"]) == {*ERROR, "evidence"}
+
+
+def test_numbers_stand_before_the_explanation() -> None:
+    # A model that writes in this order first says what it rests on, and then why.
+    order = list(report_schema(3, evidence=1)["properties"]["errors"]["items"]["properties"])
+    assert order.index("evidence") == order.index("explanation") - 1
+
+
+@pytest.mark.parametrize("cited", [[], [1], [3, 1, 3]])
+def test_numbers_are_read_as_they_were_written(cited: list[int]) -> None:
+    found = parse_text(report(ERROR | {"evidence": cited}))
+    assert isinstance(found, WrittenReport)
+    assert found.errors[0].evidence == tuple(cited)
+
+
+@pytest.mark.parametrize("cited", [[0], [-1], ["1"], [1.0], [True], 1, "1", None, [[1]]])
+def test_anything_else_is_no_number(cited: object) -> None:
+    found = parse_text(report(ERROR | {"evidence": cited}))
+    assert isinstance(found, Failure)
+    assert found.kind is FailureKind.SCHEMA
+    assert "errors.0.evidence" in found.reason

@@ -11,7 +11,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from mores.types import Error, FailureKind, Sample, Severity, Side
+from mores.types import Error, Evidence, FailureKind, Sample, Severity, Side
 from tests.browser import Browser, Page, pixels
 from tests.report.conftest import Show
 from tests.report.samples import PAIRS, SIGNATURE, Pair, failed, found, judged
@@ -538,3 +538,75 @@ def test_the_browser_reports_what_goes_wrong(browser: Browser) -> None:
     with pytest.raises(LookupError, match="no element matches #none"):
         page.click("#none")
     page.close()
+
+
+# Evidence
+
+RESTS = Sample(id="rests", language="en", text="Chopsticks stand upright in the rice.")
+PASSAGES = (
+    Evidence(
+        text="They stand so at funerals.", title="Table manners", source="https://example.org/a?b=1&c", date="2020"
+    ),
+    Evidence(text=HOSTILE, title=HOSTILE, source="javascript:window.hacked = 3"),
+    Evidence(text="Nobody cites this."),
+)
+
+
+def resting() -> Pair:
+    """Two errors, one located and one not, that rest on the first two passages."""
+    located = found(RESTS, "upright", Severity.MAJOR, "wrong norm", "It is rude.").model_copy(update={"evidence": (1,)})
+    gone = Error(side="text", quote="gone", severity=Severity.MINOR, type="t", evidence=(1, 2))
+    _, judgement = judged(RESTS, located, gone)
+    return RESTS, judgement.model_copy(update={"evidence": PASSAGES})
+
+
+def test_evidence_is_listed_with_number_title_text_and_source(show: Show) -> None:
+    page = show([resting()])
+    assert page.evaluate("document.querySelector('details.evidence').open") is True
+    assert page.evaluate("document.querySelector('.evidence summary').textContent") == "Evidence (3, 2 cited)"
+    rows = page.evaluate("[...document.querySelectorAll('.evidence li')].map((row) => row.innerText.split('\\n'))")
+    lines = [[line for line in row if line] for row in rows]
+    assert lines[0] == [
+        "[1]", "Table manners", "They stand so at funerals.", "2020 · https://example.org/a?b=1&c",
+        "cited for “upright”, “gone”",
+    ]  # fmt: skip
+    assert lines[1][:3] == ["[2]", HOSTILE, HOSTILE]
+    assert lines[2] == ["[3]", "Nobody cites this."]
+    assert page.evaluate("document.querySelector('.unlocated .cited').textContent") == "[1] [2]"
+
+
+def test_a_source_is_a_link_only_where_it_is_of_the_web_and_nothing_hostile_runs(show: Show) -> None:
+    page = show([resting()])
+    links = page.evaluate("[...document.querySelectorAll('.card a')].map((a) => [a.href, a.rel, a.target])")
+    assert links == [["https://example.org/a?b=1&c", "noopener noreferrer nofollow", "_blank"]]
+    assert page.evaluate("document.querySelectorAll('.card script, .card img').length") == 0
+    assert page.evaluate("window.hacked === undefined")
+
+
+def test_the_popover_shows_what_an_error_rests_on(show: Show) -> None:
+    page = show([resting()])
+    page.hover("mark")
+    words = popover(page)
+    assert "wrong norm" in words
+    assert "[1] They stand so at funerals." in words
+    assert "Nobody cites this." not in words
+
+
+def test_evidence_that_nobody_cites_is_folded_and_found_by_search(show: Show) -> None:
+    sample, judgement = judged(Sample(id="clean", text="Fine."))
+    clean = sample, judgement.model_copy(update={"evidence": PASSAGES[2:]})
+    page = show([clean, judged(Sample(id="bare", text="Fine."))])
+    assert page.evaluate("[...document.querySelectorAll('details.evidence')].map((d) => d.open)") == [False]
+    choose(page, "q", "nobody cites")
+    page.wait("document.getElementById('count').textContent === 'Showing 1 of 2'")
+
+
+@pytest.mark.parametrize("width", [320, 1280])
+def test_evidence_is_not_wider_than_the_window(show: Show, width: int) -> None:
+    sample, judgement = resting()
+    long = Evidence(text="x" * 3000, title="y" * 400, source="https://example.org/" + "z" * 1500, date="d" * 200)
+    page = show([(sample, judgement.model_copy(update={"evidence": (long, long)}))], width=width, height=740)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    page.hover("mark")
+    popover(page)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")

@@ -14,7 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mores.report.page import TEMPLATES, page
-from mores.types import Error, FailureKind, Judgement, Sample, Severity
+from mores.types import Error, Evidence, FailureKind, Judgement, Sample, Severity
 from tests.report.samples import PAIRS, SIGNATURE, Pair, failed, found, judged
 
 HOSTILE = "</script><script>window.hacked = 1; alert(1)</script><img src=x onerror=alert(1)>"
@@ -185,3 +185,54 @@ def test_a_span_without_its_quote_is_shown_as_not_found() -> None:
 def test_unknown_codes_are_shown_as_they_are() -> None:
     card = cards(page([judged(Sample(id="a", text="a", language="Klingonish", region="??"))], title="t"))[0]
     assert (card["languageName"], card["regionName"], card["rtl"]) == ("Klingonish", "??", False)
+
+
+def with_evidence(*evidence: Evidence) -> Pair:
+    sample, judgement = judged(Sample(id="a", text="x"))
+    return sample, judgement.model_copy(update={"evidence": evidence})
+
+
+def test_evidence_and_what_cites_it_are_in_the_data() -> None:
+    sample = Sample(id="a", text="wrong")
+    error = found(sample, "wrong", Severity.MINOR, "t", "").model_copy(update={"evidence": (2, 1, 2)})
+    _, judgement = judged(sample, error)
+    passages = (Evidence(text="First.", title="T", source="https://example.org/a?b=1&c"), Evidence(text="Second."))
+    [card] = cards(page([(sample, judgement.model_copy(update={"evidence": passages}))], title="t"))
+    assert card["errors"][0]["evidence"] == [2, 1]
+    assert [(one["text"], one["title"], one["link"]) for one in card["evidence"]] == (
+        [("First.", "T", True), ("Second.", "", False)]
+    )
+
+
+def test_the_sample_has_evidence_where_the_judgement_has_none() -> None:
+    sample = Sample(id="a", text="x", evidence=(Evidence(text="Its own."),))
+    [card] = cards(page([judged(sample)], title="t"))
+    assert [one["text"] for one in card["evidence"]] == ["Its own."]
+    [seen] = cards(page([(sample, with_evidence(Evidence(text="Looked up."))[1])], title="t"))
+    assert [one["text"] for one in seen["evidence"]] == ["Looked up."]  # what the judge saw
+
+
+@pytest.mark.parametrize(
+    "source",
+    ["javascript:alert(1)", "data:text/html,x", "//example.org", "facts.jsonl:3", "https://", "http://a b/", "file:///x",
+     "https://good.example@evil.example/", "JAVASCRIPT:alert(1)//https://x.example", ""],
+)  # fmt: skip
+def test_only_addresses_of_the_web_are_links(source: str) -> None:
+    [card] = cards(page([with_evidence(Evidence(text="x", source=source))], title="t"))
+    assert (card["evidence"][0]["source"], card["evidence"][0]["link"]) == (source, False)
+
+
+def test_hostile_evidence_cannot_leave_the_data_block() -> None:
+    hostile = Evidence(text=HOSTILE, title=HOSTILE, source=HOSTILE, date=HOSTILE)
+    html = page([with_evidence(hostile)], title="t")
+    assert html.count("<script") == html.count("</script>") == 2
+    assert "<img" not in html
+    assert cards(html)[0]["evidence"][0]["text"] == HOSTILE
+
+
+def test_endless_evidence_is_cut() -> None:
+    endless = Evidence(text="word " * 10_000, title="t" * 10_000)
+    html = page([with_evidence(endless)], title="t")
+    shown = cards(html)[0]["evidence"][0]
+    assert len(shown["text"]) <= len(shown["title"]) == 2000
+    assert shown["text"].endswith("word…")

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from mores.report.table import Summary, Tally, plain, rank, show_score, show_summary, summary, table
-from mores.types import Failure, FailureKind, Judgement, Sample, Severity
+from mores.report.table import Summary, Tally, cited, plain, rank, show_score, show_summary, summary, table
+from mores.types import Error, Failure, FailureKind, Judgement, Sample, Severity
 from tests.report.samples import PAIRS, Pair, failed, found, judged
 
 
@@ -179,3 +179,19 @@ def test_a_long_text_leaves_the_other_columns_alone(width: int) -> None:
 
 def test_colours_do_not_carry_the_meaning_alone() -> None:
     assert "1 major, 2 minor" in printed(table(PAIRS), 160, colour=True)
+
+
+def test_the_first_error_shows_what_it_rests_on_also_in_a_narrow_terminal() -> None:
+    sample, judgement = one("a", quote="a long quote " * 5)
+    assert judgement.report is not None
+    first = judgement.report.errors[0].model_copy(update={"evidence": (3, 1, 3)})
+    report = judgement.report.model_copy(update={"errors": (first,)})
+    for width in (120, 60):
+        assert "[3][1] “a long" in printed(table([(sample, judgement.model_copy(update={"report": report}))]), width)
+    assert "[" not in printed(table([(sample, judgement)]))
+
+
+def test_citations() -> None:
+    error = Error(side="text", quote="x", severity=Severity.MINOR, type="t")
+    assert cited(error) == ""
+    assert cited(error.model_copy(update={"evidence": (2, 10, 2)})) == "[2][10]"

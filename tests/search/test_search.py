@@ -11,7 +11,7 @@ import pytest
 from mores.engine import Counts, Limits
 from mores.engine.loop import run
 from mores.errors import ConfigError
-from mores.search import KINDS, Found, Options, Query, Search, open_search, search_cost
+from mores.search import KINDS, Found, Options, Query, Search, open_search, search_cost, search_or_corpus
 from tests.search.server import KEY, Server
 
 
@@ -98,7 +98,26 @@ def test_cost() -> None:
     assert search_cost("corpus:x", 1000, 10) == 0.0
 
 
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("documents.jsonl", "corpus:documents.jsonl"),
+        ("some/folder", "corpus:some/folder"),
+        ("corpus:documents.jsonl", "corpus:documents.jsonl"),
+        ("serper", "serper"),
+        ("serper:boxes", "serper:boxes"),
+        ("replay:searches.jsonl", "replay:searches.jsonl"),
+        ("C:\\documents", "corpus:C:\\documents"),
+        ("replay", "corpus:replay"),
+    ],
+)
+def test_a_path_means_a_corpus(name: str, meant: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("replay").mkdir()  # a folder of that name is what a person means
+    assert search_or_corpus(name) == meant
+
+
 def test_the_package_loads_no_backend() -> None:
     code = "import sys, mores.search; print([m for m in sys.modules if m.startswith('mores.search.')])"
     loaded = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
-    assert loaded.strip() == "['mores.search.base', 'mores.search.stream']"
+    assert loaded.strip() == "['mores.search.base', 'mores.search.stream', 'mores.search.ground']"

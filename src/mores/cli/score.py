@@ -6,7 +6,8 @@ import json
 import tempfile
 from collections.abc import Iterator
 from contextlib import ExitStack, aclosing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -15,7 +16,7 @@ import click
 from rich.console import Console
 
 from mores.cli import options
-from mores.cli.progress import Bar
+from mores.cli.progress import Bar, stage
 from mores.engine import Counts
 from mores.engine.cost import Price, price_of
 from mores.engine.loop import run
@@ -24,8 +25,11 @@ from mores.io import FORMATS, JsonlWriter, check_samples, read_records, read_sam
 from mores.metric import Metric
 from mores.metric.estimate import Estimate, estimate
 from mores.report.page import page
-from mores.report.table import Summary, Tally, show_summary, table
-from mores.types import Judgement, Sample
+from mores.report.table import Summary, Tally, plain, show_summary, table
+from mores.search import Options as SearchOptions
+from mores.search import Search, ground, open_search, search_cost, search_or_corpus
+from mores.search.ground import CHARACTERS
+from mores.types import Evidence, Judgement, Sample
 
 
 @dataclass(frozen=True)
@@ -37,17 +41,52 @@ class _Input:
     format: str | None
     count: int
     bad: int
+    grounded: Path | None = None
+    """The same texts with what was looked up about them."""
+    evidence: str = ""
+    """Where it was looked up."""
 
     def samples(self) -> Iterator[Sample]:
         """The texts that were there at the check, also when the file has grown since."""
+        if self.grounded:
+            return read_records(self.grounded, Sample)
         on_bad = (lambda _: None) if self.bad else None
         return islice(read_samples(self.path, format=self.format, on_bad=on_bad), self.count)
+
+
+@dataclass(frozen=True)
+class _Lookup:
+    """Where evidence for the texts is looked up, and how much of it."""
+
+    name: str
+    k: int
+
+    def cost(self, source: _Input) -> float:
+        """US dollars at most: what is kept of earlier searches costs nothing."""
+        return search_cost(self.name, self.searches(source), self.k)
+
+    def searches(self, source: _Input) -> int:
+        """One for each text that brings no evidence of its own."""
+        return sum(not sample.evidence for sample in source.samples())
 
 
 @click.command()
 @click.argument("texts", metavar="TEXTS")
 @click.option("--out", metavar="FILE", help="Judgements as JSON lines; - for stdout  [default: NAME.judgements.jsonl].")
 @click.option("--html", metavar="FILE", help="Also write one self-contained page that shows every text and its errors.")
+@click.option(
+    "--evidence",
+    metavar="SEARCH",
+    help="Look each text up first and show the judge what is found: a file or folder of documents, serper or "
+    "replay:FILE. Each error then cites what it rests on.",
+)
+@click.option(
+    "--passages",
+    default=3,
+    show_default=True,
+    type=click.IntRange(1, 20),
+    help="Most pieces of evidence for each text.",
+)
 @click.option(
     "--format",
     "format_",
@@ -68,16 +107,21 @@ def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_jso
     judge's certainty, between 0 and 1, when it finds none. A run that was stopped goes on where it was.
     """  # fmt: skip
     out, html, price = given.pop("out"), given.pop("html"), given.pop("price")
+    evidence, passages = given.pop("evidence"), given.pop("passages")
+    lookup = _Lookup(search_or_corpus(evidence), passages) if evidence else None
     metric = options.metric(given)
     rates = price_of(metric.judge_model.name, price)
     target = out or ("-" if texts == "-" else f"{Path(texts).stem}.judgements.jsonl")
     _check_places(texts, target, html)
     with ExitStack() as stack:
         source = _check(stack, texts, format_, skip_bad)
+        _check_style(metric, source, lookup)
         stack.enter_context(options.run_of(metric))
         if dry_run:
-            print_estimate(estimate(metric, metric.jobs(source.samples()), rates), as_json)
+            _dry_run(stack, metric, source, lookup, rates, as_json)
             return
+        if lookup:
+            source = _look_up(stack, metric, source, lookup)
         kept = _judge(stack, metric, source, rates, target)
         summary = _show(metric, source, kept, html, target, as_json)
     if not summary.judged:
@@ -107,6 +151,40 @@ def _check(stack: ExitStack, texts: str, format_: str | None, skip_bad: bool) ->
     if not found.count:
         raise InputError(f"{texts}: there is no text in it")
     return _Input("standard input" if texts == "-" else texts, path, format_, found.count, found.bad)
+
+
+def _check_style(metric: Metric, source: _Input, lookup: _Lookup | None) -> None:
+    """Find out before anything is paid for that the prompt cannot show evidence."""
+    if metric.style == "paper" and (lookup or any(sample.evidence for sample in source.samples())):
+        raise ConfigError("the paper's prompt has no place for evidence; use --style fenced or guided")
+
+
+def _look_up(stack: ExitStack, metric: Metric, source: _Input, lookup: _Lookup) -> _Input:
+    """The texts with what a search finds about them; those for which it failed are not judged."""
+    counts = Counts()
+    search = open_search(lookup.name, SearchOptions(limits=metric.limits, fresh=metric.fresh, counts=counts))
+    metric.settings = replace(metric.settings, evidence=f"{search.identity}.k{lookup.k}.c{CHARACTERS}")
+    if cost := lookup.cost(source):
+        click.echo(f"{lookup.searches(source):,} searches, at most ${cost:,.3f}", err=True)
+    path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mores-"))) / "samples.jsonl"
+    stage("searching", source.count, None, partial(_ground, metric, source, search, lookup.k, path), counts)
+    if metric.unsearched:
+        first = plain(next(iter(metric.unsearched.values())).reason)
+        what = f"the search failed for {len(metric.unsearched):,} of {source.count:,} texts, which are not judged"
+        click.echo(f"{what}; run the same command again to search again. The first: {first}", err=True)
+    return replace(source, grounded=path, evidence=f"{lookup.name}, at most {lookup.k} passages")
+
+
+async def _ground(metric: Metric, source: _Input, search: Search, k: int, path: Path, counts: Counts) -> None:
+    try:
+        with JsonlWriter(path) as writer:
+            async with aclosing(ground(source.samples(), search, k, counts=counts)) as found:
+                async for sample, failure in found:
+                    writer.write(sample)
+                    if failure:
+                        metric.unsearched[sample.id] = failure
+    finally:
+        await search.close()
 
 
 def _judge(stack: ExitStack, metric: Metric, source: _Input, price: Price | None, target: str) -> Path:
@@ -142,12 +220,37 @@ def _show(metric: Metric, source: _Input, kept: Path, html: str | None, target: 
         console.print(view)
         console.print(show_summary(summary))
     if html:
-        facts = {"Texts": source.name, "Model": metric.judge_model.name}
+        facts = {"Texts": source.name, "Model": metric.judge_model.name, "Evidence": source.evidence}
         write_text(html, page(pairs(), title="Cultural errors", summary=facts, warning=metric.judge_model.warning))
     for path in (target, html):
         if path and path != "-":
             click.echo(f"wrote {path}", err=True)
     return summary
+
+
+def _dry_run(
+    stack: ExitStack, metric: Metric, source: _Input, lookup: _Lookup | None, rates: Price | None, as_json: bool
+) -> None:
+    """What would be searched, sent and paid. A search that costs nothing is made, so that the counts are true."""
+    searches, cost = (lookup.searches(source), lookup.cost(source)) if lookup else (0, 0.0)
+    if lookup and not cost:
+        source = _look_up(stack, metric, source, lookup)
+    samples = _with_blanks(source, lookup.k) if lookup and cost else source.samples()
+    found = estimate(metric, metric.jobs(samples), rates)
+    if lookup and as_json:
+        click.echo(json.dumps(found.model_dump(mode="json") | {"searches": searches, "search_cost": cost}, indent=2))
+        return
+    if lookup:
+        paid = f", at most ${cost:,.3f}; which answers the store has, only they can tell" if cost else ""
+        click.echo(f"{searches:,} searches with {lookup.name}{paid}")
+    print_estimate(found, as_json)
+
+
+def _with_blanks(source: _Input, k: int) -> Iterator[Sample]:
+    """The texts with as much evidence as a search may find, to count its tokens."""
+    blank = Evidence(text="word " * (CHARACTERS // 5))
+    for sample in source.samples():
+        yield sample if sample.evidence else sample.model_copy(update={"evidence": (blank,) * k})
 
 
 def print_estimate(found: Estimate, as_json: bool) -> None:

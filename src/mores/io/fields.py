@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from difflib import get_close_matches
 from functools import lru_cache
 from typing import NamedTuple
 
+from pydantic import ValidationError
+
 from mores.errors import InputError
 from mores.io.source import Source
-from mores.types import DEFAULT_INSTRUCTION, Sample
+from mores.types import DEFAULT_INSTRUCTION, Evidence, Sample
 
 FIELDS: dict[str, tuple[str, ...]] = {
     "id": (),
@@ -20,6 +22,9 @@ FIELDS: dict[str, tuple[str, ...]] = {
     "source": (),
 }
 """Our name of each field, and what other datasets call it."""
+
+EVIDENCE = "evidence"
+"""Our name of a list of passages, each a text or an object with one; it has no other name."""
 
 KNOWN = frozenset(name for field, aliases in FIELDS.items() for name in (field, *aliases))
 
@@ -59,8 +64,12 @@ def _near(keys: tuple[str, ...], field: str, cutoff: float) -> str | None:
 
 def to_sample(source: Source, row: Row) -> Sample:
     """The sample in a row; InputError with the row's place when there is none."""
+    # A column of a spreadsheet may well have this name, but no cell is a list of passages.
+    values = row.values
+    if source.format in ("csv", "tsv"):
+        values = {name: value for name, value in values.items() if name != EVIDENCE}
     try:
-        return sample_from(row.values, default_id=f"{source.path.stem}:{row.line}")
+        return sample_from(values, default_id=f"{source.path.stem}:{row.line}")
     except InputError as error:
         raise source.error(str(error), row.line) from error
 
@@ -80,6 +89,7 @@ def sample_from(values: Mapping[str, object], default_id: str) -> Sample:
         language=_coded(values, "language"),
         region=_coded(values, "region"),
         source=_string(values, "source"),
+        evidence=tuple(_passages(values.get(EVIDENCE))),
     )
 
 
@@ -101,6 +111,32 @@ def _string(values: Mapping[str, object], field: str) -> str | None:
     raise InputError(f"{name!r} is {_kind(value)}, not a string; put it in quotes")
 
 
+def _passages(value: object) -> Iterator[Evidence]:
+    """The evidence that a row brings; passages are texts, or objects with the fields of Evidence."""
+    if not isinstance(value, list | tuple):
+        if value is not None:
+            raise InputError(f"'evidence' is {_kind(value)}, not an array; write [{{\"text\": …}}]")
+        return
+    for number, one in enumerate(value, 1):
+        try:
+            passage = one if isinstance(one, Evidence) else Evidence.model_validate(_fields(one))
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            where = ".".join(map(str, first["loc"])) or "the whole"
+            fix = "expected 'text', and if you have them 'title', 'source' and 'date', all strings"
+            raise InputError(f"evidence {number}: {where}: {first['msg']}; {fix}") from error
+        if not passage.text.strip():
+            raise InputError(f"evidence {number}: the text is empty; fill it in or leave the passage out")
+        yield passage
+
+
+def _fields(one: object) -> object:
+    """The fields of a passage; null stands for one that it does not have, as in tables."""
+    if isinstance(one, str):
+        return {"text": one}
+    return {name: value for name, value in one.items() if value is not None} if isinstance(one, dict) else one
+
+
 def _name(values: Mapping[str, object], field: str) -> str:
     """The name under which a row holds a field: ours before any alias."""
     if values.get(field) is not None:
@@ -112,7 +148,14 @@ def _name(values: Mapping[str, object], field: str) -> str:
 
 
 def _kind(value: object) -> str:
-    kinds = {bool: "a boolean", int: "a number", float: "a number", list: "an array", dict: "an object"}
+    kinds = {
+        bool: "a boolean",
+        int: "a number",
+        float: "a number",
+        str: "a string",
+        list: "an array",
+        dict: "an object",
+    }
     return kinds.get(type(value), f"of type {type(value).__name__}")
 
 

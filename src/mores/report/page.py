@@ -34,7 +34,8 @@ from mores.report.table import (
     state,
     worst,
 )
-from mores.types import DEFAULT_INSTRUCTION, Error, Judgement, Sample
+from mores.search.ground import cut, shorten
+from mores.types import DEFAULT_INSTRUCTION, Error, Evidence, Judgement, Sample
 
 T = TypeVar("T")
 
@@ -43,6 +44,8 @@ LIMIT = 2000
 """How many texts one page can hold and still open at once on a phone."""
 TAIL = 11
 """Scores of -11 and below share one bar."""
+PASSAGE = 2000
+"""Code points of a piece of evidence that are shown."""
 UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
 """What could end the data block or break JavaScript, and what cannot be written as UTF-8."""
 
@@ -166,6 +169,7 @@ def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
         "counts": count_errors(judgement),
         "certainty": report.certainty if report else None,
         "errors": [_error(error, sample) for error in errors(judgement)],
+        "evidence": [_passage(one) for one in judgement.evidence or sample.evidence],
         "explanation": report.explanation if report else "",
         "failure": judgement.failure.model_dump(mode="json") if judgement.failure else None,
         "notes": judgement.notes,
@@ -184,10 +188,18 @@ def look_up(find: Callable[[str], T], code: str | None) -> T | None:
 
 def _error(error: Error, sample: Sample) -> dict[str, Any]:
     """One error; a span that does not hold its quote is shown as not found rather than on the wrong words."""
-    fields = error.model_dump(mode="json")
+    fields = error.model_dump(mode="json") | {"evidence": list(dict.fromkeys(error.evidence))}
     if sample.side(error.side)[error.start : error.end] != error.quote:
         fields.update(start=None, end=None)
     return fields
+
+
+def _passage(one: Evidence) -> dict[str, Any]:
+    """One piece of evidence; `link` says whether its source is an address that a page may link to."""
+    from mores.report.longform_answers import is_web_address  # which imports this module
+
+    shown = shorten(one, PASSAGE).model_dump(mode="json") | {"title": cut(one.title, PASSAGE)}
+    return shown | {"link": is_web_address(one.source)}
 
 
 def _signed(score: float) -> str:

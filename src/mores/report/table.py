@@ -172,7 +172,9 @@ def _first(judgement: Judgement) -> Text:
     if judgement.failure is not None:
         cell = Text(f"not judged: {plain(judgement.failure.reason)}", style="dim")
     elif found := errors(judgement):
-        cell = Text.assemble(f"“{plain(found[0].quote)}” ", (plain(found[0].type), "italic"))
+        # What it rests on stands first: a narrow terminal cuts the end.
+        rests = f"{cited(found[0])} " if found[0].evidence else ""
+        cell = Text.assemble(f"{rests}“{plain(found[0].quote)}” ", (plain(found[0].type), "italic"))
     else:
         cell = Text("no certainty p(R)" if lacks_certainty(judgement) else "", style="dim")
     cell.no_wrap, cell.overflow = True, "ellipsis"
@@ -183,6 +185,11 @@ def count_errors(judgement: Judgement) -> str:
     """For example `1 major, 2 minor`."""
     counts = Counter(error.severity for error in errors(judgement))
     return ", ".join(f"{counts[s]} {s}" for s in (Severity.MAJOR, Severity.MINOR) if counts[s])
+
+
+def cited(error: Error) -> str:
+    """The evidence that an error rests on, for example `[1][3]`."""
+    return "".join(f"[{number}]" for number in dict.fromkeys(error.evidence))
 
 
 def show_score(score: float) -> str:

@@ -15,9 +15,23 @@ from pathlib import Path
 from mores.engine import Counts, Limits
 from mores.errors import ConfigError
 from mores.search.base import Evidence, Found, Query, Search
+from mores.search.ground import ground, shorten
 from mores.search.stream import find_all
 
-__all__ = ["KINDS", "Evidence", "Found", "Options", "Query", "Search", "find_all", "open_search", "search_cost"]
+__all__ = [
+    "KINDS",
+    "Evidence",
+    "Found",
+    "Options",
+    "Query",
+    "Search",
+    "find_all",
+    "ground",
+    "open_search",
+    "search_cost",
+    "search_or_corpus",
+    "shorten",
+]
 
 
 @dataclass(frozen=True)
@@ -89,6 +103,12 @@ def open_search(name: str, options: Options | None = None) -> Search:
     from mores.search.replay import Recording
 
     return Recording(search, options.record)
+
+
+def search_or_corpus(name: str) -> str:
+    """The search that is meant where the path of a corpus will do, for example `documents/`: `corpus:documents/`."""
+    kind = name.partition(":")[0]
+    return name if kind in KINDS and not Path(name).exists() else f"corpus:{name}"
 
 
 def search_cost(name: str, queries: int, k: int, price: float | None = None) -> float:

@@ -3,6 +3,7 @@
 (() => {
   const CHUNK = 50; // cards drawn at once
   const LONG = 1200; // code points from which a text is folded
+  const QUOTE = 80; // code points of a quote where it only stands for its error
   const FILTERS = ["q", "state", "severity", "type", "language", "region", "bar", "sort"];
   const NONE = "-"; // the filter value of a text without language or region
 
@@ -125,8 +126,11 @@
     const node = make("p", `tag ${error.severity}`);
     const icon = withAttributes(make("span", "icon", error.severity === "major" ? "▲" : "△"), { "aria-hidden": "true" });
     node.append(icon, make("strong", "", error.severity === "major" ? "Major" : "Minor"), make("bdi", "", error.type));
+    if (error.evidence.length) node.append(make("span", "cited", numbers(error.evidence)));
     return node;
   }
+
+  const numbers = (list) => list.map((number) => `[${number}]`).join(" ");
 
   function paragraph(className, text) {
     return withAttributes(make("p", className, text), { dir: "auto" });
@@ -145,6 +149,58 @@
     return list;
   }
 
+  // ---- evidence ----------------------------------------------------------------------------------------------
+
+  function evidence(card) {
+    const node = make("details", "evidence");
+    const cited = new Set(card.errors.flatMap((error) => error.evidence));
+    const some = cited.size ? `, ${cited.size} cited` : "";
+    node.append(make("summary", "", `Evidence (${card.evidence.length}${some})`));
+    node.open = cited.size > 0;
+    const list = make("ol");
+    card.evidence.forEach((one, i) => list.append(passage(one, i + 1, card)));
+    node.append(list);
+    return node;
+  }
+
+  function passage(one, number, card) {
+    const by = card.errors.filter((error) => error.evidence.includes(number));
+    const item = make("li", by.length ? "used" : "");
+    const body = make("div");
+    if (one.title) body.append(paragraph("title", one.title));
+    body.append(paragraph("found", one.text));
+    const where = make("p", "where");
+    for (const part of [one.date && make("bdi", "", one.date), one.source && source(one)].filter(Boolean)) {
+      where.append(where.hasChildNodes() ? " · " : "", part);
+    }
+    if (where.hasChildNodes()) body.append(where);
+    if (by.length) body.append(citedFor(by));
+    item.append(make("span", "number", `[${number}]`), body);
+    return item;
+  }
+
+  // An address is a link only where the page was made with it as one; anything else is words.
+  function source(one) {
+    const words = make("bdi", "", one.source);
+    if (!one.link) return words;
+    const link = withAttributes(make("a"), { href: one.source, rel: "noopener noreferrer nofollow", target: "_blank" });
+    link.append(words);
+    return link;
+  }
+
+  function shortened(text) {
+    const points = Array.from(text);
+    return points.length > QUOTE ? `${points.slice(0, QUOTE).join("")}…` : text;
+  }
+
+  function citedFor(errors) {
+    const node = make("p", "cited-for", "cited for ");
+    errors.forEach((error, i) => {
+      node.append(i ? ", “" : "“", make("bdi", "", shortened(error.quote)), "”");
+    });
+    return node;
+  }
+
   function more(card) {
     const node = make("details");
     node.append(make("summary", "", card.notes.length ? `Details and notes (${card.notes.length})` : "Details"));
@@ -160,9 +216,12 @@
     return node;
   }
 
+  const cardOf = new WeakMap(); // article -> its card
+
   function draw(card) {
     const node = make("article", `card ${card.state} ${card.state === "errors" ? worstOf(card) : ""}`.trim());
     node.dataset.place = card.place;
+    cardOf.set(node, card);
     node.append(heading(card), side(card, "instruction", "Instruction"), side(card, "text", "Text"));
     if (card.errors.some((error) => error.start === null)) node.append(unlocated(card));
     if (card.failure) node.append(paragraph("failure", `Not judged (${card.failure.kind}): ${card.failure.reason}`));
@@ -171,6 +230,7 @@
       block.append(make("h3", "", "Explanation"), paragraph("body", card.explanation));
       node.append(block);
     }
+    if (card.evidence.length) node.append(evidence(card));
     node.append(more(card));
     return node;
   }
@@ -183,6 +243,7 @@
   function words(card) {
     if (card.words === undefined) {
       const parts = card.errors.flatMap((error) => [error.quote, error.type, error.explanation]);
+      parts.push(...card.evidence.flatMap((one) => [one.title, one.text, one.source]));
       const reason = card.failure ? card.failure.reason : "";
       card.words = foldCase([card.id, card.instruction, card.text, card.explanation, reason, ...parts].join("\n"));
     }
@@ -298,11 +359,15 @@
     if (opener === node && !popover.hidden) return;
     hide();
     opener = node;
+    const card = cardOf.get(node.closest(".card"));
     popover.replaceChildren(...errorsOf.get(node).map((error, i, all) => {
       const item = make("div", "item");
       item.append(tag(error));
       if (all.length > 1) item.append(paragraph("quote", error.quote));
       item.append(paragraph("why", error.explanation || "No explanation given."));
+      for (const number of error.evidence.filter((number) => card.evidence[number - 1])) {
+        item.append(paragraph("rests", `[${number}] ${card.evidence[number - 1].text}`));
+      }
       return item;
     }));
     popover.hidden = false;

@@ -1,0 +1,94 @@
+"""Samples with what a search finds about them, for a metric that judges by evidence.
+
+async for sample, failure in ground(samples, search, k=3): ...
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import AsyncGenerator, Iterable, Sequence
+from contextlib import aclosing
+
+from mores.engine import Counts
+from mores.search.base import Evidence, Found, Query, Search
+from mores.search.stream import find_all
+from mores.types import DEFAULT_INSTRUCTION, Failure, Sample
+
+CHARACTERS = 300
+"""Of one passage that a judge reads."""
+LONGEST_QUERY = 1_000
+"""Characters of a query: what a text is about stands at its beginning, and web searches take little more."""
+_LAST_WORD = re.compile(r"\s+\S*\Z")
+_JOINER = "\u200d"
+
+
+async def ground(
+    samples: Iterable[Sample], search: Search, k: int, *, characters: int = CHARACTERS, counts: Counts | None = None
+) -> AsyncGenerator[tuple[Sample, Failure | None], None]:
+    """Each sample with at most k passages about it, in order; where the search failed, without any and why.
+
+    A sample that brings evidence of its own keeps it and is not searched for. The search is not closed.
+    """
+    answers = find_all(_Asking(search), ((one, query_of(one)) for one in samples), k, counts=counts)
+    async with aclosing(answers):
+        async for sample, found in answers:
+            yield with_found(sample, found, characters), found.failure
+
+
+def query_of(sample: Sample) -> Query:
+    """What is looked up about a sample; nothing for one that has its evidence."""
+    if sample.evidence:
+        return Query("")
+    asked = "" if sample.instruction == DEFAULT_INSTRUCTION else cut(sample.instruction, LONGEST_QUERY // 2, "")
+    text = cut(sample.text, LONGEST_QUERY - len(asked) - 1, "")
+    return Query(" ".join(f"{asked} {text}".split()), sample.language, sample.region)
+
+
+def with_found(sample: Sample, found: Found, characters: int = CHARACTERS) -> Sample:
+    """The sample with what was found as its evidence, unless it has some."""
+    if sample.evidence or not found.evidence:
+        return sample
+    return sample.model_copy(update={"evidence": tuple(shorten(one, characters) for one in found.evidence)})
+
+
+def shorten(evidence: Evidence, characters: int) -> Evidence:
+    """The same passage with a text of at most so many characters, cut at the end of a word."""
+    if len(evidence.text) <= characters:
+        return evidence
+    return evidence.model_copy(update={"text": cut(evidence.text, characters)})
+
+
+def cut(text: str, longest: int, sign: str = "…") -> str:
+    """The beginning of a text, at most so long with the sign that says that it goes on."""
+    if len(text) <= longest:
+        return text
+    end = max(0, longest - len(sign))
+    last = None if text[end].isspace() else _LAST_WORD.search(text[:end])
+    if last and last.start() >= end // 2:  # in scripts without spaces the last one is too far back
+        end = last.start()
+    while end and (_goes_on(text[end]) or text[end - 1] == _JOINER):
+        end -= 1
+    return text[:end].rstrip() + sign
+
+
+def _goes_on(char: str) -> bool:
+    """Whether it belongs to the letter or emoji before it: an accent, a joiner, a colour of the skin."""
+    return unicodedata.category(char) in ("Mn", "Mc", "Me", "Cf", "Sk")
+
+
+class _Asking:
+    """A search that is not bothered with empty queries."""
+
+    def __init__(self, search: Search) -> None:
+        self.name, self.identity = search.name, search.identity
+        self._search = search
+
+    async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
+        """What the search finds for the queries that ask something; for the others nothing."""
+        asked = [query for query in queries if query.text]
+        found = iter(await self._search.find(asked, k) if asked else ())
+        return [next(found) if query.text else Found() for query in queries]
+
+    async def close(self) -> None:
+        """Who opened the search closes it."""
