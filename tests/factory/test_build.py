@@ -171,7 +171,7 @@ def test_nothing_of_one_group_is_on_two_sides_and_the_shares_hold(made: tuple[Re
         counts = Counter(gold.split for gold in made[1].golds if gold.sample.source == source)
         for split, own in SPLITS.items():
             # Items are shared out exactly (see below); what balancing finds a partner for varies a little by fold.
-            assert counts[split] / counts.total() == pytest.approx(len(own) / FOLDS, abs=0.1)  # type: ignore[index]
+            assert counts[split] / counts.total() == pytest.approx(len(own) / FOLDS, abs=0.1)
 
 
 def test_folds_are_of_equal_size_in_each_source() -> None:

@@ -27,13 +27,14 @@ from mores.factory.output import verify as check
 from mores.factory.output import write
 from mores.factory.recipe import Recipe, read_recipe
 from mores.models import Model, Options, open_model
+from mores.train.ground import Grounded, ground_dataset
 
 SHOWN = 20
 """Bad rows that are told of one by one."""
 
 
 class _Recipes(click.Group):
-    """`mores build verify DIR` is a command; any other word is a recipe."""
+    """`mores build verify DIR` and `mores build ground DIR` are commands; any other word is a recipe."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -47,7 +48,8 @@ class _Recipes(click.Group):
 def build() -> None:
     """Make instruction-text pairs with gold error reports from cultural datasets.
 
-    `mores build excam40k --data DIR --out DIR`, or `mores build MINE.yaml …`, or `mores build verify DIR`.
+    `mores build excam40k --data DIR --out DIR`, `mores build MINE.yaml …`, `mores build verify DIR`,
+    or `mores build ground DIR --out DIR` for evidence.
     """
 
 
@@ -102,6 +104,37 @@ def verify(folder: Path) -> None:
     click.echo(f"{folder} is as it was built")
 
 
+@build.command()
+@click.argument("folder", metavar="DATA", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option(
+    "--out",
+    required=True,
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the dataset with evidence.",
+)
+@click.option(
+    "--passages", default=3, show_default=True, type=click.IntRange(1), help="Facts that a sample gets, at most."
+)
+@click.option(
+    "--characters", default=300, show_default=True, type=click.IntRange(50), help="Length of a fact, at most."
+)
+@click.option("--seed", default=0, show_default=True, help="Draws the half of the items that may see their own fact.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+def ground(folder: Path, out: Path, passages: int, characters: int, seed: int, as_json: bool) -> None:
+    """Give the samples of a built dataset evidence, for a metric that judges by it.
+
+    The evidence of a sample are the nearest facts of the dataset. `mores train --data DIR` learns from it;
+    test-covered.jsonl and test-uncovered.jsonl measure with a corpus that has what is asked, and with one that has not.
+    """
+    with Stages() as stages:
+        made = ground_dataset(folder, out, passages, characters, seed, stages)
+    if as_json:
+        click.echo(made.model_dump_json(indent=2))
+    else:
+        Console().print(_retrieved(made))
+    click.echo(f"wrote {out}", err=True)
+
+
 def _soften(model: Model) -> Soften:
     """Soft errors by a model, through the engine and its store."""
 
@@ -134,6 +167,19 @@ def _build(wanted: Recipe, data: Path | None, commercial: bool, soften: Soften |
         write(built, wanted, out, stages)
     click.echo(f"built {len(built.golds):,} samples in {time.monotonic() - started:.0f} s", err=True)
     return built
+
+
+def _retrieved(made: Grounded) -> Table:
+    """How often the own fact is among the evidence."""
+    view = Table(box=None, pad_edge=False)
+    view.add_column("own fact found", no_wrap=True)
+    for name in made.found:
+        view.add_column(name, justify="right", no_wrap=True)
+    sources = sorted({source for found in made.found.values() for source in found if source != "all"})
+    for source in [*sources, "all"]:
+        parts = [found.get(source) for found in made.found.values()]
+        view.add_row(source, *("" if part is None else f"{part.own / part.samples:.1%}" for part in parts))
+    return view
 
 
 def _table(built: Built) -> Table:

@@ -16,6 +16,7 @@ from mores.factory import sources as datasets
 from mores.factory.balance import SAMPLINGS, see_drafts
 from mores.factory.drafts import Draft, Maker, cap, drafts, word, worded
 from mores.factory.errors.rules import Pool, changes
+from mores.factory.facts import Fact, Facts, once
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem, Task
 from mores.factory.recipe import Recipe, first_there
@@ -61,6 +62,11 @@ class Golds:
             place = {"group": self._group_of[gold.item], "split": SPLIT_OF[self._fold_of[gold.item]]}
             yield gold.model_copy(update=place)
 
+    def facts(self) -> Facts:
+        """What is right about the items that they are made of."""
+        split_of = {name: SPLIT_OF[fold] for name, fold in self._fold_of.items()}
+        return Facts(once(draft.item for draft in self._chosen), self._group_of, split_of)
+
 
 @dataclass
 class Built:
@@ -79,6 +85,8 @@ class Built:
     """Lines of the recipe of which no source was there."""
     lost: dict[str, int]
     """Samples that the paper's sampling would have had and this one has not, by source."""
+    facts: Iterable[Fact] = ()
+    """What is right about each item that is in it."""
     shortcuts: dict[str, Shortcut] = field(default_factory=dict)
     """Of each source, and of `all`, as built."""
     paper_shortcuts: dict[str, Shortcut] = field(default_factory=dict)
@@ -104,7 +112,8 @@ def build(
     strata: dict[tuple[str, Task], list[Draft]] = defaultdict(list)
     for draft in _drafts(recipe, items, soften, progress):
         strata[draft.stratum].append(draft)
-    built.golds = Golds(_choose(recipe, strata, fold_of, built, progress), group_of, fold_of, recipe)
+    golds = Golds(_choose(recipe, strata, fold_of, built, progress), group_of, fold_of, recipe)
+    built.golds, built.facts = golds, golds.facts()
     return built
 
 

@@ -23,6 +23,7 @@ class Tally:
     """What is counted while the pairs go by."""
 
     def __init__(self) -> None:
+        self.facts = 0
         self.tables: dict[str, Counter[str]] = {}
         self.splits: dict[str, Counter[str]] = {}
         self.lengths = {"instruction": array("q"), "text": array("q")}
@@ -57,6 +58,7 @@ def facts(built: Built, recipe: Recipe, tally: Tally) -> dict[str, Any]:
         "recipe": recipe.model_dump(mode="json"),
         "mores": __version__,
         "samples": len(built.golds),
+        "facts": tally.facts,
         "missing": built.missing,
         "sources": [_source(name, built, tally) for name in sorted(built.items)],
         "tables": {name: dict(sorted(rows.items(), key=_largest_first)) for name, rows in tally.tables.items()},

@@ -4,6 +4,7 @@
 | --- | --- |
 | `train`, `dev`, `test` `.jsonl` | one `Gold` record per line |
 | the same, `.parquet` | the same as flat columns, the report as JSON |
+| `facts.jsonl` | what is right about each of their items, as a corpus to search: one `Fact` per line |
 | `card.md`, `card.html` | the data card |
 | `recipe.json` | the recipe, versions, counts and audits |
 | `SHA256SUMS` | of all of these |
@@ -21,6 +22,7 @@ from typing import Any, Self
 from mores.errors import InputError
 from mores.factory.build import Built, Progress, quiet
 from mores.factory.card import Tally, facts, render
+from mores.factory.facts import FACTS
 from mores.factory.gold import Gold
 from mores.factory.recipe import Recipe
 from mores.factory.split import SPLITS
@@ -28,7 +30,9 @@ from mores.io import JsonlWriter, read_records, write_text
 from mores.types import Sample
 
 SUMS = "SHA256SUMS"
-COLUMNS = (*Sample.model_fields, "task", "kind", "maker", "answer", "item", "group", "report")
+_OF_SAMPLE = tuple(name for name in Sample.model_fields if name != "evidence")
+"""What is built has no evidence yet."""
+COLUMNS = (*_OF_SAMPLE, "task", "kind", "maker", "answer", "item", "group", "report")
 ROWS = 10_000
 """Rows of a Parquet row group."""
 
@@ -38,10 +42,13 @@ def write(built: Built, recipe: Recipe, folder: Path, progress: Progress = quiet
     folder.mkdir(parents=True, exist_ok=True)
     tally = Tally()
     with ExitStack() as stack:
-        files = {split: stack.enter_context(_Split(folder, split)) for split in SPLITS}
+        files: dict[str, _Split] = {split: stack.enter_context(_Split(folder, split)) for split in SPLITS}
         for gold in progress("writing", built.golds, len(built.golds)):
             files[gold.split].write(gold)
             tally.add(gold)
+    with JsonlWriter(folder / FACTS) as writer:
+        for tally.facts, fact in enumerate(built.facts, 1):
+            writer.write(fact)
     about = facts(built, recipe, tally)
     write_text(folder / "card.md", render(about, "md"))
     write_text(folder / "card.html", render(about, "html"))
@@ -136,11 +143,8 @@ def _wrong_sums(folder: Path) -> Iterator[str]:
 
 
 def _names() -> list[str]:
-    return [f"{split}.{kind}" for split in SPLITS for kind in ("jsonl", "parquet")] + [
-        "card.html",
-        "card.md",
-        "recipe.json",
-    ]
+    splits = [f"{split}.{kind}" for split in SPLITS for kind in ("jsonl", "parquet")]
+    return [*splits, FACTS, "card.html", "card.md", "recipe.json"]
 
 
 def _sum(path: Path) -> str:
@@ -149,7 +153,7 @@ def _sum(path: Path) -> str:
 
 
 def _flat(gold: Gold) -> dict[str, Any]:
-    return gold.sample.model_dump() | {
+    return gold.sample.model_dump(exclude={"evidence"}) | {
         "task": gold.task.value,
         "kind": gold.kind,
         "maker": gold.maker,

@@ -6,12 +6,14 @@ import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from mores.factory.drafts import draw
 from mores.factory.items import SourceItem, Task
 
 FOLDS = 10
-SPLITS: Mapping[str, tuple[int, ...]] = {"train": (0, 1, 2, 3, 4, 5, 6), "dev": (7,), "test": (8, 9)}
+Split = Literal["train", "dev", "test"]
+SPLITS: Mapping[Split, tuple[int, ...]] = {"train": (0, 1, 2, 3, 4, 5, 6), "dev": (7,), "test": (8, 9)}
 """The folds of each split: the shares of ExCAM, Table 2."""
 
 _NOT_WORD = re.compile(r"[\W_]+")

@@ -23,6 +23,9 @@ from mores.train.packing import pack, shape_of
 from mores.train.tune import on_device
 from mores.types import Result
 
+ROW_TOKENS = {True: 16_384, False: 1024}
+"""Tokens of a row, on a GPU or not: without flash attention the time of a row grows with the square of its length."""
+
 
 @dataclass(frozen=True)
 class Decisions:
@@ -52,12 +55,13 @@ class Decisions:
         return Result(name="scaled accuracy", value=2 * right / n - 1, low=2 * low - 1, high=2 * high - 1, n=n)
 
 
-def decide(model: Any, making: Examples, golds: Iterable[Gold], row_tokens: int = 16_384) -> Decisions:
+def decide(model: Any, making: Examples, golds: Iterable[Gold], row_tokens: int | None = None) -> Decisions:
     """The model's decisions about samples; those that are too long are left out."""
     kept = [(gold, _cut(example)) for gold, example in making.pairs(golds)]
     if not kept:
         return Decisions([], np.empty(0))
     lengths = [len(example.tokens) for _, example in kept]
+    row_tokens = row_tokens or ROW_TOKENS[_device(model).type == "cuda"]
     shape = shape_of(lengths, max(1, int(row_tokens / np.mean(lengths))), 2 * row_tokens)
     rows = pack((example for _, example in kept), shape)
     odds = [part for row in rows for part in _odds(model, on_device(row, shape, _device(model)), making.choices)]

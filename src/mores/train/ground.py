@@ -1,0 +1,255 @@
+"""Samples with evidence, to train and to measure a metric that judges by what was looked up: `mores build ground`.
+
+| file | evidence |
+| --- | --- |
+| `train.jsonl` | every sample without, then every one with facts of training items, for half of them its own too |
+| `dev`, `test` `.jsonl` | none |
+| `dev-covered`, `test-covered` `.jsonl` | facts of all items: a corpus that covers what is asked |
+| `dev-uncovered`, `test-uncovered` `.jsonl` | facts of the training items alone: never the own one |
+| `ground.json` | settings, how often an item's own fact was found, and what it was made from |
+
+An error cites the fact of its own item where that is among the evidence, and nothing elsewhere.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mores import __version__
+from mores.engine.loop import run
+from mores.errors import ConfigError, InputError
+from mores.factory.build import Progress, quiet
+from mores.factory.drafts import draw
+from mores.factory.facts import FACTS, Fact
+from mores.factory.gold import Gold
+from mores.factory.output import read_split
+from mores.factory.split import SPLITS
+from mores.io import JsonlWriter, read_records, write_text
+from mores.search.clean import LONGEST_SOURCE, clean
+from mores.search.corpus import Corpus
+from mores.search.ground import CHARACTERS, query_of, shorten
+from mores.search.words import words
+from mores.types import Error, Evidence, Record
+
+ABOUT = "ground.json"
+TESTED = ("dev", "test")
+_CHUNK = 512
+"""Samples that are searched for together."""
+_MORE = 5
+"""Passages that are looked at beyond those that are wanted, in case some may not be had."""
+_AROUND = 80
+"""Characters on both sides of an error by which the part of a long fact is known that it rests on."""
+
+
+class Found(Record):
+    """How often the fact of a sample's own item was among its evidence."""
+
+    samples: int
+    own: int
+    wrong: int
+    """Samples with errors."""
+    own_wrong: int
+    """The same of these alone: what is looked up depends on the text, so it may be found less often."""
+    passages: int
+    """Of all samples together."""
+    characters: int
+    """Of all these passages."""
+
+
+class Grounded(Record):
+    """What was made, and from what."""
+
+    mores: str
+    passages: int
+    """Most of a sample."""
+    characters: int
+    """Most of a passage."""
+    seed: int
+    made_from: dict[str, str]
+    """SHA-256 of each file."""
+    found: dict[str, dict[str, Found]]
+    """By file, then overall (`all`) and by source; of the samples that were searched for."""
+
+
+@dataclass(frozen=True)
+class Facts:
+    """A corpus of facts that is searched, and whose facts they are."""
+
+    corpus: Corpus
+    group_of: Mapping[str, str]
+    """Of each item, by the source that its evidence names."""
+
+
+Keep = Callable[[Gold, Evidence], bool]
+"""Whether a sample may have a piece of evidence."""
+
+
+def ground_dataset(
+    data: Path, out: Path, k: int = 3, characters: int = CHARACTERS, seed: int = 0, progress: Progress = quiet
+) -> Grounded:
+    """Write a dataset with evidence from one that `mores build` wrote; the same input gives the same bytes."""
+    _check(data, out)
+    out.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory(prefix="mores-ground-", ignore_cleanup_errors=True) as folder:
+        every, training = (_index(data, Path(folder), splits) for splits in (tuple(SPLITS), ("train",)))
+        found = _Making(data, out, k, characters, seed, progress).all_files(every, training)
+    about = Grounded(
+        mores=__version__, passages=k, characters=characters, seed=seed, made_from=_sums(data), found=found
+    )  # fmt: skip
+    write_text(out / ABOUT, about.model_dump_json(indent=2) + "\n")
+    return about
+
+
+def _check(data: Path, out: Path) -> None:
+    for name in (f"{split}.jsonl" for split in SPLITS):
+        if not (data / name).is_file():
+            raise InputError(f"{data}: no {name} in it; is it a folder that `mores build` wrote?")
+    if not (data / FACTS).is_file():
+        raise InputError(f"{data}: no {FACTS} in it; build it again with this version of mores")
+    if out.resolve() == data.resolve():
+        raise ConfigError(f"{out}: the dataset itself would be overwritten; give another folder with --out")
+
+
+def _index(data: Path, folder: Path, splits: tuple[str, ...]) -> Facts:
+    """The facts of some splits, in an index that is thrown away afterwards."""
+    path = folder / f"{'-'.join(splits)}.jsonl"
+    group_of = {}
+    with JsonlWriter(path) as writer:
+        for fact in read_records(data / FACTS, Fact):
+            group_of[_named(fact.source)] = fact.group
+            if fact.split in splits:
+                writer.write(fact)
+    if not path.stat().st_size:
+        raise InputError(f"{data / FACTS}: no facts of {' or '.join(splits)}; build a larger dataset")
+    return Facts(Corpus(path, folder / "index"), group_of)
+
+
+def _named(item: str) -> str:
+    """An item as its evidence names it."""
+    return clean(item, LONGEST_SOURCE)
+
+
+def _sums(data: Path) -> dict[str, str]:
+    sums = {}
+    for name in (*(f"{split}.jsonl" for split in SPLITS), FACTS):
+        with (data / name).open("rb") as file:
+            sums[name] = hashlib.file_digest(file, "sha256").hexdigest()
+    return sums
+
+
+@dataclass(frozen=True)
+class _Making:
+    data: Path
+    out: Path
+    k: int
+    characters: int
+    seed: int
+    progress: Progress
+
+    def all_files(self, every: Facts, training: Facts) -> dict[str, dict[str, Found]]:
+        """Write them; say of each with evidence what was found."""
+        foreign = _foreign(training)
+        half = partial(_half, foreign, self.seed)
+        with_own_and_without = self._grounded("train", "train", training, half)
+        found = {"train": self._write("train", read_split(self.data, "train"), with_own_and_without)}
+        kinds = {"covered": (every, _anything), "uncovered": (training, foreign)}
+        for split in TESTED:
+            self._write(split, read_split(self.data, split))
+            for name, (facts, keep) in ((f"{split}-{kind}", own) for kind, own in kinds.items()):
+                found[name] = self._write(name, (), self._grounded(name, split, facts, keep))
+        return found
+
+    def _write(self, name: str, plain: Iterable[Gold], grounded: Iterable[Gold] = ()) -> dict[str, Found]:
+        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        with JsonlWriter(self.out / f"{name}.jsonl") as writer:
+            for gold in plain:
+                writer.write(gold)
+            for gold in grounded:
+                writer.write(gold)
+                for part in ("all", gold.sample.source or "unknown"):
+                    counts[part].update(_count(gold))
+        return {part: Found(**own) for part, own in sorted(counts.items())}
+
+    def _grounded(self, name: str, split: str, facts: Facts, keep: Keep) -> Iterator[Gold]:
+        golds = iter(self.progress(f"evidence for {name}", self._known(split, facts)))
+        while chunk := list(islice(golds, _CHUNK)):
+            for gold, pieces in zip(chunk, run(nearest(facts.corpus, chunk, self.k, keep)), strict=True):
+                yield with_evidence(gold, [shorten(piece, self.characters) for piece in pieces])
+
+    def _known(self, split: str, facts: Facts) -> Iterator[Gold]:
+        for gold in read_split(self.data, split):
+            if facts.group_of.get(_named(gold.item)) != gold.group:
+                raise InputError(
+                    f"{self.data}: {FACTS} does not have the item {gold.item!r} of {split}.jsonl; build it again"
+                )
+            yield gold
+
+
+def _anything(gold: Gold, piece: Evidence) -> bool:  # noqa: ARG001 - a Keep
+    return True
+
+
+def _foreign(facts: Facts) -> Keep:
+    """Not what an item of the same group says: it may be the same question."""
+    return lambda gold, piece: facts.group_of[piece.source] != gold.group
+
+
+def _half(foreign: Keep, seed: int, gold: Gold, piece: Evidence) -> bool:
+    """For half of the groups anything, so that a model learns both to use evidence and to do without."""
+    return draw(seed, "ground", gold.group)[0] % 2 == 0 or foreign(gold, piece)
+
+
+async def nearest(corpus: Corpus, golds: Sequence[Gold], k: int, keep: Keep) -> list[tuple[Evidence, ...]]:
+    """The best k passages about each sample that it may have, in the order of the search."""
+    kept: dict[int, tuple[Evidence, ...]] = {}
+    queries = [query_of(gold.sample) for gold in golds]
+    short, asked = list(range(len(golds))), k + _MORE
+    while short:
+        found = await corpus.find([queries[place] for place in short], asked)
+        for place, one in zip(short, found, strict=True):
+            kept[place] = tuple(piece for piece in one.evidence if keep(golds[place], piece))[:k]
+        # What may not be had can fill all places, as the parts of a long text do: look further down there.
+        short = [p for p, one in zip(short, found, strict=True) if len(kept[p]) < k and len(one.evidence) == asked]
+        asked *= 4
+    return [kept[place] for place in range(len(golds))]
+
+
+def with_evidence(gold: Gold, pieces: Sequence[Evidence]) -> Gold:
+    """The pair with this evidence, and errors that cite the fact of its own item."""
+    errors = tuple(error.model_copy(update={"evidence": _cited(error, gold, pieces)}) for error in gold.report.errors)
+    return gold.model_copy(
+        update={
+            "sample": gold.sample.model_copy(update={"evidence": tuple(pieces)}),
+            "report": gold.report.model_copy(update={"errors": errors}),
+        }
+    )
+
+
+def _cited(error: Error, gold: Gold, pieces: Sequence[Evidence]) -> tuple[int, ...]:
+    """The number of the own fact; of several parts of it, the one with most of the words around the error."""
+    own = [number for number, piece in enumerate(pieces, 1) if piece.source == _named(gold.item)]
+    if len(own) < 2:
+        return tuple(own)
+    start, end = error.start or 0, error.end or 0
+    around = set(words(gold.sample.side(error.side)[max(0, start - _AROUND) : end + _AROUND]))
+    return (max(own, key=lambda number: len(around.intersection(words(pieces[number - 1].text)))),)
+
+
+def _count(gold: Gold) -> dict[str, int]:
+    pieces = gold.sample.evidence
+    own, wrong = any(piece.source == _named(gold.item) for piece in pieces), bool(gold.report.errors)
+    return {
+        "samples": 1,
+        "own": own,
+        "wrong": wrong,
+        "own_wrong": own and wrong,
+        "passages": len(pieces),
+        "characters": sum(len(piece.text) for piece in pieces),
+    }

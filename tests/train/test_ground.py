@@ -1,0 +1,244 @@
+"""Datasets with evidence: whose facts a sample may see, what its errors cite, and what is said of it."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mores.errors import ConfigError, InputError
+from mores.factory.facts import FACTS, Fact
+from mores.factory.gold import Gold
+from mores.io import JsonlWriter, read_records
+from mores.search.corpus import Corpus
+from mores.train.ground import Grounded, ground_dataset, nearest, with_evidence
+from mores.types import Evidence, Record
+from tests.meta.golds import error, gold
+
+NUMBERS = {"train": range(40), "dev": range(40, 46), "test": range(46, 56)}
+
+
+def group_of(number: int) -> str:
+    """Two training items that follow each other ask the same."""
+    return f"made-up/{number - number % 2}" if number < 40 else f"made-up/{number}"
+
+
+def pair(number: int, split: str) -> list[Gold]:
+    """A right and a wrong answer to a question of which nothing but the festival is like another."""
+    about: dict[str, Any] = {
+        "instruction": f"What is eaten at festival f{group_of(number).removeprefix('made-up/')}?",
+        "item": f"made-up/{number}", "group": group_of(number), "split": split, "source": "abc"[number % 3],
+    }  # fmt: skip
+    right, wrong = f"It is dish{number}.", f"It is dish{number + 500}."
+    return [gold(f"{number}r", text=right, **about), gold(f"{number}w", error(wrong, wrong), text=wrong, **about)]
+
+
+def fact(number: int, split: str) -> Fact:
+    name = f"made-up/{number}"
+    [asked, _] = (one.sample.instruction for one in pair(number, split))
+    return Fact.model_validate(
+        {"id": name, "source": name, "text": f"{asked} dish{number}", "group": group_of(number), "split": split}
+    )
+
+
+def put(path: Path, records: Iterable[Record]) -> None:
+    with JsonlWriter(path) as writer:
+        for record in records:
+            writer.write(record)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    folder = tmp_path / "data"
+    folder.mkdir()
+    for split, numbers in NUMBERS.items():
+        put(folder / f"{split}.jsonl", (one for number in numbers for one in pair(number, split)))
+    # Those that a sample may not see come first, because of equally near ones the earlier are found.
+    put(folder / FACTS, (fact(number, split) for split in ("test", "dev", "train") for number in NUMBERS[split]))
+    return folder
+
+
+def read(folder: Path, name: str) -> list[Gold]:
+    return list(read_records(folder / f"{name}.jsonl", Gold))
+
+
+def sources(one: Gold) -> list[str]:
+    return [piece.source for piece in one.sample.evidence]
+
+
+def bare(one: Gold) -> Gold:
+    """The pair without its evidence."""
+    return with_evidence(one, ())
+
+
+def test_training_has_every_sample_without_and_with_evidence(data: Path, tmp_path: Path) -> None:
+    ground_dataset(data, tmp_path / "out")
+    rows = (tmp_path / "out" / "train.jsonl").read_bytes().splitlines(keepends=True)
+    assert b"".join(rows[:80]) == (data / "train.jsonl").read_bytes()
+    grounded = read(tmp_path / "out", "train")[80:]
+    assert [bare(one) for one in grounded] == read(data, "train")
+    assert {len(one.sample.evidence) for one in grounded} == {3}
+    assert {int(name.removeprefix("made-up/")) for one in grounded for name in sources(one)} <= set(NUMBERS["train"])
+
+
+def test_half_of_the_groups_see_no_fact_of_their_own(data: Path, tmp_path: Path) -> None:
+    ground_dataset(data, tmp_path / "out")
+    seen: dict[str, set[bool]] = defaultdict(set)
+    for one in read(tmp_path / "out", "train")[80:]:
+        own = [group_of(int(name.removeprefix("made-up/"))) == one.group for name in sources(one)]
+        seen[one.group].add(any(own))
+    assert set(map(len, seen.values())) == {1}, "samples of one group do not agree"
+    assert 4 <= sum(True in any_own for any_own in seen.values()) <= 16, "not near half of 20"
+
+
+def test_what_is_tested_stays_as_it_was(data: Path, tmp_path: Path) -> None:
+    ground_dataset(data, tmp_path / "out")
+    for split in ("dev", "test"):
+        plain = (data / f"{split}.jsonl").read_bytes()
+        assert (tmp_path / "out" / f"{split}.jsonl").read_bytes() == plain
+        for kind in ("covered", "uncovered"):
+            assert [bare(one) for one in read(tmp_path / "out", f"{split}-{kind}")] == read(data, split)
+
+
+def test_covered_errors_cite_the_own_fact(data: Path, tmp_path: Path) -> None:
+    ground_dataset(data, tmp_path / "out")
+    for split in ("dev", "test"):
+        for one in read(tmp_path / "out", f"{split}-covered"):
+            number = sources(one).index(one.item) + 1
+            assert [error.evidence for error in one.report.errors] == [(number,)] * len(one.report.errors)
+
+
+def test_uncovered_evidence_is_of_training_items_and_is_not_cited(data: Path, tmp_path: Path) -> None:
+    ground_dataset(data, tmp_path / "out")
+    for split in ("dev", "test"):
+        for one in read(tmp_path / "out", f"{split}-uncovered"):
+            assert len(one.sample.evidence) == 3
+            assert all(int(name.removeprefix("made-up/")) in NUMBERS["train"] for name in sources(one))
+            assert all(error.evidence == () for error in one.report.errors)
+
+
+def test_it_says_what_it_found_and_what_it_was_made_from(data: Path, tmp_path: Path) -> None:
+    returned = ground_dataset(data, tmp_path / "out", k=2, characters=20, seed=5)
+    about = Grounded.model_validate_json((tmp_path / "out" / "ground.json").read_text())
+    assert about == returned
+    assert (about.passages, about.characters, about.seed) == (2, 20, 5)
+    assert about.made_from["facts.jsonl"] == hashlib.sha256((data / FACTS).read_bytes()).hexdigest()
+    assert set(about.made_from) == {"train.jsonl", "dev.jsonl", "test.jsonl", "facts.jsonl"}
+    whole = about.found["test-covered"]["all"]
+    # Ten items, two samples each, one of them wrong; "What is eaten at festival f46? dish46" is cut behind "eaten at".
+    assert (whole.samples, whole.own, whole.wrong, whole.own_wrong, whole.passages) == (20, 20, 10, 10, 40)
+    assert whole.characters == 40 * len("What is eaten at…")
+    # 46 to 55 leave 1, 2, 0, 1, 2, 0, 1, 2, 0, 1 when they are divided by 3.
+    assert {name: one.samples for name, one in about.found["test-covered"].items()} == {
+        "all": 20, "a": 6, "b": 8, "c": 6,
+    }  # fmt: skip
+    assert about.found["test-uncovered"]["all"].own == 0
+    assert list(about.found) == ["train", "dev-covered", "dev-uncovered", "test-covered", "test-uncovered"]
+
+
+def test_the_same_seed_gives_the_same_bytes_and_another_another_half(data: Path, tmp_path: Path) -> None:
+    for name, seed in (("one", 0), ("two", 0), ("other", 1)):
+        ground_dataset(data, tmp_path / name, seed=seed)
+    for path in (tmp_path / "one").iterdir():
+        assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes(), path.name
+    differs = {
+        p.name for p in (tmp_path / "one").iterdir() if p.read_bytes() != (tmp_path / "other" / p.name).read_bytes()
+    }
+    assert differs == {"train.jsonl", "ground.json"}
+
+
+def test_a_long_text_of_its_own_does_not_take_the_place_of_others(tmp_path: Path) -> None:
+    """Its thirty parts are all nearer than anything else."""
+    [_, asked] = pair(0, "train")
+    long = fact(0, "train").model_copy(update={"text": "\n\n".join([f"{asked.sample.instruction} dish " * 20] * 30)})
+    others = [fact(number, "train") for number in (50, 51)]
+    put(tmp_path / "facts.jsonl", [*others, long])
+    corpus = Corpus(tmp_path / "facts.jsonl", tmp_path / "index")
+    assert len(corpus) > 30
+    [found] = asyncio.run(nearest(corpus, [asked], 3, lambda one, piece: piece.source != one.item))
+    assert sorted(piece.source for piece in found) == ["made-up/50", "made-up/51"]
+    [found] = asyncio.run(nearest(corpus, [asked], 3, lambda _, __: True))
+    assert [piece.source for piece in found] == ["made-up/0"] * 3
+
+
+def test_of_several_parts_the_one_is_cited_that_the_error_is_about() -> None:
+    text = "The feast lasts three days. In the evening people dance around the fire and sing."
+    own = gold("x", error(text, "three"), error(text, "sing"), text=text)
+    parts = ("Long ago it was forbidden.", "In the evening people dance around the fire.", "The feast lasts two days.")
+    pieces = [Evidence(text=part, source="made-up/x") for part in parts]
+    foreign = Evidence(text=text, source="made-up/y")
+    cited = [one.evidence for one in with_evidence(own, [foreign, *pieces[:2]]).report.errors]
+    assert cited == [(3,), (3,)]
+    short = "It lasts three days."
+    own = gold("x", error(short, "three"), text=short)
+    assert [one.evidence for one in with_evidence(own, [foreign, *pieces]).report.errors] == [(4,)]
+
+
+@given(st.lists(st.sampled_from(["made-up/x", "made-up/y", "z"]), max_size=5))
+def test_an_error_cites_its_own_or_nothing(names: list[str]) -> None:
+    own = gold("x", error("They eat bread.", "bread"))
+    pieces = [Evidence(text=f"passage {place}", source=name) for place, name in enumerate(names)]
+    made = with_evidence(own, pieces)
+    [cited] = (one.evidence for one in made.report.errors)
+    assert list(made.sample.evidence) == pieces
+    assert len(cited) == ("made-up/x" in names)
+    assert all(names[number - 1] == "made-up/x" for number in cited)
+    assert bare(made) == own
+
+
+def _drop_facts(data: Path) -> None:
+    (data / FACTS).unlink()
+
+
+def _drop_dev(data: Path) -> None:
+    (data / "dev.jsonl").unlink()
+
+
+def _drop_an_item(data: Path) -> None:
+    rows = (data / FACTS).read_text().splitlines(keepends=True)
+    (data / FACTS).write_text("".join(row for row in rows if '"made-up/3"' not in row))
+
+
+def _regroup(data: Path) -> None:
+    (data / FACTS).write_text((data / FACTS).read_text().replace('"group":"made-up/2"', '"group":"made-up/9"'))
+
+
+def _no_training(data: Path) -> None:
+    (data / FACTS).write_text((data / FACTS).read_text().replace('"split":"train"', '"split":"dev"'))
+
+
+def _not_facts(data: Path) -> None:
+    (data / FACTS).write_text(json.dumps({"text": "x"}) + "\n")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "words"),
+    [
+        (_drop_facts, "data: no facts.jsonl in it; build it again with this version"),
+        (_drop_dev, "data: no dev.jsonl in it; is it a folder that `mores build` wrote"),
+        (_drop_an_item, "facts.jsonl does not have the item 'made-up/3' of train.jsonl"),
+        (_regroup, "facts.jsonl does not have the item 'made-up/2' of train.jsonl"),
+        (_no_training, "facts.jsonl: no facts of train"),
+        (_not_facts, "facts.jsonl:1: id: Field required; expected a Fact"),
+    ],
+)
+def test_what_cannot_be_used_is_said(data: Path, tmp_path: Path, spoil: Any, words: str) -> None:
+    spoil(data)
+    with pytest.raises(InputError, match=words):
+        ground_dataset(data, tmp_path / "out")
+    assert not (tmp_path / "out" / "train.jsonl").exists()
+
+
+def test_a_dataset_is_not_overwritten(data: Path) -> None:
+    before = (data / "train.jsonl").read_bytes()
+    with pytest.raises(ConfigError, match="give another folder with --out"):
+        ground_dataset(data, data / ".." / "data")
+    assert (data / "train.jsonl").read_bytes() == before
