@@ -13,14 +13,15 @@ import gguf as gguf_files
 import numpy as np
 import pytest
 
+from mores.cli.options import served
 from mores.engine import Answer, Job, run
 from mores.engine.loop import run as run_loop
 from mores.errors import ModelError
 from mores.metric import Metric
-from mores.models import Completion, Message, Request
+from mores.models import Completion, Message, Options, Request
 from mores.models import pull as models
-from mores.models.embedded import EmbeddedModel
-from mores.types import FailureKind
+from mores.models.embedded import TUNED, EmbeddedModel
+from mores.types import Evidence, FailureKind, Sample
 
 SCHEMA = {
     "type": "object",
@@ -103,15 +104,47 @@ def test_the_schema_holds_and_a_text_that_is_too_long_is_a_failure() -> None:
     assert "context" in long.failure.reason
 
 
-def test_judging_with_it_gives_reports_and_says_what_it_is(tmp_path: Path) -> None:
-    metric = Metric("embedded", store=tmp_path / "s.db")
+@pytest.mark.parametrize(
+    ("adapter", "says", "style"), [(None, "judges 64 right", "fenced"), ("none", "do not measure", "guided")]
+)
+def test_judging_with_it_gives_reports_and_says_what_it_is(
+    tmp_path: Path, adapter: str | None, says: str, style: str
+) -> None:
+    metric = Metric("embedded", store=tmp_path / "s.db", options=Options(adapter=adapter))
     [judgement] = metric.judge([("What do people in Japan eat with?", "In Japan people eat with forks.")])
     assert judgement.failure is None
     assert judgement.report is not None
     assert "SmolLM2-135M-Instruct.Q4_1@b179c9523d0e" in judgement.signature
+    assert ("/lora@" in judgement.signature) is (adapter is None)
+    assert f"prompt:{style}." in judgement.signature
     assert "slots1" in judgement.signature
     assert metric.judge_model.warning is not None
-    assert "do not measure anything" in metric.judge_model.warning
+    assert says in metric.judge_model.warning
+
+
+def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it() -> None:
+    assert TUNED.stat().st_size < 25e6
+    question = "What do people in Japan usually eat rice with?"
+    evidence = (
+        Evidence(text="What do people in Peru usually eat rice with? fork"),
+        Evidence(text=f"{question} chopsticks"),
+    )
+    samples = [Sample(id=text, instruction=question, text=text, evidence=evidence) for text in ("chopsticks", "fork")]
+    right, wrong = Metric("embedded", store=None).judge(samples)
+    # Not far from 1: the grammar's own end token, which the model never thinks of, does not count.
+    assert right.score is not None
+    assert right.score > 0.9
+    assert wrong.report is not None
+    assert [(error.quote, error.evidence) for error in wrong.report.errors] == [("fork", (2,))]
+
+
+def test_other_commands_use_the_model_without_the_metrics_adapter() -> None:
+    options = dict.fromkeys(("adapter", "base_url", "concurrency", "timeout", "rpm", "tpm", "store", "threads"))
+    given = options | {"model": "embedded", "attempts": 1, "slots": 1, "context": 512, "no_store": True, "fresh": False}
+    model = served(dict(given)).judge_model
+    assert isinstance(model, EmbeddedModel)
+    assert model.adapter is None
+    assert model.style is None
 
 
 def test_an_adapter_changes_the_answers_and_the_identity(tmp_path: Path) -> None:

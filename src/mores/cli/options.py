@@ -16,7 +16,7 @@ from mores.cache import store_path
 from mores.engine import Limits
 from mores.errors import ConfigError, ModelError, StoreError
 from mores.metric import Metric, Settings
-from mores.models import STYLES, Options, pull
+from mores.models import NO_ADAPTER, STYLES, Options, pull
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T", int, float)
@@ -25,7 +25,8 @@ _MODEL = click.option("--model", default="embedded", show_default=True,
                       help="embedded, embedded:FILE.gguf, openai:NAME, hf:PATH or fake:NAME.")  # fmt: skip
 _SERVING = [
     click.option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server [env: OPENAI_BASE_URL]."),
-    click.option("--adapter", metavar="PATH", help="LoRA adapter: a PEFT folder for hf:, a GGUF file for embedded."),
+    click.option("--adapter", metavar="PATH",
+                 help="LoRA adapter: a PEFT folder for hf:, a GGUF file for embedded; none for none."),
     click.option("--slots", default=1, show_default=True, type=click.IntRange(1),
                  help="Parallel slots of the embedded server; more than 1 is not reproducible."),
     click.option("--context", default=8192, show_default=True, type=click.IntRange(256),
@@ -107,11 +108,15 @@ def metric(given: dict[str, Any]) -> Metric:
         seed=number("seed", take("seed"), int),
         max_characters=take("max_characters"),
     )
-    return replace(served(given), settings=settings)
+    return replace(_served(given, None), settings=settings)
 
 
 def served(given: dict[str, Any]) -> Metric:
-    """The model, its limits and the store, as the options say, with the metric's own settings."""
+    """The model as it is, not as the metric, with its limits and the store, as the options say."""
+    return _served(given, NO_ADAPTER)
+
+
+def _served(given: dict[str, Any], adapter: str | None) -> Metric:
     take = given.pop
     limits = Limits(
         concurrency=take("concurrency"),
@@ -120,7 +125,7 @@ def served(given: dict[str, Any]) -> Metric:
         requests_per_minute=take("rpm"),
         tokens_per_minute=take("tpm"),
     )
-    options = Options(take("base_url"), take("adapter"), take("slots"), take("context"), take("threads"))
+    options = Options(take("base_url"), take("adapter") or adapter, take("slots"), take("context"), take("threads"))
     store, no_store = take("store"), take("no_store")
     place = None if no_store else store or store_path()
     return Metric(take("model"), limits=limits, options=options, store=place, fresh=take("fresh"))

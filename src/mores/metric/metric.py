@@ -19,7 +19,7 @@ from mores.metric.prompt import messages, prompt_hash
 from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
 from mores.metric.score import certainty, score
 from mores.metric.spans import align
-from mores.models import Completion, Model, Options, Request, Style, open_model
+from mores.models import Completion, Model, Options, Request, Style, as_metric, open_model
 from mores.signature import sign
 from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample
 
@@ -72,7 +72,10 @@ class Metric:
     """By id: samples that were to be judged by evidence, and why none could be looked up; they are not judged."""
 
     def __post_init__(self) -> None:
-        self.judge_model = open_model(self.model, self.options) if isinstance(self.model, str) else self.model
+        self.judge_model = self.model if not isinstance(self.model, str) else self._open(self.model)
+
+    def _open(self, name: str) -> Model:
+        return open_model(name, as_metric(name, self.options))
 
     def judge(self, samples: Iterable[SampleLike]) -> list[Judgement]:
         """The judgement of every sample, in order."""

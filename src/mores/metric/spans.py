@@ -73,7 +73,7 @@ def _error(error: WrittenError, span: tuple[int, int] | None, sample: Sample) ->
         severity=error.severity,
         type=error.type,
         explanation=error.explanation,
-        evidence=tuple(number for number in error.evidence if number <= len(sample.evidence)),
+        evidence=tuple(dict.fromkeys(number for number in error.evidence if number <= len(sample.evidence))),
     )
 
 

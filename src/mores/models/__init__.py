@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
 from mores.errors import ConfigError
 from mores.models.base import STYLES, Completion, Message, Model, Request, Style
 
-__all__ = ["KINDS", "STYLES", "Completion", "Message", "Model", "Options", "Request", "Style", "open_model"]
+__all__ = [
+    "KINDS", "NO_ADAPTER", "STYLES", "Completion", "Message", "Model", "Options", "Request", "Style", "as_metric",
+    "open_model",
+]  # fmt: skip
+
+
+NO_ADAPTER = "none"
 
 
 @dataclass(frozen=True)
@@ -18,7 +24,7 @@ class Options:
 
     base_url: str | None = None
     adapter: str | None = None
-    """LoRA adapter: a PEFT folder for `hf`, a GGUF file for `embedded`."""
+    """LoRA adapter: a PEFT folder for `hf`, a GGUF file for `embedded`; `none` is none, also for the metric."""
     slots: int = 1
     """Requests at once of the embedded server; more than one is faster and not reproducible."""
     context: int = 8192
@@ -71,7 +77,17 @@ def open_model(name: str, options: Options | None = None) -> Model:
         near = get_close_matches(kind, KINDS, n=1)
         hint = f"did you mean '{near[0]}:…'? " if near else ""
         raise ConfigError(f"model {name!r}: no such kind; {hint}there are embedded, openai:NAME, hf:PATH and fake:NAME")
-    return KINDS[kind](rest, options or Options())
+    options = options or Options()
+    return KINDS[kind](rest, replace(options, adapter=None) if options.adapter == NO_ADAPTER else options)
+
+
+def as_metric(name: str, options: Options) -> Options:
+    """The options of a model that judges texts: the default model does it with the adapter that comes with Mores."""
+    if name != "embedded" or options.adapter:
+        return options
+    from mores.models.embedded import TUNED
+
+    return replace(options, adapter=str(TUNED))
 
 
 def _refuse(kind: str, **given: str | None) -> None:

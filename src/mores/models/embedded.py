@@ -27,7 +27,13 @@ from mores.models import gguf, pull
 from mores.models.base import STYLES, Completion, Request, Style
 from mores.models.openai import OpenAIModel
 
-_UNTUNED = (
+TUNED = Path(__file__).parent / "tuned" / "smollm2-135m-mores.gguf"
+"""The LoRA that makes a metric of the default model; its card is beside it."""
+_WARNING_TUNED = (
+    "embedded is SmolLM2-135M, tuned by Mores to write error reports: a very small model that reads little but English."
+    " Of 100 balanced test pairs it judges 64 right, with evidence that covers them 94; guessing gives 50."
+)
+_WARNING_UNTUNED = (
     "embedded is SmolLM2-135M-Instruct, untuned: a very small model that knows little of cultures and reads English"
     " only. Its verdicts show how Mores works; they do not measure anything."
 )
@@ -64,7 +70,9 @@ class EmbeddedModel(OpenAIModel):
         return pull.resolve(self._asked)
 
     def _warning(self) -> str | None:
-        return None if self._asked or self.adapter else _UNTUNED
+        if self._asked:
+            return None
+        return {None: _WARNING_UNTUNED, TUNED: _WARNING_TUNED}.get(self.adapter)
 
     @property
     def name(self) -> str:
@@ -111,9 +119,13 @@ class EmbeddedModel(OpenAIModel):
 
     async def _complete(self, request: Request) -> Completion:
         try:
-            return await super().complete(request)
+            found = await super().complete(request)
         except Transient as exc:
             raise self._died(exc) from exc
+        if request.schema is not None and found.stop == "stop" and found.logprobs:
+            # Under a grammar the last token is one that only ends, seldom the model's own: it says nothing of the text.
+            return found._replace(logprobs=found.logprobs[:-1])
+        return found
 
     def _died(self, exc: Exception) -> ModelError:
         """A server that is gone does not come back: the run stops."""
@@ -203,4 +215,6 @@ def _existing(adapter: str | None) -> Path | None:
     path = Path(adapter)
     if path.is_file() and gguf.is_gguf(path):
         return path
-    raise ConfigError(f"--adapter {adapter}: not a GGUF LoRA file; a PEFT folder goes with hf:PATH")
+    raise ConfigError(
+        f"--adapter {adapter}: not a GGUF LoRA file, nor none; a PEFT folder goes with hf:PATH"
+    )

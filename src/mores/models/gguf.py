@@ -6,6 +6,8 @@ import struct
 from pathlib import Path
 from typing import BinaryIO
 
+from mores.errors import ConfigError
+
 _SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING, _LIST = 8, 9
 STYLE = "mores.style"
@@ -20,6 +22,13 @@ def is_gguf(path: Path) -> bool:
 
 def read_text(path: Path, key: str) -> str | None:
     """A text among the file's metadata; None where it has none under this key."""
+    try:
+        return _find(path, key)
+    except (struct.error, KeyError, OverflowError, OSError, MemoryError) as exc:
+        raise ConfigError(f"{path}: a damaged or cut GGUF file; get it again") from exc
+
+
+def _find(path: Path, key: str) -> str | None:
     with path.open("rb") as file:
         file.seek(16)
         for _ in range(_number(file, "<Q")):
