@@ -60,14 +60,22 @@ def train(
     """
     require("pip install 'mores[train]'", "torch", "transformers", "peft", "accelerate")
     from mores.train.study import Study
+    from mores.train.tune import join
 
-    chosen, where = _recipe(recipe, settings), _base(base)
-    found = {}
-    for source in _left_out(data, leave_out, leave_one_out):
+    chosen, sources = _recipe(recipe, settings), _left_out(data, leave_out, leave_one_out)
+    team = join()
+    where, found = _base(base, team), {}
+    for source in sources:
         folder = out / (f"without-{source}" if source else "all") if leave_one_out else out
-        with _Bar(f"without {source}" if source else "training") as bar:
+        with _Bar(f"without {source}" if source else "training", team.is_main_process) as bar:
             study = Study(data, where, base, chosen, folder, source, limit, evaluate.split(","), bar.update)
             found[source or "all"] = study.run()
+    if team.is_main_process:
+        _print(found, out, as_json)
+    team.end_training()
+
+
+def _print(found: Mapping[str, Trained], out: Path, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps({name: one.model_dump(mode="json") for name, one in found.items()}, indent=2))
     else:
@@ -90,19 +98,26 @@ def _recipe(path: Path | None, settings: Sequence[str]) -> Recipe:
         raise ConfigError(f"--set {first['loc'][0]}={first['input']}: {first['msg']}") from error
 
 
-def _base(name: str) -> str:
-    """Where transformers finds the model; the embedded one is unpacked once."""
+def _base(name: str, team: Any) -> str:
+    """Where transformers finds the model; the embedded one is unpacked once, by one process of each machine."""
     if name != EMBEDDED:
         return name
     require("pip install 'mores[train]'", "gguf")
-    from mores.train.gguf import unpack
-
     source = pull.default_path()
     folder = models_folder() / f"{source.stem}.unpacked"
-    if not (folder / "config.json").exists():
-        click.echo(f"unpacking {source.name}", err=True)
-        unpack(source if source.exists() else pull.pull(""), folder)
+    # The first process of all goes before those of other machines, which may share its folders or not.
+    for goes in (team.is_main_process, team.is_local_main_process):
+        if goes and not (folder / "config.json").exists():
+            _unpack(source, folder)
+        team.wait_for_everyone()
     return str(folder)
+
+
+def _unpack(source: Path, folder: Path) -> None:
+    from mores.train.gguf import unpack
+
+    click.echo(f"unpacking {source.name}", err=True)
+    unpack(source if source.exists() else pull.pull(""), folder)
 
 
 def _left_out(data: Path, leave_out: str | None, each: bool) -> list[str | None]:
@@ -118,22 +133,23 @@ def _left_out(data: Path, leave_out: str | None, each: bool) -> list[str | None]
 
 
 class _Bar:
-    """Steps, loss and tokens a second: a bar in a terminal, a line now and then elsewhere."""
+    """Steps, loss and tokens a second: a bar in a terminal, a line now and then elsewhere, if it is shown."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, what: str, shown: bool) -> None:
         self._console = Console(stderr=True, highlight=False)
         columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[text]}"))
         self._progress = Progress(TextColumn(what), *columns, console=self._console, transient=True)
         self._task = self._progress.add_task(what, total=None, text="")
-        self._what, self._said = what, 0
+        self._what, self._said, self._shown = what, 0, shown and self._console.is_terminal
 
     def __enter__(self) -> _Bar:
-        if self._console.is_terminal:
+        if self._shown:
             self._progress.start()
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._progress.stop()
+        if self._shown:
+            self._progress.stop()
 
     def update(self, step: Step) -> None:
         """Show where the run is."""

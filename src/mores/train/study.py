@@ -9,6 +9,8 @@
 | `training.json` | what it was trained on, how long it took, and how well it decides |
 | `README.md` | the card |
 | `checkpoint.pt` | where a stopped run goes on; removed at the end |
+
+Of several processes (`accelerate launch`) all train and decide, each about its share of the samples; the first writes.
 """
 
 from __future__ import annotations
@@ -22,6 +24,7 @@ from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 
 from mores.errors import ConfigError
@@ -34,7 +37,7 @@ from mores.train.examples import Examples
 from mores.train.network import load, save
 from mores.train.recipe import Recipe, write_recipe
 from mores.train.records import Trained
-from mores.train.tune import CHECKPOINT, Progress, Training
+from mores.train.tune import CHECKPOINT, Progress, Training, join
 from mores.types import Judgement, Result
 
 
@@ -59,9 +62,9 @@ class Study:
 
     def run(self) -> Trained:
         """Train, decide, write everything."""
+        self._team = join()
         golds = self.golds()
-        self.folder.mkdir(parents=True, exist_ok=True)
-        write_text(self.folder / "recipe.toml", write_recipe(self.recipe))
+        self._begin()
         model, tokenizer = load(self.base, self.recipe)
         making = Examples(tokenizer, self.recipe)
         examples = list(making.of(golds))
@@ -69,17 +72,33 @@ class Study:
         training = Training(model, examples, self.recipe, self.folder, self.signature(golds), on_step=self.on_step)
         training.tune()
         seconds = time.perf_counter() - begun
-        save(model, tokenizer, self.folder)
+        if self._team.is_main_process:
+            save(model, tokenizer, self.folder)
         trained = Trained(
             base=self.base_name, signature=self.signature(golds), samples=len(examples), left_out=making.left_out,
             sources=_counted(golds), without=self.leave_out, tokens=sum(len(one.tokens) for one in examples),
-            seconds=seconds, device=_device(),
+            seconds=seconds, device=_device(self._team.num_processes),
             decisions={name: self._decide(model, making, name) for name in self.splits()},
         )  # fmt: skip
+        if self._team.is_main_process:
+            self._end(trained)
+        return trained
+
+    def _begin(self) -> None:
+        """The folder is there before any process goes on, and only the first shows how it loads."""
+        from transformers.utils.logging import disable_progress_bar
+
+        if self._team.is_main_process:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            write_text(self.folder / "recipe.toml", write_recipe(self.recipe))
+        else:
+            disable_progress_bar()
+        self._team.wait_for_everyone()
+
+    def _end(self, trained: Trained) -> None:
         write_text(self.folder / "training.json", trained.model_dump_json(indent=1) + "\n")
         write_text(self.folder / "README.md", card(trained, self.recipe))
         (self.folder / CHECKPOINT).unlink(missing_ok=True)
-        return trained
 
     def golds(self) -> list[Gold]:
         """The training samples."""
@@ -103,8 +122,11 @@ class Study:
         return sign({"task": "train.1", "data": data, "base": self.base_name, "recipe": settings})
 
     def _decide(self, model: Any, making: Examples, split: str) -> dict[str, Result]:
-        decided = decide(model.eval(), making, read_records(self.data / f"{split}.jsonl", Gold))
-        self._write(decided, split)
+        golds = list(read_records(self.data / f"{split}.jsonl", Gold))
+        own = golds[self._team.process_index :: self._team.num_processes]
+        decided = together(decide(model.eval(), making, own), golds)
+        if self._team.is_main_process:
+            self._write(decided, split)
         return by_source(decided)
 
     def _write(self, decided: Decisions, split: str) -> None:
@@ -112,6 +134,16 @@ class Study:
         with JsonlWriter(self.folder / f"decisions.{split}.jsonl") as writer:
             for gold, odds in zip(decided.golds, decided.odds.tolist(), strict=True):
                 writer.write(Judgement(sample_id=gold.sample.id, judge=f"tuned:{self.folder.name}", score=-odds))
+
+
+def together(decided: Decisions, golds: Sequence[Gold]) -> Decisions:
+    """What all processes decided, in the order of the samples."""
+    from accelerate.utils import gather_object
+
+    places = {id(gold): place for place, gold in enumerate(golds)}
+    own = [(places[id(gold)], odds) for gold, odds in zip(decided.golds, decided.odds.tolist(), strict=True)]
+    every = dict(sorted(gather_object(own)))
+    return Decisions([golds[place] for place in every], np.array(list(every.values()), dtype=np.float64))
 
 
 def by_source(decided: Decisions) -> dict[str, Result]:
@@ -130,8 +162,9 @@ def _counted(golds: Iterable[Gold]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def _device() -> str:
-    return torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
+def _device(processes: int) -> str:
+    name = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
+    return name if processes == 1 else f"{processes} × {name}"
 
 
 def read_trained(folder: Path) -> Trained:

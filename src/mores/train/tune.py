@@ -1,6 +1,7 @@
 """The training loop: packed rows in, a tuned model out. It stops and goes on; the same seed gives the same model.
 
-Several GPUs: `accelerate launch -m mores train ...`; each process takes its share of the rows of every step.
+Several GPUs: `accelerate launch --no_python mores train ...`. The examples of each step are dealt out to the processes
+and the loss is the mean over all of them, so that a recipe gives the same model on any number, but for rounding.
 """
 
 from __future__ import annotations
@@ -10,7 +11,8 @@ import math
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import asdict, dataclass
+from contextlib import nullcontext
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +27,9 @@ from mores.train.recipe import Recipe
 
 CHECKPOINT = "checkpoint.pt"
 LOG = "log.jsonl"
+DEEPSPEED = "DEEPSPEED"
+SHARDED = ("FSDP", "MEGATRON_LM", "XLA", "TP")
+"""Ways of accelerate that part the weights among processes, or take steps in another way."""
 
 
 @dataclass(frozen=True)
@@ -44,25 +49,57 @@ class Progress:
 
 
 class Tuned(torch.nn.Module):  # type: ignore[misc]
-    """A model that gives the loss of a packed row."""
+    """A model that gives the loss of a packed row, computed in bf16 where `low` says so."""
 
-    def __init__(self, model: Any) -> None:
+    def __init__(self, model: Any, low: bool = False) -> None:
         super().__init__()
-        self.model = model
+        self.model, self.low = model, low
 
     def forward(self, row: dict[str, Any]) -> Any:
         """The sum of the weighted losses; words are predicted only where the loss looks."""
-        hidden = core(self.model)(
-            input_ids=row["tokens"][None], position_ids=row["positions"][None], use_cache=False,
-            starts=row["starts"], longest=row["longest"],
-        ).last_hidden_state[0]  # fmt: skip
-        return weighted_loss(hidden[row["places"]], words(self.model).weight, row["targets"], row["weights"])
+        # Here and not around the call: DeepSpeed switches off what is set outside of it.
+        with torch.autocast("cuda", torch.bfloat16, enabled=self.low):
+            hidden = core(self.model)(
+                input_ids=row["tokens"][None], position_ids=row["positions"][None], use_cache=False,
+                starts=row["starts"], longest=row["longest"],
+            ).last_hidden_state[0]  # fmt: skip
+            return weighted_loss(hidden[row["places"]], words(self.model).weight, row["targets"], row["weights"])
 
 
 def weighted_loss(hidden: Any, weight: Any, targets: Any, weights: Any) -> Any:
     """Cross-entropy of the tokens that follow, weighted and summed."""
     logits = functional.linear(hidden, weight.to(hidden.dtype)).float()
     return (functional.cross_entropy(logits, targets, reduction="none") * weights).sum()
+
+
+def join() -> Any:
+    """What speaks with the other processes, where `accelerate launch` has started several.
+
+    The recipe says what a step is and how precise; what the launcher's configuration says of that is not asked.
+    """
+    from accelerate import Accelerator
+    from accelerate.utils import GradientAccumulationPlugin
+
+    found = Accelerator(mixed_precision="no", gradient_accumulation_plugin=GradientAccumulationPlugin(num_steps=1))
+    kind = found.distributed_type.value
+    if kind == DEEPSPEED:
+        _check_deepspeed(found.state.deepspeed_plugin)
+    elif kind in SHARDED:
+        raise ConfigError(
+            f"accelerate is configured for {kind}, which `mores train` does not know; take plain multi-GPU or DeepSpeed"
+        )
+    return found
+
+
+def _check_deepspeed(plugin: Any) -> None:
+    if plugin.zero_stage not in (1, 2):
+        raise ConfigError(
+            f"DeepSpeed is configured with zero_stage {plugin.zero_stage}; `mores train` knows 1 and 2: the tuned"
+            " weights are whole in each process"
+        )
+    for name in ("optimizer", "scheduler"):
+        if name in plugin.deepspeed_config:
+            raise ConfigError(f"the DeepSpeed configuration has {name!r}; remove it, the recipe says that")
 
 
 def learning_rate(step: int, total: int, recipe: Recipe) -> float:
@@ -105,19 +142,29 @@ class Training:
 
     def tune(self) -> None:
         """Train to the end."""
-        from accelerate import Accelerator
-
-        torch.manual_seed(self.recipe.seed)
-        self._accelerator = Accelerator()
+        self._accelerator = join()
         self._device = self._accelerator.device
+        self._deepspeed = self._accelerator.distributed_type.value == DEEPSPEED
+        # Dropout falls differently on the examples of each process.
+        torch.manual_seed(self.recipe.seed + self._accelerator.process_index)
         if self._device.type == "cuda":
             torch.backends.cuda.matmul.allow_tf32 = True
             if self.recipe.compile:
                 compile_layers(self.model)
-        tuned = Tuned(self.model).train()
+        if self._deepspeed:
+            self._configure_deepspeed()
+        low = self.recipe.precision == "bf16" and self._device.type == "cuda"
+        tuned = Tuned(self.model, low).train()
         optimizer = self._optimizer(tuned)
         self._tuned, self._optimizer_ = self._accelerator.prepare(tuned, optimizer)
         self._run()
+
+    def _configure_deepspeed(self) -> None:
+        """Its own settings of what the recipe says; the sizes of batches are only for its own log."""
+        self._accelerator.state.deepspeed_plugin.deepspeed_config.update(
+            gradient_clipping=self.recipe.clip, gradient_accumulation_steps=1, train_micro_batch_size_per_gpu=1,
+            train_batch_size=self._accelerator.num_processes, fp16={"enabled": False}, bf16={"enabled": False},
+        )  # fmt: skip
 
     def _optimizer(self, tuned: Any) -> Any:
         recipe = self.recipe
@@ -134,10 +181,11 @@ class Training:
     def _run(self) -> None:
         total = total_steps(len(self.examples), self.recipe)
         lengths = [len(example.tokens) for example in self.examples]
-        self._shape = shape_of(lengths, self.recipe.batch, self.recipe.row_tokens)
+        share = math.ceil(self.recipe.batch / self._accelerator.num_processes)
+        self._shape = shape_of(lengths, share, self.recipe.row_tokens)
         start, tokens = self._resume()
         begun = time.perf_counter()
-        with ThreadPoolExecutor(1) as ahead, (self.folder / LOG).open("a") as log:
+        with self._ahead() as ahead, self._log() as log:
             plan = self._plan(start, total)
             coming = ahead.submit(self._prepared, next(plan)) if start < total else None
             for step in range(start, total):
@@ -159,38 +207,64 @@ class Training:
             if step >= start:
                 yield places
 
+    def _ahead(self) -> ThreadPoolExecutor:
+        """A thread that prepares the next step, on the GPU of this process."""
+        if self._device.type != "cuda":
+            return ThreadPoolExecutor(1)
+        return ThreadPoolExecutor(1, initializer=torch.cuda.set_device, initargs=(torch.cuda.current_device(),))
+
     def _prepared(self, places: Any) -> tuple[list[dict[str, Any]], float, int]:
         """This process's rows of a step on the device, the weight of the whole step, and its tokens."""
-        rows = list(pack((self.examples[i] for i in places), self._shape, self.recipe.decision_weight))
-        whole = float(sum(row.weights.sum() for row in rows))
+        index, processes = self._accelerator.process_index, self._accelerator.num_processes
+        shares = [self._packed(places[number::processes]) for number in range(processes)]
+        whole = float(sum(row.weights.sum() for rows in shares for row in rows))
         count = sum(len(self.examples[i].tokens) for i in places)
-        mine = rows[self._accelerator.process_index :: self._accelerator.num_processes]
-        # A process without a row must take part in the exchange of gradients all the same.
-        return [on_device(row, self._shape, self._device) for row in mine or [_weightless(rows[0])]], whole, count
+        # All have equally many rows, because they exchange gradients; some have nothing to learn from.
+        missing = max(len(rows) for rows in shares) - len(shares[index])
+        rows = shares[index] + [_weightless(shares[0][0])] * missing
+        return [on_device(row, self._shape, self._device) for row in rows], whole, count
+
+    def _packed(self, places: Any) -> list[Row]:
+        return list(pack((self.examples[i] for i in places), self._shape, self.recipe.decision_weight))
 
     def _step(self, rows: list[dict[str, Any]], whole: float, rate: float) -> tuple[float, float]:
         for group in self._optimizer_.param_groups:
             group["lr"] = rate
         total = torch.zeros((), device=self._device)
-        low = self.recipe.precision == "bf16" and self._device.type == "cuda"
         for number, row in enumerate(rows):
-            last = number + 1 == len(rows)
-            with self._syncing(last), torch.autocast("cuda", torch.bfloat16, enabled=low):
+            with self._syncing(number + 1 == len(rows)):
                 loss = self._tuned(row)
-            with self._syncing(last):
-                self._accelerator.backward(loss * (self._accelerator.num_processes / whole))
+                # Gradients are averaged over the processes; the loss is a mean over the whole step.
+                self._backward(loss * (self._accelerator.num_processes / whole))
             total += loss.detach()
-        norm = self._accelerator.clip_grad_norm_(self._tuned.parameters(), self.recipe.clip)
-        self._optimizer_.step()
-        self._optimizer_.zero_grad(set_to_none=True)
+        norm = self._update()
         return float(self._accelerator.reduce(total)), float(norm)
 
     def _syncing(self, last: bool) -> Any:
-        from contextlib import nullcontext
-
+        """Gradients are exchanged after the last row; DeepSpeed does it after each, but must know which is the last."""
+        if self._deepspeed:
+            self._tuned.set_gradient_accumulation_boundary(last)
+            return nullcontext()
         return nullcontext() if last else self._accelerator.no_sync(self._tuned)
 
+    def _backward(self, loss: Any) -> None:
+        # accelerate's own would take a step of DeepSpeed's optimizer after every row.
+        (self._tuned if self._deepspeed else self._accelerator).backward(loss)
+
+    def _update(self) -> Any:
+        """One step of the optimizer; the norm of the gradients before they were clipped."""
+        if self._deepspeed:
+            self._tuned.step()  # clips before and clears after
+            return self._tuned.get_global_grad_norm()
+        norm = self._accelerator.clip_grad_norm_(self._tuned.parameters(), self.recipe.clip)
+        self._optimizer_.step()
+        self._optimizer_.zero_grad(set_to_none=True)
+        return norm
+
     # ---- stopping and going on ---------------------------------------------------------------------------------
+
+    def _log(self) -> Any:
+        return (self.folder / LOG).open("a") if self._accelerator.is_main_process else nullcontext()
 
     def _report(self, log: Any, progress: Progress) -> None:
         if not math.isfinite(progress.loss):
@@ -201,7 +275,8 @@ class Training:
             self.on_step(progress)
 
     def _save(self, step: int, tokens: int) -> None:
-        if not self._accelerator.is_main_process:
+        # Under DeepSpeed each process has a part of the optimizer's state, which is not collected.
+        if self._deepspeed or not self._accelerator.is_main_process:
             return
         weights = {name: weight for name, weight in self._bare().named_parameters() if weight.requires_grad}
         state = {
@@ -213,11 +288,21 @@ class Training:
         part.replace(self.folder / CHECKPOINT)
 
     def _resume(self) -> tuple[int, int]:
+        """The step and the tokens to go on from, the same in all processes."""
+        from accelerate.utils import gather_object
+
         path = self.folder / CHECKPOINT
-        if not path.exists():
+        found = self._restored(path) if path.exists() else (0, 0)
+        if len({tuple(each) for each in gather_object([found])}) > 1:
+            raise ConfigError(f"{path}: not all processes see the same one; --out must be a folder that they share")
+        if found == (0, 0) and self._accelerator.is_main_process:
             (self.folder / LOG).unlink(missing_ok=True)
-            return 0, 0
-        state = torch.load(path, map_location=self._device, weights_only=True)
+        return found
+
+    def _restored(self, path: Path) -> tuple[int, int]:
+        if self._deepspeed:
+            raise ConfigError(f"{path}: a run under DeepSpeed cannot go on from it; remove it, or go without DeepSpeed")
+        state = torch.load(path, map_location="cpu", weights_only=True)  # copied to its device below
         if state["identity"] != self.identity:
             raise ConfigError(f"{path}: a checkpoint of another recipe, base or data; give another --out or remove it")
         with torch.no_grad():
@@ -252,8 +337,6 @@ def on_device(row: Row, shape: Shape, device: Any) -> dict[str, Any]:
 
 def _weightless(row: Row) -> Row:
     """The same row with nothing to learn from."""
-    from dataclasses import replace
-
     weights = row.weights * 0
     weights[0] = 1e-30  # so that there is a loss to go back from
     return replace(row, weights=weights)

@@ -1,0 +1,96 @@
+"""The metric that comes with Mores decides in llama.cpp as it does in transformers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mores.engine.loop import run
+from mores.errors import ModelError
+from mores.io import read_samples
+from mores.metric import Metric
+from mores.models import pull
+from mores.models.embedded import TUNED
+from mores.types import Evidence, Sample
+
+torch = pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
+transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[train]'")
+gguf = pytest.importorskip("gguf", reason="needs gguf: pip install '.[train]'")
+
+EXAMPLES = Path(__file__).parents[2] / "examples" / "world.jsonl"
+OPENING = '{"errors":['
+"""What every report begins with; the next token decides."""
+
+
+@pytest.fixture(scope="module")
+def base() -> Path:
+    try:
+        return pull.pull("")
+    except ModelError as exc:
+        pytest.skip(f"the embedded model cannot be downloaded here: {exc}")
+
+
+def samples() -> list[Sample]:
+    """Fifty: those of the examples, and some of them again with evidence, that of their own or of others."""
+    plain = list(read_samples(EXAMPLES))
+    facts = [Evidence(text=f"{one.instruction} {one.text}") for one in plain]
+    grounded = [
+        one.model_copy(update={"id": f"{one.id}-grounded", "evidence": (facts[place], facts[place - 1])})
+        for place, one in enumerate(plain)
+    ]
+    return (plain + grounded)[:50]
+
+
+def tuned(base: Path, folder: Path) -> tuple[Any, Any]:
+    """The default model with the metric's adapter merged into it, in single precision."""
+    from mores.train.gguf import unpack
+    from mores.train.gguf.weights import FileWeights
+
+    unpack(base, folder)
+    weights, lora = FileWeights(base), gguf.GGUFReader(TUNED)
+    alpha = float(lora.fields["adapter.lora.alpha"].contents())
+    maps = {one.name: gguf.quants.dequantize(one.data, one.tensor_type) for one in lora.tensors}
+    model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
+    state = model.state_dict()
+    for name in (key.removesuffix(".lora_a") for key in maps if key.endswith(".lora_a")):
+        down, up = maps[f"{name}.lora_a"], maps[f"{name}.lora_b"]
+        merged = weights.layout.to_hf(name, weights.read(name) + up @ down * (alpha / len(down)), weights.heads)
+        state[weights.layout.to_hf_name(name)].copy_(torch.from_numpy(merged))
+    return model.eval(), transformers.AutoTokenizer.from_pretrained(folder)
+
+
+def odds(model: Any, tokenizer: Any, metric: Metric, sample: Sample) -> float:
+    """Log-odds that the report names an error."""
+    turns = [message._asdict() for message in metric.request(sample).messages]
+    prompt = tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True)
+    ids = tokenizer(prompt, add_special_tokens=False)["input_ids"] + tokenizer(OPENING)["input_ids"]
+    with torch.no_grad():
+        last = model(torch.tensor([ids])).logits[0, -1]
+    clean, wrong = (tokenizer(OPENING + end)["input_ids"][-1] for end in ("]}", '{"'))
+    return float(last[wrong] - last[clean])
+
+
+def verdicts(metric: Metric, asked: list[Sample]) -> list[bool]:
+    """Whether the first tokens of each report by llama.cpp name an error."""
+
+    async def ask() -> list[bool]:
+        async with metric.judge_model as model:
+            answers = [await model.complete(metric.request(one)._replace(max_tokens=8)) for one in asked]
+        return [answer.text.startswith(OPENING + "{") for answer in answers]
+
+    return run(ask())
+
+
+def test_fifty_verdicts_are_those_of_transformers(base: Path, tmp_path: Path) -> None:
+    metric, asked = Metric("embedded", store=None), samples()
+    model, tokenizer = tuned(base, tmp_path / "base")
+    found = {one.id: odds(model, tokenizer, metric, one) for one in asked}
+    said = dict(zip(found, verdicts(metric, asked), strict=True))
+    # llama.cpp rounds activations to eight bits, so that what is nearly undecided may fall either way.
+    differ = {name: round(value, 2) for name, value in found.items() if said[name] is not (value > 0)}
+    assert len(found) == 50
+    assert {value > 0 for value in found.values() if abs(value) > 1} == {True, False}
+    assert all(abs(value) < 1 for value in differ.values()), differ
+    assert len(differ) <= 2, differ
