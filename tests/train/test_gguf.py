@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
 import subprocess
 import sys
 import urllib.request
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -20,10 +19,7 @@ from unicodedata import normalize
 import numpy as np
 import pytest
 
-from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError, InputError
-from mores.models.base import Completion, Message, Model, Request
-from mores.models.embedded import EmbeddedModel
 from mores.models.pull import default_path
 
 os.environ["HF_HUB_OFFLINE"] = "1"
@@ -37,103 +33,25 @@ from mores.models.hf import HFModel  # noqa: E402
 from mores.train.gguf import export_adapter, export_difference, export_merged, unpack  # noqa: E402
 from mores.train.gguf.export import _shorten  # noqa: E402
 from mores.train.gguf.weights import FileWeights, FolderWeights, open_weights  # noqa: E402
-
-TEMPLATE = (
-    "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
-    "{% if add_generation_prompt %}<|im_start|>assistant\n{% endif %}"
+from tests.train.tiny_gguf import (  # noqa: E402
+    LAYERS,
+    PIECES,
+    QUESTIONS,
+    WIDTH,
+    ask,
+    assert_same,
+    embedded,
+    make_adapter,
+    tune,
+    weights,
+    write,
 )
-MERGES = ["Ġ t", "h e", "Ġt he", "Ġ Ġ", "i n", "Ċ Ċ", "1 2", "Ġ 1"]
-SPECIAL = ["<|endoftext|>", "<|im_start|>", "<|im_end|>"]
-PIECES = [
-    *((word, 3, 0.0) for word in SPECIAL),
-    ("<b>", 4, 0.0),
-    ("\n\n", 4, 0.0),
-    *((f"<0x{byte:02X}>", 6, 0.0) for byte in range(256)),
-    *((piece, 1, -float(place)) for place, piece in enumerate(["▁t", "he", "▁the", "in", "▁▁", "the", "é", "▁in"])),
-    *((letter, 1, -100.0 - place) for place, letter in enumerate("▁etaoinshr日12")),
-]
-"""A tokenizer of pieces with scores: the token, its type (control, the user's own, byte, normal) and its score."""
-WIDTH, FORWARD, LAYERS, HEADS, KEYS, HEAD = 64, 96, 2, 4, 2, 16
-TARGETS = ["q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj"]
-QUESTIONS = ["the tea", "Who drinks it in the morning?", "12 cups", "A long question: " + "why then " * 20]
+
 TEXTS = [
     "the  12 teas\n\n in  1 cup", "a   1  2b\t3", "½ ² ① ४५ ٣٤ Ⅷ 1st", "日本語。 한국어 กขค हिन्दी العربية",
     "don't WE'LL I'Ve", "\r\n\r\n  \n\t x \u00a0 y\u3000z", "e\u0301 é 👩\u200d👩\u200d👧", "\x00\x7f \u200b", "",
     "<|im_start|>user\nthe<|im_end|>\n", "  <|endoftext|> in", "trailing   ",
 ]  # fmt: skip
-
-
-# -- a tiny model, as llama.cpp's converter writes one -------------------------------------------------------
-
-
-def tokens() -> list[str]:
-    letters = sorted(gguf.vocab.bytes_to_unicode().values())
-    return [*SPECIAL, *letters, *(merge.replace(" ", "") for merge in MERGES)]
-
-
-def weights(kind: str) -> dict[str, Any]:
-    """Random weights, wide enough apart that greedy decoding has no near ties; only plain letters are ever written."""
-    dice = np.random.default_rng(5)
-
-    def draw(*shape: int) -> Any:
-        return dice.normal(0, 0.15, shape).astype(np.float32)
-
-    words = tokens()
-    known = np.array([len(word) == 1 and word.isascii() for word in words])
-    found = {"token_embd.weight": draw(len(words), WIDTH), "output_norm.weight": 1 + draw(WIDTH)}
-    if kind == "qwen2":  # the output is the embeddings; small ones, so that a token is not just said again
-        found["token_embd.weight"] *= np.where(known, 0.3, 0.01).astype(np.float32)[:, None]
-    else:
-        found["token_embd.weight"] *= 6 if kind == "llama" else 1
-        found["output.weight"] = draw(len(words), WIDTH) * 2 * known[:, None]
-    query, key = (HEADS * HEAD, WIDTH), (KEYS * HEAD, WIDTH)
-    for layer in range(LAYERS):
-        sizes = {"attn_q": query, "attn_k": key, "attn_v": key, "attn_output": query[::-1]}
-        sizes |= {"ffn_gate": (FORWARD, WIDTH), "ffn_up": (FORWARD, WIDTH), "ffn_down": (WIDTH, FORWARD)}
-        found |= {f"blk.{layer}.{name}.weight": draw(*size) for name, size in sizes.items()}
-        norms = {"attn_norm": WIDTH, "ffn_norm": WIDTH}
-        if kind == "gemma3":
-            norms |= {"post_attention_norm": WIDTH, "post_ffw_norm": WIDTH, "attn_q_norm": HEAD, "attn_k_norm": HEAD}
-        found |= {f"blk.{layer}.{name}.weight": (2 if size == HEAD else 1) + draw(size) for name, size in norms.items()}
-        if kind == "qwen2":
-            found |= {f"blk.{layer}.{name}.bias": draw(sizes[name][0]) for name in ("attn_q", "attn_k", "attn_v")}
-    return found
-
-
-def write(path: Path, kind: str = "llama", only: Mapping[str, Any] | None = None, **instead: Any) -> Path:
-    """A GGUF file of the tiny model; some of its metadata may be other."""
-    file = gguf.GGUFWriter(str(path), kind)
-    file.add_type(instead.get("type", "model"))
-    numbers = {"context_length": 512, "embedding_length": WIDTH, "block_count": LAYERS, "feed_forward_length": FORWARD}
-    numbers |= {"attention.head_count": HEADS, "attention.head_count_kv": KEYS, "rope.dimension_count": HEAD}
-    numbers |= {"attention.key_length": HEAD, "attention.value_length": HEAD, "attention.sliding_window": 8}
-    for key, value in numbers.items():
-        file.add_uint32(f"{kind}.{key}", value)
-    file.add_float32(f"{kind}.attention.layer_norm_rms_epsilon", 1e-5)
-    file.add_float32(f"{kind}.rope.freq_base", 20_000.0)
-    file.add_tokenizer_model(instead.get("model", "gpt2"))
-    file.add_tokenizer_pre(instead.get("pre", "qwen2" if kind == "qwen2" else "smollm"))
-    if instead.get("model") == "llama":
-        file.add_token_list([word for word, _, _ in PIECES])
-        file.add_token_types([kind for _, kind, _ in PIECES])
-        file.add_token_scores([score for _, _, score in PIECES])
-        file.add_add_space_prefix(instead.get("prefix", False))
-    else:
-        file.add_token_list(tokens())
-        file.add_token_types([3 if word in SPECIAL else 1 for word in tokens()])
-        file.add_token_merges(MERGES)
-    file.add_bos_token_id(1)
-    file.add_eos_token_id(2)
-    file.add_pad_token_id(2)
-    file.add_add_bos_token(False)
-    file.add_chat_template(TEMPLATE)
-    for name, value in (weights(kind) if only is None else only).items():
-        file.add_tensor(name, value)
-    file.write_header_to_file()
-    file.write_kv_data_to_file()
-    file.write_tensors_to_file()
-    file.close()
-    return path
 
 
 @pytest.fixture(scope="module", params=["llama", "qwen2", "gemma3"])
@@ -154,39 +72,6 @@ def llama(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(autouse=True)
 def _on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-
-
-def make_adapter(base: Path, folder: Path, **more: Any) -> Path:
-    torch.manual_seed(11)
-    options = {"r": 4, "lora_alpha": 3, "target_modules": TARGETS, "init_lora_weights": False} | more
-    model = transformers.AutoModelForCausalLM.from_pretrained(base)
-    peft.get_peft_model(model, peft.LoraConfig(task_type="CAUSAL_LM", **options)).save_pretrained(folder)
-    return folder
-
-
-# -- what the two engines say -----------------------------------------------------------------------------------
-
-
-def ask(model: Model, questions: list[str] = QUESTIONS, length: int = 12) -> list[Completion]:
-    async def gather() -> list[Completion]:
-        async with model:
-            asked = (Request((Message("user", question),), max_tokens=length) for question in questions)
-            return [await model.complete(request) for request in asked]
-
-    return run_loop(gather())
-
-
-def embedded(path: Path, adapter: Path | None = None) -> EmbeddedModel:
-    return EmbeddedModel(str(path), adapter=str(adapter) if adapter else None, context=512, threads=1)
-
-
-def assert_same(first: list[Completion], second: list[Completion], near: float = 0.02) -> None:
-    """The same texts, with near log-probabilities."""
-    assert [one.text for one in first] == [one.text for one in second]
-    for one, other in zip(first, second, strict=True):
-        assert one.prompt_tokens == other.prompt_tokens
-        assert one.logprobs is not None
-        assert one.logprobs == pytest.approx(other.logprobs, abs=near)
 
 
 @contextmanager
@@ -380,22 +265,6 @@ def test_an_adapter_in_fewer_bits(llama: Path, tmp_path: Path, kind: str, share:
 
 
 # -- differences ------------------------------------------------------------------------------------------------
-
-
-def tune(base: Path, folder: Path, rank: int, **more: float) -> Path:
-    """A model whose maps were changed by matrices of that rank, and other weights as asked."""
-    model = transformers.AutoModelForCausalLM.from_pretrained(base)
-    torch.manual_seed(2)
-    with torch.no_grad():
-        for name, value in model.named_parameters():
-            if name.endswith(tuple(f"{target}.weight" for target in TARGETS)):
-                value += torch.randn(len(value), rank) @ torch.randn(rank, value.shape[1]) * 0.02
-            for part, size in more.items():
-                if part in name:
-                    value += torch.randn_like(value) * size
-    shutil.copytree(base, folder, ignore=shutil.ignore_patterns("*.safetensors"))
-    model.save_pretrained(folder)
-    return folder
 
 
 def test_a_difference_of_low_rank_is_kept_whole(tiny: Path, tmp_path: Path) -> None:

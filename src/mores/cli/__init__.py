@@ -27,6 +27,7 @@ COMMANDS = {
     "meta": "Measure how good metrics are at finding cultural errors.",
     "compare": "Test whether two judges or two models differ.",
     "train": "Tune a model into a metric.",
+    "export": "Write a tuned model as a GGUF file.",
     "build": "Make training and test data with errors from cultural datasets.",
     "collect": "Filter, translate and label questions for a cultural dataset.",
     "sources": "List the datasets that training data are made from.",

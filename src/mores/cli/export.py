@@ -1,0 +1,45 @@
+"""`mores export`: what `mores train` tuned, as a GGUF file for the embedded engine."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mores.errors import ConfigError
+from mores.models import pull
+from mores.models.hf.files import require
+
+TYPES = ("q8_0", "f16", "f32")
+
+
+@click.command()
+@click.argument("tuned", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The GGUF file to write.")
+@click.option("--base", default="embedded", show_default=True, metavar="MODEL",
+              help="GGUF file of the model that was tuned: embedded, a file, or a name that was pulled.")  # fmt: skip
+@click.option("--merged", is_flag=True, help="Write a whole model instead of a LoRA.")
+@click.option("--type", "kind", default="q8_0", show_default=True, type=click.Choice(TYPES), help="Type of numbers.")
+@click.option("--rank", default=64, show_default=True, type=click.IntRange(1),
+              help="Rank of the LoRA of a model all of whose weights were tuned.")  # fmt: skip
+def export(tuned: Path, out: Path, base: str, merged: bool, kind: str, rank: int) -> None:
+    """Write TUNED, a folder that `mores train` made, as a GGUF file.
+
+    A LoRA goes with its base, `mores score --adapter FILE.gguf`; a merged model stands alone, `mores score --model
+    embedded:FILE.gguf`. The file says with which prompt it was tuned, so that `mores score` asks with it.
+    """
+    require("pip install 'mores[train]'", "gguf", "torch", "safetensors")
+    from mores.train.gguf import export_adapter, export_difference, export_merged
+
+    if out.suffix != ".gguf":
+        raise ConfigError(f"--out {out}: the name of a GGUF file ends in .gguf")
+    origin = pull.resolve("" if base == "embedded" else base)
+    is_adapter = (tuned / "adapter_config.json").is_file()
+    if merged:
+        export_merged(origin if is_adapter else tuned, tuned if is_adapter else None, origin, out, kind)
+    elif is_adapter:
+        export_adapter(tuned, origin, out, kind)
+    else:
+        kept = export_difference(tuned, origin, out, rank, kind)
+        click.echo(f"the LoRA of rank {rank} keeps {kept:.1%} of what the tuning changed", err=True)
+    click.echo(f"wrote {out} ({out.stat().st_size / 1e6:,.1f} MB)", err=True)
