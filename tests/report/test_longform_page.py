@@ -19,7 +19,8 @@ from mores.longform.records import Appraisal, Claim, Kind, LanguageCheck, LongAn
 from mores.longform.summary import Counting, summarise
 from mores.report import longform
 from mores.report.longform import longform_page
-from mores.report.longform_answers import Issue, is_web_address, issues_of, mark_spans, score_of
+from mores.report.longform_answers import Issue, issues_of, mark_spans, score_of
+from mores.report.page import is_web_address
 from mores.search.base import Evidence
 from mores.types import Failure, FailureKind
 from tests.browser import Browser, Page, pixels

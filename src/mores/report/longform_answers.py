@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from enum import StrEnum
 from math import prod
-from urllib.parse import urlsplit
 
 from markupsafe import Markup
 
@@ -23,7 +22,7 @@ from mores.report.bench_answers import LONG
 from mores.report.bench_charts import percent
 from mores.report.longform_charts import TELLS
 from mores.report.meta_sheets import group_name
-from mores.report.page import look_up
+from mores.report.page import is_web_address, look_up
 from mores.search.base import Evidence
 from mores.types import Failure
 
@@ -342,17 +341,6 @@ def _source(source: str) -> Markup | str:
     if not is_web_address(source):
         return shown
     return Markup('<a href="{}" rel="noopener noreferrer nofollow" target="_blank">{}</a>').format(source, shown)
-
-
-def is_web_address(source: str) -> bool:
-    """Whether a source is an http or https address with a host, and has nothing in it that an address cannot have."""
-    if len(source) > 2000 or any(char.isspace() or not char.isprintable() for char in source):
-        return False
-    try:
-        parts = urlsplit(source)
-        return parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
-    except ValueError:
-        return False
 
 
 def _failure(failure: Failure, stage: str = "") -> Markup:

@@ -17,6 +17,7 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, TypeVar
+from urllib.parse import urlsplit
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
@@ -188,7 +189,7 @@ def look_up(find: Callable[[str], T], code: str | None) -> T | None:
 
 def _error(error: Error, sample: Sample) -> dict[str, Any]:
     """One error; a span that does not hold its quote is shown as not found rather than on the wrong words."""
-    fields = error.model_dump(mode="json") | {"evidence": list(dict.fromkeys(error.evidence))}
+    fields = error.model_dump(mode="json") | {"evidence": error.evidence}
     if sample.side(error.side)[error.start : error.end] != error.quote:
         fields.update(start=None, end=None)
     return fields
@@ -196,10 +197,19 @@ def _error(error: Error, sample: Sample) -> dict[str, Any]:
 
 def _passage(one: Evidence) -> dict[str, Any]:
     """One piece of evidence; `link` says whether its source is an address that a page may link to."""
-    from mores.report.longform_answers import is_web_address  # which imports this module
-
     shown = shorten(one, PASSAGE).model_dump(mode="json") | {"title": cut(one.title, PASSAGE)}
     return shown | {"link": is_web_address(one.source)}
+
+
+def is_web_address(source: str) -> bool:
+    """Whether a source is an http or https address with a host, and has nothing in it that an address cannot have."""
+    if len(source) > 2000 or any(char.isspace() or not char.isprintable() for char in source):
+        return False
+    try:
+        parts = urlsplit(source)
+        return parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
+    except ValueError:
+        return False
 
 
 def _signed(score: float) -> str:
