@@ -189,7 +189,7 @@ def look_up(find: Callable[[str], T], code: str | None) -> T | None:
 
 def _error(error: Error, sample: Sample) -> dict[str, Any]:
     """One error; a span that does not hold its quote is shown as not found rather than on the wrong words."""
-    fields = error.model_dump(mode="json") | {"evidence": error.evidence}
+    fields = error.model_dump(mode="json") | {"evidence": list(dict.fromkeys(error.evidence))}
     if sample.side(error.side)[error.start : error.end] != error.quote:
         fields.update(start=None, end=None)
     return fields

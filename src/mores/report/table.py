@@ -189,7 +189,7 @@ def count_errors(judgement: Judgement) -> str:
 
 def cited(error: Error) -> str:
     """The evidence that an error rests on, for example `[1][3]`."""
-    return "".join(f"[{number}]" for number in error.evidence)
+    return "".join(f"[{number}]" for number in dict.fromkeys(error.evidence))
 
 
 def show_score(score: float) -> str:
