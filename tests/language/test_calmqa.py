@@ -83,8 +83,6 @@ def test_questions_among_all_languages() -> None:
     texts, tags = questions()
     accuracy = by_language([one.language == tag for one, tag in zip(detect(texts), tags, strict=True)], tags)
     assert np.mean(list(accuracy.values())) >= 0.95
-    rundi = accuracy.pop("rn")  # 33 of 39: some questions would be the same in Kinyarwanda
-    assert rundi >= 0.84
     assert min(accuracy.values()) >= 0.85
 
 

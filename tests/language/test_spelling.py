@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from importlib.resources import files
 
 import numpy as np
 import pytest
@@ -47,7 +48,11 @@ def test_a_sentence_with_marks_is_found_among_all_languages(tag: str, text: str)
         ("wiwe yiwe", 2),
         ("azokora azakora", 0),
         ("bakoraga", -1),
+        ("ingwara kurondera urwaruka", 3),
+        ("gutangira inshuti umuturage", -3),
+        ("kwongera yonyene yonyine", 1),
         ("umurimo imirimo ikiyaga bazanye uzongera umuco", 0),  # both write these
+        ("umunsi iminsi indwara kurondereza nyuma hano", 0),
     ],
 )
 def test_marks_are_counted_for_one_and_against_the_other(text: str, lead: int) -> None:
@@ -75,6 +80,14 @@ def test_marks_move_only_the_two_languages_and_only_where_one_of_them_leads(monk
 def test_the_old_spelling_of_a_declaration_is_made_new() -> None:
     assert respell("kin", "Muli buli gihugu, cyanga ali politique") == "muri buri gihugu, cyangwa ari politique"
     assert respell("run", "Muli Buli") == "Muli Buli"
+
+
+def test_words_taken_from_text_have_marks_of_their_language_alone() -> None:
+    listed = (files("mores.language") / "close_words.txt").read_text("utf-8").partition("# From here on")[2]
+    found = [line.split("\t") for line in listed.splitlines() if "\t" in line]
+    leads = {tag: [PAIR.lead(word) for own, words in found if own == tag for word in words.split()] for tag, _ in found}
+    assert {tag: len(own) for tag, own in leads.items()} == {"rn": 150, "rw": 150}
+    assert min(leads["rn"]) > 0 > max(leads["rw"])
 
 
 def test_words_of_both_are_given_to_both() -> None:
