@@ -19,7 +19,7 @@ torch = pytest.importorskip("torch", reason="needs torch: pip install '.[train]'
 transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[train]'")
 gguf = pytest.importorskip("gguf", reason="needs gguf: pip install '.[train]'")
 
-EXAMPLES = Path(__file__).parents[2] / "examples" / "world.jsonl"
+EXAMPLES = Path(__file__).parents[2] / "examples"
 OPENING = '{"errors":['
 """What every report begins with; the next token decides."""
 
@@ -33,14 +33,19 @@ def base() -> Path:
 
 
 def samples() -> list[Sample]:
-    """Fifty: those of the examples, and some of them again with evidence, that of their own or of others."""
-    plain = list(read_samples(EXAMPLES))
-    facts = [Evidence(text=f"{one.instruction} {one.text}") for one in plain]
-    grounded = [
-        one.model_copy(update={"id": f"{one.id}-grounded", "evidence": (facts[place], facts[place - 1])})
-        for place, one in enumerate(plain)
+    """Fifty: the short answers of the examples without evidence, with the fact in question, and with another."""
+    plain = list(read_samples(EXAMPLES / "answers.jsonl"))
+    facts = [Evidence(text=one.text) for one in read_samples(EXAMPLES / "facts.jsonl")]
+    own = [next(fact for fact in facts if fact.text.startswith(one.instruction)) for one in plain]
+    covered = [
+        one.model_copy(update={"id": f"{one.id}-own", "evidence": (fact,)})
+        for one, fact in zip(plain, own, strict=True)
     ]
-    return (plain + grounded)[:50]
+    others = [
+        one.model_copy(update={"id": f"{one.id}-other", "evidence": (fact,)})
+        for one, fact in zip(plain[:10], own[10:], strict=True)
+    ]
+    return plain + covered + others
 
 
 def tuned(base: Path, folder: Path) -> tuple[Any, Any]:
@@ -83,14 +88,15 @@ def verdicts(metric: Metric, asked: list[Sample]) -> list[bool]:
     return run(ask())
 
 
-def test_fifty_verdicts_are_those_of_transformers(base: Path, tmp_path: Path) -> None:
-    metric, asked = Metric("embedded", store=None), samples()
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
+def test_verdicts_are_those_of_transformers(base: Path, tmp_path: Path, every: int) -> None:
+    metric, asked = Metric("embedded", store=None), samples()[::every]
     model, tokenizer = tuned(base, tmp_path / "base")
     found = {one.id: odds(model, tokenizer, metric, one) for one in asked}
     said = dict(zip(found, verdicts(metric, asked), strict=True))
     # llama.cpp rounds activations to eight bits, so that what is nearly undecided may fall either way.
     differ = {name: round(value, 2) for name, value in found.items() if said[name] is not (value > 0)}
-    assert len(found) == 50
+    assert len(found) == (17 if every == 3 else 50)
     assert {value > 0 for value in found.values() if abs(value) > 1} == {True, False}
     assert all(abs(value) < 1 for value in differ.values()), differ
     assert len(differ) <= 2, differ
