@@ -22,7 +22,7 @@ demo: $(READY) ## score the examples with the embedded model, and make the pages
 	@echo "Short answers, judged by evidence:    build/evidence.html"
 
 test: check ## lint, types and tests: everything that CI runs
-	$(BIN)/pytest
+	$(BIN)/pytest -m 'not slow'
 
 check: $(READY) ## lint and types only
 	$(BIN)/ruff check .
