@@ -24,6 +24,7 @@ from mores.errors import ConfigError, InputError, ModelError
 from mores.io import FORMATS, JsonlWriter, check_samples, read_records, read_samples, spool, write_text
 from mores.metric import Metric
 from mores.metric.estimate import Estimate, estimate
+from mores.metric.prompt import NO_PLACE
 from mores.report.page import page
 from mores.report.table import Summary, Tally, plain, show_summary, table
 from mores.search import Options as SearchOptions
@@ -156,7 +157,7 @@ def _check(stack: ExitStack, texts: str, format_: str | None, skip_bad: bool) ->
 def _check_style(metric: Metric, source: _Input, lookup: _Lookup | None) -> None:
     """Find out before anything is paid for that the prompt cannot show evidence."""
     if metric.style == "paper" and (lookup or any(sample.evidence for sample in source.samples())):
-        raise ConfigError("the paper's prompt has no place for evidence; use --style fenced or guided")
+        raise ConfigError(NO_PLACE)
 
 
 def _look_up(stack: ExitStack, metric: Metric, source: _Input, lookup: _Lookup) -> _Input:

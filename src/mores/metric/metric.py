@@ -72,10 +72,10 @@ class Metric:
     """By id: samples that were to be judged by evidence, and why none could be looked up; they are not judged."""
 
     def __post_init__(self) -> None:
-        self.judge_model = self.model if not isinstance(self.model, str) else self._open(self.model)
-
-    def _open(self, name: str) -> Model:
-        return open_model(name, as_metric(name, self.options))
+        if isinstance(self.model, str):
+            self.judge_model = open_model(self.model, as_metric(self.model, self.options))
+        else:
+            self.judge_model = self.model
 
     def judge(self, samples: Iterable[SampleLike]) -> list[Judgement]:
         """The judgement of every sample, in order."""

@@ -6,6 +6,7 @@ A broken, truncated or off-schema report is a failure with its reason, never a s
 from __future__ import annotations
 
 import json
+from functools import cache
 from hashlib import blake2b
 from typing import Annotated, Any
 
@@ -49,6 +50,7 @@ LONGEST_TUNED = 400
 """The same for one that was: it knows when to stop."""
 
 
+@cache
 def report_schema(most: int | None = None, *, longest: int = LONGEST, evidence: int = 0) -> dict[str, Any]:
     """The JSON schema that constrains a model that was given so many pieces of evidence.
 
