@@ -168,3 +168,18 @@ def test_two_processes_may_build_at_once(tmp_path: Path, cache: Path) -> None:
     several = [subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE) for _ in range(3)]
     assert [process.communicate(timeout=60)[0] for process in several] == [b"3000\n"] * 3
     assert len(list(cache.iterdir())) == 1
+
+
+@pytest.mark.usefixtures("cache")
+def test_what_is_said_of_the_asked_region_comes_first(tmp_path: Path) -> None:
+    """The rare word of an answer is otherwise worth more than the name of a country."""
+    texts = {land: f"A common snack in {land}: {snack}" for land, snack in (("Kenya", "mandazi"), ("Peru", "corn"))}
+    corpus = Corpus(
+        write(tmp_path / "c.jsonl", texts | {f"n{i}": f"{'Kenya' if i < 4 else 'Chad'}, {i}" for i in range(20)})
+    )
+    asked = Query("A common snack in Kenya: corn")
+    anywhere, in_kenya = run(corpus.find([asked, asked._replace(region="KE")], 1))
+    assert [one.text for one in anywhere.evidence] == [texts["Peru"]]
+    assert [one.text for one in in_kenya.evidence] == [texts["Kenya"]]
+    [nothing] = run(corpus.find([Query("", region="KE")], 1))
+    assert nothing.evidence == ()

@@ -16,6 +16,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from mores.cache import cache_folder
+from mores.culture import region_name
 from mores.errors import ConfigError, InputError, StoreError
 from mores.io.source import why_unreadable
 from mores.search import index, passages, words
@@ -23,7 +24,9 @@ from mores.search.base import Evidence, Found, Query
 from mores.search.clean import evidence
 from mores.search.passages import Document, find_documents, read_passages
 
-VERSION = 1
+VERSION = 2
+_REGION = 3
+"""How often the name of a query's region counts: who asks of a country wants what is said of it, not of others."""
 _SETTINGS = (
     VERSION, index.VERSION, words.VERSION, index.K1, index.B, passages.LONGEST, passages.OVERLAP, passages.SHORTEST,
 )  # fmt: skip
@@ -46,8 +49,8 @@ class Corpus:
         return len(self._index)
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """The best k passages for each query; region and language make no difference."""
-        return await asyncio.to_thread(lambda: [Found(evidence=tuple(self._best(q.text, k))) for q in queries])
+        """The best k passages for each query and the English name of its region; the language makes no difference."""
+        return await asyncio.to_thread(lambda: [Found(evidence=tuple(self._best(_asked(q), k))) for q in queries])
 
     async def close(self) -> None:
         """Nothing to let go of."""
@@ -93,6 +96,12 @@ class Corpus:
                 piece = evidence(row.text, row.title, row.source, row.date)
                 if piece is not None:
                     yield {"evidence": piece.model_dump(), "file": number, "line": row.line}
+
+
+def _asked(query: Query) -> str:
+    if not query.text or query.region is None:
+        return query.text
+    return " ".join([query.text, *[region_name(query.region)] * _REGION])
 
 
 def _searched(passage: dict[str, Any]) -> str:
