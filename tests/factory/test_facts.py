@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.factory.build import Built, build
-from mores.factory.facts import FACTS, LONGEST, Fact, tell
+from mores.factory.facts import FACTS, LONGEST, Fact, Facts, tell
 from mores.factory.items import SourceItem, Task
 from mores.factory.output import verify, write
 from mores.factory.recipe import Recipe
@@ -24,6 +24,10 @@ from tests.factory.test_build import put, quiz, survey
 
 def item(task: Task, question: str, answer: str, **given: Any) -> SourceItem:
     return SourceItem(source="s", id="1", task=task, question=question, answer=answer, **given)
+
+
+def changed(one: SourceItem, **given: Any) -> SourceItem:
+    return one.model_copy(update=given)
 
 
 @pytest.mark.parametrize(
@@ -41,6 +45,20 @@ def item(task: Task, question: str, answer: str, **given: Any) -> SourceItem:
 )  # fmt: skip
 def test_a_fact_is_what_was_asked_and_what_is_right(told: SourceItem, words: str) -> None:
     assert tell(told) == words
+
+
+def test_a_fact_has_its_answers_and_what_an_english_question_asks_for() -> None:
+    asked = item(Task.QA, "What is a snack in Peru?", "a  b", also_right=("c", "d", "e", "f"), language="en-GB")
+    others = [
+        changed(asked, language="es"), changed(asked, language=None), changed(asked, task=Task.IMPERSONATION),
+        changed(asked, task=Task.GENERATION),
+    ]  # fmt: skip
+    every = Facts([asked, *others], {"s/1": "g"}, {"s/1": "train"})
+    answers = ("a b", "c", "d", "e")
+    assert [(fact.answers, fact.subject) for fact in every] == [
+        (answers, "a snack in Peru"), (answers, None), (answers, None), (answers, None), ((), None),
+    ]  # fmt: skip
+    assert all(fact.text.endswith("; ".join(fact.answers)) for fact in every)
 
 
 def test_what_is_too_long_is_cut_before_the_answer_is() -> None:

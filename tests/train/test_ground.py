@@ -141,7 +141,53 @@ def test_it_says_what_it_found_and_what_it_was_made_from(data: Path, tmp_path: P
         "all": 20, "a": 6, "b": 8, "c": 6,
     }  # fmt: skip
     assert about.found["test-uncovered"]["all"].own == 0
-    assert list(about.found) == ["train", "dev-covered", "dev-uncovered", "test-covered", "test-uncovered"]
+    kinds = ("covered", "reworded", "uncovered")
+    assert list(about.found) == ["train", *(f"{split}-{kind}" for split in ("dev", "test") for kind in kinds)]
+
+
+@pytest.fixture
+def worded(data: Path) -> Path:
+    """The same data, with what the facts say of their questions."""
+    rows = list(read_records(data / FACTS, Fact))
+    put(data / FACTS, (
+        row.model_copy(update={
+            "answers": (row.text.split()[-1],), "subject": f"what is eaten at festival {row.text.split()[5][:-1]}",
+        })
+        for row in rows
+    ))  # fmt: skip
+    return data
+
+
+def test_reworded_samples_are_sentences_that_cite_sentences(worded: Path, tmp_path: Path) -> None:
+    ground_dataset(worded, tmp_path / "out")
+    found, plain = read(tmp_path / "out", "test-reworded"), read(worded, "test")
+    assert [one.sample.id for one in found] == [one.sample.id for one in plain]
+    for one, before in zip(found, plain, strict=True):
+        assert one.sample.text != before.sample.text
+        assert bool(one.report.errors) == bool(before.report.errors)
+        number = sources(one).index(one.item)
+        own, dish = one.sample.evidence[number].text, one.item.replace("made-up/", "dish")
+        assert dish in own
+        assert f"? {dish}" not in own
+        assert [error.evidence for error in one.report.errors] == [(number + 1,)] * len(one.report.errors)
+
+
+def test_half_of_the_training_texts_and_some_passages_are_in_other_words(worded: Path, tmp_path: Path) -> None:
+    ground_dataset(worded, tmp_path / "out")
+    before, made = read(worded, "train"), read(tmp_path / "out", "train")
+    for part in (made[:80], made[80:]):
+        changed = [one.item for one, old in zip(part, before, strict=True) if one.sample.text != old.sample.text]
+        assert 10 < len(set(changed)) < 30, "not near half of 40 items"
+        assert len(changed) == 2 * len(set(changed)), "right and wrong answers of an item do not agree"
+    told = {fact.id: fact.text for fact in read_records(worded / FACTS, Fact)}
+    pieces = [piece for one in made[80:] for piece in one.sample.evidence]
+    assert 0.3 < sum(piece.text == told[piece.source] for piece in pieces) / len(pieces) < 0.6
+    assert all(f"dish{piece.source.removeprefix('made-up/')}" in piece.text for piece in pieces)
+    # A passage that says something else too never says what the sample may not see.
+    for one in made[80:]:
+        if one.item not in sources(one):
+            said = {word.strip(".,“”()") for piece in one.sample.evidence for word in piece.text.split()}
+            assert one.item.replace("made-up/", "dish") not in said
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_another_half(data: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from mores.factory.items import SourceItem, Task
 from mores.factory.split import Split
+from mores.factory.subject import subject
 from mores.types import Record
 
 FACTS = "facts.jsonl"
@@ -39,18 +40,33 @@ class Fact(Record):
     """BCP 47."""
     region: str | None = None
     """ISO 3166-1 alpha-2."""
+    answers: tuple[str, ...] = ()
+    """Where something is asked, what is right: the end of the text."""
+    subject: str | None = None
+    """Of an English question, what it asks for, to say the fact in another way."""
 
 
 def tell(item: SourceItem) -> str:
     """The fact that an item is about: what was asked, and what is right."""
     if item.task is Task.GENERATION:
         return _joined(f"{item.question}:", item.answer)
-    answer = "; ".join((item.answer, *item.also_right[:FEW]))
+    answer = "; ".join(_answers(item))
     role = " ".join(f"{name}: {value}." for name, value in item.role)
     room = LONGEST - len(_joined(role, answer)) - 2
     question = _end(item.question, room)
     context = _start(item.context or "", room - len(question))
     return _joined(role, context, question, answer)
+
+
+def _answers(item: SourceItem) -> tuple[str, ...]:
+    if item.task is Task.GENERATION:
+        return ()
+    return tuple(map(_joined, (item.answer, *item.also_right[:FEW])))
+
+
+def _subject(item: SourceItem) -> str | None:
+    asked = item.task in (Task.QA, Task.FREEFORM) and (item.language or "").split("-")[0] == "en"
+    return subject(item.question) if asked else None
 
 
 def _joined(*parts: str) -> str:
@@ -94,7 +110,7 @@ class Facts:
             name = f"{item.source}/{item.id}"
             yield Fact(
                 id=name, text=tell(item), source=name, group=self.group_of[name], split=self.split_of[name],
-                language=item.language, region=item.region,
+                language=item.language, region=item.region, answers=_answers(item), subject=_subject(item),
             )  # fmt: skip
 
 

@@ -5,10 +5,12 @@
 | `train.jsonl` | every sample without, then every one with facts of training items, for half of them its own too |
 | `dev`, `test` `.jsonl` | none |
 | `dev-covered`, `test-covered` `.jsonl` | facts of all items: a corpus that covers what is asked |
+| `dev-reworded`, `test-reworded` `.jsonl` | the same in other words; only texts that can be sentences, as such |
 | `dev-uncovered`, `test-uncovered` `.jsonl` | facts of the training items alone: never the own one |
 | `ground.json` | settings, how often an item's own fact was found, and what it was made from |
 
-An error cites the fact of its own item where that is among the evidence, and nothing elsewhere.
+An error cites the fact of its own item where that is among the evidence, and nothing elsewhere. In training some of the
+texts and facts are reworded, and some passages say something else beside a fact.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from functools import partial
 from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Literal
 
 from mores import __version__
 from mores.engine.loop import run
@@ -36,6 +39,7 @@ from mores.search.clean import LONGEST_SOURCE, clean
 from mores.search.corpus import Corpus
 from mores.search.ground import CHARACTERS, query_of, shorten
 from mores.search.words import words
+from mores.train import reword
 from mores.types import Error, Evidence, Record
 
 ABOUT = "ground.json"
@@ -44,6 +48,10 @@ _CHUNK = 512
 """Samples that are searched for together."""
 _MORE = 5
 """Passages that are looked at beyond those that are wanted, in case some may not be had."""
+_SENTENCES = 2
+"""In training one text of so many is a sentence, where it can be one."""
+_TOGETHER = 4
+"""One passage of so many says something else too."""
 _AROUND = 80
 """Characters on both sides of an error by which the part of a long fact is known that it rests on."""
 
@@ -83,12 +91,14 @@ class Facts:
     """A corpus of facts that is searched, and whose facts they are."""
 
     corpus: Corpus
-    group_of: Mapping[str, str]
-    """Of each item, by the source that its evidence names."""
+    of: Mapping[str, Fact]
+    """All facts, by the source that their evidence names."""
 
 
 Keep = Callable[[Gold, Evidence], bool]
 """Whether a sample may have a piece of evidence."""
+Words = Literal["own", "some", "other"]
+"""Texts and facts as they are, some of them in other words, or only such."""
 
 
 def ground_dataset(
@@ -120,15 +130,15 @@ def _check(data: Path, out: Path) -> None:
 def _index(data: Path, folder: Path, splits: tuple[str, ...]) -> Facts:
     """The facts of some splits, in an index that is thrown away afterwards."""
     path = folder / f"{'-'.join(splits)}.jsonl"
-    group_of = {}
+    facts = {}
     with JsonlWriter(path) as writer:
         for fact in read_records(data / FACTS, Fact):
-            group_of[_named(fact.source)] = fact.group
+            facts[_named(fact.source)] = fact
             if fact.split in splits:
                 writer.write(fact)
     if not path.stat().st_size:
         raise InputError(f"{data / FACTS}: no facts of {' or '.join(splits)}; build a larger dataset")
-    return Facts(Corpus(path, folder / "index"), group_of)
+    return Facts(Corpus(path, folder / "index"), facts)
 
 
 def _named(item: str) -> str:
@@ -157,13 +167,19 @@ class _Making:
         """Write them; say of each with evidence what was found."""
         foreign = _foreign(training)
         half = partial(_half, foreign, self.seed)
-        with_own_and_without = self._grounded("train", "train", training, half)
-        found = {"train": self._write("train", read_split(self.data, "train"), with_own_and_without)}
-        kinds = {"covered": (every, _anything), "uncovered": (training, foreign)}
+        known = self._known("train", training)
+        plain = (worded for gold in known if (worded := self._text(gold, training, "some", "plain")))
+        with_own_and_without = self._grounded("train", "train", training, half, "some")
+        found = {"train": self._write("train", plain, with_own_and_without)}
+        kinds: dict[str, tuple[Facts, Keep, Words]] = {
+            "covered": (every, _anything, "own"),
+            "reworded": (every, _anything, "other"),
+            "uncovered": (training, foreign, "own"),
+        }
         for split in TESTED:
             self._write(split, read_split(self.data, split))
-            for name, (facts, keep) in ((f"{split}-{kind}", own) for kind, own in kinds.items()):
-                found[name] = self._write(name, (), self._grounded(name, split, facts, keep))
+            for name, how in ((f"{split}-{kind}", how) for kind, how in kinds.items()):
+                found[name] = self._write(name, (), self._grounded(name, split, *how))
         return found
 
     def _write(self, name: str, plain: Iterable[Gold], grounded: Iterable[Gold] = ()) -> dict[str, Found]:
@@ -177,15 +193,39 @@ class _Making:
                     counts[part].update(_count(gold))
         return {part: Found(**own) for part, own in sorted(counts.items())}
 
-    def _grounded(self, name: str, split: str, facts: Facts, keep: Keep) -> Iterator[Gold]:
-        golds = iter(self.progress(f"evidence for {name}", self._known(split, facts)))
+    def _grounded(self, name: str, split: str, facts: Facts, keep: Keep, words: Words) -> Iterator[Gold]:
+        known = self.progress(f"evidence for {name}", self._known(split, facts))
+        golds = (worded for gold in known if (worded := self._text(gold, facts, words, "grounded")))
         while chunk := list(islice(golds, _CHUNK)):
-            for gold, pieces in zip(chunk, run(nearest(facts.corpus, chunk, self.k, keep)), strict=True):
-                yield with_evidence(gold, [shorten(piece, self.characters) for piece in pieces])
+            for gold, pieces in zip(chunk, run(nearest(facts.corpus, chunk, self.k + 1, keep)), strict=True):
+                yield with_evidence(gold, self._passages(gold, pieces, facts, words))
+
+    def _text(self, gold: Gold, facts: Facts, words: Words, copy: str) -> Gold | None:
+        """The pair, perhaps with its answer in a sentence; None where it should be in other words and cannot."""
+        key = f"{copy} {gold.item}"
+        if words == "own" or (words == "some" and draw(self.seed, "text", key)[0] % _SENTENCES):
+            return gold
+        return reword.sentence(gold, facts.of[_named(gold.item)], key) or (gold if words == "some" else None)
+
+    def _passages(self, gold: Gold, pieces: Sequence[Evidence], facts: Facts, words: Words) -> list[Evidence]:
+        """The first k, perhaps in other words, and perhaps beside what the next one says."""
+        others = [piece for piece in pieces[self.k :] if facts.of[piece.source].group != gold.group]
+        shown = []
+        for piece in pieces[: self.k]:
+            key = f"{gold.item} {piece.source}"
+            drawn = draw(self.seed, "passage", key)
+            if words == "other" or (words == "some" and drawn[0] % 2):
+                piece = reword.evidence(piece, facts.of[piece.source], self.characters, key)
+            if words != "own" and drawn[1] % _TOGETHER == 0:
+                for other in others:
+                    piece = reword.beside(piece, other, self.characters, key)
+            shown.append(shorten(piece, self.characters))
+        return shown
 
     def _known(self, split: str, facts: Facts) -> Iterator[Gold]:
         for gold in read_split(self.data, split):
-            if facts.group_of.get(_named(gold.item)) != gold.group:
+            own = facts.of.get(_named(gold.item))
+            if own is None or own.group != gold.group:
                 raise InputError(
                     f"{self.data}: {FACTS} does not have the item {gold.item!r} of {split}.jsonl; build it again"
                 )
@@ -198,7 +238,7 @@ def _anything(gold: Gold, piece: Evidence) -> bool:  # noqa: ARG001 - a Keep
 
 def _foreign(facts: Facts) -> Keep:
     """Not what an item of the same group says: it may be the same question."""
-    return lambda gold, piece: facts.group_of[piece.source] != gold.group
+    return lambda gold, piece: facts.of[piece.source].group != gold.group
 
 
 def _half(foreign: Keep, seed: int, gold: Gold, piece: Evidence) -> bool:

@@ -1,0 +1,54 @@
+"""What an English question asks for, as a noun phrase that its answer can be said of.
+
+subject("What is a common snack in Peru?")      "a common snack in Peru"
+subject("In Peru, where do people meet?")       "the place where people meet in Peru"
+
+So an answer can be a sentence of its own ("A common snack in Peru is corn."), as people and models write it.
+"""
+
+from __future__ import annotations
+
+import re
+
+_ASIDE = re.compile(r"\s*\([^()]*\)")
+_FIRST = re.compile(r"(?P<where>(?:In|At|On|During|Among|For|With) [^,?.]{2,60}), (?P<asked>\w.+)")
+"""“In Peru, what …”: where it is stands at the end of a phrase."""
+_IS = "is|was"
+"""Of several things sentences would need other verbs."""
+_MAY = "should|can|could|would|will|must|might"
+_THEY = "you|we|they|people|one|locals|students|children|women|men|guests|visitors"
+_OF = r"(?P<of>(?!of )[\w' -]*?)"
+"""The kind of thing that is asked for: the words before the first verb."""
+_RULES = tuple(
+    (re.compile(asked), phrase)
+    for asked, phrase in (
+        (rf"(?:what|who|which) (?:{_IS}) (?P<what>(?:the|a|an|one|some|your) .+)", "{what}"),
+        (rf"(?P<what>what (?:{_IS}) .+)", "{what}"),
+        (rf"(?:what|which) {_OF} (?P<what>(?:{_IS}|has) .+)", "the {of} that {what}"),
+        (r"what do (?P<what>.+)", "what {what}"),
+        (rf"(?:what|which) {_OF} do (?P<what>.+)", "the {of} that {what}"),
+        (rf"what (?P<may>{_MAY}) (?P<they>{_THEY}) (?P<what>.+)", "what {they} {may} {what}"),
+        (rf"(?P<by>at|from|on|during|in|for|to) (?:what|which) {_OF} do (?P<what>.+)", "the {of} {by} which {what}"),
+        (r"where do (?P<what>.+)", "the place where {what}"),
+        (r"when do (?P<what>.+)", "the time when {what}"),
+        (r"why do (?P<what>.+)", "the reason why {what}"),
+        (r"how do (?P<what>.+)", "the way {what}"),
+        (r"how many (?P<of>[\w' -]+?) do (?P<what>.+)", "the number of {of} that {what}"),
+    )
+)  # fmt: skip
+
+
+def subject(question: str) -> str | None:
+    """The phrase, or None where the question is not one sentence of a kind that the rules know."""
+    asked = _ASIDE.sub("", " ".join(question.split()))
+    where = ""
+    if first := _FIRST.fullmatch(asked):
+        where = f" {first['where'][0].lower()}{first['where'][1:]}"
+        asked = first["asked"]
+    if not asked.endswith("?") or asked.endswith(" called?") or re.search(r"[.?!:;,_]", asked[:-1]):
+        return None
+    asked = asked[0].lower() + asked[1:-1].rstrip()
+    for rule, phrase in _RULES:
+        if found := rule.fullmatch(asked):
+            return phrase.format(**found.groupdict()) + where
+    return None
