@@ -31,9 +31,14 @@ def data(home: Path) -> Path:
     return home / "data"
 
 
+FOLDERS = ("without-none", "without-a", "without-b")
 SETTINGS = {
     "batch": 10, "decision_weight": 5, "row_tokens": 700, "style": "paper", "summary": "false", "learning_rate": 0.01,
 }  # fmt: skip
+
+
+def sources(seed: int) -> list[Gold]:
+    return [one for place, source in enumerate("ab") for one in dishes(8, seed + place, source=source)]
 
 
 def chosen(**more: object) -> list[str]:
@@ -64,6 +69,27 @@ def test_ten_samples_are_learnt_and_the_adapter_judges_them(mores: Run, home: Pa
     assert judged.returncode == 0, judged.stderr
     found = [Judgement.model_validate_json(line) for line in (home / "judged.jsonl").read_text().splitlines()]
     assert [one.score is not None and one.score < 0 for one in found] == [bool(one.report.errors) for one in dishes(10)]
+
+
+def test_a_study_without_each_source_in_turn_is_read_by_meta(mores: Run, home: Path) -> None:
+    write(home / "data", train=sources(0), dev=sources(2), test=sources(4))
+    make_base(home / "tiny")
+    done = mores("train", "--data", "data", "--base", "tiny", "--out", "study", "--leave-one-out", *chosen(epochs=1))
+    assert done.returncode == 0, done.stderr
+    trained = {name: json.loads((home / "study" / name / "training.json").read_text()) for name in FOLDERS}
+    assert [one["sources"] for one in trained.values()] == [{"a": 8, "b": 8}, {"b": 8}, {"a": 8}]
+    pattern = "study/without-{source}/decisions.test.jsonl"
+    done = mores(
+        "meta", "--data", "data", "--metric", pattern, "--leave-one-out", "--baselines", "none", "--out", "meta"
+    )
+    assert done.returncode == 0, done.stderr
+    [matrix] = json.loads((home / "meta" / "meta.json").read_text())["leave_one_out"]
+    assert {f"without-{left_out}" for left_out in matrix["matrix"]} == set(FOLDERS)
+    for left_out, row in matrix["matrix"].items():
+        decided = trained[f"without-{left_out}"]["decisions"]["test"]
+        assert {source: row[source]["value"] for source in "ab"} == {
+            source: decided[source]["value"] for source in "ab"
+        }
 
 
 @pytest.mark.usefixtures("data")

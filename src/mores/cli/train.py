@@ -16,6 +16,7 @@ from rich.table import Table
 from mores.cache import models_folder
 from mores.errors import ConfigError
 from mores.factory.output import read_split
+from mores.meta.leave_one_out import NONE
 from mores.models import pull
 from mores.models.hf.files import require
 from mores.train.recipe import Recipe, read_recipe
@@ -66,7 +67,7 @@ def train(
     team = join()
     where, found = _base(base, team), {}
     for source in sources:
-        folder = out / (f"without-{source}" if source else "all") if leave_one_out else out
+        folder = out / f"without-{source or NONE}" if leave_one_out else out
         with _Bar(f"without {source}" if source else "training", team.is_main_process) as bar:
             study = Study(data, where, base, chosen, folder, source, limit, evaluate.split(","), bar.update)
             found[source or "all"] = study.run()
