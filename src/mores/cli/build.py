@@ -118,13 +118,19 @@ def verify(folder: Path) -> None:
 @click.option(
     "--characters", default=300, show_default=True, type=click.IntRange(50), help="Length of a fact, at most."
 )
-@click.option("--seed", default=0, show_default=True, help="Draws the half of the items that may see their own fact.")
+@click.option(
+    "--seed",
+    default=0,
+    show_default=True,
+    help="Draws the half of the items that may see their own fact, and what is reworded.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
 def ground(folder: Path, out: Path, passages: int, characters: int, seed: int, as_json: bool) -> None:
     """Give the samples of a built dataset evidence, for a metric that judges by it.
 
     The evidence of a sample are the nearest facts of the dataset. `mores train --data DIR` learns from it;
-    test-covered.jsonl and test-uncovered.jsonl measure with a corpus that has what is asked, and with one that has not.
+    test-covered.jsonl and test-uncovered.jsonl measure with a corpus that has what is asked, and with one that has not,
+    test-reworded.jsonl with answers and facts in other words.
     """
     with Stages() as stages:
         made = ground_dataset(folder, out, passages, characters, seed, stages)
@@ -170,14 +176,15 @@ def _build(wanted: Recipe, data: Path | None, commercial: bool, soften: Soften |
 
 
 def _retrieved(made: Grounded) -> Table:
-    """How often the own fact is among the evidence."""
+    """How often the own fact is among the evidence; where there can be none, nothing is said."""
+    files = {name: found for name, found in made.found.items() if not name.endswith("-uncovered")}
     view = Table(box=None, pad_edge=False)
     view.add_column("own fact found", no_wrap=True)
-    for name in made.found:
-        view.add_column(name, justify="right", no_wrap=True)
-    sources = sorted({source for found in made.found.values() for source in found if source != "all"})
+    for name in files:
+        view.add_column(name, justify="right")
+    sources = sorted({source for found in files.values() for source in found if source != "all"})
     for source in [*sources, "all"]:
-        parts = [found.get(source) for found in made.found.values()]
+        parts = [found.get(source) for found in files.values()]
         view.add_row(source, *("" if part is None else f"{part.own / part.samples:.1%}" for part in parts))
     return view
 
