@@ -176,8 +176,8 @@ def _build(wanted: Recipe, data: Path | None, commercial: bool, soften: Soften |
 
 
 def _retrieved(made: Grounded) -> Table:
-    """How often the own fact is among the evidence; where there can be none, nothing is said."""
-    files = {name: found for name, found in made.found.items() if not name.endswith("-uncovered")}
+    """How often the own fact is among the evidence, in files where there are samples and it can be."""
+    files = {name: found for name, found in made.found.items() if found and not name.endswith("-uncovered")}
     view = Table(box=None, pad_edge=False)
     view.add_column("own fact found", no_wrap=True)
     for name in files:
