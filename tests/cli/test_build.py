@@ -30,7 +30,9 @@ def test_a_built_dataset_gets_evidence(mores: Run, home: Path) -> None:
     rows = {line.split()[0]: line.split()[1:] for line in done.stdout.splitlines()[1:]}
     assert set(rows) == {"survey", "all"}
     assert rows["survey"][-1] == "100.0%", "each question has a number, which no other fact has"
-    assert len(rows["survey"]) == 3, "no answer to these questions can be reworded, and nothing is said of uncovered ones"
+    assert len(rows["survey"]) == 3, (
+        "no answer to these questions can be reworded, and nothing is said of uncovered ones"
+    )
     train = list(read_split(home / "grounded", "train"))
     assert {len(gold.sample.evidence) for gold in train} == {0, 2}
     assert not (home / "cache").exists(), "an index was left behind"
