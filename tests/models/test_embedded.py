@@ -124,10 +124,10 @@ def test_judging_with_it_gives_reports_and_says_what_it_is(
 
 def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it() -> None:
     assert TUNED.stat().st_size < 25e6
-    question = "What do people in Japan usually eat rice with?"
+    question = "What do people in Japan eat rice with?"
     evidence = (
-        Evidence(text="What do people in Peru usually eat rice with? fork"),
         Evidence(text=f"{question} chopsticks"),
+        Evidence(text="What do people in Peru eat rice with? fork"),
     )
     samples = [Sample(id=text, instruction=question, text=text, evidence=evidence) for text in ("chopsticks", "fork")]
     right, wrong = Metric("embedded", store=None).judge(samples)
@@ -135,7 +135,7 @@ def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it() -> N
     assert right.score is not None
     assert right.score > 0.9
     assert wrong.report is not None
-    assert [(error.quote, error.evidence) for error in wrong.report.errors] == [("fork", (2,))]
+    assert [(error.quote, error.evidence) for error in wrong.report.errors] == [("fork", (1,))]
 
 
 def test_other_commands_use_the_model_without_the_metrics_adapter() -> None:
