@@ -167,8 +167,7 @@ class _Making:
         """Write them; say of each with evidence what was found."""
         foreign = _foreign(training)
         half = partial(_half, foreign, self.seed)
-        known = self._known("train", training)
-        plain = (worded for gold in known if (worded := self._text(gold, training, "some", "plain")))
+        plain = self._worded(self._known("train", training), training, "some", "plain")
         with_own_and_without = self._grounded("train", "train", training, half, "some")
         found = {"train": self._write("train", plain, with_own_and_without)}
         kinds: dict[str, tuple[Facts, Keep, Words]] = {
@@ -195,17 +194,21 @@ class _Making:
 
     def _grounded(self, name: str, split: str, facts: Facts, keep: Keep, words: Words) -> Iterator[Gold]:
         known = self.progress(f"evidence for {name}", self._known(split, facts))
-        golds = (worded for gold in known if (worded := self._text(gold, facts, words, "grounded")))
+        golds = self._worded(known, facts, words, "grounded")
         while chunk := list(islice(golds, _CHUNK)):
             for gold, pieces in zip(chunk, run(nearest(facts.corpus, chunk, self.k + 1, keep)), strict=True):
                 yield with_evidence(gold, self._passages(gold, pieces, facts, words))
 
-    def _text(self, gold: Gold, facts: Facts, words: Words, copy: str) -> Gold | None:
-        """The pair, perhaps with its answer in a sentence; None where it should be in other words and cannot."""
-        key = f"{copy} {gold.item}"
-        if words == "own" or (words == "some" and draw(self.seed, "text", key)[0] % _SENTENCES):
-            return gold
-        return reword.sentence(gold, facts.of[_named(gold.item)], key) or (gold if words == "some" else None)
+    def _worded(self, golds: Iterable[Gold], facts: Facts, words: Words, copy: str) -> Iterator[Gold]:
+        """The pairs, perhaps with their answers in sentences; those that must be reworded and cannot are left out."""
+        for gold in golds:
+            key = f"{copy} {gold.item}"
+            if words == "own" or (words == "some" and draw(self.seed, "text", key)[0] % _SENTENCES):
+                yield gold
+            elif changed := reword.sentence(gold, facts.of[_named(gold.item)], key):
+                yield changed
+            elif words == "some":
+                yield gold
 
     def _passages(self, gold: Gold, pieces: Sequence[Evidence], facts: Facts, words: Words) -> list[Evidence]:
         """The first k, perhaps in other words, and perhaps beside what the next one says."""
