@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.bench.benchmark import Graded, Label
-from mores.bench.choice import grade_letter, grade_truth, lettered, read_letter, read_truth
+from mores.bench.choice import grade_letter, grade_truth, guess_letter, lettered, read_letter, read_truth, shuffle
 from mores.errors import InputError
 from mores.models.written import without_thoughts
 from mores.types import Failure, FailureKind, Item
@@ -195,3 +195,51 @@ def test_options_have_letters() -> None:
 def test_thoughts_are_left_out() -> None:
     assert without_thoughts("<think>a</think> b <think>c</think>") == "b"
     assert without_thoughts("cut <think>off") == "cut"
+
+
+def question(number: int, *choices: str, **metadata: object) -> Item:
+    text = f"Question {number}?\n{lettered(choices)}"
+    return Item(id=str(number), prompt=text, choices=choices, target=choices[:1], metadata=metadata)
+
+
+def test_without_knowledge_a_letter_is_guessed_or_always_the_same() -> None:
+    items = [
+        Item(id="1", prompt="?", choices=("w", "x", "y", "z"), target=("x",)),
+        Item(id="2", prompt="?", choices=("w", "x"), target=("w", "x")),  # both are correct
+        Item(id="3", prompt="?", choices=("w", "w", "x", "y"), target=("w",)),  # and here the first two
+    ]
+    assert guess_letter(items) == {"random": (1 / 4 + 1 + 1 / 2) / 3, "always B": 1.0}
+    assert guess_letter([]) == {}
+
+
+def test_shuffled_options_keep_letters_and_answer_together() -> None:
+    items = [question(n, "w", "x", "y", "z", variants={"english": f"In English {n}?\nA. w\nB. x\nC. y\nD. z"})
+             for n in range(400)]  # fmt: skip
+    shuffled = [shuffle(item, 1) for item in items]
+    assert shuffled == [shuffle(item, 1) for item in items] != [shuffle(item, 2) for item in items]
+    for item in shuffled:
+        assert item.prompt == f"Question {item.id}?\n{lettered(item.choices)}"
+        assert item.metadata["variants"]["english"] == f"In English {item.id}?\n{lettered(item.choices)}"
+        right = grade_letter(item, ascii_uppercase[item.choices.index("w")])
+        assert isinstance(right, Graded)
+        assert right.label is Label.CORRECT
+    firsts = [item.choices.index("w") for item in shuffled]
+    assert all(60 < firsts.count(place) < 140 for place in range(4))  # 100 ± 9 are expected
+
+
+@pytest.mark.parametrize("option", ["A and B", "Options B and C", "(A), (C)", "All of the above", "None of the above."])
+def test_options_that_speak_of_others_are_not_moved(option: str) -> None:
+    item = question(1, "x", "y", "z", option)
+    assert [shuffle(item, seed) for seed in range(20)] == [item] * 20
+
+
+@pytest.mark.parametrize("option", ["A dessert", "Vitamin C", "above all the salary", "Red and White"])
+def test_other_options_are_moved(option: str) -> None:
+    item = question(1, "x", "y", "z", option)
+    assert len({shuffle(item, seed).choices for seed in range(40)}) > 10
+
+
+def test_a_prompt_that_hides_its_options_cannot_be_shuffled() -> None:
+    item = Item(id="q7", prompt="w, x or y?", choices=("w", "x", "y"), target=("w",))
+    with pytest.raises(InputError, match="q7: its prompt does not list the options"):
+        shuffle(item, 1)

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mores.bench.choice import shuffle
 from mores.bench.culturalbench import AREAS, EASY, HARD
 from mores.errors import InputError
 from mores.types import Item
@@ -75,7 +76,18 @@ def test_the_heuristic_finds_the_name_of_the_country(tmp_path: Path) -> None:
     named = {"prompt_option_c": "Korean tea of South Korea"}
     put(tmp_path / "CulturalBench-Easy.csv", easy(1, **named), easy(2, **named, answer="A"))
     found = EASY.references(list(EASY.read(tmp_path, lambda _: None)))
-    assert found == {"random": 0.25, "option most like the country": 0.5}
+    assert found == {"random": 0.25, "always A": 0.5, "option most like the country": 0.5}
+
+
+def test_options_that_are_equally_like_the_country_share_the_hit(tmp_path: Path) -> None:
+    alike = {
+        f"prompt_option_{letter}": text for letter, text in zip("abcd", ("milk", "rum", "gin", "ale"), strict=True)
+    }
+    named = {"prompt_option_b": "South Korea", "prompt_option_d": "South Korea"}
+    put(tmp_path / "CulturalBench-Easy.csv", easy(1, **alike, answer="A"), easy(2, **alike | named, answer="A"))
+    found = EASY.references(list(EASY.read(tmp_path, lambda _: None)))
+    # the first has four options unlike it, one of which is correct; of the second two are, and none of them is
+    assert found == {"random": 0.25, "always A": 1.0, "option most like the country": 0.125}
 
 
 def test_a_folder_without_the_files_says_what_is_missing(tmp_path: Path) -> None:
@@ -96,6 +108,13 @@ def test_the_real_questions() -> None:
     assert len(items) == 1227
     assert {len(item.choices) for item in items} == {4}
     assert {item.region for item in items} <= set(AREAS), "a region is in no area"
+    assert EASY.references(items) == pytest.approx(
+        {"random": 0.2502, "always A": 0.5363, "option most like the country": 0.2575}, abs=1e-4
+    )
+    shuffled = EASY.references([shuffle(item, 1) for item in items])
+    assert shuffled == pytest.approx(
+        {"random": 0.2502, "always D": 0.2624, "option most like the country": 0.2575}, abs=1e-4
+    )
 
 
 @real

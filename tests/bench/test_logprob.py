@@ -76,3 +76,16 @@ def test_a_server_without_alternatives_leaves_it_unscored(tmp_path: Path) -> Non
     run(job.grade(said, verdicts, Counts()))
     result = job.score(verdicts)
     assert (result.figures["accuracy"].n, result.figures["accuracy"].unscored, result.failures) == (0, 1, {"model": 1})
+
+
+def test_equally_likely_letters_are_drawn_by_lot(tmp_path: Path) -> None:
+    """The first would be correct too often: more than half of CulturalBench's published answers are A."""
+    items = [Item(id=str(n), prompt=f"Which? {n}", choices=tuple("wxyz"), target=("w",)) for n in range(400)]
+    alike = tuple((letter, math.log(0.25)) for letter in "ABCD")
+    job = Run(EASY, items, FakeModel("x", lambda _: Completion("A", (-0.1,), alternatives=alike)), by_logprob=True)
+    for path in (tmp_path / "one.jsonl", tmp_path / "two.jsonl"):
+        run(job.ask(path, Counts()))
+    said = [one.response.text for one in read_records(tmp_path / "one.jsonl", Said)]
+    assert said == [one.response.text for one in read_records(tmp_path / "two.jsonl", Said)]
+    # 100 are expected, with a standard deviation of 9
+    assert all(60 < said.count(letter) < 140 for letter in "ABCD")

@@ -171,21 +171,24 @@ def test_the_order_of_survey_options_does_not_tell_the_answer(tmp_path: Path) ->
     assert [item.choices for item in items] == [("Maybe", "No", "Yes")] * 3
     assert [item.target for item in items] == [("No",), ("Yes",), ("Maybe",)]
     assert "people in Chile" in items[1].prompt
-    assert items[0].metadata["shares"] == [0.2, 0.6, 0.1]
+    assert items[0].metadata["shares"] == {"Maybe": 0.2, "No": 0.6, "Yes": 0.1}
 
 
 def test_similarity_to_the_answers_of_a_country() -> None:
-    item = Item(id="1", prompt="?", choices=("a", "b"), target=("a",), metadata={"shares": [0.6, 0.2]})
+    item = Item(id="1", prompt="?", choices=("a", "b"), target=("a",), metadata={"shares": {"a": 0.6, "b": 0.2}})
     assert similarity(item, {"A": 3, "B": 1}) == pytest.approx(1)
     assert similarity(item, {}) is None
+    turned = item.model_copy(update={"choices": ("b", "a")})  # shuffled, the shares go with the options
+    assert similarity(turned, {"A": 1, "B": 3}) == pytest.approx(1)
     # people (3/4, 1/4), the model (0, 1): the middle is (3/8, 5/8)
     divergence = (0.75 * math.log2(0.75 / 0.375) + 0.25 * math.log2(0.25 / 0.625) + math.log2(1 / 0.625)) / 2
     assert similarity(item, {"B": 1}) == pytest.approx(1 - math.sqrt(divergence))
 
 
 def test_similarity_is_reported_where_the_model_has_a_distribution() -> None:
+    shares = {"a": 0.5, "b": 0.5}
     items = [
-        Item(id=str(n), prompt="?", choices=("a", "b"), target=("a",), region="PE", metadata={"shares": [0.5, 0.5]})
+        Item(id=str(n), prompt="?", choices=("a", "b"), target=("a",), region="PE", metadata={"shares": shares})
         for n in range(2)
     ]
 

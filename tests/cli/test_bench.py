@@ -16,6 +16,8 @@ import pytest
 import mores.bench
 from mores.bench import BENCHMARKS, benchmark
 from mores.bench.benchmark import Verdict
+from mores.bench.choice import grade_letter, shuffle
+from mores.bench.folder import RunFolder
 from mores.bench.score import BenchResult
 from mores.io import read_records
 from mores.types import Item
@@ -95,6 +97,44 @@ def test_the_oracle_is_right(mores: Run, home: Path, data: Path, name: str) -> N
     folder = home / "bench" / name / "fake_model.jsonl"
     assert {path.name for path in folder.iterdir()} >= {"responses.jsonl", "verdicts.jsonl", "result.json"}
     assert BenchResult.model_validate_json((folder / "result.json").read_bytes()) == found
+
+
+CHOICES = [name for name in RULED if benchmark(name).grade is grade_letter]
+
+
+@pytest.mark.parametrize("name", CHOICES)
+def test_shuffled_options_take_their_letters_and_the_answer_along(
+    mores: Run, home: Path, data: Path, name: str
+) -> None:
+    published = items(name, data)
+    expected = [shuffle(item, 3) for item in published]
+    assert {item.id: sorted(item.choices) for item in published} == {i.id: sorted(i.choices) for i in expected}
+    assert any(one.choices != two.choices for one, two in zip(published, expected, strict=True))
+    model = play(home, expected, oracle)
+    done = mores("bench", name, "--data", "data", "--model", model, "--shuffle-options", "3", "--json")
+    assert done.returncode == 0, done.stderr
+    found = result(done.stdout)
+    assert (found.figures["accuracy"].value, found.figures["accuracy"].unscored) == (1.0, 0)
+    assert "|options:shuffled.3|" in found.signature
+    folder = RunFolder(home / "bench" / f"{name}.shuffled3" / "fake_model.jsonl")
+    assert folder.items() == expected
+
+
+def test_what_has_no_letters_cannot_be_shuffled(mores: Run, data: Path) -> None:
+    done = mores("bench", HARD, "--data", str(data), "--model", "fake:clean", "--shuffle-options", "3")
+    assert done.returncode == 2
+    assert "culturalbench-hard has no lettered options; leave out --shuffle-options" in done.stderr
+
+
+def test_a_board_keeps_shuffled_runs_apart(mores: Run, home: Path, data: Path) -> None:
+    model = script(home / "a.jsonl", [("", "A")])
+    for way in ((), ("--shuffle-options", "1")):
+        assert mores("bench", "culturalbench-easy", "--data", str(data), "--model", model, *way).returncode == 0
+    board = json.loads(mores("board", "bench", "--json").stdout)
+    assert [league["benchmark"] for league in board["leagues"]] == [
+        "culturalbench-easy", "culturalbench-easy.shuffled.1",
+    ]  # fmt: skip
+    assert board["leagues"][1]["title"].endswith("(shuffled.1)")
 
 
 def test_random_answers_are_near_one_sixteenth(mores: Run, home: Path, statements: Path) -> None:

@@ -118,10 +118,16 @@ class Entry:
 
 
 def league_of(result: BenchResult) -> str:
-    """The benchmark and, for another way to ask, the variant."""
+    """The benchmark and, for another way to ask, the variant and how the options were shuffled."""
+    options = read_signature(result.signature).get("options")
+    return ".".join(filter(None, (result.benchmark, variant_of(result), options)))
+
+
+def variant_of(result: BenchResult) -> str | None:
+    """The other way in which it was asked, if not the plain."""
     task = read_signature(result.signature).get("task", "")
     variant = task.removeprefix(f"{result.benchmark}.").partition(".")[2] if task.startswith(result.benchmark) else ""
-    return f"{result.benchmark}.{variant}" if variant else result.benchmark
+    return variant or None
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------
@@ -181,9 +187,10 @@ def _league(name: str, entries: list[Entry], force: bool) -> League:
     names, first = _names(ranked), ranked[0].result
     if _headline(first) not in ("", "accuracy") and not first.measured:
         notes.append(f"ranks are by {_headline(first)}, p is of the share of right answers")
+    way = name.removeprefix(first.benchmark).removeprefix(".")
     return League(
-        benchmark=name, title=first.title, figure=_headline(first), references=first.references,
-        standings=tuple(_standings(ranked, names)), notes=tuple(notes),
+        benchmark=name, title=f"{first.title} ({way})" if way else first.title, figure=_headline(first),
+        references=first.references, standings=tuple(_standings(ranked, names)), notes=tuple(notes),
     )  # fmt: skip
 
 

@@ -1,17 +1,24 @@
-"""Reading a chosen letter, or True and False, in what a model says: strictly, and saying what could not be read."""
+"""Multiple choice: the options with their letters, in the published order or shuffled, and what a model chooses.
+
+A chosen letter, or True and False, is read strictly, with a reason where it cannot be read.
+"""
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from statistics import fmean
 from string import ascii_uppercase
 
 from mores.bench.benchmark import Graded, Label
 from mores.errors import InputError
+from mores.factory.drafts import draw
 from mores.models.written import without_thoughts
 from mores.types import Failure, FailureKind, Item
 
+SHUFFLED = "shuffled"
+"""Key of an item's metadata: the seed that its options were shuffled with."""
 _ALONE = re.compile(r"[\s\"'*_`(\[{<]*(?:option\s+)?([A-Z])[\s\"'*_`)\]}>.:,]*", re.IGNORECASE)
 # "A and B", "(A), (B)": several are named. "I" is left out, for it is a word: "B, I think".
 _SEVERAL = r"(?!\s*(?:,|/|&|\+|and\b|or\b)\s*(?:and\s+|or\s+)?[(\[\"'*_`]*(?i:option\s+)?[A-HJ-Z](?!\w))"
@@ -26,6 +33,9 @@ _SAID = re.compile(
     rf"([A-Z])(?:[\"'*_`)\]]++(?!\w){_SEVERAL}"
     rf"|{_SEVERAL}(?=\s*(?:$|[.,;:!?\n–—-]|(?:because|since|as|which|is\s+(?:the\s+)?(?:correct|right|best))\b)))",
     re.IGNORECASE,
+)
+_OF_OTHERS = re.compile(
+    r"(?<!\w)[A-Z]\W{0,2}(?:,|/|&|\s(?:and|or)\s)\W{0,2}[A-Z](?!\w)|(?i:\b(?:all|none|both|any|each|of)\s+(?:of\s+)?(?:the\s+)?above\b)"
 )
 _TRUTH = re.compile(r"(?<!\w)(true|false)(?!\w)", re.IGNORECASE)
 _DENIED = re.compile(r"(?:\bnot|n['’]t|\bnever|\bneither)\s+(?:\w+\s+){0,2}(?:true|false)\b", re.IGNORECASE)
@@ -70,8 +80,33 @@ def letters(item: Item) -> tuple[str, ...]:
 
 
 def guess_letter(items: Sequence[Item]) -> dict[str, float]:
-    """What a random letter gets."""
-    return {"random": fmean(1 / len(item.choices) for item in items)} if items else {}
+    """What a random letter gets, and the letter that is correct most often, chosen for every question."""
+    if not items:
+        return {}
+    correct = [[choice in item.target for choice in item.choices] for item in items]
+    counts = Counter(letter for own in correct for letter, hit in zip(ascii_uppercase, own, strict=False) if hit)
+    letter = min(counts, key=lambda letter: (-counts[letter], letter), default="A")
+    return {"random": fmean(map(fmean, correct)), f"always {letter}": counts[letter] / len(items)}
+
+
+def shuffle(item: Item, seed: int) -> Item:
+    """The same question with its options in another order, which depends on its id and the seed alone.
+
+    A question with an option such as "A and C" or "All of the above", which speaks of the others, stays as it is.
+    """
+    if len(item.choices) < 2 or any(map(_OF_OTHERS.search, item.choices)):
+        return item
+    order = sorted(range(len(item.choices)), key=lambda place: draw(seed, item.id, str(place)))
+    choices = tuple(item.choices[place] for place in order)
+    published, shuffled = lettered(item.choices), lettered(choices)
+    texts = {"": item.prompt} | item.metadata.get("variants", {})
+    if any(text.count(published) != 1 for text in texts.values()):
+        raise InputError(f"{item.id}: its prompt does not list the options as 'A. …', one in a line, once")
+    prompt, *_ = asked = [text.replace(published, shuffled) for text in texts.values()]
+    metadata = item.metadata | {SHUFFLED: seed}
+    if "variants" in metadata:
+        metadata["variants"] = dict(zip(metadata["variants"], asked[1:], strict=True))
+    return item.model_copy(update={"prompt": prompt, "choices": choices, "metadata": metadata})
 
 
 def truths(_: Item) -> tuple[str, ...]:

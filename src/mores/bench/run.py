@@ -16,9 +16,11 @@ from pathlib import Path
 from pydantic import Field
 
 from mores.bench.benchmark import LABELS, Benchmark, Graded, Judging, Label, Verdict
+from mores.bench.choice import SHUFFLED
 from mores.bench.evidence import Retrieval, with_evidence
 from mores.bench.score import BenchResult, Scores
 from mores.engine import Answer, Counts, Job, Limits, Store, run
+from mores.factory.drafts import draw
 from mores.io import JsonlWriter, read_records
 from mores.models import Completion, Message, Model, Request
 from mores.signature import sign
@@ -98,10 +100,12 @@ class Run:
     def signature(self) -> str:
         """What must be the same for two results to be comparable."""
         b = self.benchmark
+        seeds = sorted({str(item.metadata[SHUFFLED]) for item in self.items if SHUFFLED in item.metadata})
         judges = [f"{judge.identity}.{b.judging.prompt}" for judge in self._judges if b.judging]
         fields = {
             "task": f"{b.name}.{b.version}" + (f".{self.variant}" if self.variant else ""),
             "data": f"{data_hash(self.items)}.{len(self.items)}",
+            **({"options": f"shuffled.{'+'.join(seeds)}"} if seeds else {}),
             "model": self.model.identity,
             "decoding": f"t{self.temperature},max{self._max_tokens},seed{self.seed},n{self.samples}"
             + (",logprob" if self.by_logprob else ""),
@@ -137,7 +141,9 @@ class Run:
         if isinstance(found, Failure):
             failed = response.model_copy(update={"text": None, "failure": found})
             return Said(sample=answer.job.sample, response=failed)
-        chosen = response.model_copy(update={"text": max(found, key=found.__getitem__)})
+        # Servers round, so ties are common; the first letter must not win them, for it is correct too often.
+        best = max(found, key=lambda candidate: (found[candidate], draw(0, answer.job.id, candidate)))
+        chosen = response.model_copy(update={"text": best})
         return Said(sample=answer.job.sample, response=chosen, probabilities=found)
 
     def _response(self, answer: Answer) -> Response:

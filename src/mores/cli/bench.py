@@ -17,6 +17,7 @@ from rich.table import Table
 from mores.bench import BENCHMARKS, benchmark
 from mores.bench.appraise import join_signatures, write_answers, write_verdicts
 from mores.bench.benchmark import Benchmark, Label, Verdict
+from mores.bench.choice import SHUFFLED, grade_letter, shuffle
 from mores.bench.evidence import Retrieval, read_retrieval, retrieve
 from mores.bench.folder import EVIDENCE, RESPONSES, RESULT, VERDICTS, RunFolder
 from mores.bench.labels import label, read_labels
@@ -58,6 +59,8 @@ _ASKING = [
     click.option("--labels", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
                  help="File of `mores tiers` or `mores topics`; results are broken down by what it says."),
     click.option("--limit", type=click.IntRange(1), help="Most questions, spread evenly over the dataset."),
+    click.option("--shuffle-options", "shuffle", type=int, metavar="SEED",
+                 help="Multiple choice with the options of each question in another order, drawn by its id and SEED."),
     click.option("--variant", help="Another way to ask, where a benchmark has one, for example english."),
     click.option("--temperature", help="Sampling temperature, or 'none' to send none  [default: the benchmark's]."),
     click.option("--max-tokens", type=click.IntRange(1), help="Longest answer  [default: the benchmark's]."),
@@ -121,7 +124,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         _list(given["as_json"])
         return
     chosen = [benchmark(name) for name in dict.fromkeys(names)]
-    check(chosen, given["judges"], given["variant"], given["by_logprob"])
+    check(chosen, given["judges"], given["variant"], given["by_logprob"], given["shuffle"])
     out, as_json = given.pop("out"), given.pop("as_json")
     with ExitStack() as stack:
         session = open_session(stack, given)
@@ -167,6 +170,7 @@ class Session:
     """As it was given; None for the benchmark's."""
     max_tokens: int | None
     seed: int | None
+    shuffle: int | None = None
     search: str | None = None
     results: int = 5
     by_logprob: bool = False
@@ -175,6 +179,10 @@ class Session:
     def items(self, one: Benchmark) -> tuple[Benchmark, list[Item]]:
         """The items to ask, and the benchmark with the labels that users gave them."""
         items = read_items(one, self.data, self.limit)
+        if self.shuffle is not None:
+            items = [shuffle(item, self.shuffle) for item in items]
+            if kept := sum(SHUFFLED not in item.metadata for item in items):
+                click.echo(f"{one.name}: {kept:,} questions keep their order: an option speaks of the others", err=True)
         return label(one, items, self.labels) if self.labels else (one, items)
 
     def job(self, one: Benchmark, items: Sequence[Item]) -> Run:
@@ -201,7 +209,10 @@ class Session:
 
     def name(self, one: Benchmark) -> str:
         """The folder of a benchmark, which also says how it is asked."""
-        way = [one.name, self.variant, "logprob" if self.by_logprob else None, "search" if self.search else None]
+        way = [
+            one.name, self.variant, None if self.shuffle is None else f"shuffled{self.shuffle}",
+            "logprob" if self.by_logprob else None, "search" if self.search else None,
+        ]  # fmt: skip
         return options.file_name(".".join(filter(None, way)))
 
 
@@ -209,7 +220,7 @@ def open_session(stack: ExitStack, given: dict[str, Any]) -> Session:
     """The session that the options describe; they are taken out of `given`."""
     take = given.pop
     judges, judge_url = take("judges"), take("judge_url")
-    named = ("data", "limit", "price", "samples", "variant", "temperature", "max_tokens")
+    named = ("data", "limit", "price", "samples", "variant", "temperature", "max_tokens", "shuffle")
     own = {name: take(name) for name in named} | {name: take(name) for name in ("search", "results") if name in given}
     unjudged = Label.INCORRECT if take("judge_failures", None) == "incorrect" else None
     facts = facts_of({name: take(name, None) for name in ("facts", "corpus")})
@@ -232,7 +243,13 @@ def _answers(items: Sequence[Item], folder: Path) -> Iterator[tuple[Item, Verdic
         yield by_id[verdict.item_id], verdict
 
 
-def check(chosen: Sequence[Benchmark], judges: tuple[str, ...], variant: str | None, by_logprob: bool = False) -> None:
+def check(
+    chosen: Sequence[Benchmark],
+    judges: tuple[str, ...],
+    variant: str | None,
+    by_logprob: bool = False,
+    shuffle: int | None = None,
+) -> None:
     """ConfigError where a benchmark cannot be asked or graded as the options say."""
     for one in chosen:
         if one.judging and not judges:
@@ -241,6 +258,8 @@ def check(chosen: Sequence[Benchmark], judges: tuple[str, ...], variant: str | N
             raise ConfigError(f"{one.name} takes one judge; give --judge once")
         if by_logprob and one.candidates is None:
             raise ConfigError(f"{one.name} is no multiple choice; leave out --by-logprob")
+        if shuffle is not None and one.grade is not grade_letter:
+            raise ConfigError(f"{one.name} has no lettered options; leave out --shuffle-options")
         if variant and variant not in one.variants:
             known = f"it has {', '.join(one.variants)}" if one.variants else "it has none"
             raise ConfigError(f"{one.name}: no variant {variant!r}; {known}")

@@ -17,7 +17,7 @@ from pydantic import Field
 
 from mores.bench import benchmark
 from mores.bench.benchmark import LABELS, Benchmark, Label, Verdict
-from mores.bench.board import league_of
+from mores.bench.board import variant_of
 from mores.bench.folder import RESULT, RunFolder
 from mores.bench.score import BenchResult, together
 from mores.errors import ConfigError, InputError
@@ -45,7 +45,7 @@ class Opened:
     @property
     def variant(self) -> str | None:
         """The other way in which it was asked, if not the plain."""
-        return league_of(self.result).removeprefix(self.result.benchmark).removeprefix(".") or None
+        return variant_of(self.result)
 
     @property
     def unjudged(self) -> Label | None:

@@ -13,7 +13,7 @@ from string import ascii_uppercase
 import numpy as np
 
 from mores.bench.benchmark import Benchmark, OnBad
-from mores.bench.choice import grade_letter, grade_truth, guess_letter, letters, truths
+from mores.bench.choice import grade_letter, grade_truth, guess_letter, lettered, letters, truths
 from mores.bench.prompts import fill, prompt
 from mores.bench.topics import read_topics
 from mores.culture import region, region_name
@@ -78,11 +78,10 @@ def _question(row: Row) -> Item:
     letter = row.text("answer").upper()
     if letter not in LETTERS:
         raise InputError(f"the answer is {letter!r}; expected A, B, C or D")
-    options = "\n".join(f"{sign}. {choice}" for sign, choice in zip(LETTERS, choices, strict=True))
     question = row.text("prompt_question")
     return Item(
         id=row.text("question_idx", "question_id"),
-        prompt=fill(prompt("culturalbench", "easy"), question=question, options=options),
+        prompt=fill(prompt("culturalbench", "easy"), question=question, options=lettered(choices)),
         choices=choices,
         target=(choices[LETTERS.index(letter)],),
         language="en",
@@ -97,20 +96,22 @@ COMPOUND = "select the option that include all the appropriate statements"
 
 
 def _guessing(items: Sequence[Item]) -> dict[str, float]:
-    """Easy without knowledge: a random letter, and the option most like the name of the country (question unseen)."""
+    """Easy without knowledge: a letter, and the option most like the name of the country (question unseen)."""
     placed = [item for item in items if item.region]
     heuristic = {"option most like the country": _by_similarity(placed)} if placed else {}
     return guess_letter(items) | heuristic
 
 
 def _by_similarity(items: Sequence[Item]) -> float:
+    """What it gets on average where equally similar options are drawn by lot: most options are not like it at all."""
     names = [region_name(item.region or "") for item in items]
     vectors = ngrams([*names, *(choice for item in items for choice in item.choices)])
-    hits, start = 0, len(names)
+    hits, start = 0.0, len(names)
     for row, item in enumerate(items):
         own = vectors[start : start + len(item.choices)] @ vectors[row].T
         likeness = np.asarray(own.todense() if hasattr(own, "todense") else own).ravel()
-        hits += item.choices[int(likeness.argmax())] in item.target
+        best = np.flatnonzero(likeness == likeness.max())
+        hits += fmean(item.choices[place] in item.target for place in best)
         start += len(item.choices)
     return hits / len(items)
 

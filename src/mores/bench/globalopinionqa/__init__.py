@@ -37,13 +37,14 @@ def _item(survey: Survey) -> Item:
         target=tuple(text for text in options if shares[text] == most),
         language="en",
         region=survey.region,
-        metadata={"shares": [shares[text] for text in options]},
+        metadata={"shares": shares},
     )
 
 
 def similarity(item: Item, chosen: Mapping[str, float]) -> float | None:
     """1 less the Jensen-Shannon distance between the shares of people and of the model's letters."""
-    distance = jensen_shannon(item.metadata["shares"], [chosen.get(letter, 0.0) for letter in letters(item)])
+    people = [item.metadata["shares"][choice] for choice in item.choices]
+    distance = jensen_shannon(people, [chosen.get(letter, 0.0) for letter in letters(item)])
     return None if distance is None else 1 - distance
 
 

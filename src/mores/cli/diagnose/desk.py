@@ -96,7 +96,7 @@ class Desk:
         """The models, the store, and how questions are asked; a judge may be the only model."""
         model = self.model or next(iter(self.given["judges"]), None)
         assert model is not None  # who asks without a model is told so before
-        check(self.benchmarks, self.given["judges"], None)
+        check(self.benchmarks, self.given["judges"], None, shuffle=self.given["shuffle"])
         return open_session(self.stack, self.given | {"model": model})
 
     @property
