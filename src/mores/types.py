@@ -211,5 +211,7 @@ class Result(Record):
     """How many judgements the value rests on."""
     unscored: int = 0
     """How many more there are that could not be scored."""
+    bounds: tuple[float, float] | None = None
+    """The lowest and the highest value that they could make of it, whatever they are; None where there are none."""
     by: dict[str, Result] = Field(default_factory=dict)
     signature: str = ""

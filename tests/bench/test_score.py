@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from hypothesis import strategies as st
 
 from mores.bench.benchmark import Benchmark, Counts, Label, Verdict, accuracy
 from mores.bench.choice import grade_truth
+from mores.bench.msqa.figures import FIGURES
 from mores.bench.score import BenchResult, Scores
 from mores.stats.classification import Floats, ratios
 from mores.types import Failure, FailureKind, Item, Result
@@ -102,7 +104,7 @@ def together(*labels: Label | None) -> BenchResult:
         ((RIGHT, RIGHT, RIGHT, RIGHT), 1.0, 0),
         ((RIGHT, RIGHT, RIGHT, WRONG), 0.0, 0),
         ((RIGHT, RIGHT, RIGHT, None), None, 1),
-        ((WRONG, RIGHT, RIGHT, None), 0.0, 0),  # wrong whatever the rest is
+        ((WRONG, RIGHT, RIGHT, None), None, 1),  # as above, so that unread parts take no side
         ((None, None, None, None), None, 1),
         ((RIGHT, NONE, RIGHT, RIGHT), 0.0, 0),
     ],
@@ -118,6 +120,54 @@ def test_a_question_is_right_when_all_its_parts_are(
     assert found.rows.n == len(graded)
     assert found.rows.value == (graded.count(RIGHT) / len(graded) if graded else None)
     assert found.failures == ({"parse": labels.count(None)} if None in labels else {})
+
+
+def test_unread_parts_do_not_make_a_model_look_worse() -> None:
+    """Three of four questions are correct, and one statement in 25 cannot be read, whatever it says."""
+    chance = random.Random(5)
+    scores = Scores(BENCH, [item(str(n), part) for n in range(3000) for part in range(4)])
+    for n in range(3000):
+        labels = [RIGHT] * 4 if n % 4 else [RIGHT, WRONG, RIGHT, WRONG]
+        for part, label in enumerate(labels):
+            scores.add(verdict(item(str(n), part), None if chance.random() < 0.04 else label))
+    found = scores.result("m", None, "s")
+    overall = found.figures["accuracy"]
+    assert overall.unscored == pytest.approx(3000 * (1 - 0.96**4), abs=80)
+    assert overall.low is not None
+    assert overall.high is not None
+    assert overall.low < 0.75 < overall.high  # counting "wrong and unread" as wrong gives 0.724, far below
+    assert overall.bounds is not None
+    assert overall.bounds[0] < 0.75 < overall.bounds[1]
+
+
+def test_bounds_say_what_the_unscored_could_be() -> None:
+    parts = [[RIGHT, RIGHT], [RIGHT, WRONG], [RIGHT, None], [WRONG, None], [None, None]]
+    items = [item(str(n), part) for n in range(5) for part in range(2)]
+    scores = Scores(BENCH, items)
+    for one, label in zip(items, (label for own in parts for label in own), strict=True):
+        scores.add(verdict(one, label))
+    found = scores.result("m", None, "s")
+    overall = found.figures["accuracy"]
+    assert (overall.value, overall.n, overall.unscored) == (0.5, 2, 3)
+    assert overall.bounds == (1 / 5, 3 / 5)  # the fourth is wrong whatever its second part is
+    assert found.rows is not None
+    assert (found.rows.n, found.rows.unscored, found.rows.bounds) == (6, 4, (4 / 10, 8 / 10))
+    assert found.by["region"]["DE"]["accuracy"].bounds == overall.bounds
+    assert together(RIGHT, RIGHT).figures["accuracy"].bounds is None
+
+
+def test_bounds_of_ratios() -> None:
+    """Two correct, one incorrect, one not attempted, and two that nobody knows: F = 2c/(n + c + w)."""
+    labels = [RIGHT, RIGHT, WRONG, NONE, None, None]
+    found = score([(item(str(n)), [label]) for n, label in enumerate(labels)], replace(BENCH, figures=FIGURES))
+    bounds = {name: result.bounds for name, result in found.figures.items()}
+    assert bounds == {
+        "F": (4 / 11, 8 / 11),
+        "CO": (2 / 6, 4 / 6),
+        "NA": (1 / 6, 3 / 6),
+        "IN": (1 / 6, 3 / 6),
+        "CGA": (2 / 5, 4 / 5),
+    }
 
 
 def test_what_cannot_be_graded_is_counted_and_in_no_mean() -> None:
@@ -214,7 +264,10 @@ def test_every_verdict_is_counted_once_and_values_lie_in_their_intervals(answers
             assert result.value is not None
             assert 0 <= result.low <= result.value + 1e-9
             assert result.value - 1e-9 <= result.high <= 1
+        if result.bounds and result.value is not None:
+            assert 0 <= result.bounds[0] <= result.value <= result.bounds[1] <= 1
     overall = found.figures["accuracy"]
+    assert (overall.bounds is None) == (overall.unscored == 0)
     assert overall.n + overall.unscored == 3 * len(answers)
     assert sum(found.by["region"][group]["accuracy"].n for group in found.by["region"]) == overall.n
 

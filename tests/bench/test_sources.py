@@ -53,7 +53,7 @@ def test_blend_as_a_choice(tmp_path: Path) -> None:
     assert (greek.choices, greek.target, greek.region) == (("bandrek", "coffee"), ("coffee",), "GR")
     assert greek.prompt.endswith("Question: What is drunk?\nA. bandrek\nB. coffee")
     assert (java.region, java.metadata["place"]) == ("ID", "West Java")
-    assert benchmark("blend").references(items) == {"random": 0.5}
+    assert benchmark("blend").references(items) == {"random": 0.5, "always A": 0.5}
 
 
 def test_blend_as_a_short_answer(tmp_path: Path) -> None:
@@ -215,7 +215,7 @@ def test_similarity_is_reported_where_the_model_has_a_distribution() -> None:
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not here")
 @pytest.mark.parametrize(
     ("name", "count", "random"),
-    [("blend", 6407, 0.278), ("blend-short", 6407, None), ("normad", 2633, 1 / 3), ("globalopinionqa", 3805, 0.377)],
+    [("blend", 6407, 0.278), ("blend-short", 6407, None), ("normad", 2633, 1 / 3), ("globalopinionqa", 3805, 0.381)],
 )
 def test_real_data(name: str, count: int, random: float | None) -> None:
     one = benchmark(name)

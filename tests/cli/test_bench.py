@@ -174,6 +174,21 @@ def test_the_oracle_on_the_real_data(mores: Run, home: Path) -> None:
     assert {figures["accuracy"].value for groups in found.by.values() for figures in groups.values()} == {1.0}
 
 
+def test_what_unread_statements_could_change_is_said(mores: Run, home: Path, data: Path) -> None:
+    statements = items(HARD, data)
+    first, *_ = statements
+    model = play(home, statements, lambda item: "hm" if item.id == first.id else oracle(item))
+    done = mores("bench", HARD, "--data", "data", "--model", model)
+    assert done.returncode == 0, done.stderr
+    questions = len({benchmark(HARD).unit(item) for item in statements})
+    low = f"{100 * (questions - 1) / questions:.1f}"
+    assert f"accuracy {low}–100.0% whatever the unscored are" in done.stdout
+    page = (home / "bench" / "bench.html").read_text("utf-8")
+    assert f"1 unscored; {low}–100.0% whatever the unscored are" in page
+    board = mores("board", "bench").stdout
+    assert f"{low}–100.0% whatever the unscored are" in " ".join(board.split())
+
+
 @pytest.mark.usefixtures("statements")
 def test_a_limit_takes_whole_questions_from_all_over(mores: Run, home: Path) -> None:
     model = script(home / "false.jsonl", [("", "False")])

@@ -41,7 +41,7 @@ class Verdict(Record):
     sample: int = 0
     """Which of several answers to the same item."""
     unit: str
-    """The question that the item is part of; a question with several parts is right when all are."""
+    """The question that the item is part of; a question with several parts is correct when all are."""
     answer: str | None = None
     """What the model said."""
     read: str | None = None

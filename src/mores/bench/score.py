@@ -9,7 +9,7 @@ from itertools import groupby
 import numpy as np
 from pydantic import Field
 
-from mores.bench.benchmark import Benchmark, Label, Verdict, accuracy
+from mores.bench.benchmark import Benchmark, Figure, Label, Verdict, accuracy
 from mores.stats.classification import Floats, ratios
 from mores.stats.intervals import wilson
 from mores.stats.resampling import percentiles, resample_sums
@@ -54,11 +54,13 @@ class Scores:
         self._parts = Counter(benchmark.unit(item) for item in items)
         self._counts: dict[str, list[int]] = {unit: [0] * len(LABELS) for unit in self._parts}
         self._unscored: Counter[str] = Counter()
+        self._lost: Counter[str] = Counter()
+        """Of these, how many have a part that is wrong: whatever the others are, they are not correct."""
         self._chosen: dict[str, dict[str, float]] = defaultdict(dict)
         self._probable = False
         self._measures: dict[str, dict[str, list[float]]] = {}
         """By name and question: the sum, how many, and how many could not be taken."""
-        self._rows: Counter[Label] = Counter()
+        self._rows: Counter[Label | None] = Counter()
         self._failures: Counter[str] = Counter()
         self._open: list[Verdict] = []
         self._samples = 0
@@ -70,8 +72,7 @@ class Scores:
             self._failures[verdict.failure.kind.value] += 1
             if verdict.answer is not None and self.unjudged:
                 verdict = verdict.model_copy(update={"label": self.unjudged})
-        if verdict.label:
-            self._rows[verdict.label] += 1
+        self._rows[verdict.label] += 1
         self._choose(verdict)
         self._measure(verdict)
         self._open.append(verdict)
@@ -97,10 +98,11 @@ class Scores:
                 cells[1] += 1
 
     def _close(self) -> None:
-        label = together([verdict.label for verdict in self._open])
-        unit = self._open[0].unit
+        labels = [verdict.label for verdict in self._open]
+        label, unit = together(labels), self._open[0].unit
         if label is None:
             self._unscored[unit] += 1
+            self._lost[unit] += Label.INCORRECT in labels
         else:
             self._counts[unit][LABELS.index(label)] += 1
         self._open.clear()
@@ -146,19 +148,22 @@ class Scores:
 
     def _figures(self, units: list[str]) -> dict[str, Result]:
         counts = np.array([self._counts[unit] for unit in units], dtype=np.float64).reshape(len(units), len(LABELS))
-        unscored = sum(self._unscored[unit] for unit in units)
+        unscored, lost = (sum(own[unit] for unit in units) for own in (self._unscored, self._lost))
+        sums = counts.sum(axis=0)
         labelled = {
-            name: _result(name, figure, counts, int(counts.sum()), unscored)
+            name: _result(name, figure, counts, int(counts.sum()), unscored).model_copy(
+                update={"bounds": _bounds(figure, sums, unscored - lost, lost)}
+            )
             for name, figure in self.benchmark.figures.items()
         }
         return labelled | {name: _mean(name, own, units) for name, own in self._measures.items()}
 
     def _row_accuracy(self) -> Result:
-        n = self._rows.total()
-        right = self._rows[Label.CORRECT]
+        unscored, right = self._rows[None], self._rows[Label.CORRECT]
+        n = self._rows.total() - unscored
         low, high = wilson(right, n)
-        failed = self._failures.total()
-        return Result(name="rows", value=right / n if n else None, low=low, high=high, n=n, unscored=failed)
+        value, bounds = right / n if n else None, _bounds(accuracy, np.array([right, n - right, 0.0]), unscored, 0)
+        return Result(name="rows", value=value, low=low, high=high, n=n, unscored=unscored, bounds=bounds)
 
 
 def tally(verdicts: Iterable[Verdict]) -> dict[str, tuple[int, int]]:
@@ -173,12 +178,30 @@ def tally(verdicts: Iterable[Verdict]) -> dict[str, tuple[int, int]]:
 
 
 def together(labels: Sequence[Label | None]) -> Label | None:
-    """A question is right when all its parts are, and wrong when one is, also where others could not be read."""
-    if Label.INCORRECT in labels:
-        return Label.INCORRECT
+    """A question is correct when all its parts are; with a part that could not be read it has no label.
+
+    Not even beside a wrong part: correct questions would be left out for an unread part and wrong ones kept, and the
+    share of correct ones would fall with every answer that could not be read.
+    """
     if None in labels:
         return None
+    if Label.INCORRECT in labels:
+        return Label.INCORRECT
     return Label.NOT_ATTEMPTED if Label.NOT_ATTEMPTED in labels else Label.CORRECT
+
+
+def _bounds(figure: Figure, sums: Floats, free: int, lost: int) -> tuple[float, float] | None:
+    """Between which values a figure lies, whatever the unscored are; `lost` ones can only be incorrect.
+
+    Figures are ratios of sums of counts, so they are lowest and highest where all free ones have the same label.
+    """
+    if not free + lost:
+        return None
+    cases = np.tile(sums[:, None], len(LABELS)) + free * np.eye(len(LABELS))
+    cases[LABELS.index(Label.INCORRECT)] += lost
+    values = figure(cases)
+    known = values[~np.isnan(values)]
+    return (float(known.min()), float(known.max())) if known.size else None
 
 
 def _mean(name: str, measures: dict[str, list[float]], units: Sequence[str]) -> Result:

@@ -39,6 +39,7 @@ from mores.metric import Metric
 from mores.models import Model, Request, open_model
 from mores.report.bench import bench_page
 from mores.report.bench_answers import BenchRun
+from mores.report.bench_charts import possible
 from mores.search import Options as SearchOptions
 from mores.search import open_search, search_cost
 from mores.types import Item, Result
@@ -367,6 +368,9 @@ def _show(result: BenchResult) -> None:
             view.add_row(group, *_cells(figures))
     console = Console()
     console.print(view)
+    name, first = next(iter(result.figures.items()), ("", None))
+    if bounds := possible(first):
+        console.print(f"{name} {bounds}", highlight=False)
     lines = [f"{name} {value:.1%}" for name, value in result.references.items()]
     if result.rows and result.rows.value is not None:
         lines.insert(0, f"statements alone {result.rows.value:.1%}")

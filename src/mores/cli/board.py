@@ -12,7 +12,7 @@ from rich.text import Text
 from mores.bench.board import Board, Gap, League, Shift, Standing, make_board, read_runs
 from mores.io import write_text
 from mores.report.bench import board_page
-from mores.report.bench_charts import between, percent
+from mores.report.bench_charts import between, percent, possible
 from mores.report.meta_sheets import SIGNIFICANT, chance
 from mores.report.table import plain
 
@@ -77,7 +77,10 @@ def _chance(gap: Gap | None) -> str:
 def _ungraded(league: League) -> list[str]:
     """Answers without a grade by kind; a question may have several, so they are not those in the table."""
     return [
-        f"{one.model}: ungraded answers: " + ", ".join(f"{count:,} {kind}" for kind, count in one.failures.items())
+        f"{one.model}: ungraded answers: "
+        + "; ".join(
+            filter(None, (", ".join(f"{n:,} {kind}" for kind, n in one.failures.items()), possible(one.result)))
+        )
         for one in league.standings
         if one.failures
     ]

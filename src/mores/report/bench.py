@@ -27,6 +27,7 @@ from mores.report.bench_charts import (
     dots,
     left_out,
     percent,
+    possible,
     radar,
     ramp,
     shades,
@@ -191,7 +192,9 @@ def _counts(result: BenchResult) -> str:
     found = _headline(result)
     kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
     unit = "questions" if result.samples < 2 else "answers"
-    return f"{found.n:,} {unit} scored, {found.unscored:,} unscored" + (f"; ungraded answers: {kinds}" if kinds else "")
+    counts = f"{found.n:,} {unit} scored, {found.unscored:,} unscored"
+    ungraded = f"ungraded answers: {kinds}" if kinds else ""
+    return "; ".join(filter(None, (counts, possible(found), ungraded)))
 
 
 def _headline_chart(named: Mapping[str, BenchResult]) -> Markup:
@@ -212,7 +215,7 @@ def _figure_sheet(named: Mapping[str, BenchResult]) -> Sheet | None:
 
 def _plain(found: Result | None) -> Cell:
     small = " ".join(filter(None, (between(found), left_out(found.unscored)))) if found else ""
-    return Cell(percent(found.value if found else None), small=small)
+    return Cell(percent(found.value if found else None), small=small, hint=possible(found))
 
 
 def _standing_sheet(league: League) -> Sheet:

@@ -73,12 +73,21 @@ def left_out(count: int) -> str:
     return f"✕{count:,}" if count else ""
 
 
+def possible(result: Result | None) -> str:
+    """Between which values it lies, whatever the unscored are; nothing where all are scored."""
+    if result is None or result.bounds is None:
+        return ""
+    low, high = map(percent, result.bounds)
+    return f"{low.removesuffix('%')}–{high} whatever the unscored are"
+
+
 def spoken(name: str, result: Result | None) -> str:
     """A number in words: its name, value, interval, how many it rests on and how many more have no score."""
     if result is None or result.value is None:
         return f"{name}: no score" + (f", {result.unscored:,} unscored" if result else "")
     interval = f" (95% interval {between(result)})" if between(result) else ""
-    return f"{name}: {percent(result.value)}{interval}, n {result.n:,}, {result.unscored:,} unscored"
+    bounds = f"; {possible(result)}" if possible(result) else ""
+    return f"{name}: {percent(result.value)}{interval}, n {result.n:,}, {result.unscored:,} unscored{bounds}"
 
 
 # ---- dots ------------------------------------------------------------------------------------------------------
