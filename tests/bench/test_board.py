@@ -41,7 +41,7 @@ def test_a_question_has_credit_when_all_its_parts_are_right() -> None:
     yes, no, unread, skipped = Label.CORRECT, Label.INCORRECT, None, Label.NOT_ATTEMPTED
     labels = {"a": (yes, yes), "b": (yes, no), "c": (yes, unread), "d": (no, unread), "e": (yes, skipped)}
     verdicts = [verdict(unit, label, part=i) for unit, own in labels.items() for i, label in enumerate(own)]
-    assert credit_of(verdicts) == {"a": 1.0, "b": 0.0, "d": 0.0, "e": 0.0}
+    assert credit_of(verdicts) == {"a": 1.0, "b": 0.0, "e": 0.0}
 
 
 def test_credit_is_the_share_of_right_samples_among_those_with_a_score() -> None:

@@ -141,10 +141,10 @@ def test_unread_parts_do_not_make_a_model_look_worse() -> None:
 
 
 def test_bounds_say_what_the_unscored_could_be() -> None:
-    parts = [[RIGHT, RIGHT], [RIGHT, WRONG], [RIGHT, None], [WRONG, None], [None, None]]
+    labels = [RIGHT, RIGHT, RIGHT, WRONG, RIGHT, None, WRONG, None, None, None]
     items = [item(str(n), part) for n in range(5) for part in range(2)]
     scores = Scores(BENCH, items)
-    for one, label in zip(items, (label for own in parts for label in own), strict=True):
+    for one, label in zip(items, labels, strict=True):
         scores.add(verdict(one, label))
     found = scores.result("m", None, "s")
     overall = found.figures["accuracy"]
