@@ -21,7 +21,7 @@ DEFAULT_INSTRUCTION = "Generate a culturally correct text."
 Side = Literal["instruction", "text"]
 
 
-def _is_empty(value: tuple[object, ...]) -> bool:
+def _is_empty(value: tuple[object, ...] | str) -> bool:
     return not value
 
 
@@ -149,6 +149,8 @@ class Error(Record):
     type: str
     """Free words such as `stereotyping` or `misrepresentation`."""
     explanation: str = ""
+    correction: str = Field("", exclude_if=_is_empty)
+    """What would be correct in place of the quote, where the judge says so."""
     evidence: tuple[int, ...] = Field((), exclude_if=_is_empty)
     """What it rests on: numbers of the sample's evidence, from 1."""
 

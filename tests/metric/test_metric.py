@@ -220,7 +220,7 @@ def test_the_signature_says_what_was_searched() -> None:
     [found], [nothing] = searched.judge([ASKED]), searched.judge(["x"])
     # As it was before there was evidence.
     assert without.signature.startswith(
-        "metric:excam.1|model:fake:clean|prompt:guided.921768c1|schema:none|decoding:t0.0,max1024,seed0|repair:no"
+        "metric:excam.1|model:fake:clean|prompt:guided.e1e6f460|schema:none|decoding:t0.0,max1024,seed0|repair:no"
         "|p:mean-logprob|mores:"
     )
     assert read_signature(given.signature)["evidence"] == "given"

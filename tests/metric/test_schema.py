@@ -20,6 +20,7 @@ ERROR = {
     "severity": "major",
     "type": "overgeneralisation",
     "explanation": "Many do.",
+    "correction": "Some Germans",
 }
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=40)
 ERRORS = st.fixed_dictionaries(
@@ -29,6 +30,7 @@ ERRORS = st.fixed_dictionaries(
         "severity": st.sampled_from(["minor", "major"]),
         "type": TEXT.filter(bool),
         "explanation": TEXT,
+        "correction": TEXT,
     }
 )
 REPORTS = st.fixed_dictionaries({"errors": st.lists(ERRORS, max_size=4), "explanation": TEXT})
@@ -42,6 +44,10 @@ def test_a_report() -> None:
     found = parse_text(report(ERROR))
     assert isinstance(found, WrittenReport)
     assert found.errors[0].quote == "No Germans"
+    assert found.errors[0].correction == "Some Germans"
+    plain = parse_text(report({name: value for name, value in ERROR.items() if name != "correction"}))
+    assert isinstance(plain, WrittenReport)
+    assert plain.errors[0].correction == ""
 
 
 @pytest.mark.parametrize("text", [report(), f"  {report()}\n", f"```json\n{report()}\n```", f"```\n{report()}\n```"])
@@ -126,6 +132,7 @@ def test_the_schema_fits_the_parser_and_its_bounds_are_its_own() -> None:
     assert set(free["properties"]["errors"]["items"]["required"]) == set(ERROR)
     assert "maxLength" not in json.dumps(free)  # strict mode of hosted servers does not know it
     assert bounded["properties"]["errors"]["maxItems"] == 3
+    assert set(bounded["properties"]["errors"]["items"]["required"]) == {*ERROR} - {"correction"}  # a small model's
     assert schema_hash(free) != schema_hash(bounded) != schema_hash(report_schema(2))
     assert schema_hash(None) == "none"
 

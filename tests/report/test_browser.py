@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import random
+import re
 import struct
 from itertools import groupby
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
 import pytest
 
+from mores.report.page import page as html_of
 from mores.types import Error, Evidence, FailureKind, Sample, Severity, Side
 from tests.browser import Browser, Page, pixels
 from tests.report.conftest import Show
@@ -48,20 +51,32 @@ MARKS = """[...document.querySelectorAll(".card")].map((card) => ({
     place: Number(card.dataset.place),
     sides: Object.fromEntries(["instruction", "text"].map((name) => {
         const body = card.querySelector(`.side.${name} .body`);
-        const marks = [...body.querySelectorAll("mark")].map((m) => [m.textContent, m.dataset.errors]);
+        const pieces = [...body.childNodes].filter((n) => !n.matches || !n.matches(".ref"));
+        const marks = pieces.map((n) => [n.textContent, n.dataset ? n.dataset.errors : ""]);
         return [name, {text: body.textContent, marks}];
     })),
 }))"""
 
 
+def in_order(errors: tuple[Error, ...]) -> list[Error]:
+    """As the page numbers them: the instruction's, the text's, those that were not found."""
+    return sorted(errors, key=lambda e: (not e.located, e.side == "text", e.start or 0, e.end or 0))
+
+
 def marks_by_hand(sample: Sample, errors: tuple[Error, ...], side: Side) -> list[list[str]]:
-    """The marked pieces of one side: code points that lie in the same errors, worked out one by one."""
+    """The marked words of one side: code points that lie in the same errors, worked out one by one."""
+    numbered = [(str(n), e) for n, e in enumerate(in_order(errors), 1) if e.side == side and e.located]
     covering = [
-        " ".join(str(n) for n, e in enumerate(errors) if e.side == side and e.located and e.start <= i < e.end)  # type: ignore[operator]
+        " ".join(n for n, e in numbered if e.start <= i < e.end)  # type: ignore[operator]
         for i in range(len(sample.side(side)))
     ]
-    pieces = groupby(zip(sample.side(side), covering, strict=True), key=lambda pair: pair[1])
-    return [["".join(char for char, _ in group), names] for names, group in pieces if names]
+    return joined([[char, names] for char, names in zip(sample.side(side), covering, strict=True)])
+
+
+def joined(pieces: list[list[str]]) -> list[list[str]]:
+    """Neighbours of the same errors as one: a number may stand between them."""
+    groups = groupby(pieces, key=lambda piece: piece[1])
+    return [["".join(piece[0] for piece in group), names] for names, group in groups if names]
 
 
 def assert_marked(page: Page, pairs: list[Pair]) -> None:
@@ -73,8 +88,8 @@ def assert_marked(page: Page, pairs: list[Pair]) -> None:
         for side in ("instruction", "text"):
             shown = card["sides"][side]
             assert shown["text"] == sample.side(side)
-            assert shown["marks"] == marks_by_hand(sample, errors, side)
-        for number, error in enumerate(errors):
+            assert joined(shown["marks"]) == marks_by_hand(sample, errors, side)
+        for number, error in enumerate(in_order(errors), 1):
             pieces = [text for text, names in card["sides"][error.side]["marks"] if str(number) in names.split()]
             assert "".join(pieces) == (error.quote if error.located else "")
 
@@ -95,7 +110,7 @@ def random_pair(rng: random.Random, number: int) -> Pair:
 def places(page: Page) -> list[int]:
     """The cards that are on the page, by their place in the input."""
     found_places: list[int] = page.evaluate(
-        "[...document.querySelectorAll('.card')].map((c) => Number(c.dataset.place))"
+        "[...document.querySelectorAll('.card:not([hidden])')].map((c) => Number(c.dataset.place))"
     )
     return found_places
 
@@ -170,15 +185,15 @@ def test_keyboard_reaches_each_error_and_escape_closes(show: Show) -> None:
     assert judgement.report is not None
     for error in judgement.report.errors:
         page.press("Tab")
-        assert page.evaluate("document.activeElement.textContent") == error.quote
+        assert page.evaluate("document.activeElement.previousSibling.textContent") == error.quote
         assert error.explanation in popover(page)
         assert page.evaluate("document.activeElement.getAttribute('aria-describedby')") == "popover"
     page.press("Escape")
     wait_closed(page)
     page.press("Enter")
-    assert error.explanation in popover(page)
-    page.press("Tab")
-    wait_closed(page)
+    page.wait("document.querySelector('.error:target') !== null")
+    assert error.explanation in page.evaluate("document.querySelector('.error:target').innerText")
+    assert page.evaluate("document.getElementById('count').textContent") == "Showing 1 of 1"
 
 
 def test_escape_closes_for_good(show: Show) -> None:
@@ -215,7 +230,7 @@ def test_a_tap_elsewhere_closes(show: Show) -> None:
     page = show(width=360, height=640, touch=True)
     page.tap("[data-place='7'] mark")
     popover(page)
-    page.tap("[data-place='7'] h2")
+    page.tap("[data-place='7'] .why")
     wait_closed(page)
 
 
@@ -364,10 +379,10 @@ def test_hostile_texts_do_not_run(show: Show) -> None:
     page.hover("mark")
     assert HOSTILE in popover(page)
     choose(page, "type", HOSTILE.lower())
-    page.wait("document.querySelectorAll('.card').length === 1")
+    page.wait("document.querySelectorAll('.card:not([hidden])').length === 1")
     page.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true; })")
     assert page.evaluate("typeof window.hacked") == "undefined"
-    assert page.evaluate("document.querySelectorAll('img, script').length") == 2
+    assert page.evaluate("document.querySelectorAll('img, script').length") == 1
     assert page.evaluate("document.querySelector('.side.text .body').textContent") == HOSTILE
 
 
@@ -408,6 +423,7 @@ def test_cards_say_what_they_know(show: Show) -> None:
     page = show()
 
     def words(place: int) -> str:
+        page.box(f"[data-place='{place}']")  # what is out of sight has no inner text
         text: str = page.evaluate(f"document.querySelector(\"[data-place='{place}']\").innerText")
         return " ".join(text.split())
 
@@ -428,11 +444,11 @@ LONG = Sample(id="long", text="Tea is taken at four. " * 70 + "Everybody bows to
 BOW = found(LONG, "Everybody bows to the kettle", Severity.MAJOR, "stereotyping", "Nobody does.")
 
 
-def test_a_long_text_folds_and_says_what_the_fold_hides(show: Show) -> None:
+def test_a_long_text_folds_and_says_how_long_it_is(show: Show) -> None:
     page = show([judged(LONG, BOW)])
     height = "document.querySelector('.side.text .body').offsetHeight"
     folded = page.evaluate(height)
-    assert page.evaluate("document.querySelector('.unfold').textContent") == "Show all 2,130 characters, 1 more error"
+    assert page.evaluate("document.querySelector('.unfold').textContent") == "Show all 2,130 characters"
     page.click(".unfold")
     assert page.evaluate(height) > folded
     assert page.evaluate("document.querySelector('.unfold').textContent") == "Show less"
@@ -442,7 +458,7 @@ def test_an_error_behind_the_fold_opens_it_when_focused(show: Show) -> None:
     page = show([judged(LONG, BOW)])
     page.evaluate("document.getElementById('sort').focus()")
     page.press("Tab")
-    assert page.evaluate("document.activeElement.textContent") == BOW.quote
+    assert page.evaluate("document.activeElement.previousSibling.textContent") == BOW.quote
     assert not page.evaluate("document.querySelector('.body').matches('.folded')")
     assert "Nobody does." in popover(page)
 
@@ -452,17 +468,65 @@ def many(n: int) -> list[Pair]:
     return [judged(s, found(s, f"number {s.id}.", Severity.MINOR, "t", "e")) for s in samples]
 
 
-def test_two_thousand_cards_are_drawn_in_chunks(show: Show) -> None:
+def test_two_thousand_cards_are_all_on_the_page_and_those_out_of_sight_cost_nothing(show: Show) -> None:
     page = show(many(2100), limit=2000)
-    assert len(places(page)) == 50
+    assert len(places(page)) == 2000
     assert page.evaluate("document.getElementById('count').textContent") == "Showing 2,000 of 2,000"
     assert "the 2,000 worst of 2,100 texts" in page.evaluate("document.querySelector('.left-out').innerText")
-    page.evaluate("scrollTo(0, document.body.scrollHeight)")
-    page.wait("document.querySelectorAll('.card').length === 100")
-    page.click("#more")
-    page.wait("document.querySelectorAll('.card').length > 100")
+    last = "document.querySelector('#cards .card:last-child .about')"
+    assert not page.evaluate(f"{last}.checkVisibility({{contentVisibilityAuto: true}})")
     choose(page, "q", "number 1999.")
-    page.wait("document.querySelectorAll('.card').length === 1")
+    page.wait("document.querySelectorAll('.card:not([hidden])').length === 1")
+
+
+def test_everything_can_be_read_without_the_script(browser: Browser, tmp_path: Path) -> None:
+    pairs = [*PAIRS, resting(), judged(LONG, BOW)]
+    path = tmp_path / "report.html"
+    path.write_text(re.sub("<script>.*?</script>", "", html_of(pairs, title="t"), flags=re.DOTALL), encoding="utf-8")
+    tab = browser.page()
+    tab.open(path.as_uri())
+    assert_marked(tab, pairs)
+    for selector in (".body", ".error .about", ".failure", ".evidence[open] .found"):
+        seen = tab.evaluate(f"[...document.querySelectorAll('{selector}')].map((n) => n.checkVisibility())")
+        assert seen, selector
+        assert all(seen), selector
+    assert tab.evaluate("document.querySelectorAll('.folded').length") == 0
+    controls = "[...document.querySelectorAll('button, input, select')].some((n) => n.checkVisibility())"
+    assert not tab.evaluate(controls)  # what would do nothing is not there
+    tab.close()
+
+
+def test_on_paper_everything_is_open_and_inside_the_page(show: Show) -> None:
+    page = show([*PAIRS, resting(), judged(LONG, BOW)], dark=True)
+    page.send("Emulation.setEmulatedMedia", media="print")
+    page.resize(700, 1000)
+    hidden = page.evaluate(
+        "[...document.querySelectorAll('.card *')].filter((n) => n.tagName !== 'BUTTON' && n.textContent.trim()"
+        " && !n.checkVisibility({contentVisibilityAuto: true})).map((n) => n.outerHTML.slice(0, 80))"
+    )
+    assert hidden == []
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    folded = page.evaluate(
+        "(({scrollHeight, clientHeight}) => scrollHeight - clientHeight)(document.querySelector('.folded'))"
+    )
+    assert folded <= 1
+    assert page.evaluate("document.getElementById('filters').checkVisibility()") is False
+    assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"  # not the dark one
+
+
+def test_numbers_stand_at_the_end_of_their_words_in_both_directions(show: Show) -> None:
+    year = Sample(id="year", language="ar", text="كان ذلك عام 1990 في مصر.")
+    page = show([judged(year, found(year, "عام 1990", Severity.MAJOR, "t", "e")), PAIRS[0]])
+    arabic, english = (
+        page.evaluate(
+            f"(() => {{ const card = document.querySelector(\"[data-place='{place}']\");"
+            " return ['mark', '.ref'].map((s) => card.querySelector(s).getBoundingClientRect())"
+            ".map(({left, right}) => [left, right]); })()"
+        )
+        for place in (0, 1)
+    )
+    assert arabic[1][1] <= arabic[0][0] + 1  # to the left, not among the digits
+    assert english[1][0] >= english[0][1] - 1
 
 
 def test_copying_the_signature(show: Show) -> None:
@@ -568,16 +632,16 @@ def test_evidence_is_listed_with_number_title_text_and_source(show: Show) -> Non
     lines = [[line for line in row if line] for row in rows]
     assert lines[0] == [
         "[1]", "Table manners", "They stand so at funerals.", "2020 · https://example.org/a?b=1&c",
-        "cited for “upright”, “gone”",
+        "cited for errors 1, 2",
     ]  # fmt: skip
     assert lines[1][:3] == ["[2]", HOSTILE, HOSTILE]
     assert lines[2] == ["[3]", "Nobody cites this."]
-    assert page.evaluate("document.querySelector('.unlocated .cited').textContent") == "[1] [2]"
+    assert page.evaluate("document.querySelectorAll('#e0-2 .rests').length") == 2
 
 
 def test_a_source_is_a_link_only_where_it_is_of_the_web_and_nothing_hostile_runs(show: Show) -> None:
     page = show([resting()])
-    links = page.evaluate("[...document.querySelectorAll('.card a')].map((a) => [a.href, a.rel, a.target])")
+    links = page.evaluate("[...document.querySelectorAll('.card .where a')].map((a) => [a.href, a.rel, a.target])")
     assert links == [["https://example.org/a?b=1&c", "noopener noreferrer nofollow", "_blank"]]
     assert page.evaluate("document.querySelectorAll('.card script, .card img').length") == 0
     assert page.evaluate("window.hacked === undefined")

@@ -54,7 +54,7 @@ def examples(base: Path, golds: list[Gold], recipe: Recipe = RECIPE) -> list[Exa
 
 def test_a_report_is_read_as_it_was_written() -> None:
     text = "Tea is tea, and tea is drunk."
-    first, second = error(text, "tea"), error(text, "Tea")
+    first, second = error(text, "tea").model_copy(update={"correction": "mate"}), error(text, "Tea")
     later = first.model_copy(update={"start": 16, "end": 19})
     one = gold("a", first, later, second, text=text)
     written = parse_text(write_report(one.report, one.sample))

@@ -29,6 +29,8 @@ class WrittenError(BaseModel):
     severity: Severity
     type: Annotated[str, Field(min_length=1)]
     explanation: str
+    correction: str = ""
+    """What would be correct in place of the quote; reports of tuned models do not have it."""
     occurrence: Annotated[int, Field(ge=1, strict=True)] | None = None
     """Which of several occurrences of the quote is meant, counted from 1."""
     evidence: tuple[Annotated[int, Field(ge=1, strict=True)], ...] = ()
@@ -54,8 +56,8 @@ LONGEST_TUNED = 400
 def report_schema(most: int | None = None, *, longest: int = LONGEST, evidence: int = 0) -> dict[str, Any]:
     """The JSON schema that constrains a model that was given so many pieces of evidence.
 
-    With `most`, the number of errors and all lengths are limited, and there is no summary, so that a small model
-    cannot ramble on. Without, it has only what the strict mode of hosted servers knows.
+    With `most`, the number of errors and all lengths are limited, and there are no corrections and no summary, so that
+    a small model cannot ramble on. Without, it has only what the strict mode of hosted servers knows.
     """
 
     def text(longest: int) -> dict[str, Any]:
@@ -68,6 +70,7 @@ def report_schema(most: int | None = None, *, longest: int = LONGEST, evidence: 
         "type": text(30),
         **({"evidence": _numbers(evidence, most)} if evidence else {}),
         "explanation": text(longest),
+        **({} if most else {"correction": text(longest)}),
     }
     errors: dict[str, Any] = {"type": "array", "items": _object(error)}
     if most:

@@ -73,6 +73,7 @@ def _error(error: WrittenError, span: tuple[int, int] | None, sample: Sample) ->
         severity=error.severity,
         type=error.type,
         explanation=error.explanation,
+        correction=error.correction,
         evidence=tuple(dict.fromkeys(number for number in error.evidence if number <= len(sample.evidence))),
     )
 

@@ -24,7 +24,7 @@ def write_report(report: ErrorReport, sample: Sample, *, summary: bool = True) -
 def _written(error: Error, sample: Sample) -> dict[str, Any]:
     fields: dict[str, Any] = {"side": error.side, "quote": error.quote, "severity": error.severity.value}
     fields |= {"type": error.type} | ({"evidence": error.evidence} if sample.evidence else {})
-    fields |= {"explanation": error.explanation}
+    fields |= {"explanation": error.explanation} | ({"correction": error.correction} if error.correction else {})
     nth = _occurrence(error, sample.side(error.side))
     return fields if nth is None else fields | {"occurrence": nth}
 

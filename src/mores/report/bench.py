@@ -36,7 +36,7 @@ from mores.report.bench_charts import (
 )
 from mores.report.charts import NOTHING, Cell, Head, Series, heatmap, number, table
 from mores.report.meta_sheets import SIGNIFICANT, Sheet, chance, group_name
-from mores.report.page import TEMPLATES, asset, hash_of
+from mores.report.page import TEMPLATES, asset, hash_of, stylesheet
 from mores.types import Result
 
 FEW = 20
@@ -75,7 +75,7 @@ def _page(
     examples: dict[str, Any] | None,
     shift: Shift | None,
 ) -> str:
-    style = Markup("\n").join(asset(name) for name in ("score.css", "charts.css", "meta.css", "bench.css"))
+    style = stylesheet("score.css", "charts.css", "meta.css", "bench.css")
     script = asset("bench.js")
     html = template("bench.html.j2").render(
         kind="leaderboard" if examples is None else "benchmark",

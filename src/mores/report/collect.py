@@ -10,8 +10,6 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from markupsafe import Markup
-
 from mores.longform.collection import FEW, Collected, Collection, Fate, LanguageCount, Stage, categories
 from mores.longform.collection.numbers import Overlap, Size
 from mores.report.bench import template
@@ -19,7 +17,7 @@ from mores.report.bench_answers import SURROGATES
 from mores.report.bench_charts import percent, shades
 from mores.report.charts import NOTHING, Cell, Head, number
 from mores.report.meta_sheets import Sheet
-from mores.report.page import asset, hash_of
+from mores.report.page import asset, hash_of, stylesheet
 
 CARDS = 500
 """Questions on one page."""
@@ -33,7 +31,7 @@ LOOKS = {Fate.UNSCORED: "unscored", Fate.DROPPED: "wrong", Fate.KEPT: "right"}
 
 def collection_page(found: Collection, questions: Sequence[Collected], warning: str | None = None) -> str:
     """The whole page; of the questions it holds some hundreds, the undecided and the dropped first."""
-    style = Markup("\n").join(asset(name) for name in ("score.css", "charts.css", "meta.css", "bench.css"))
+    style = stylesheet("score.css", "charts.css", "meta.css", "bench.css")
     script = asset("bench.js")
     html = template("collect.html.j2").render(
         found=found,

@@ -31,7 +31,7 @@ from mores.report.diagnose_answers import calibration_part, errors_part, stabili
 from mores.report.diagnose_charts import points, points_between
 from mores.report.diagnose_items import OVERRIDES, subjects
 from mores.report.diagnose_pairs import locality_part, retrieval_part, translation_part
-from mores.report.page import TEMPLATES, asset, hash_of
+from mores.report.page import TEMPLATES, hash_of, stylesheet
 from mores.types import Record, Result
 
 CARDS, LIST = 600, 50
@@ -45,7 +45,6 @@ LISTS: dict[type[Record], int] = {
 }
 """Lists of items of each analysis."""
 KNOWN = (Calibration, Stability, RetrievalResult, TranslationResult, ErrorsResult, ErrorTable, TypeCheck, Locality)
-STYLES = ("score.css", "charts.css", "meta.css", "bench.css", "diagnose.css")
 
 One = TypeVar("One", bound=Record)
 
@@ -77,7 +76,7 @@ def diagnose_page(results: Sequence[Record]) -> str:
         if not isinstance(one, KNOWN):
             names = ", ".join(kind.__name__ for kind in KNOWN)
             raise InputError(f"a page of diagnoses cannot show a {type(one).__name__}; give records of {names}")
-    style = Markup("\n").join(asset(name) for name in STYLES)
+    style = stylesheet("score.css", "charts.css", "meta.css", "bench.css", "diagnose.css")
     html = _template().render(
         facts=_facts(results),
         sections=[section for section in _sections(results) if section.body],

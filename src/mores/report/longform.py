@@ -21,37 +21,13 @@ from mores.report.bench_answers import SURROGATES
 from mores.report.charts import table
 from mores.report.longform_answers import Issue, card, groups_of, is_cut, issues_of, score_of, select
 from mores.report.meta_sheets import Sheet, group_name
-from mores.report.page import asset, hash_of
+from mores.report.page import asset, hash_of, stylesheet
 
 ANSWERS = 1000
 """Answers on one page, of all models together."""
 SIZE = 15_000_000
 """Code points of all their cards: a phone still opens the page."""
-STYLES = ("score.css", "charts.css", "meta.css", "bench.css")
 COMPARABLE = "What must be the same for two numbers to be comparable."
-OWN_STYLE = """
-/* The page of long answers, after score.css, charts.css, meta.css and bench.css. */
-.longform .plain td small { white-space: pre; }
-.longform .plain thead th { white-space: normal; }
-.longform .plain th, .longform .plain td { padding-inline: .5rem; }
-.longform .opening { max-width: 62rem; font-size: 1.0625rem; line-height: 1.65; }
-.heats { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 30rem), 1fr)); gap: 1.4rem 2rem; }
-.heats > div { min-width: 0; }
-.longform .heats h4 { margin: .6rem 0 .4rem; font-size: .875rem; color: var(--ink); }
-.longform .heat th[scope="row"] small { display: block; font-size: .75rem; line-height: 1.2; }
-.ramp.down { background: linear-gradient(to right, var(--sunk), var(--below)); margin-inline: .2rem; }
-.longform .card { content-visibility: auto; contain-intrinsic-size: auto 18rem; }
-.longform .card details { color: var(--ink); font-size: .9375rem; }
-.longform .card details[open] details:not([open]) > summary::before { rotate: none; }
-.longform .card details details { margin-top: .3rem; border-top: 0; }
-.longform .card details details > summary { min-height: 32px; font-weight: 500; font-size: .875rem; }
-.longform .scores dd { white-space: normal; }
-.longform .claims { list-style: none; margin: 0; padding: 0 0 .6rem; }
-.longform .verdict strong { color: var(--mark); }
-.longform .evidence { display: grid; gap: .6rem; margin: 0; padding: 0 1.4rem; font-size: .875rem; }
-.longform .verdict, .longform .source { font-size: .8125rem; color: var(--soft); }
-.longform .source a { color: var(--accent); }
-"""
 
 Pair = tuple[LongAnswer, Appraisal]
 
@@ -60,7 +36,7 @@ def longform_page(summaries: Sequence[Summary], answers: Iterable[Pair], signatu
     """The whole page; `answers` are read once. It holds some hundreds of them and says how many it leaves out."""
     models = numbers.ranked(summaries)
     cards = _Cards(answers, [one.model for one in models])
-    style = Markup("\n").join([*(asset(name) for name in STYLES), Markup(OWN_STYLE)])
+    style = stylesheet("score.css", "charts.css", "meta.css", "bench.css", "longform.css")
     script = asset("bench.js")
     parts = {
         "Numbers": _numbers(models) if models else Markup(),

@@ -57,7 +57,7 @@ from mores.report.meta_sheets import (
     value_of,
     vote_sheet,
 )
-from mores.report.page import TEMPLATES, asset, hash_of, look_up
+from mores.report.page import TEMPLATES, hash_of, look_up, stylesheet
 from mores.report.table import plain, show_score
 from mores.types import Error, Severity
 
@@ -193,7 +193,7 @@ def _cut(text: str) -> str:
 
 def meta_page(meta: Meta) -> str:
     """The whole page: one HTML file without scripts."""
-    style = Markup("\n").join(asset(name) for name in ("score.css", "charts.css", "meta.css"))
+    style = stylesheet("score.css", "charts.css", "meta.css")
     content = {name: body for name in SECTIONS if (body := BODIES[name](meta))}
     html = _template().render(
         meta=meta,

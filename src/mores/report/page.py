@@ -1,17 +1,17 @@
 """The judgements in the browser: one HTML file with every text and its errors marked in place.
 
-`mores score texts.jsonl --html report.html` writes it. The file asks the network for nothing and carries the texts
-as data: score.js builds every card with `textContent`, and the page's own policy forbids any script but that one.
+`mores score texts.jsonl --html report.html` writes it. The file asks the network for nothing. Everything stands in it
+as escaped markup, so it can be read and printed without its script, which filters, sorts and points; the page's own
+policy forbids any other.
 """
 
 from __future__ import annotations
 
-import json
 import math
 import re
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -24,6 +24,7 @@ from markupsafe import Markup
 
 from mores.culture import is_rtl, language_name, region_name
 from mores.errors import InputError
+from mores.report.marks import SIDES, Numbered, Piece, cut_at_errors, number_errors
 from mores.report.table import (
     Pair,
     Summary,
@@ -36,7 +37,7 @@ from mores.report.table import (
     worst,
 )
 from mores.search.ground import cut, shorten
-from mores.types import DEFAULT_INSTRUCTION, Error, Evidence, Judgement, Sample
+from mores.types import DEFAULT_INSTRUCTION, Evidence, Judgement, Sample, Severity, Side
 
 T = TypeVar("T")
 
@@ -47,8 +48,14 @@ TAIL = 11
 """Scores of -11 and below share one bar."""
 PASSAGE = 2000
 """Code points of a piece of evidence that are shown."""
-UNSAFE = re.compile("[<>&\u2028\u2029\ud800-\udfff]")
-"""What could end the data block or break JavaScript, and what cannot be written as UTF-8."""
+LONG = 1200
+"""Code points from which the script folds a text."""
+QUOTE = 80
+"""Code points of a quote where it only stands for its error."""
+RESTS = 200
+"""Code points of a passage where an error cites it; the whole stands under the text."""
+UNWRITABLE = re.compile("[\r\0\ud800-\udfff]")
+"""What a browser would change or drop as it reads the page, and what cannot be written as UTF-8."""
 
 
 def page(
@@ -67,20 +74,22 @@ def page(
     tally, bars, facts = Tally(), Counter[str](), _Facts(summary or {})
     rows = worst(_watched(samples, bars, facts), limit, tally)
     counts = tally.summary()
-    script, style = asset("score.js"), asset("score.css")
-    return _template().render(
+    script, style = asset("score.js"), stylesheet("score.css")
+    html = _template().render(
         title=title,
         facts=facts.all(),
         warning=warning,
         counts=counts,
         zones=_zones(counts, bars),
+        long=LONG,
         shown=len(rows),
-        data=_data([_card(*row) for row in rows]),
+        cards=[_card(*row) for row in rows],
         script=script,
         style=style,
         script_hash=hash_of(script),
         style_hash=hash_of(style),
     )
+    return UNWRITABLE.sub(lambda found: "&#13;" if found[0] == "\r" else "\N{REPLACEMENT CHARACTER}", html)
 
 
 @cache
@@ -154,27 +163,51 @@ def _zones(counts: Summary, bars: Counter[str]) -> list[dict[str, Any]]:
 
 
 def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
-    """One text as score.js reads it."""
-    report = judgement.report
+    """One text as the template shows it."""
+    numbered = number_errors(errors(judgement), sample)
+    evidence = [_passage(one) for one in judgement.evidence or sample.evidence]
     return {
         "place": place,
-        **sample.model_dump(mode="json"),
-        "languageName": look_up(language_name, sample.language) or sample.language,
-        "regionName": look_up(region_name, sample.region) or sample.region,
+        "sample": sample,
+        "judgement": judgement,
+        "language": look_up(language_name, sample.language) or sample.language,
+        "region": look_up(region_name, sample.region) or sample.region,
         "rtl": bool(look_up(is_rtl, sample.language)),
-        "defaultInstruction": sample.instruction == DEFAULT_INSTRUCTION,
-        "judge": judgement.judge,
+        "own_instruction": sample.instruction != DEFAULT_INSTRUCTION,
+        "sides": {side: _side(sample, side, numbered) for side in SIDES},
         "state": state(judgement),
+        "worst": "major" if any(one.error.severity is Severity.MAJOR for one in numbered) else "minor",
         "score": None if judgement.score is None else _signed(judgement.score),
         "bar": _bar(judgement),
         "counts": count_errors(judgement),
-        "certainty": report.certainty if report else None,
-        "errors": [_error(error, sample) for error in errors(judgement)],
-        "evidence": [_passage(one) for one in judgement.evidence or sample.evidence],
-        "explanation": report.explanation if report else "",
-        "failure": judgement.failure.model_dump(mode="json") if judgement.failure else None,
-        "notes": judgement.notes,
-        "signature": judgement.signature,
+        "errors": [_error(one, evidence) for one in numbered],
+        "summary": _summary(judgement),
+        "evidence": evidence,
+        "cited": {number: [one.number for one in numbered if number in one.error.evidence]
+                  for number in range(1, len(evidence) + 1)},
+    }  # fmt: skip
+
+
+def _summary(judgement: Judgement) -> str:
+    """What the report says of the whole text, unless that only repeats its errors."""
+    said = judgement.report.explanation if judgement.report else ""
+    return "" if said == " ".join(error.explanation for error in errors(judgement)) else said
+
+
+def _side(sample: Sample, side: Side, numbered: Sequence[Numbered]) -> list[Piece]:
+    return cut_at_errors(sample.side(side), [one for one in numbered if one.located and one.error.side == side])
+
+
+def _error(one: Numbered, evidence: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """One error of the list; what it cites is shown in short where it is there."""
+    cited = dict.fromkeys(one.error.evidence)
+    short = {number: cut(evidence[number - 1]["text"], RESTS) for number in cited if number <= len(evidence)}
+    return {
+        "number": one.number,
+        "error": one.error,
+        "located": one.located,
+        "quote": cut(one.error.quote, QUOTE) if one.located else one.error.quote,
+        "rests": {number: short.get(number, "") for number in cited},
     }
 
 
@@ -185,14 +218,6 @@ def look_up(find: Callable[[str], T], code: str | None) -> T | None:
     with suppress(InputError):
         return find(code)
     return None
-
-
-def _error(error: Error, sample: Sample) -> dict[str, Any]:
-    """One error; a span that does not hold its quote is shown as not found rather than on the wrong words."""
-    fields = error.model_dump(mode="json") | {"evidence": list(dict.fromkeys(error.evidence))}
-    if sample.side(error.side)[error.start : error.end] != error.quote:
-        fields.update(start=None, end=None)
-    return fields
 
 
 def _passage(one: Evidence) -> dict[str, Any]:
@@ -217,15 +242,14 @@ def _signed(score: float) -> str:
     return show_score(score).replace("-", "−")
 
 
-def _data(cards: list[dict[str, Any]]) -> Markup:
-    """JSON that is safe inside a script element, whatever the texts say."""
-    text = json.dumps(cards, ensure_ascii=False, separators=(",", ":"))
-    return Markup(UNSAFE.sub(lambda found: f"\\u{ord(found[0]):04x}", text))
-
-
 def asset(name: str) -> Markup:
     """A stylesheet or script of the templates."""
     return Markup((TEMPLATES / name).read_text(encoding="utf-8"))
+
+
+def stylesheet(*names: str) -> Markup:
+    """The styles of a page in that order; those for paper, which every page has, come last."""
+    return Markup("\n").join(asset(name) for name in (*names, "print.css"))
 
 
 def hash_of(asset: str) -> str:
