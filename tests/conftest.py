@@ -1,10 +1,14 @@
-"""Settings of the property tests: no deadline on shared machines, and the same examples in every CI run."""
+"""Settings of all tests: the same examples in every CI run, no deadline on shared machines, one thread per process."""
 
 from __future__ import annotations
 
 import os
 
-from hypothesis import settings
+# Tests run side by side: threads of one that wait by spinning would take the cores from the others.
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+from hypothesis import settings  # noqa: E402
 
 settings.register_profile("mores", deadline=None, derandomize=bool(os.environ.get("CI")))
 settings.load_profile("mores")

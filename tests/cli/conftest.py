@@ -1,16 +1,27 @@
-"""Runs the real command in a process of its own, in an empty folder with an empty cache."""
+"""Runs the real command in this process, in an empty folder with an empty cache."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
-Run = Callable[..., "subprocess.CompletedProcess[str]"]
+from mores.cli import main
+
+
+class Done(NamedTuple):
+    """A command that has ended."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+Run = Callable[..., Done]
 
 
 @pytest.fixture
@@ -19,6 +30,7 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MORES_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "120")
+    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
@@ -28,22 +40,30 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def mores(home: Path) -> Run:
     """`mores("score", "texts.jsonl", stdin="…")`."""
 
-    def run(*arguments: str, stdin: str | bytes = "", **env: str) -> subprocess.CompletedProcess[str]:
-        given = stdin.encode() if isinstance(stdin, str) else stdin
-        done = subprocess.run(
-            command(*arguments),
-            input=given,
-            capture_output=True,
-            cwd=home,
-            env=os.environ | env,
-            timeout=120,
-            check=False,
-        )
-        return subprocess.CompletedProcess(arguments, done.returncode, done.stdout.decode(), done.stderr.decode())
+    def run(*arguments: str, stdin: str | bytes = "", **env: str) -> Done:
+        return run_in_process(home, arguments, stdin.encode() if isinstance(stdin, str) else stdin, env)
 
     return run
 
 
+def run_in_process(
+    folder: Path, arguments: tuple[str, ...], stdin: bytes = b"", env: dict[str, str] | None = None
+) -> Done:
+    """The command with streams, environment and folder of its own."""
+    out, err = (TextIOWrapper(BytesIO(), encoding="utf-8", write_through=True) for _ in range(2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.chdir(folder)
+        for name, value in (env or {}).items():
+            patch.setenv(name, value)
+        patch.setattr(sys, "stdin", TextIOWrapper(BytesIO(stdin), encoding="utf-8"))
+        patch.setattr(sys, "stdout", out)
+        patch.setattr(sys, "stderr", err)
+        with pytest.raises(SystemExit) as ended:
+            main(list(arguments))
+    said = [stream.buffer.getvalue().decode() for stream in (out, err)]
+    return Done(int(ended.value.code or 0), *said)
+
+
 def command(*arguments: str) -> list[str]:
-    """The command line of `mores`."""
+    """The command line of `mores`, for what only a process can show: signals, pipes, start-up."""
     return [sys.executable, "-c", "from mores.cli import main; main()", *arguments]

@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 import shutil
-import subprocess
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from mores.cli import main
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem, Task
 from mores.io import JsonlWriter, read_records
@@ -21,7 +18,7 @@ from mores.meta.baselines import BASELINES, similarity
 from mores.meta.records import STATISTICS, Meta
 from mores.signature import read_signature
 from mores.types import Judgement
-from tests.cli.conftest import Run, command
+from tests.cli.conftest import Done, Run, run_in_process
 from tests.engine.server import Server
 from tests.meta.golds import DISHES, NAMES
 
@@ -66,26 +63,16 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for items in (quiz(90), facts(60)):
         (folder / f"{items[0].source}.jsonl").write_text("".join(item.model_dump_json() + "\n" for item in items))
     (folder / "mine.yaml").write_text("name: mine\nsources: [quiz.jsonl, facts.jsonl]\nsampling: paper\n")
-    done = subprocess.run(
-        command("build", "mine.yaml", "--out", "mine"), cwd=folder, capture_output=True, check=False, env=os.environ
-    )
+    done = run_in_process(folder, ("build", "mine.yaml", "--out", "mine"))
     assert done.returncode == 0, done.stderr
     return folder / "mine"
 
 
 @pytest.fixture
-def inside(home: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The same command in this process, which is faster; without MiniLM, which is slow."""
-    assert Path.cwd() == home
+def inside(mores: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """The same command without MiniLM, which is slow."""
     monkeypatch.setattr(similarity, "embedder", lambda: ("ngrams", similarity.ngrams))
-
-    def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-        with pytest.raises(SystemExit) as stopped:
-            main(list(arguments))
-        said = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, int(stopped.value.code or 0), said.out, said.err)
-
-    return run
+    return mores
 
 
 def golds(data: Path, split: str = "test") -> list[Gold]:
@@ -113,7 +100,7 @@ def script(path: str, answer: str) -> str:
     return f"fake:{path}"
 
 
-def ran(done: subprocess.CompletedProcess[str]) -> Meta:
+def ran(done: Done) -> Meta:
     assert done.returncode == 0, done.stderr
     return Meta.model_validate_json(done.stdout)
 
