@@ -39,7 +39,7 @@ def test_show_reads_stdin_once(mores: Run) -> None:
     mores("score", "-", "--out", "o.jsonl", "--model", "fake:clean", stdin="Hello\n")
     done = mores("show", "-", "o.jsonl", "--html", "p.html", stdin="Hello\n")
     assert "1 texts, 1 judged" in done.stdout
-    assert '"text":"Hello"' in Path("p.html").read_text()
+    assert ">Hello<" in Path("p.html").read_text()
 
 
 @pytest.mark.parametrize(("ids", "words"), [("aa", "'a' is judged twice"), ("abc", "1 judgements are of other texts")])
