@@ -127,7 +127,7 @@ def test_a_bad_row_is_named_and_left_out(tmp_path: Path, row: dict[str, Any] | s
 
 def figures(correct: float, incorrect: float, not_attempted: float) -> dict[str, float]:
     counts = np.array([[correct], [incorrect], [not_attempted]], dtype=np.float64)
-    return {name: float(figure(counts)[0]) for name, figure in FIGURES.items()}
+    return {name: float(figure.value(counts)[0]) for name, figure in FIGURES.items()}
 
 
 def test_figures_by_hand() -> None:

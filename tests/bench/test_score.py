@@ -12,11 +12,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.bench.benchmark import Benchmark, Counts, Label, Verdict, accuracy
+from mores.bench.benchmark import ACCURACY, Benchmark, Figure, Label, Verdict
 from mores.bench.choice import grade_truth
 from mores.bench.msqa.figures import FIGURES
 from mores.bench.score import BenchResult, Scores
-from mores.stats.classification import Floats, ratios
+from mores.stats.classification import ratios
 from mores.types import Failure, FailureKind, Item, Result
 
 RIGHT, WRONG, NONE = Label.CORRECT, Label.INCORRECT, Label.NOT_ATTEMPTED
@@ -78,14 +78,21 @@ def test_answers_that_the_judge_failed_to_grade_may_count_as_wrong() -> None:
 def test_measures_are_averaged_where_they_apply() -> None:
     items = [item("a"), item("b"), item("c", region="FR")]
     scores = Scores(replace(BENCH, figures={}), items)
-    for one, values in zip(items, ({"S": 0.5, "claims": 4.0}, {"S": None}, {"S": 0.0}), strict=True):
+    for one, values in zip(items, ({"S": 0.5, "precision": 0.4}, {"S": None}, {"S": 0.0}), strict=True):
         scores.add(Verdict(item_id=one.id, unit=one.metadata["unit"], answer="x", values=values))
     found = scores.result("m", None, "s")
     overall = found.figures["S"]
     assert (overall.value, overall.n, overall.unscored) == (0.25, 2, 1)
-    assert (overall.low, overall.high) == (0, 0.5)
-    assert (found.figures["claims"].value, found.figures["claims"].n, found.figures["claims"].unscored) == (4, 1, 0)
-    assert found.by["region"]["FR"]["claims"].value is None
+    assert overall.low is not None
+    assert overall.high is not None
+    assert 0 < overall.low < 0.25
+    assert 0.7 < overall.high < 1  # two answers say little
+    assert (found.figures["precision"].value, found.figures["precision"].n, found.figures["precision"].unscored) == (
+        0.4,
+        1,
+        0,
+    )
+    assert found.by["region"]["FR"]["precision"].value is None
     assert found.failures == {}
 
 
@@ -175,8 +182,7 @@ def test_what_cannot_be_graded_is_counted_and_in_no_mean() -> None:
     found = score([(item(str(n)), [label]) for n, label in enumerate(labels)])
     result = found.figures["accuracy"]
     assert (result.value, result.n, result.unscored) == (0.3, 10, 4)
-    # Wilson's interval of 3 of 10 (Newcombe 1998)
-    assert [result.low, result.high] == pytest.approx([0.10779, 0.60322], abs=1e-5)
+    assert [result.low, result.high] == pytest.approx([0.06674, 0.65245], abs=1e-5)  # Clopper-Pearson of 3 of 10
     assert found.rows is None  # there are no questions of several parts
     assert found.failures == {"parse": 4}
 
@@ -208,18 +214,41 @@ def test_a_grouping_without_groups_is_left_out() -> None:
     assert set(score([(item("a"), [RIGHT])]).by) == {"region"}
 
 
-def test_samples_of_one_question_are_drawn_together() -> None:
-    """All-or-nothing questions: the interval is that of 20 draws, not of 200."""
+def test_samples_of_one_question_go_together() -> None:
+    """All-or-nothing questions: the interval is that of 20 answers, not of 200."""
     found = score([(item(str(n)), [RIGHT if n < 10 else WRONG] * 10) for n in range(20)])
     result = found.figures["accuracy"]
     assert (found.samples, result.n, result.value) == (10, 200, 0.5)
-    assert result.low is not None
-    assert result.high is not None
-    # 20 coins: the standard error is √(0.25/20) = 0.112, so 95% is about 0.5 ± 0.22; of 200 it would be ± 0.07
-    assert result.low == pytest.approx(0.28, abs=0.06)
-    assert result.high == pytest.approx(0.72, abs=0.06)
+    single = score([(item(str(n)), [RIGHT if n < 10 else WRONG]) for n in range(20)]).figures["accuracy"]
+    assert (result.low, result.high) == pytest.approx((single.low, single.high))
+    assert (result.low, result.high) == pytest.approx((0.2720, 0.7280), abs=5e-5)  # Clopper-Pearson of 10 of 20
     mixed = score([(item(str(n)), [RIGHT, WRONG] * 5) for n in range(20)]).figures["accuracy"]
-    assert (mixed.low, mixed.value, mixed.high) == (0.5, 0.5, 0.5)  # every question is half right
+    assert mixed.low is not None
+    assert mixed.high is not None
+    assert 0.3 < mixed.low < 0.45 < 0.55 < mixed.high < 0.7  # every question is half right, and another may not be
+
+
+@pytest.mark.parametrize("label", [RIGHT, WRONG, NONE])
+@pytest.mark.parametrize("samples", [1, 5])
+def test_answers_that_are_all_alike_are_no_reason_for_certainty(label: Label, samples: int) -> None:
+    """88 questions without a single refusal may have 4% of them; that each is asked five times does not change it."""
+    bench = replace(BENCH, figures=FIGURES)
+    found = score([(item(str(n)), [label] * samples) for n in range(88)], bench).figures
+    for name in ("CO", "NA", "IN"):
+        ends = (0.9589, 1.0) if found[name].value else (0.0, 0.0411)  # 1 - 0.025 ** (1 / 88)
+        assert (found[name].low, found[name].high) == pytest.approx(ends, abs=5e-5)
+
+
+def test_parts_of_one_question_go_together() -> None:
+    """Right parts are counted one by one, but four parts of a question are not four questions."""
+    parts = [item(str(n), part) for n in range(20) for part in range(4)]
+    scores = Scores(BENCH, parts)
+    for one in parts:
+        scores.add(verdict(one, RIGHT))
+    rows = scores.result("m", None, "s").rows
+    assert rows is not None
+    assert (rows.n, rows.value, rows.high) == (80, 1.0, 1.0)
+    assert rows.low == pytest.approx(0.8316, abs=5e-5)  # of 20, not of 80, for which it is 0.9549
 
 
 def test_the_same_verdicts_give_the_same_interval() -> None:
@@ -227,27 +256,26 @@ def test_the_same_verdicts_give_the_same_interval() -> None:
     assert score(questions) == score(questions)
 
 
-def attempted(counts: Counts) -> Floats:
-    return ratios(counts[0], counts[0] + counts[1])
-
-
 def test_other_figures_are_made_of_the_counts() -> None:
-    bench = replace(BENCH, figures={"of attempted": attempted, "accuracy": accuracy})
+    bench = replace(BENCH, figures={"of attempted": Figure((1, 0, 0), (1, 1, 0)), **ACCURACY})
     labels = [RIGHT] * 6 + [WRONG] * 2 + [NONE] * 2
     found = score([(item(str(n)), [label]) for n, label in enumerate(labels)], bench)
     assert list(found.figures) == ["of attempted", "accuracy"]
     assert (found.figures["of attempted"].value, found.figures["accuracy"].value) == (0.75, 0.6)
-    assert found.figures["of attempted"].low is not None  # drawn: Wilson's is for shares of all answers
+    ends = found.figures["of attempted"].low, found.figures["of attempted"].high
+    assert ends == pytest.approx((0.3491, 0.9681), abs=5e-5)  # Clopper-Pearson of 6 of 8
     nothing = score([(item("q"), [NONE])], bench)
     assert nothing.figures["of attempted"].value is None
     assert nothing.figures["accuracy"].value == 0.0
 
 
-def test_several_answers_to_one_question_say_nothing_of_others() -> None:
+def test_several_answers_to_one_question_say_little_of_others() -> None:
     alone = score([(item("q"), [RIGHT, RIGHT, WRONG])]).figures["accuracy"]
-    assert (alone.value, alone.low, alone.high) == (2 / 3, None, None)
-    two = score([(item("q"), [RIGHT, RIGHT, WRONG]), (item("r"), [WRONG, WRONG, WRONG])]).figures["accuracy"]
-    assert (two.low, two.high) == (0, 2 / 3)
+    assert alone.value == 2 / 3
+    assert alone.low is not None
+    assert alone.high is not None
+    assert alone.low < 0.1
+    assert alone.high > 0.95
 
 
 def test_no_division_by_zero() -> None:

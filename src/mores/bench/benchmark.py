@@ -17,7 +17,7 @@ from pydantic import Field
 from mores.errors import InputError
 from mores.longform.records import LongAnswer
 from mores.models.base import Message
-from mores.stats.classification import Floats, ratios
+from mores.stats.intervals import Ratio
 from mores.types import Failure, Item, Record, Response
 
 OnBad = Callable[[InputError], None]
@@ -50,7 +50,7 @@ class Verdict(Record):
     probabilities: dict[str, float] = Field(default_factory=dict)
     """Of what could have been chosen, where the model gives them."""
     values: dict[str, float | None] = Field(default_factory=dict)
-    """Measures of a long answer, by name; None for one that could not be taken, nothing for one that does not apply."""
+    """Measures of a long answer from 0 to 1, by name; None where one could not be taken, absent where none applies."""
     reason: str = ""
     """The judge's words."""
     failure: Failure | None = None
@@ -84,10 +84,8 @@ class Judging(Protocol):
         """The grade in its words; `again` says that they answer the second question."""
 
 
-Counts = Floats
-"""Labels × columns: how many verdicts are correct, incorrect, not attempted."""
-Figure = Callable[[Counts], Floats]
-"""A number made of counts, column by column; nan where it is not defined."""
+Figure = Ratio
+"""A share made of counts of correct, incorrect and not attempted answers."""
 
 
 def thirds(right: int, graded: int) -> str | None:
@@ -100,12 +98,8 @@ def thirds(right: int, graded: int) -> str | None:
     return "Easy" if 3 * right >= 2 * graded else "Medium" if 3 * right >= graded else "Hard"
 
 
-def accuracy(counts: Counts) -> Floats:
-    """The share of correct answers."""
-    return ratios(counts[0], counts.sum(axis=0))
-
-
-ACCURACY: Mapping[str, Figure] = {"accuracy": accuracy}
+ACCURACY: Mapping[str, Figure] = {"accuracy": Figure((1, 0, 0), (1, 1, 1))}
+"""The share of correct answers."""
 
 
 @dataclass(frozen=True)

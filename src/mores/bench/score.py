@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import groupby
 
 import numpy as np
 from pydantic import Field
 
-from mores.bench.benchmark import Benchmark, Figure, Label, Verdict, accuracy
-from mores.stats.classification import Floats, ratios
-from mores.stats.intervals import wilson
-from mores.stats.resampling import percentiles, resample_sums
+from mores.bench.benchmark import ACCURACY, Benchmark, Figure, Label, Verdict
+from mores.stats.classification import Floats
+from mores.stats.intervals import Ratio
 from mores.types import Item, Record, Result
 
 LABELS = tuple(Label)
@@ -60,7 +59,8 @@ class Scores:
         self._probable = False
         self._measures: dict[str, dict[str, list[float]]] = {}
         """By name and question: the sum, how many, and how many could not be taken."""
-        self._rows: Counter[Label | None] = Counter()
+        self._rows: dict[str, list[int]] = {unit: [0] * (len(LABELS) + 1) for unit in self._parts}
+        """By question: how many of its parts have each label, and how many have none."""
         self._failures: Counter[str] = Counter()
         self._open: list[Verdict] = []
         self._samples = 0
@@ -72,7 +72,7 @@ class Scores:
             self._failures[verdict.failure.kind.value] += 1
             if verdict.answer is not None and self.unjudged:
                 verdict = verdict.model_copy(update={"label": self.unjudged})
-        self._rows[verdict.label] += 1
+        self._rows[verdict.unit][LABELS.index(verdict.label) if verdict.label else -1] += 1
         self._choose(verdict)
         self._measure(verdict)
         self._open.append(verdict)
@@ -159,11 +159,10 @@ class Scores:
         return labelled | {name: _mean(name, own, units) for name, own in self._measures.items()}
 
     def _row_accuracy(self) -> Result:
-        unscored, right = self._rows[None], self._rows[Label.CORRECT]
-        n = self._rows.total() - unscored
-        low, high = wilson(right, n)
-        value, bounds = right / n if n else None, _bounds(accuracy, np.array([right, n - right, 0.0]), unscored, 0)
-        return Result(name="rows", value=value, low=low, high=high, n=n, unscored=unscored, bounds=bounds)
+        parts = np.array(list(self._rows.values()), dtype=np.float64)
+        counts, unscored, figure = parts[:, :-1], int(parts[:, -1].sum()), ACCURACY["accuracy"]
+        bounds = _bounds(figure, counts.sum(axis=0), unscored, 0)
+        return _result("rows", figure, counts, int(counts.sum()), unscored).model_copy(update={"bounds": bounds})
 
 
 def tally(verdicts: Iterable[Verdict]) -> dict[str, tuple[int, int]]:
@@ -199,7 +198,7 @@ def _bounds(figure: Figure, sums: Floats, free: int, lost: int) -> tuple[float, 
         return None
     cases = np.tile(sums[:, None], len(LABELS)) + free * np.eye(len(LABELS))
     cases[LABELS.index(Label.INCORRECT)] += lost
-    values = figure(cases)
+    values = figure.value(cases)
     known = values[~np.isnan(values)]
     return (float(known.min()), float(known.max())) if known.size else None
 
@@ -207,20 +206,15 @@ def _bounds(figure: Figure, sums: Floats, free: int, lost: int) -> tuple[float, 
 def _mean(name: str, measures: dict[str, list[float]], units: Sequence[str]) -> Result:
     cells = np.array([measures.get(unit, (0.0, 0, 0)) for unit in units], dtype=np.float64).reshape(len(units), 3)
     _, n, unscored = cells.sum(axis=0)
-    return _result(name, lambda sums: ratios(sums[0], sums[1]), cells[cells[:, 1] > 0, :2], int(n), int(unscored))
+    # What a value has, and what it lacks to 1: a mean is a share of what all could have.
+    parts = np.stack([cells[:, 0], cells[:, 1] - cells[:, 0]], axis=1)
+    return _result(name, Ratio((1, 0), (1, 1)), parts, int(n), int(unscored))
 
 
-def _result(name: str, figure: Callable[[Floats], Floats], sums: Floats, n: int, unscored: int) -> Result:
-    """A figure of questions × sums with its interval: Wilson's for single answers, else questions are drawn."""
-    value = float(figure(sums.sum(axis=0)[:, None])[0]) if n else np.nan
+def _result(name: str, figure: Figure, units: Floats, n: int, unscored: int) -> Result:
+    """A figure of questions × kinds with its interval."""
+    value = float(figure.value(units.sum(axis=0)[:, None])[0])
     if np.isnan(value):
         return Result(name=name, value=None, n=n, unscored=unscored)
-    low, high = _interval(figure, sums[sums.any(axis=1)])
+    low, high = figure.interval(units)
     return Result(name=name, value=value, low=low, high=high, n=n, unscored=unscored)
-
-
-def _interval(figure: Callable[[Floats], Floats], sums: Floats) -> tuple[float, float] | tuple[None, None]:
-    """None for what is drawn from one question: it says nothing of others."""
-    if figure is accuracy and (sums.sum(axis=1) == 1).all():
-        return wilson(int(sums[:, 0].sum()), len(sums))
-    return percentiles(figure(resample_sums(sums).T)) if len(sums) > 1 else (None, None)

@@ -4,43 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mores.bench.benchmark import Counts, Figure, accuracy
-from mores.stats.classification import Floats, ratios
+from mores.bench.benchmark import Figure
 
 TIERS = ("Easy", "Medium", "Hard")
 
 
-def not_attempted(counts: Counts) -> Floats:
-    """NA: the share of answers that assert nothing wrong, and are not correct."""
-    _, _, na = counts
-    return ratios(na, counts.sum(axis=0))
-
-
-def incorrect(counts: Counts) -> Floats:
-    """IN: the share of answers that assert something wrong."""
-    _, wrong, _ = counts
-    return ratios(wrong, counts.sum(axis=0))
-
-
-def correct_given_attempted(counts: Counts) -> Floats:
-    """CGA: the share of correct answers among those that assert something."""
-    right, wrong, _ = counts
-    return ratios(right, right + wrong)
-
-
-def f_score(counts: Counts) -> Floats:
-    """F: the harmonic mean of CO and CGA, 2·right/(all + attempted); 0 where nothing is correct."""
-    right, wrong, _ = counts
-    return ratios(2 * right, counts.sum(axis=0) + right + wrong)
-
-
 FIGURES: Mapping[str, Figure] = {
-    "F": f_score,
-    "CO": accuracy,
-    "NA": not_attempted,
-    "IN": incorrect,
-    "CGA": correct_given_attempted,
+    "F": Figure((1, 0, 0), (1, 1, 0.5)),
+    "CO": Figure((1, 0, 0), (1, 1, 1)),
+    "NA": Figure((0, 0, 1), (1, 1, 1)),
+    "IN": Figure((0, 1, 0), (1, 1, 1)),
+    "CGA": Figure((1, 0, 0), (1, 1, 0)),
 }
+"""Of the correct, incorrect and not attempted answers.
+
+CO, IN and NA are shares of all answers; CGA is that of the correct ones among those that assert something; F is the
+harmonic mean of CO and CGA, which is 2·correct / (all + attempted).
+"""
 
 
 def fifths(right: int, graded: int) -> str:

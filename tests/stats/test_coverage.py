@@ -1,0 +1,121 @@
+"""How often intervals hold the truth: at least 93% of the time, where 95% is promised, for 20 questions and more.
+
+Single answers are counted exactly, over all that can happen; the rest is simulated. With 1,000 samples a method that
+covers 95% is below 93% once in 500 simulations; the seed is fixed, so what passes stays so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import product
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from mores.bench.msqa.figures import FIGURES
+from mores.stats.classification import Floats
+from mores.stats.intervals import limits, ratio_moments
+
+PROMISE = 0.93
+SAMPLES = 1000
+CASES = ((20, 0.01), (20, 0.1), (20, 0.5), (27, 0.02), (50, 0.95))
+"""Questions, and the true share of right answers."""
+Draw = Callable[[np.random.Generator, tuple[int, int]], Floats]
+
+
+def coverage(above: Floats, below: Floats, sizes: Floats, truth: float) -> float:
+    """The share of rows of samples × questions whose interval has the truth; rows without anything are left out."""
+    some = below.sum(axis=1) > 0
+    moments = np.stack(ratio_moments(above[some], below[some], sizes[some]), axis=1)
+    kinds, times = np.unique(moments, axis=0, return_counts=True)
+    low, high = limits(*kinds.T)
+    assert (low >= 0).all()
+    assert (high <= 1).all()
+    assert (high > low).all()
+    return float(times[(low <= truth) & (truth <= high)].sum() / times.sum())
+
+
+@pytest.mark.parametrize("n", [20, 23, 27, 40, 97, 300])
+def test_shares_of_single_answers_exactly(n: int) -> None:
+    shares, k = np.linspace(0.01, 0.99, 491)[:, None], np.arange(n + 1)
+    low, high = limits(k / n, k * (n - k) / n**3, n)
+    found = (binom.pmf(k, n, shares) * ((low <= shares) & (shares <= high))).sum(axis=1)
+    assert found.min() >= 0.949  # 0.95 but for the digits of the quantile
+
+
+def draw_questions(rng: np.random.Generator, share: float, questions: int, alike: str | float) -> Floats:
+    """Samples × questions: how probable a right answer is to each."""
+    shape = (SAMPLES, questions)
+    known = (rng.random(shape) < share).astype(np.float64)
+    if alike == "some":
+        return np.where(rng.random(shape) < 0.5, known, share)
+    if alike in (0.0, 1.0):
+        return known if alike else np.full(shape, share)
+    spread = 1 / float(alike) - 1
+    return rng.beta(share * spread, (1 - share) * spread, shape)
+
+
+ANSWERS: dict[str, Draw] = {
+    "10 each": lambda _, shape: np.full(shape, 10.0),
+    "1 to 10": lambda rng, shape: rng.integers(1, 11, shape).astype(np.float64),
+    "mostly 1, some 10": lambda rng, shape: np.where(rng.random(shape) < 0.15, 10.0, 1.0),
+}
+"""How many answers each question has."""
+
+
+@pytest.mark.parametrize("alike", [0.0, 0.1, 0.4, 1.0, "some"])
+@pytest.mark.parametrize("answers", ANSWERS)
+def test_shares_of_several_answers_to_each_question(answers: str, alike: str | float) -> None:
+    """From independent answers to identical ones; `some`: half of the questions always get the same answer."""
+    rng = np.random.default_rng(0)
+    for questions, share in CASES:
+        each = ANSWERS[answers](rng, (SAMPLES, questions))
+        right = rng.binomial(each.astype(int), draw_questions(rng, share, questions, alike)).astype(np.float64)
+        assert coverage(right, each, each, share) >= PROMISE, (questions, share)
+
+
+@pytest.mark.parametrize("name", FIGURES)
+@pytest.mark.parametrize("identical", [1, 5])
+def test_ratios_of_counts(name: str, identical: int) -> None:
+    """F, CGA and the shares, for models that answer nearly nothing, that never refuse, and between."""
+    rng, figure = np.random.default_rng(1), FIGURES[name]
+    above, below = np.array(figure.above), np.array(figure.below)
+    for questions, right, refused in product((20, 50), (0.02, 0.05, 0.2, 0.6), (0.01, 0.3, 0.9)):
+        shares = np.array([right, 1 - right - refused, refused])
+        if shares.min() < 0 or questions * (shares @ below) < 10:
+            continue
+        counts = identical * rng.multinomial(1, shares, (SAMPLES, questions)).astype(np.float64)
+        found = coverage(counts @ above, counts @ below, counts @ (below > 0.0), (shares @ above) / (shares @ below))
+        assert found >= PROMISE, (questions, right, refused)
+
+
+VALUES: dict[str, tuple[tuple[float, ...], tuple[float, ...]]] = {
+    "0.9, rarely 0": ((0.9, 0.0), (0.97, 0.03)),
+    "0.9, sometimes 0": ((0.9, 0.0), (0.9, 0.1)),
+    "half, rarely all": ((0.5, 1.0), (0.95, 0.05)),
+    "0.1, rarely 1": ((0.1, 1.0), (0.92, 0.08)),
+    "mostly 0 or 1": ((0.0, 0.3, 0.6, 0.8, 1.0), (0.5, 0.1, 0.1, 0.1, 0.2)),
+    "nearly always 1": ((0.0, 0.5, 0.9, 1.0), (0.01, 0.01, 0.03, 0.95)),
+    "rarely changed": ((0.0, 0.5, 1.0), (0.04, 0.95, 0.01)),
+    "alike": ((0.7, 0.75, 0.8, 0.85, 0.9), (0.2, 0.2, 0.2, 0.2, 0.2)),
+}
+"""Values of one answer, such as its precision or S, and how probable each is; 0.5 of a change is none."""
+
+
+@pytest.mark.parametrize("name", VALUES)
+def test_means_of_values_between_0_and_1(name: str) -> None:
+    rng, (values, shares) = np.random.default_rng(2), VALUES[name]
+    for answers in (20, 60):
+        drawn = rng.choice(values, p=shares, size=(SAMPLES, answers))
+        assert coverage(drawn, np.ones_like(drawn), np.ones_like(drawn), float(np.dot(values, shares))) >= PROMISE
+
+
+def test_intervals_are_not_needlessly_wide() -> None:
+    """For several answers, at most a fifth wider than the normal approximation with the true variance."""
+    rng = np.random.default_rng(3)
+    right = rng.binomial(5, draw_questions(rng, 0.5, 100, 0.4)).astype(np.float64)
+    each = np.full_like(right, 5.0)
+    low, high = limits(*ratio_moments(right, each, each))
+    normal = 2 * 1.96 * float((right / 5).mean(axis=1).std())
+    assert float((high - low).mean()) < 1.2 * normal
