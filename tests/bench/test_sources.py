@@ -5,17 +5,21 @@ from __future__ import annotations
 import json
 import math
 import os
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from string import ascii_uppercase
 from typing import Any
 
+import numpy as np
 import pytest
 
 from mores.bench import benchmark
 from mores.bench.benchmark import Graded, Label, Verdict
 from mores.bench.blend import grade_short
-from mores.bench.globalopinionqa import similarity
+from mores.bench.globalopinionqa import people
 from mores.bench.normad import grade
-from mores.bench.score import Scores
+from mores.bench.score import BenchResult, Scores
+from mores.bench.similarity import ALIKE, PERFECT, similarity
 from mores.errors import InputError
 from mores.types import Failure, Item, Result
 
@@ -176,13 +180,13 @@ def test_the_order_of_survey_options_does_not_tell_the_answer(tmp_path: Path) ->
 
 def test_similarity_to_the_answers_of_a_country() -> None:
     item = Item(id="1", prompt="?", choices=("a", "b"), target=("a",), metadata={"shares": {"a": 0.6, "b": 0.2}})
-    assert similarity(item, {"A": 3, "B": 1}) == pytest.approx(1)
-    assert similarity(item, {}) is None
+    assert similarity(people(item), {"A": 3, "B": 1}) == pytest.approx(1)
+    assert similarity(people(item), {}) is None
     turned = item.model_copy(update={"choices": ("b", "a")})  # shuffled, the shares go with the options
-    assert similarity(turned, {"A": 1, "B": 3}) == pytest.approx(1)
+    assert similarity(people(turned), {"A": 1, "B": 3}) == pytest.approx(1)
     # people (3/4, 1/4), the model (0, 1): the middle is (3/8, 5/8)
     divergence = (0.75 * math.log2(0.75 / 0.375) + 0.25 * math.log2(0.25 / 0.625) + math.log2(1 / 0.625)) / 2
-    assert similarity(item, {"B": 1}) == pytest.approx(1 - math.sqrt(divergence))
+    assert similarity(people(item), {"B": 1}) == pytest.approx(1 - math.sqrt(divergence))
 
 
 def test_similarity_is_reported_where_the_model_has_a_distribution() -> None:
@@ -210,6 +214,33 @@ def test_similarity_is_reported_where_the_model_has_a_distribution() -> None:
     probable = result(("0", 0, "A", {"A": 0.5, "B": 0.5}), ("1", 0, "A", {"A": 0.5, "B": 0.5}))
     assert probable
     assert probable.value == pytest.approx(1)
+
+
+@pytest.mark.parametrize(("options", "samples"), [(2, 3), (4, 5), (10, 20), (3, 50)])
+def test_what_a_perfect_model_reaches_from_as_many_answers_stands_beside(options: int, samples: int) -> None:
+    """Two models answer 200 questions: one as people do, one by lot; both find themselves in the references."""
+    chance, letters = np.random.default_rng(7), ascii_uppercase[:options]
+    shares = chance.dirichlet(np.ones(options), 200)
+    items = [
+        Item(id=str(n), prompt="?", choices=tuple(letters.lower()), target=("a",), region="PE",
+             metadata={"shares": dict(zip(letters.lower(), row.tolist(), strict=True))})
+        for n, row in enumerate(shares)
+    ]  # fmt: skip
+
+    def result(models: Iterable[Sequence[float]]) -> BenchResult:
+        scores = Scores(benchmark("globalopinionqa"), items)
+        for item, model in zip(items, models, strict=True):
+            for sample, read in enumerate(chance.choice(list(letters), samples, p=model)):
+                unread = sample == 0 and item.id == "0"  # one answer fewer, so one draw fewer
+                scores.add(Verdict(item_id=item.id, sample=sample, unit=item.id, read=None if unread else str(read)))
+        return scores.result("m", None, "s")
+
+    for name, models in ((PERFECT, shares), (ALIKE, np.full((200, options), 1 / options))):
+        found = result(models)
+        reached = found.figures["similarity"].value
+        assert reached == pytest.approx(found.references[name], abs=0.045)
+        assert reached is not None
+        assert reached < 0.975  # far from the 1 of a perfect model's probabilities
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not here")

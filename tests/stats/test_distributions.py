@@ -19,6 +19,7 @@ from mores.stats.distributions import (
     bhattacharyya_of_samples,
     histogram,
     jensen_shannon,
+    jensen_shannon_of_draws,
     summarise,
     summarise_likert,
 )
@@ -46,6 +47,18 @@ def test_jensen_shannon_by_hand() -> None:
     assert jensen_shannon([1, 0], [0, 3]) == 1
     assert jensen_shannon([2, 7], [4, 14]) == 0
     assert jensen_shannon([0, 0], [1, 2]) is None
+
+
+def test_jensen_shannon_of_a_few_draws() -> None:
+    """Two tosses of a coin are one-sided half of the time; that is as far from a coin as (1, 0)."""
+    chance = np.random.default_rng(0)
+    far = jensen_shannon([1, 1], [1, 0])
+    assert far is not None
+    assert jensen_shannon_of_draws([1, 1], [3, 3], 2, 20_000, chance) == pytest.approx(far / 2, abs=0.01)
+    assert jensen_shannon_of_draws([1, 1], [2, 0], 5, 10, chance) == pytest.approx(far)
+    assert jensen_shannon_of_draws([3, 1], [3, 1], 100_000, 10, chance) == pytest.approx(0, abs=0.01)
+    assert jensen_shannon_of_draws([0, 0], [1, 2], 5, 10, chance) is None
+    assert jensen_shannon_of_draws([1, 1], [1, 2], 0, 10, chance) is None
 
 
 @given(st.lists(st.tuples(st.integers(0, 99), st.integers(0, 99)), min_size=1, max_size=9))

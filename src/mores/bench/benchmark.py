@@ -134,8 +134,8 @@ class Benchmark:
     """What is known to be reached without knowledge, for example by guessing: lines to compare with."""
     candidates: Callable[[Item], tuple[str, ...]] | None = None
     """The words among which an answer is chosen, for example the letters; where there are, probabilities can choose."""
-    similarity: Callable[[Item, Mapping[str, float]], float | None] | None = None
-    """How like people's shares those of the model's choices are; from probabilities, or several samples."""
+    people: Callable[[Item], Mapping[str, float]] | None = None
+    """The share of people who chose each candidate, where the model's choices are compared with theirs."""
     query: Callable[[Item], str] = lambda item: item.prompt
     """What is looked for where an item is asked with the results of a search."""
     system: str | None = None

@@ -70,7 +70,7 @@ class League(Record):
     title: str
     figure: str
     references: dict[str, float]
-    """What is reached without knowledge."""
+    """What others reach, as in a `BenchResult`."""
     standings: tuple[Standing, ...]
     notes: tuple[str, ...] = ()
     """What is not the same for all of them."""

@@ -10,6 +10,7 @@ import numpy as np
 from pydantic import Field
 
 from mores.bench.benchmark import ACCURACY, Benchmark, Figure, Label, Verdict
+from mores.bench.similarity import SIMILARITY, references_of_samples, similarity
 from mores.stats.classification import Floats
 from mores.stats.intervals import Ratio
 from mores.types import Item, Record, Result
@@ -37,7 +38,7 @@ class BenchResult(Record):
     rows: Result | None = None
     """Share of right parts, where questions have several: it flatters, so it is never the headline."""
     references: dict[str, float] = Field(default_factory=dict)
-    """What is reached without knowledge."""
+    """What others reach: without knowledge, or as a perfect model; a name such as `…, similarity` is of that figure."""
     agreement: float | None = None
     """Krippendorff's α of a panel of judges."""
     failures: dict[str, int] = Field(default_factory=dict)
@@ -81,7 +82,7 @@ class Scores:
 
     def _choose(self, verdict: Verdict) -> None:
         """Its part of the distribution over choices: the probabilities, or all of it for the one choice."""
-        if self.benchmark.similarity is None:
+        if self.benchmark.people is None:
             return
         self._probable |= bool(verdict.probabilities)
         own, whole = verdict.probabilities or ({verdict.read: 1.0} if verdict.read else {}), self._chosen[verdict.unit]
@@ -110,7 +111,7 @@ class Scores:
     def result(self, model: str, judge: str | None, signature: str) -> BenchResult:
         """All figures."""
         first = {self.benchmark.unit(item): item for item in reversed(self.items)}
-        self._compare(first)
+        sampled = self._compare(first)
         several = max(self._parts.values(), default=1) > 1
         by = {name: self._by(name, first) for name in self.benchmark.groupings}
         return BenchResult(
@@ -125,19 +126,23 @@ class Scores:
             by={name: groups for name, groups in by.items() if groups},
             measured=not self.benchmark.figures,
             rows=self._row_accuracy() if several else None,
-            references=dict(self.benchmark.references(self.items)),
+            references=dict(self.benchmark.references(self.items)) | sampled,
             failures=dict(self._failures),
         )
 
-    def _compare(self, first: dict[str, Item]) -> None:
-        """How like people's the choices are, where there is more than one choice to compare with."""
-        like = self.benchmark.similarity
-        if like is None or not (self._probable or self._samples > 1):
-            return
-        found = {unit: like(item, self._chosen[unit]) for unit, item in first.items()}
-        self._measures["similarity"] = {
+    def _compare(self, first: dict[str, Item]) -> dict[str, float]:
+        """How like people's the choices are, where there are several to compare; what others reach from so many."""
+        people = self.benchmark.people
+        if people is None or not (self._probable or self._samples > 1):
+            return {}
+        theirs = {unit: people(item) for unit, item in first.items()}
+        found = {unit: similarity(own, self._chosen[unit]) for unit, own in theirs.items()}
+        self._measures[SIMILARITY] = {
             unit: [0.0, 0, 1] if value is None else [value, 1, 0] for unit, value in found.items()
         }
+        if self._probable:
+            return {}
+        return references_of_samples(list(theirs.values()), [int(sum(self._chosen[unit].values())) for unit in theirs])
 
     def _by(self, grouping: str, first: dict[str, Item]) -> dict[str, dict[str, Result]]:
         units: dict[str, list[str]] = defaultdict(list)

@@ -57,7 +57,7 @@ def _table(league: League) -> Table:
     for one in league.standings:
         view.add_row(*map(Text, _row(one)))
     known = ", ".join(f"{plain(name)} {percent(value)}" for name, value in league.references.items())
-    lines = [f"without knowledge: {known}" if known else "", "* adjusted p < 0.05"]
+    lines = [f"for comparison: {known}" if known else "", "* adjusted p < 0.05"]
     lines += map(plain, (*_ungraded(league), *league.notes))
     view.caption, view.caption_justify = Text("\n".join(filter(None, lines))), "left"
     return view

@@ -49,8 +49,8 @@ OVERLAID = 5
 """So many models share one radar; with more, each has its own."""
 AXES = range(3, 17)
 """How many axes a radar can have."""
-OF_PARTS = ", statements"
-"""How the name of a reference ends that is about the parts of questions."""
+PARTS = "statements"
+"""What the name of a reference ends with that is about the parts of questions."""
 TITLES = {"region": "Regions", "language": "Languages", "topic": "Topics", "area": "Areas", "mode": "Modes",
           "tier": "Tiers", "dimension": "Dimensions"}  # fmt: skip
 ORDER = ("easy", "medium", "moderate", "hard")
@@ -169,9 +169,12 @@ def _headline(result: BenchResult) -> Result:
     return next(iter(result.figures.values()), Result(name="", value=None))
 
 
-def _references(result: BenchResult, *, of_parts: bool = False) -> dict[str, float]:
-    own = {name: value for name, value in result.references.items() if name.endswith(OF_PARTS) == of_parts}
-    return {name.removesuffix(OF_PARTS): value for name, value in own.items()}
+def _references(result: BenchResult, of: str = "") -> dict[str, float]:
+    """What others reach: of a figure or of parts, whose name theirs ends with, or of the headline."""
+    if of:
+        return {name[: -len(of) - 2]: v for name, v in result.references.items() if name.endswith(f", {of}")}
+    others = tuple(f", {name}" for name in (*result.figures, PARTS))
+    return {name: value for name, value in result.references.items() if not name.endswith(others)}
 
 
 def _hero(result: BenchResult) -> dict[str, Any]:
@@ -210,7 +213,12 @@ def _figure_sheet(named: Mapping[str, BenchResult]) -> Sheet | None:
     if len(figures) < 2:
         return None
     cells = [[_plain(result.figures.get(name)) for name in figures] for result in named.values()]
-    return Sheet("All figures", [Head(model) for model in named], [Head(name) for name in figures], cells)
+    first = next(iter(named.values()))
+    others = {name: _references(first, name) for name in figures}
+    lines = list(dict.fromkeys(line for own in others.values() for line in own))
+    cells += [[Cell(percent(others[name].get(line))) for name in figures] for line in lines]
+    rows = [*map(Head, named), *(Head(f"“{line}”") for line in lines)]
+    return Sheet("All figures", rows, [Head(name) for name in figures], cells)
 
 
 def _plain(found: Result | None) -> Cell:
@@ -247,9 +255,9 @@ def _statement_sheet(named: Mapping[str, BenchResult]) -> Sheet | None:
     own = {model: result for model, result in named.items() if result.rows}
     if not own:
         return None
-    names = list(dict.fromkeys(name for result in own.values() for name in _references(result, of_parts=True)))
+    names = list(dict.fromkeys(name for result in own.values() for name in _references(result, PARTS)))
     cells = [
-        [_plain(_headline(r)), _plain(r.rows), *(Cell(percent(_references(r, of_parts=True).get(n))) for n in names)]
+        [_plain(_headline(r)), _plain(r.rows), *(Cell(percent(_references(r, PARTS).get(n))) for n in names)]
         for r in own.values()
     ]
     columns = [Head("whole questions"), Head("statements alone"), *(Head(f"“{n}”, statements") for n in names)]

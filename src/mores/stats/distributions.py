@@ -83,9 +83,30 @@ def jensen_shannon(first: npt.ArrayLike, second: npt.ArrayLike) -> float | None:
     shares = _shares(first, second)
     if shares is None:
         return None
-    middle = (shares[0] + shares[1]) / 2
-    divergence = sum(float((p[p > 0] * np.log2(p[p > 0] / middle[p > 0])).sum()) for p in shares) / 2
-    return float(np.sqrt(min(1.0, max(0.0, divergence))))
+    return float(_distances(*shares))
+
+
+def jensen_shannon_of_draws(
+    first: npt.ArrayLike, second: npt.ArrayLike, n: int, draws: int, generator: np.random.Generator
+) -> float | None:
+    """Mean distance of `first` from the shares of `n` outcomes that are drawn from `second`, over so many draws.
+
+    It lies above the distance of the two, also where they are equal: a few outcomes never have the shares that they
+    are drawn with.
+    """
+    shares = _shares(first, second)
+    if shares is None or n < 1:
+        return None
+    return float(_distances(shares[0], generator.multinomial(n, shares[1], size=draws) / n).mean())
+
+
+def _distances(first: _Array, second: _Array) -> _Array:
+    """Jensen-Shannon distances along the last axis."""
+    middle = (first + second) / 2
+    terms = [p * np.log2(np.divide(p, middle, out=np.ones_like(middle), where=(p > 0) & (middle > 0)))
+             for p in np.broadcast_arrays(first, second)]  # fmt: skip
+    found: _Array = np.sqrt(np.clip((terms[0] + terms[1]).sum(axis=-1) / 2, 0.0, 1.0))
+    return found
 
 
 def _shares(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[_Array, _Array] | None:

@@ -6,17 +6,16 @@ The most common answer is right. How like the country's whole distribution the m
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from statistics import fmean
 
+from mores.bench import similarity
 from mores.bench.benchmark import Benchmark, OnBad
 from mores.bench.choice import grade_letter, guess_letter, lettered, letters
 from mores.bench.prompts import fill, prompt
 from mores.culture import region_name
 from mores.factory.sources import REVISIONS
 from mores.factory.sources.globalopinionqa import SOURCE, Survey, read_surveys
-from mores.stats.distributions import jensen_shannon
 from mores.types import Item
 
 
@@ -41,17 +40,14 @@ def _item(survey: Survey) -> Item:
     )
 
 
-def similarity(item: Item, chosen: Mapping[str, float]) -> float | None:
-    """1 less the Jensen-Shannon distance between the shares of people and of the model's letters."""
-    people = [item.metadata["shares"][choice] for choice in item.choices]
-    distance = jensen_shannon(people, [chosen.get(letter, 0.0) for letter in letters(item)])
-    return None if distance is None else 1 - distance
+def people(item: Item) -> dict[str, float]:
+    """The shares of people who chose each letter."""
+    return dict(zip(letters(item), (item.metadata["shares"][choice] for choice in item.choices), strict=True))
 
 
 def _references(items: Sequence[Item]) -> dict[str, float]:
-    """What is reached without knowledge: a random letter, and the same probability for all."""
-    alike = [value for item in items if (value := similarity(item, dict.fromkeys(letters(item), 1.0))) is not None]
-    return guess_letter(items) | ({"all options alike, similarity": fmean(alike)} if alike else {})
+    """What is reached without knowledge: a letter, and the same probability for all."""
+    return guess_letter(items) | similarity.references(list(map(people, items)))
 
 
 GLOBALOPINIONQA = Benchmark(
@@ -66,7 +62,7 @@ GLOBALOPINIONQA = Benchmark(
     grade=grade_letter,
     groupings=("region",),
     candidates=letters,
-    similarity=similarity,
+    people=people,
     references=_references,
     max_tokens=64,
     hub=SOURCE.hub,
