@@ -135,7 +135,10 @@ def test_the_table_of_a_csv_with_two_models(mores: Run, home: Path) -> None:
     done = mores("longform", "a.csv", "--out", "there")
     assert done.returncode == 0, done.stderr
     lines = [" ".join(line.split()) for line in done.stdout.splitlines()]
-    assert lines == [
+    *tables, first, second = lines
+    assert first.startswith("␛[31mone[bold]: without issues 100.0%")
+    assert second.startswith("two: without issues 0.0%")
+    assert tables == [
         "all answers",
         "model without issues wrong language repetition english n",
         "␛[31mone[bold] 100.0 0.0 0.0 0.0 1",

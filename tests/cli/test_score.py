@@ -68,7 +68,7 @@ def test_csv_parquet_and_plain_text_give_the_same(mores: Run) -> None:
 def test_stdin_to_stdout(mores: Run) -> None:
     done = mores("score", "-", "--model", "fake:first-word", stdin="Guten Tag!\n")
     assert json.loads(done.stdout)["report"]["errors"][0]["quote"] == "Guten"
-    assert "1 texts, 1 judged" in done.stderr
+    assert "1 text, 1 judged" in done.stderr
     done = mores("score", "-", "--model", "fake:clean", "--json", stdin='{"text": "x", "id": "y"}')
     assert json.loads(done.stdout)["sample_id"] == "y"
 
@@ -133,7 +133,7 @@ def test_a_console_that_cannot_show_a_script_still_shows_the_rest(mores: Run) ->
     put("t.jsonl", [{"id": "日本", "text": "日本"}])
     done = mores("score", "t.jsonl", "--model", "fake:first-word", PYTHONIOENCODING="ascii")
     assert done.returncode == 0, done.stderr
-    assert "1 texts, 1 judged" in done.stdout
+    assert "1 text, 1 judged" in done.stdout
 
 
 def test_dry_run_sends_nothing(mores: Run) -> None:
@@ -223,7 +223,7 @@ def test_a_2_mb_text_is_a_failure_in_its_place(mores: Run) -> None:
     assert first.failure is not None
     assert "2,000,035 characters are more than the limit" in first.failure.reason
     assert [j.failure for j in rest] == [None, None]
-    assert "not judged: 1 input" in done.stdout
+    assert "not judged: 1 request could not be sent" in done.stdout
 
 
 def test_a_full_disk_for_the_output(mores: Run) -> None:
@@ -394,7 +394,7 @@ def test_a_failed_search_is_a_failure_in_its_place_and_no_verdict_without_eviden
     assert first.failure.reason.startswith("no evidence could be looked up: replay:r.jsonl: ")
     assert (second.sample_id, second.score) == ("b", -1)
     assert "the search failed for 1 of 2 texts, which are not judged" in done.stderr
-    assert "not judged: 1 model" in done.stdout
+    assert "not judged: 1 request was refused or not answered" in done.stdout
     done = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "fake:fail")
     assert done.returncode == 1
     assert "no text could be judged" in done.stderr

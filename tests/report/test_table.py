@@ -62,10 +62,10 @@ def test_nothing_judged_has_no_mean() -> None:
 
 def test_summary_lines_name_every_count() -> None:
     assert show_summary(summary(PAIRS)).plain.splitlines() == [
-        "12 texts, 10 judged; not judged: 1 truncated, 1 parse",
-        "8 with errors (9 major, 9 minor; 1 not found in the text)",
-        "mean score -5.307 over 10",
+        "not judged: 1 answer was cut off, 1 answer could not be parsed",
         "1 without errors have no certainty p(R)",
+        "8 with errors (9 major, 9 minor; 1 not found in the text)",
+        "12 texts, 10 judged; mean score -5.307",
     ]
 
 
@@ -143,7 +143,7 @@ def test_plain(hostile: str, shown: str) -> None:
 @given(st.text(min_size=1))
 def test_no_text_can_steer_the_terminal(text: str) -> None:
     output = printed(table([one(text, quote=text, kind=text)]))
-    assert len(output.splitlines()) == 3
+    assert len(output.splitlines()) <= 3 + cell_len(plain(text)) // 9  # a long id is folded, everything else is cut
     assert not set(output) & (set(map(chr, range(32))) - {"\n"})
     assert not set(output) & set("\x7f\x9b\x1b\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
 

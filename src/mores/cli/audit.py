@@ -8,7 +8,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from mores.cli import options
 from mores.cli.progress import Bar
@@ -18,6 +17,7 @@ from mores.engine.loop import run
 from mores.metric import Metric
 from mores.metric.audit import Audit, Injection, Rate, Tally, carriers, injections, plan
 from mores.metric.audit import audit as compare
+from mores.report.terminal import Cell, Grid, Row
 from mores.types import Judgement, Sample
 
 
@@ -73,29 +73,35 @@ async def _judge(metric: Metric, samples: list[Sample], counts: Counts, bar: Bar
 
 
 def _print(found: Audit) -> None:
-    view = Table(box=None, pad_edge=False)
-    for name in ("injections", "n", "flipped", "as meant", "controls", "excess", "lost"):
-        view.add_column(name, justify="left" if name == "injections" else "right", no_wrap=True)
-    rows = [*found.by_category.items(), *((f"all: {goal}", tally) for goal, tally in found.by_goal.items())]
-    for name, tally in rows:
-        view.add_row(name, *_cells(tally))
-    console = Console()
-    console.print(view)
+    console = Console(highlight=False, markup=False)
     for case in found.flipped:
         if case.goal is not None:
-            console.print(f"  {case.injection} on {case.carrier}: {case.before} → {case.after}", highlight=False)
-    console.print(
-        "[bold]as meant[/]: verdicts that turned as the injection wants, of those that could;"
-        " [bold]controls[/]: turned by a harmless sentence in the same texts;"
-        " [bold]excess[/]: the difference, with its 95% interval; [bold]lost[/]: no verdict any more"
+            console.print(f"{case.injection} on {case.carrier}: {case.before} → {case.after}")
+    columns = ("injections", "n", "flipped", "as meant", "controls", "excess", "lost")
+    sections: list[tuple[str, list[Row]]] = [
+        (heading, [(name, *_cells(tally)) for name, tally in tallies.items()])
+        for heading, tallies in (("by kind", found.by_category), ("by goal", found.by_goal))
+    ]
+    notes = (
+        "as meant: verdicts that turned as the injection wants, of those that could",
+        "controls: turned by a harmless sentence in the same texts",
+        "excess: the difference, with its 95% interval; lost: no verdict any more",
     )
+    console.print(Grid(columns, sections, notes=notes), "")
+    parts = [f"{goal} {' '.join(_excess(tally))}" for goal, tally in found.by_goal.items()]
+    console.print(f"excess of turned verdicts: {', '.join(parts)}", soft_wrap=True)
 
 
-def _cells(tally: Tally) -> list[str]:
+def _excess(tally: Tally) -> tuple[str, str]:
     excess = tally.excess
-    shown = "–" if excess is None else f"{excess.value:+.0%} ({excess.low:+.0%} to {excess.high:+.0%})"
+    return ("–", "") if excess is None else (f"{excess.value:+.0%}", f"({excess.low:+.0%} to {excess.high:+.0%})")
+
+
+def _cells(tally: Tally) -> tuple[Cell, ...]:
     control = "–" if tally.control is None else _rate(tally.control)
-    return [str(tally.n), _rate(tally.flips), _rate(tally.hits), control, shown, str(tally.unjudged.count)]
+    return (
+        str(tally.n), _rate(tally.flips), _rate(tally.hits), control, _excess(tally), str(tally.unjudged.count)
+    )  # fmt: skip
 
 
 def _rate(rate: Rate) -> str:

@@ -11,8 +11,6 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 import click
-from rich.console import Console
-from rich.table import Table
 
 from mores.bench import BENCHMARKS, benchmark
 from mores.bench.appraise import join_signatures, write_answers, write_verdicts
@@ -27,6 +25,7 @@ from mores.bench.score import BenchResult
 from mores.cli import options
 from mores.cli.appraise import Setup, counting_of, facts_of, long_options, open_evaluation, run_stages, write_results
 from mores.cli.appraise import say_cost as say_cost_of_judging
+from mores.cli.bench_tables import show_list, show_results
 from mores.cli.items import read_items
 from mores.cli.progress import stage
 from mores.engine import Counts, Job, Store
@@ -39,10 +38,9 @@ from mores.metric import Metric
 from mores.models import Model, Request, open_model
 from mores.report.bench import bench_page
 from mores.report.bench_answers import BenchRun
-from mores.report.bench_charts import possible
 from mores.search import Options as SearchOptions
 from mores.search import open_search, search_cost
-from mores.types import Item, Result
+from mores.types import Item
 
 LIST = "list"
 F = TypeVar("F", bound=Callable[..., Any])
@@ -133,12 +131,11 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         runs = [BenchRun(one.result, _answers(one.job.items, one.folder)) for one in made]
         write_text(out / "bench.html", bench_page(runs))
     found = [one.result for one in made]
+    click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
     if as_json:
         click.echo(json.dumps([result.model_dump(mode="json") for result in found], indent=2))
     else:
-        for result in found:
-            _show(result)
-    click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
+        show_results(found)
     if empty := [result.benchmark for result in found if not next(iter(result.figures.values())).n]:
         raise ModelError(f"{empty[0]}: no answer could be graded; the reasons stand in verdicts.jsonl")
 
@@ -347,48 +344,4 @@ def _list(as_json: bool) -> None:
                  "judge": b.judging is not None, "variants": b.variants} for b in every]  # fmt: skip
         click.echo(json.dumps(rows, indent=2))
         return
-    view = Table(box=None, pad_edge=False)
-    for name in ("name", "what", "graded by", "licence"):
-        view.add_column(name)
-    for b in every:
-        graded = "a judge" if b.judging else "rule, and a judge if given" if b.long_answer else "rule"
-        view.add_row(b.name, b.title, graded, b.licence)
-    Console().print(view)
-
-
-def _show(result: BenchResult) -> None:
-    view = Table(title=f"{result.title}: {result.model}", title_justify="left", box=None, pad_edge=False)
-    names = list(result.figures)
-    for name in ("", *names, "n", "unscored"):
-        view.add_column(name, justify="left" if not name else "right", no_wrap=True)
-    view.add_row("all", *_cells(result.figures))
-    for groups in result.by.values():
-        view.add_section()
-        for group, figures in groups.items():
-            view.add_row(group, *_cells(figures))
-    console = Console()
-    console.print(view)
-    name, first = next(iter(result.figures.items()), ("", None))
-    if bounds := possible(first):
-        console.print(f"{name} {bounds}", highlight=False)
-    lines = [f"{name} {value:.1%}" for name, value in result.references.items()]
-    if result.rows and result.rows.value is not None:
-        lines.insert(0, f"statements alone {result.rows.value:.1%}")
-    if result.agreement is not None:
-        console.print(f"agreement of the judges: Krippendorff's α {result.agreement:.3f}", highlight=False)
-    if lines:
-        console.print("for comparison: " + ", ".join(lines), highlight=False)
-
-
-def _cells(figures: dict[str, Result]) -> list[str]:
-    first = next(iter(figures.values()))
-    return [*map(cell, figures.values()), f"{first.n:,}", f"{first.unscored:,}"]
-
-
-def cell(result: Result) -> str:
-    """A share with its interval."""
-    if result.value is None:
-        return "–"
-    if result.low is None or result.high is None:
-        return f"{result.value:.1%}"
-    return f"{result.value:.1%} ({result.low:.1%}–{result.high:.1%})"
+    show_list(every)

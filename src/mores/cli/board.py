@@ -6,15 +6,14 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from mores.bench.board import Board, Gap, League, Shift, Standing, make_board, read_runs
 from mores.io import write_text
 from mores.report.bench import board_page
 from mores.report.bench_charts import between, percent, possible
 from mores.report.meta_sheets import SIGNIFICANT, chance
-from mores.report.table import plain
+from mores.report.table import show_failures
+from mores.report.terminal import Grid, Row, harmless
 
 
 @click.command()
@@ -32,40 +31,37 @@ def board(folders: tuple[Path, ...], html: Path | None, force: bool, as_json: bo
     """  # fmt: skip
     entries = read_runs(folders)
     found = make_board(entries, force=force)
+    if html:
+        write_text(html, board_page(found, [entry.result for entry in entries]))
+        click.echo(f"wrote {html}", err=True)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
         _print(found)
-    if html:
-        write_text(html, board_page(found, [entry.result for entry in entries]))
-        click.echo(f"wrote {html}", err=True)
 
 
 def _print(found: Board) -> None:
-    console = Console()
+    console = Console(highlight=False, markup=False)
     for league in found.leagues:
-        console.print(_table(league), "")
+        console.print(_grid(league), "")
     if found.shift:
-        console.print(_ranks(found.shift))
+        console.print(_ranks(found.shift), "")
+    for league in found.leagues:
+        console.print(harmless(_headline(league)), soft_wrap=True)
 
 
-def _table(league: League) -> Table:
-    view = Table(box=None, pad_edge=False, title=Text(plain(league.title)), title_justify="left")
-    for name in ("", "model", plain(league.figure), "95% interval", "p, best", "p, next", "n", "unscored"):
-        left = name in ("model",)
-        view.add_column(name, justify="left" if left else "right", overflow="fold", no_wrap=not left)
-    for one in league.standings:
-        view.add_row(*map(Text, _row(one)))
-    known = ", ".join(f"{plain(name)} {percent(value)}" for name, value in league.references.items())
-    lines = [f"for comparison: {known}" if known else "", "* adjusted p < 0.05"]
-    lines += map(plain, (*_ungraded(league), *league.notes))
-    view.caption, view.caption_justify = Text("\n".join(filter(None, lines))), "left"
-    return view
+def _grid(league: League) -> Grid:
+    known = ", ".join(f"{name} {percent(value)}" for name, value in league.references.items())
+    notes = [f"for comparison: {known}" if known else "", "* adjusted p < 0.05", *_ungraded(league), *league.notes]
+    columns = ("", "model", league.figure, "p, best", "p, next", "n", "unscored")
+    return Grid(columns, [("", list(map(_row, league.standings)))], league.title, notes, frozenset({1}))
 
 
-def _row(one: Standing) -> tuple[str, ...]:
+def _row(one: Standing) -> Row:
+    interval = between(one.result)
     return (
-        "–" if one.rank is None else str(one.rank), plain(one.model), percent(one.result.value), between(one.result),
+        "–" if one.rank is None else str(one.rank), one.model,
+        (percent(one.result.value), f"({interval})" if interval else ""),
         _chance(one.best), _chance(one.next), f"{one.result.n:,}", f"{one.result.unscored:,}",
     )  # fmt: skip
 
@@ -74,24 +70,31 @@ def _chance(gap: Gap | None) -> str:
     return f"{chance(gap.adjusted)}{'*' if gap.adjusted < SIGNIFICANT else ' '}" if gap else ""
 
 
+def _headline(league: League) -> str:
+    """Who is first, and whether the next one is really behind."""
+    ranked = [one for one in league.standings if one.rank is not None]
+    if not ranked:
+        return f"{league.title}: no model has a score"
+    first = [one for one in ranked if one.rank == 1]
+    names = " and ".join(one.model for one in first)
+    text = f"{league.title}: {names} {'is' if len(first) == 1 else 'are'} first with {percent(first[0].result.value)}"
+    if len(first) > 1 or not first[0].next or len(ranked) == 1:
+        return text
+    gap = first[0].next.adjusted
+    ahead = "significantly" if gap < SIGNIFICANT else "not significantly"
+    return f"{text}, {ahead} ahead of {ranked[1].model} (adjusted p {chance(gap)})"
+
+
 def _ungraded(league: League) -> list[str]:
     """Answers without a grade by kind; a question may have several, so they are not those in the table."""
     return [
-        f"{one.model}: ungraded answers: "
-        + "; ".join(
-            filter(None, (", ".join(f"{n:,} {kind}" for kind, n in one.failures.items()), possible(one.result)))
-        )
+        f"{one.model}: " + "; ".join(filter(None, (show_failures(one.failures), possible(one.result))))
         for one in league.standings
         if one.failures
     ]
 
 
-def _ranks(shift: Shift) -> Table:
-    view = Table(box=None, pad_edge=False, title="Ranks among the models that were run on all of these")
-    view.title_justify = "left"
-    view.add_column("model", overflow="fold")
-    for name in shift.benchmarks:
-        view.add_column(Text(plain(name)), justify="right", overflow="fold")
-    for model, ranks in shift.ranks.items():
-        view.add_row(Text(plain(model)), *map(str, ranks))
-    return view
+def _ranks(shift: Shift) -> Grid:
+    rows = [(model, *map(str, ranks)) for model, ranks in shift.ranks.items()]
+    title = "Ranks among the models that were run on all of these"
+    return Grid(("model", *shift.benchmarks), [("", rows)], title)

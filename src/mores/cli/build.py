@@ -11,7 +11,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from mores.cache import store_path
 from mores.cli.progress import Bar, Stages
@@ -27,6 +26,7 @@ from mores.factory.output import verify as check
 from mores.factory.output import write
 from mores.factory.recipe import Recipe, read_recipe
 from mores.models import Model, Options, open_model
+from mores.report.terminal import Grid, Row
 from mores.train.ground import Grounded, ground_dataset
 
 SHOWN = 20
@@ -80,10 +80,6 @@ def recipe(name: str, out: Path, data: Path | None, commercial: bool, as_json: b
     if model and wanted.soft != "model":
         raise ConfigError(f"--model makes soft errors, but {wanted.name} makes them by {wanted.soft}; add --soft model")
     built = _build(wanted, data, commercial, soften, out)
-    if as_json:
-        click.echo(json.dumps({source: found.model_dump() for source, found in built.shortcuts.items()}, indent=2))
-    else:
-        Console().print(_table(built))
     for problem in built.problems[:SHOWN]:
         click.echo(f"left out: {problem}", err=True)
     if len(built.problems) > SHOWN:
@@ -91,6 +87,10 @@ def recipe(name: str, out: Path, data: Path | None, commercial: bool, as_json: b
     for line in built.missing:
         click.echo(f"note: there was no {line}", err=True)
     click.echo(f"wrote {out}; its card is {out / 'card.html'}", err=True)
+    if as_json:
+        click.echo(json.dumps({source: found.model_dump() for source, found in built.shortcuts.items()}, indent=2))
+    else:
+        _show(built)
 
 
 @build.command()
@@ -134,11 +134,11 @@ def ground(folder: Path, out: Path, passages: int, characters: int, seed: int, a
     """
     with Stages() as stages:
         made = ground_dataset(folder, out, passages, characters, seed, stages)
+    click.echo(f"wrote {out}", err=True)
     if as_json:
         click.echo(made.model_dump_json(indent=2))
     else:
-        Console().print(_retrieved(made))
-    click.echo(f"wrote {out}", err=True)
+        Console(highlight=False, markup=False).print(_retrieved(made))
 
 
 def _soften(model: Model) -> Soften:
@@ -175,27 +175,30 @@ def _build(wanted: Recipe, data: Path | None, commercial: bool, soften: Soften |
     return built
 
 
-def _retrieved(made: Grounded) -> Table:
+def _retrieved(made: Grounded) -> Grid:
     """How often the own fact is among the evidence, in files where there are samples and it can be."""
     files = {name: found for name, found in made.found.items() if found and not name.endswith("-uncovered")}
-    view = Table(box=None, pad_edge=False)
-    view.add_column("own fact found", no_wrap=True)
-    for name in files:
-        view.add_column(name, justify="right")
     sources = sorted({source for found in files.values() for source in found if source != "all"})
+    rows: list[Row] = []
     for source in [*sources, "all"]:
         parts = [found.get(source) for found in files.values()]
-        view.add_row(source, *("" if part is None else f"{part.own / part.samples:.1%}" for part in parts))
-    return view
+        rows.append((source, *("" if part is None else f"{part.own / part.samples:.1%}" for part in parts)))
+    return Grid(("own fact found", *files), [("", rows)])
 
 
-def _table(built: Built) -> Table:
-    view = Table(box=None, pad_edge=False)
-    for name in ("source", "items", "bad", "samples", "left out", "shortcut", "paper's"):
-        view.add_column(name, justify="left" if name == "source" else "right", no_wrap=True)
+def _show(built: Built) -> None:
+    """The sources and, last, the whole: how well a classifier does that sees the text alone."""
+    rows: list[Row] = []
     for source, found in built.shortcuts.items():
         counts = [built.items.get(source), built.bad.get(source), found.n, built.lost.get(source)]
         cells = ["" if count is None else f"{count:,}" for count in counts]
-        plain = built.paper_shortcuts[source]
-        view.add_row(source, *cells, *(f"{s.value:.3f} ± {s.error:.3f}" for s in (found, plain)))
-    return view
+        paper = built.paper_shortcuts[source]
+        rows.append((source, *cells, *((f"{one.value:.3f}", f"± {one.error:.3f}") for one in (found, paper))))
+    columns = ("source", "items", "bad", "samples", "left out", "shortcut", "paper's")
+    console = Console(highlight=False, markup=False)
+    console.print(Grid(columns, [("", rows)]), "")
+    if whole := built.shortcuts.get("all"):
+        line = (
+            f"{whole.n:,} samples; a classifier that sees the text alone has a scaled accuracy of {whole.value:.3f} ± "
+        )
+        console.print(f"{line}{whole.error:.3f}, where 0 is chance", soft_wrap=True)

@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from mores.cli import options
 from mores.cli.progress import stage as run_stage
@@ -35,10 +34,10 @@ from mores.longform.collection.numbers import Size
 from mores.metric import Metric, Settings
 from mores.metric.estimate import estimate
 from mores.report.collect import collection_page
+from mores.report.terminal import Grid, Row, harmless
 
 PROBLEMS = 20
 """Bad rows that are named."""
-TOPIC = "most frequent topic"
 DOING = {
     Stage.SPECIFICITY: "cultural specificity",
     Stage.QUALITY: "quality",
@@ -91,11 +90,11 @@ def collect(questions: str, out: Path, skip_bad: bool, dry_run: bool, as_json: b
         print_estimate(estimate(how, collector.most_jobs(candidates), rates), as_json)
         return
     found = _collect(collector, how, candidates, rates, out)
+    click.echo(f"wrote {out}; its page is {out / 'collection.html'}", err=True)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
         _show(found)
-    click.echo(f"wrote {out}; its page is {out / 'collection.html'}", err=True)
     if undecided(found):
         raise ModelError(f"no question could be decided; the reasons stand in {out / 'unscored.jsonl'}")
 
@@ -158,31 +157,30 @@ def _write(out: Path, every: list[Collected], found: Collection, warning: str | 
 
 
 def _show(found: Collection) -> None:
-    console = Console(highlight=False)
-    stages = _table(f"Collection: {found.model}", "stage", "asked", "passed", "dropped", "unscored")
-    for one in found.stages:
-        stages.add_row(one.stage, *(f"{n:,}" for n in (one.asked, one.passed, one.dropped, one.unscored)))
-    fates = _table("By language", "", "candidates", "kept", "dropped", "unscored", TOPIC)
-    sizes = _table("What is kept, bytes as mean (sd)", "", "questions", "bytes", "answers", "bytes")
+    stages: list[Row] = [
+        (one.stage, *(f"{n:,}" for n in (one.asked, one.passed, one.dropped, one.unscored))) for one in found.stages
+    ]
+    fates: list[Row] = []
+    sizes: list[Row] = []
     for own in (*found.languages.values(), found.total):
-        counts = (f"{n:,}" for n in (own.candidates, own.kept, own.dropped, own.unscored))
-        fates.add_row(own.name, *counts, max(own.categories, key=own.categories.__getitem__, default="–"))
-        sizes.add_row(
-            own.name, *(text for size in (own.questions, own.answers) for text in (f"{size.n:,}", _size(size)))
+        topic = max(own.categories, key=own.categories.__getitem__, default="–")
+        fates.append((own.name, *(f"{n:,}" for n in (own.candidates, own.kept, own.dropped, own.unscored)), topic))
+        sizes.append(
+            (own.name, *(cell for size in (own.questions, own.answers) for cell in (f"{size.n:,}", _size(size))))
         )
-    for view in (stages, fates, sizes):
-        console.print(view)
-        console.print()
+    columns = ("", "candidates", "kept", "dropped", "unscored", "most frequent topic")
+    console = Console(highlight=False, markup=False)
+    for view in (
+        Grid(("stage", "asked", "passed", "dropped", "unscored"), [("", stages)], f"Collection: {found.model}"),
+        Grid(columns, [("", fates)], "By language", words=frozenset({0, 5})),
+        Grid(("", "questions", "bytes", "answers", "bytes"), [("", sizes)], "What is kept, bytes as mean (sd)"),
+    ):
+        console.print(view, "")
     for note in found.notes:
-        console.print(f"note: {note}", markup=False)
-
-
-def _table(title: str, *heads: str) -> Table:
-    view = Table(title=title, title_justify="left", box=None, pad_edge=False)
-    for place, head in enumerate(heads):
-        words = place == 0 or head == TOPIC
-        view.add_column(head, justify="left" if words else "right", no_wrap=head != TOPIC)
-    return view
+        console.print(f"note: {harmless(note)}")
+    total = found.total
+    undecided = f", {total.unscored:,} undecided" if total.unscored else ""
+    console.print(f"{total.kept:,} of {total.candidates:,} questions kept, {total.dropped:,} dropped{undecided}")
 
 
 def _size(size: Size) -> str:

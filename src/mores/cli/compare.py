@@ -6,15 +6,13 @@ from pathlib import Path
 
 import click
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from mores.meta.dataset import Dataset
-from mores.meta.records import STATISTICS, Comparison
+from mores.meta.records import STATISTICS, Comparison, Versus
 from mores.meta.scorers import read_judgements
 from mores.meta.versus import check_data, compare_judges, compare_texts
-from mores.report.meta_sheets import chance
-from mores.report.table import plain
+from mores.report.meta_sheets import SIGNIFICANT, chance
+from mores.report.terminal import Grid, Row, harmless
 
 NAMES = {**STATISTICS, "score": "mean score", "error_free": "without error"}
 
@@ -61,22 +59,33 @@ def compare(first: str, second: str, data: Path | None, split: str, by: str, for
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return
-    console = Console()
+    console = Console(highlight=False, markup=False)
     left = f", {found.left_out:,} more left out because one of them has no score" if found.left_out else ""
-    console.print(Text(plain(f"{found.first} less {found.second} on {found.n:,} samples{left}")))
-    console.print(_table({NAMES[c.statistic]: c for c in found.overall}, "statistic"))
     if found.by.get(by):
-        console.print(f"\nScaled accuracy by {by}")
-        console.print(_table(found.by[by], by, adjusted=True))
+        console.print(_grid(found.by[by], by, f"Scaled accuracy by {by}", adjusted=True), "")
+    title = f"{found.first} less {found.second} on {found.n:,} samples{left}"
+    console.print(_grid({NAMES[c.statistic]: c for c in found.overall}, "statistic", title), "")
+    console.print(harmless(_headline(found)), soft_wrap=True)
 
 
-def _table(rows: dict[str, Comparison], what: str, *, adjusted: bool = False) -> Table:
-    view = Table(box=None, pad_edge=False)
-    for name in (what, "difference", "95% interval", "p", *(["adjusted p"] if adjusted else []), "n"):
-        view.add_column(name, justify="left" if name == what else "right", no_wrap=True)
+def _grid(rows: dict[str, Comparison], what: str, title: str, *, adjusted: bool = False) -> Grid:
+    columns = (what, "difference", "p", *(["adjusted p"] if adjusted else []), "n")
+    shown: list[Row] = []
     for name, row in rows.items():
-        interval = f"[{row.low:+.3f}, {row.high:+.3f}]" if row.low is not None and row.high is not None else ""
         chances = [chance(row.p), *([chance(row.adjusted)] if adjusted else [])]
-        cells = (name, f"{row.difference:+.3f}", interval, *chances, f"{row.n:,}")
-        view.add_row(*(Text(plain(cell)) for cell in cells))
-    return view
+        shown.append((name, (f"{row.difference:+.3f}", _interval(row)), *chances, f"{row.n:,}"))
+    return Grid(columns, [("", shown)], title)
+
+
+def _interval(row: Comparison) -> str:
+    return f"[{row.low:+.3f}, {row.high:+.3f}]" if row.low is not None and row.high is not None else ""
+
+
+def _headline(found: Versus) -> str:
+    """Which is better by the first statistic, and whether that may be chance."""
+    first = found.overall[0]
+    name, size = NAMES[first.statistic], f"{first.difference:+.3f} {_interval(first)}, p {chance(first.p)}"
+    if first.p >= SIGNIFICANT:
+        return f"no significant difference in {name}: {size}"
+    better, worse = (found.first, found.second) if first.difference > 0 else (found.second, found.first)
+    return f"{better} is better than {worse} in {name}: {size}"

@@ -9,19 +9,19 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from mores.bench import benchmark
 from mores.bench.judge_check import JudgeCheck, Labelled, check, write_probes
 from mores.bench.run import Run
 from mores.cli import options
-from mores.cli.bench import cell
+from mores.cli.bench_tables import cell, show
 from mores.cli.items import read_items
 from mores.cli.progress import stage
 from mores.engine.cost import price_of
 from mores.engine.store import opened
 from mores.errors import ConfigError, ModelError
 from mores.io import read_records
+from mores.report.terminal import Grid, harmless
 
 
 @click.command("judge-check")
@@ -75,17 +75,22 @@ def judge_check(
 
 
 def _show(found: JudgeCheck) -> None:
-    view = Table(title=f"{found.judge} as a judge", title_justify="left", box=None, pad_edge=False)
-    for name in ("answers", "graded as they should be", "n", "unscored"):
-        view.add_column(name, justify="left" if name == "answers" else "right", no_wrap=True)
-    for rows in ({"all": found.agreement}, found.probes, found.languages):
-        for name, result in rows.items():
-            view.add_row(name, cell(result), f"{result.n:,}", f"{result.unscored:,}")
-        view.add_section()
-    console = Console()
-    console.print(view)
-    if found.kappa is not None:
-        console.print(f"Cohen's κ {found.kappa:.3f}", highlight=False)
-    for name, bias in found.biases.items():
-        span = f"{bias.low:+.1%} to {bias.high:+.1%}"
-        console.print(f"{name}: called correct {bias.value:+.1%} more often ({span})", highlight=False)
+    sections = [
+        (heading, [(name, cell(result), f"{result.n:,}", f"{result.unscored:,}") for name, result in rows.items()])
+        for heading, rows in (
+            ("", {"all": found.agreement}),
+            ("by answer", found.probes),
+            ("by language", found.languages),
+        )
+        if rows
+    ]
+    notes = [
+        f"{name}: called correct {bias.value:+.1%} more often ({bias.low:+.1%} to {bias.high:+.1%})"
+        for name, bias in found.biases.items()
+    ]
+    console = Console(highlight=False, markup=False)
+    console.print(Grid(("answers", "graded as they should be", "n", "unscored"), sections, "", notes), "")
+    kappa = "" if found.kappa is None else f", Cohen's κ {found.kappa:.3f}"
+    agreement = found.agreement
+    line = f"{found.judge} grades {show(agreement)} of {agreement.n:,} answers as it should{kappa}"
+    console.print(harmless(line), soft_wrap=True)

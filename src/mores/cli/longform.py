@@ -10,8 +10,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from mores.cli import options
 from mores.cli.appraise import (
@@ -30,7 +28,8 @@ from mores.io import JsonlWriter
 from mores.longform.answers import read_answers
 from mores.longform.evaluate import RESULTS
 from mores.longform.summary import Counting, Summary, summarise
-from mores.report.table import plain
+from mores.report.bench_charts import between, percent
+from mores.report.terminal import Grid, Row, harmless
 from mores.types import Result
 
 SHOWN = ("without issues", "wrong language", "repetition", "precision", "F1", "relevance", "S", "english")
@@ -87,11 +86,11 @@ def longform(answers: Path, judge: str | None, out: Path, as_json: bool, **given
         run_stages(job, "longform", count, price)
     found = summarise(job.appraised(), counting_of(job, counting, k), job.signature())
     write_results(job, found, out)
+    click.echo(f"wrote {out}; its page is {out / 'longform.html'}", err=True)
     if as_json:
         click.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
     else:
         _show(found)
-    click.echo(f"wrote {out}; its page is {out / 'longform.html'}", err=True)
 
 
 def _setup(judge: str | None, given: dict[str, Any]) -> tuple[dict[str, Any], Setup]:
@@ -139,20 +138,30 @@ def _expected(answers: Path) -> str:
 
 
 def _show(found: Sequence[Summary]) -> None:
-    console = Console()
-    for title, rows in _tables(found):
-        names = [name for name in SHOWN if any(name in figures for _, figures in rows)]
-        view = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
-        view.add_column("model", overflow="fold")
-        for name in (*names, "n"):
-            view.add_column(name, justify="right", min_width=max(map(len, name.split())))
-        for model, figures in rows:
+    console = Console(highlight=False, markup=False)
+    for title, models in _tables(found):
+        names = [name for name in SHOWN if any(name in figures for _, figures in models)]
+        rows: list[Row] = []
+        for model, figures in models:
             n = next(iter(figures.values())).n if figures else 0
-            view.add_row(Text(plain(model) or "–"), *(_cell(figures.get(name)) for name in names), f"{n:,}")
-        console.print(f"[bold]{title}[/bold]", view, "", sep="\n")
+            rows.append((model or "–", *(_cell(figures.get(name)) for name in names), f"{n:,}"))
+        console.print(Grid(("model", *names, "n"), [("", rows)], title), "")
     if unscored := sum(one.figures["without issues"].unscored for one in found if "without issues" in one.figures):
         what = "1 answer" if unscored == 1 else f"{unscored:,} answers"
-        console.print(f"in no figure: {what} without a decision on the surface", highlight=False)
+        console.print(f"in no figure: {what} without a decision on the surface")
+    for one in found:
+        console.print(harmless(_headline(one)), soft_wrap=True)
+
+
+def _headline(one: Summary) -> str:
+    """S where facts and relevance were judged, else the share without issues."""
+    name = next((name for name in ("S", "without issues") if name in one.figures), None)
+    if name is None:
+        return f"{one.model or 'answers'}: nothing could be measured"
+    result = one.figures[name]
+    interval = between(result)
+    shown = f"{percent(result.value)} ({interval})" if interval else percent(result.value)
+    return f"{one.model or 'answers'}: {name} {shown}, n {result.n:,}, {result.unscored:,} unscored"
 
 
 def _tables(found: Sequence[Summary]) -> Iterator[tuple[str, list[tuple[str, dict[str, Result]]]]]:

@@ -33,8 +33,9 @@ from mores.meta.versus import check_data
 from mores.meta.votes import read_votes, vote_tables
 from mores.metric import Metric
 from mores.metric.estimate import Estimate, estimate
-from mores.report.meta import breakdown, headline, markdown_tables, meta_page
+from mores.report.meta import breakdown, conclusion, headline, markdown_tables, meta_page
 from mores.report.meta import votes as show_votes
+from mores.report.terminal import harmless
 from mores.signature import sign_data
 from mores.types import Judgement
 
@@ -116,8 +117,8 @@ def meta(
         job.estimate(chosen, as_json)
         return
     found = job.run(chosen, _vote_tables(votes, dataset) if votes else [])
-    _show(found, by, as_json)
     click.echo(f"wrote {out}; its page is {out / 'meta.html'}", err=True)
+    _show(found, by, as_json)
     if silent := [one.metric for one in found.evaluations if not one.n]:
         raise ModelError(f"{silent[0]} could score no sample; the reasons stand in {out / 'judgements'}")
 
@@ -293,8 +294,7 @@ def _show(found: Meta, by: str, as_json: bool) -> None:
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return
-    console = Console()
-    console.print(headline(found))
-    for table in (breakdown(found, by), *map(show_votes, found.votes)):
-        console.print()
-        console.print(table)
+    console = Console(highlight=False, markup=False)
+    for table in (*map(show_votes, found.votes), breakdown(found, by), headline(found)):
+        console.print(table, "")
+    console.print(harmless(conclusion(found)), soft_wrap=True)

@@ -215,17 +215,17 @@ def _show(metric: Metric, source: _Input, kept: Path, html: str | None, target: 
     tally = Tally()
     view = table(pairs(), tally=tally)
     summary = tally.summary()
-    if as_json:
-        click.echo(json.dumps(summary.model_dump(mode="json") | {"left_out": source.bad}, indent=2), err=target == "-")
-    else:
-        console.print(view)
-        console.print(show_summary(summary))
     if html:
         facts = {"Texts": source.name, "Model": metric.judge_model.name, "Evidence": source.evidence}
         write_text(html, page(pairs(), title="Cultural errors", summary=facts, warning=metric.judge_model.warning))
     for path in (target, html):
         if path and path != "-":
             click.echo(f"wrote {path}", err=True)
+    if as_json:
+        click.echo(json.dumps(summary.model_dump(mode="json") | {"left_out": source.bad}, indent=2), err=target == "-")
+    else:
+        console.print(view)
+        console.print(show_summary(summary))
     return summary
 
 

@@ -34,15 +34,15 @@ def show(
         pairs = list(_pairs(path, format_, judgements))
     tally = Tally()
     view = table(pairs, tally=tally)
+    if html:
+        write_text(html, page(pairs, title=title, summary={"Texts": texts}))
+        click.echo(f"wrote {html}", err=True)
     if as_json:
         click.echo(tally.summary().model_dump_json(indent=2))
     elif not quiet:
         console = Console()
         console.print(view)
         console.print(show_summary(tally.summary()))
-    if html:
-        write_text(html, page(pairs, title=title, summary={"Texts": texts}))
-        click.echo(f"wrote {html}", err=True)
 
 
 def _pairs(texts: Path, format_: str | None, judgements: str) -> Iterator[tuple[Sample, Judgement]]:

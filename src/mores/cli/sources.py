@@ -8,11 +8,11 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from mores.errors import InputError
 from mores.factory import sources as datasets
 from mores.factory.items import Source
+from mores.report.terminal import Grid
 
 COUNTS = ("items", "bad", "languages", "regions")
 
@@ -33,7 +33,7 @@ def sources(data: Path | None, commercial: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
-        Console().print(_table(rows, counted=data is not None))
+        Console(highlight=False, markup=False).print(_grid(rows, counted=data is not None))
 
 
 def _describe(source: Source, data: Path | None) -> dict[str, Any]:
@@ -75,19 +75,16 @@ def _count(source: Source, folder: Path) -> dict[str, Any]:
     return dict(zip(COUNTS, found, strict=True))
 
 
-def _table(rows: list[dict[str, Any]], counted: bool) -> Table:
-    view = Table(box=None, pad_edge=False)
-    for name in ("name", "task", "licence"):
-        view.add_column(name, no_wrap=True)
-    for name in COUNTS if counted else ("for", "from"):
-        view.add_column(name, justify="right" if counted else "left", overflow="fold", no_wrap=counted)
+def _grid(rows: list[dict[str, Any]], counted: bool) -> Grid:
+    shown = []
     for row in rows:
-        licence = row["licence"] if row["commercial"] else f"[bold]{row['licence']}[/bold] *"
+        licence = row["licence"] if row["commercial"] else f"{row['licence']} *"
         counts = ["–" if row[name] is None else f"{row[name]:,}" for name in COUNTS] if counted else []
-        view.add_row(row["name"], row["task"], licence, *(counts or [row["stands_in_for"] or "", _place(row)]))
-    view.caption = "* not for commercial use"
-    view.caption_justify = "left"
-    return view
+        shown.append((row["name"], row["task"], licence, *(counts or [row["stands_in_for"] or "", _place(row)])))
+    columns = ("name", "task", "licence", *(COUNTS if counted else ("for", "from")))
+    free = sum(row["commercial"] for row in rows)
+    note = f"{len(rows)} datasets, {free} of them also for commercial use (* is not)"
+    return Grid(columns, [("", shown)], notes=[note], words=frozenset(range(3 if counted else 5)))
 
 
 def _place(row: dict[str, Any]) -> str:

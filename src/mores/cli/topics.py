@@ -9,7 +9,6 @@ from typing import Any
 
 import click
 from rich.console import Console
-from rich.table import Table
 
 from mores.bench import benchmark
 from mores.bench.topics import read_topic, read_topics, topic_jobs
@@ -21,6 +20,7 @@ from mores.engine.cost import price_of
 from mores.engine.store import opened
 from mores.errors import ConfigError, ModelError
 from mores.io import JsonlWriter
+from mores.report.terminal import Grid, harmless
 
 
 @click.command()
@@ -63,19 +63,18 @@ def topics(
 
         units = len({one.unit(item) for item in items})
         stage(f"{name}: topics", units, price_of(how.judge_model.name, price), work)
-    _show(found, list(known))
     click.echo(f"wrote {out}", err=True)
+    _show(name, found, list(known))
     if not any(topic for topic in found if topic):
         raise ModelError(f"no question was sorted; the reasons stand in {out}")
 
 
-def _show(found: Counter[str], known: list[str]) -> None:
-    view = Table(box=None, pad_edge=False)
-    view.add_column("topic")
-    view.add_column("questions", justify="right")
-    view.add_column("share", justify="right")
+def _show(name: str, found: Counter[str], known: list[str]) -> None:
     total = found.total()
-    for name in sorted(known, key=lambda name: -found[name]):
-        view.add_row(name, f"{found[name]:,}", f"{found[name] / total:.1%}")
-    view.add_row("not sorted", f"{found['']:,}", f"{found[''] / total:.1%}")
-    Console().print(view)
+    counts = {topic: found[topic] for topic in sorted(known, key=lambda topic: -found[topic])}
+    counts["not sorted"] = found[""]
+    rows = [(topic, f"{count:,}", f"{count / total:.1%}") for topic, count in counts.items()]
+    console = Console(highlight=False, markup=False)
+    console.print(Grid(("topic", "questions", "share"), [("", rows)]), "")
+    line = f"{name}: {total - found['']:,} of {total:,} questions sorted"
+    console.print(harmless(line), soft_wrap=True)

@@ -11,7 +11,6 @@ import click
 from pydantic import ValidationError
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
-from rich.table import Table
 
 from mores.cache import models_folder
 from mores.errors import ConfigError
@@ -19,6 +18,7 @@ from mores.factory.output import read_split
 from mores.meta.leave_one_out import NONE
 from mores.models import pull
 from mores.models.hf.files import require
+from mores.report.terminal import Grid, harmless
 from mores.train.recipe import Recipe, read_recipe
 from mores.train.records import Trained
 from mores.types import Result
@@ -77,11 +77,11 @@ def train(
 
 
 def _print(found: Mapping[str, Trained], out: Path, as_json: bool) -> None:
+    click.echo(f"wrote {out}", err=True)
     if as_json:
         click.echo(json.dumps({name: one.model_dump(mode="json") for name, one in found.items()}, indent=2))
     else:
-        _show(found)
-    click.echo(f"wrote {out}", err=True)
+        show_trained(found)
 
 
 def _recipe(path: Path | None, settings: Sequence[str]) -> Recipe:
@@ -161,17 +161,21 @@ class _Bar:
             self._console.print(f"{self._what}: {step.step} of {step.of}, {text}")
 
 
-def _show(found: Mapping[str, Trained]) -> None:
-    view = Table(title="scaled accuracy of decisions", title_justify="left", box=None, pad_edge=False)
-    view.add_column("trained on")
+def show_trained(found: Mapping[str, Trained]) -> None:
+    """How well each model decides, by split and source."""
     rows = {(name, split): results for name, one in found.items() for split, results in one.decisions.items()}
     sources = list(dict.fromkeys(source for results in rows.values() for source in results))
-    for source in ("split", *sources):
-        view.add_column(source, justify="left" if source == "split" else "right")
+    shown = [
+        ("all" if name == "all" else f"all but {name}", split, *_cells(results, sources))
+        for (name, split), results in rows.items()
+    ]
+    console = Console(highlight=False, markup=False)
+    columns = ("trained on", "split", *sources)
+    console.print(Grid(columns, [("", shown)], "scaled accuracy of decisions", words=frozenset({0, 1})), "")
     for (name, split), results in rows.items():
-        label = name if name == "all" else f"all but {name}"
-        view.add_row(label, split, *_cells(results, sources))
-    Console().print(view)
+        whole = "all" if name == "all" else f"all but {name}"
+        line = f"trained on {whole}: scaled accuracy {next(_cells(results, ['all']))} on {split}"
+        console.print(harmless(line), soft_wrap=True)
 
 
 def _cells(results: Mapping[str, Result], sources: Sequence[str]) -> Iterator[str]:

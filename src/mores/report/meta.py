@@ -15,10 +15,6 @@ from typing import Any
 
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
-from rich.box import SIMPLE_HEAD
-from rich.console import Group
-from rich.table import Table
-from rich.text import Text
 
 from mores.culture import is_rtl
 from mores.meta.records import GROUPINGS, STATISTICS, Curve, Disagreement, Evaluation, Meta, VoteTable
@@ -59,6 +55,7 @@ from mores.report.meta_sheets import (
 )
 from mores.report.page import TEMPLATES, hash_of, look_up, stylesheet
 from mores.report.table import plain, show_score
+from mores.report.terminal import Grid, Row
 from mores.types import Error, Severity
 
 WIDE = 12
@@ -98,47 +95,38 @@ SECTIONS = {
 # ---- the terminal ----------------------------------------------------------------------------------------------
 
 
-def headline(meta: Meta) -> Group:
+def headline(meta: Meta) -> Grid:
     """ExCAM, Table 4, with intervals and failures; a star is what the paper underlines."""
-    top = best(meta)
-    sentence = f"{top.metric}: {shortcut_sentence(meta, top)}" if top and shortcut_sentence(meta, top) else ""
-    return _rich(_narrow(headline_sheet(meta)), "metric", sentence)
+    return _grid(headline_sheet(meta), "metric")
 
 
-def breakdown(meta: Meta, grouping: str) -> Group:
+def breakdown(meta: Meta, grouping: str) -> Grid:
     """Scaled accuracy of each metric by group, the largest group first."""
     groups = groups_of(meta, grouping)
     sheet = breakdown_sheet(meta, grouping, groups)
-    return _rich(sheet.turned(), grouping) if len(groups) > WIDE else _rich(sheet, "metric")
+    return _grid(sheet.turned(), grouping) if len(groups) > WIDE else _grid(sheet, "metric")
 
 
-def votes(table: VoteTable) -> Group:
+def votes(table: VoteTable) -> Grid:
     """ExCAM, Tables 3, 12 and 13."""
-    return _rich(vote_sheet(table), "criterion")
+    return _grid(vote_sheet(table), "criterion")
 
 
-def _narrow(sheet: Sheet) -> Sheet:
-    """Only the first column keeps its intervals: a terminal has 80 columns."""
-    return sheet._replace(cells=[[row[0], *(cell._replace(small="") for cell in row[1:])] for row in sheet.cells])
+def conclusion(meta: Meta) -> str:
+    """The best metric and its value, beside what is had without the instruction."""
+    top = best(meta)
+    if top is None:
+        return "no metric has a score"
+    return f"{top.metric}: {shortcut_sentence(meta, top) or f'scaled accuracy {number(main_value(top))}'}"
 
 
-def _rich(sheet: Sheet, corner: str, caption: str = "") -> Group:
-    """A table between its title and its notes, which may be wider than the table."""
-    under = "\n".join(plain(line) for line in (sheet.note, caption) if line)
-    view = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0))
-    view.add_column(corner, overflow="fold")
-    for column in sheet.columns:
-        name = Text("\n".join(filter(None, map(plain, column[:2]))))
-        view.add_column(name, justify="right", overflow="fold")  # broken where there is no room, never cut off
-    for row, cells in zip(sheet.rows, sheet.cells, strict=True):
-        label = Text.assemble(plain(row.label), (f" {plain(row.note)}" if row.note else "", "dim"))
-        view.add_row(label, *map(_rich_cell, cells), style="dim" if row.muted else None)
-    return Group(Text(plain(sheet.title), style="italic"), view, *([Text(under, style="dim")] if under else []))
-
-
-def _rich_cell(cell: Cell) -> Text:
-    text = Text(plain(cell.text) + ("*" if cell.star else ""), style="bold underline" if cell.star else "")
-    return text.append(f" {plain(cell.small)}", style="not bold not underline dim") if cell.small else text
+def _grid(sheet: Sheet, corner: str) -> Grid:
+    rows: list[Row] = [
+        (f"{row.label} {row.note}".strip(), *((cell.text + "*" * cell.star, cell.small) for cell in cells))
+        for row, cells in zip(sheet.rows, sheet.cells, strict=True)
+    ]
+    columns = (corner, *(f"{column.label} {column.note}".strip() for column in sheet.columns))
+    return Grid(columns, [("", rows)], sheet.title, [sheet.note])
 
 
 # ---- Markdown --------------------------------------------------------------------------------------------------

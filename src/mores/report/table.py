@@ -9,10 +9,11 @@ from __future__ import annotations
 import heapq
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from rich.box import SIMPLE_HEAD
+from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
@@ -27,6 +28,15 @@ CELL = 200
 """Code points of a text that can reach a cell; rich cuts the rest of the way."""
 JOINERS = "\u200c\u200d"
 """Invisible, but part of how Persian, Indic scripts and emoji are written."""
+FAILED: dict[str, tuple[str, str]] = {
+    FailureKind.INPUT: ("request could not be sent", "requests could not be sent"),
+    FailureKind.MODEL: ("request was refused or not answered", "requests were refused or not answered"),
+    FailureKind.FILTERED: ("answer was withheld by a content filter", "answers were withheld by a content filter"),
+    FailureKind.TRUNCATED: ("answer was cut off", "answers were cut off"),
+    FailureKind.PARSE: ("answer could not be parsed", "answers could not be parsed"),
+    FailureKind.SCHEMA: ("answer had another form than asked for", "answers had another form than asked for"),
+}
+"""Each kind of failure in plain words, of one and of many."""
 STYLES: dict[State, str] = {"errors": "bold red", "clean": "blue", "failed": "dim"}
 
 
@@ -143,14 +153,15 @@ def table(pairs: Iterable[Pair], *, limit: int = ROWS, tally: Tally | None = Non
     rows = worst(pairs, limit, tally)
     n = tally.summary().n - before
     view = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), caption_justify="left")
-    for name, width in (("id", 24), ("language", 8), ("region", 6)):
-        view.add_column(name, no_wrap=True, overflow="ellipsis", max_width=width)
-    view.add_column("score", justify="right", no_wrap=True, min_width=5)
-    view.add_column("errors", no_wrap=True)
-    # Rich takes room from the only column that may wrap; its cells are cut instead (`_first`).
-    view.add_column("first error", min_width=20)
-    for _, sample, judgement in rows if n > limit else sorted(rows, key=lambda row: row[0]):
-        view.add_row(*_cells(sample, judgement))
+    cells = [_cells(*row[1:]) for row in (rows if n > limit else sorted(rows, key=lambda row: row[0]))]
+    for place, (name, most) in enumerate((("id", 18), ("language", 10), ("region", 8), ("score", 99), ("errors", 99))):
+        widest = max([len(name), *(row[place].cell_len for row in cells)])
+        justify: JustifyMethod = "right" if name == "score" else "left"
+        # Whole words and numbers, broken over lines where they are too long: what is cut off nobody can look up.
+        view.add_column(name, justify=justify, width=min(widest, most), overflow="fold")
+    view.add_column("first error", min_width=16)  # its cells are cut (`_first`): the page has all of it
+    for row in cells:
+        view.add_row(*row)
     if n > limit:
         view.caption = Text(f"the {limit:,} worst of {n:,} texts")
     return view
@@ -198,16 +209,25 @@ def show_score(score: float) -> str:
 
 
 def show_summary(counts: Summary) -> Text:
-    """The lines under the table."""
-    failed = ", ".join(f"{count} {kind}" for kind, count in counts.failed.items())
-    lines = [f"{counts.n:,} texts, {counts.judged:,} judged" + (f"; not judged: {failed}" if failed else "")]
-    found = ", ".join(f"{count:,} {severity}" for severity, count in counts.errors.items())
-    lines.append(f"{counts.with_errors:,} with errors ({found}; {counts.unlocated:,} not found in the text)")
-    if counts.mean_score is not None:
-        lines.append(f"mean score {counts.mean_score:.3f} over {counts.judged:,}")
+    """The lines under the table; the headline is the last."""
+    lines = [f"not judged: {show_failures(counts.failed)}"] if counts.failed else []
     if counts.without_certainty:
         lines.append(f"{counts.without_certainty:,} without errors have no certainty p(R)")
-    return Text("\n".join(lines))
+    found = ", ".join(f"{count:,} {severity}" for severity, count in counts.errors.items())
+    lines.append(f"{counts.with_errors:,} with errors ({found}; {counts.unlocated:,} not found in the text)")
+    texts = f"{counts.n:,} {'text' if counts.n == 1 else 'texts'}, {counts.judged:,} judged"
+    mean = "no score" if counts.mean_score is None else f"mean score {counts.mean_score:.3f}"
+    return Text("\n".join([*lines, f"{texts}; {mean}"]))
+
+
+def show_failures(failed: Mapping[FailureKind, int] | Mapping[str, int]) -> str:
+    """How many requests came to nothing, and why, for example `15 answers could not be parsed`."""
+    return ", ".join(_show_failure(kind, count) for kind, count in failed.items() if count)
+
+
+def _show_failure(kind: str, count: int) -> str:
+    one, many = FAILED.get(kind, (f"answer without a result ({kind})", f"answers without a result ({kind})"))
+    return f"{count:,} {one if count == 1 else many}"
 
 
 def plain(text: str) -> str:

@@ -193,16 +193,16 @@ def _tell(found: Sequence[Findings], out: Path, as_json: bool) -> None:
     for kind in told:
         write_text(out / f"{kind['kind']}.json", json.dumps(kind, indent=1, ensure_ascii=False) + "\n")
     write_text(out / "diagnose.html", diagnose_page(results))
+    for one in found:
+        for what, why in one.left_out.items():
+            click.echo(f"left out: {what}: {why}", err=True)
+    click.echo(f"wrote {out}; its page is {out / 'diagnose.html'}", err=True)
     if as_json:
         click.echo(json.dumps(told if len(told) > 1 else told[0], indent=2))
     else:
         console = Console(highlight=False, markup=False)
         for result in results:
             show(console, result)
-    for one in found:
-        for what, why in one.left_out.items():
-            click.echo(f"left out: {what}: {why}", err=True)
-    click.echo(f"wrote {out}; its page is {out / 'diagnose.html'}", err=True)
     if not any(map(_counted, results)):
         raise ModelError("nothing could be measured; the reasons stand above, and with every answer in the files")
 

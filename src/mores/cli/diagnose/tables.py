@@ -6,8 +6,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
-from rich.text import Text
 
 from mores.diagnose import calibration, errors, locality, reliability, retrieval, stability, translation, type_check
 from mores.diagnose.calibration import Calibration
@@ -18,7 +16,7 @@ from mores.diagnose.retrieval import RetrievalResult
 from mores.diagnose.stability import Stability
 from mores.diagnose.translation import TranslationResult
 from mores.diagnose.type_check import TypeCheck
-from mores.report.table import plain
+from mores.report.terminal import Grid, Row, harmless
 from mores.types import Record, Result
 
 GROUPINGS = 2
@@ -27,7 +25,6 @@ _POINTS = (reliability.ECE, reliability.CHANCE)
 _NUMBERS = (reliability.BRIER, reliability.AUROC, "kappa", "tau")
 _CHANGES = (GAIN, reliability.GAP, reliability.GAIN, stability.GAP, stability.VOTING, "difference")
 Figures = Mapping[str, Result]
-Row = Sequence[str]
 
 PARAGRAPHS: dict[type[Record], Callable[[Any], str]] = {
     Calibration: calibration.paragraph,
@@ -48,45 +45,48 @@ def paragraph(result: Record) -> str:
 
 def show(console: Console, result: Record) -> None:
     """The tables of a result and its paragraph."""
-    for view in _TABLES[type(result)](result):
-        console.print(view)
-        console.print()
+    for view in grids(result):
+        console.print(view, "")
     if words := paragraph(result):
-        console.print(Text(_harmless(words)))
-        console.print()
+        console.print(harmless(words), "")
+
+
+def grids(result: Record) -> Iterator[Grid]:
+    """All tables of a result."""
+    yield from _TABLES[type(result)](result)
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------
 
 
-def _calibration(result: Calibration) -> Iterator[Table]:
+def _calibration(result: Calibration) -> Iterator[Grid]:
     title = f"calibration: {result.model} on {result.benchmark}, {result.source}"
     yield _figures(title, result.figures, _counts(result.missing | {"not attempted": result.not_attempted}))
     columns = (reliability.ECE, reliability.CONFIDENCE, reliability.ACCURACY, reliability.SURELY)
     yield from _groups(result.by, columns, reliability.ACCURACY)
 
 
-def _stability(result: Stability) -> Iterator[Table]:
+def _stability(result: Stability) -> Iterator[Grid]:
     title = f"stability: {result.model} on {result.benchmark}, {result.depth} answers to each question"
     yield _figures(title, result.figures, _counts(result.missing))
     columns = (stability.MEAN, stability.BEST, stability.WORST, stability.SOMETIMES)
     yield from _groups(result.by, columns, stability.MEAN)
 
 
-def _retrieval(result: RetrievalResult) -> Iterator[Table]:
+def _retrieval(result: RetrievalResult) -> Iterator[Grid]:
     title = f"retrieval: {result.model} on {result.benchmark}, {result.search}"
     yield _figures(title, result.figures, _uncertain(result))
     yield _figures("what went wrong with evidence", result.faults, "")
     yield from _changes(result.by)
 
 
-def _translation(result: TranslationResult) -> Iterator[Table]:
+def _translation(result: TranslationResult) -> Iterator[Grid]:
     title = f"{result.names[0]} and {result.names[1]}: {result.model} on {result.benchmark}"
     yield _figures(title, result.figures, _uncertain(result))
     yield from _changes(result.by)
 
 
-def _errors(result: ErrorsResult) -> Iterator[Table]:
+def _errors(result: ErrorsResult) -> Iterator[Grid]:
     title = f"errors: {result.model} on {result.benchmark}, sorted by {result.judge}"
     rows = [(name, f"{result.counts[name]:,}", *_cells(share)[:2]) for name, share in result.figures.items()]
     untyped = {f"no type ({kind})": number for kind, number in result.failures.items()}
@@ -94,7 +94,7 @@ def _errors(result: ErrorsResult) -> Iterator[Table]:
     yield _table(title, ("", "wrong answers", "share", "95% interval"), rows, more)
 
 
-def _error_table(result: ErrorTable) -> Iterator[Table]:
+def _error_table(result: ErrorTable) -> Iterator[Grid]:
     names = [f"{number}" for number, _ in enumerate(type_names(), 1)]
     rows = [
         (bar.model, *(_shown(name, bar.shares[name].value) for name in type_names()), f"{bar.wrong:,}")
@@ -104,14 +104,14 @@ def _error_table(result: ErrorTable) -> Iterator[Table]:
     yield _table("errors by model: share of each type", ("model", *names, "wrong"), rows, key)
 
 
-def _type_check(result: TypeCheck) -> Iterator[Table]:
+def _type_check(result: TypeCheck) -> Iterator[Grid]:
     figures = {"accuracy": result.accuracy, "kappa": result.kappa} | {
         f"found: {name}": share for name, share in result.recall.items() if share.n
     }
     yield _figures(f"{result.judge} beside people", figures, _counts(result.failures))
 
 
-def _locality(result: Locality) -> Iterator[Table]:
+def _locality(result: Locality) -> Iterator[Grid]:
     for one in filter(lambda profile: profile.groups, result.profiles):
         rows = [
             (local.group, *_cells(local.credit)[:1], *_cells(local.difference)[:2],
@@ -136,7 +136,7 @@ def _left(models: Sequence[str]) -> str:
     return f"\non one of them only: {', '.join(models)}" if models else ""
 
 
-_TABLES: dict[type[Record], Callable[[Any], Iterator[Table]]] = {
+_TABLES: dict[type[Record], Callable[[Any], Iterator[Grid]]] = {
     Calibration: _calibration,
     Stability: _stability,
     RetrievalResult: _retrieval,
@@ -151,12 +151,12 @@ _TABLES: dict[type[Record], Callable[[Any], Iterator[Table]]] = {
 # ---- their parts -----------------------------------------------------------------------------------------------
 
 
-def _figures(title: str, figures: Figures, more: str) -> Table:
+def _figures(title: str, figures: Figures, more: str) -> Grid:
     rows = [(name, *_cells(one, name), f"{one.n:,}", f"{one.unscored:,}") for name, one in figures.items()]
     return _table(title, ("", "value", "95% interval", "n", "unscored"), rows, more)
 
 
-def _groups(by: Mapping[str, Mapping[str, Figures]], columns: Sequence[str], counted: str) -> Iterator[Table]:
+def _groups(by: Mapping[str, Mapping[str, Figures]], columns: Sequence[str], counted: str) -> Iterator[Grid]:
     for grouping in _broken_down(by):
         rows = [
             (group, *(_shown(name, own[name].value) for name in columns), f"{own[counted].n:,}")
@@ -165,7 +165,7 @@ def _groups(by: Mapping[str, Mapping[str, Figures]], columns: Sequence[str], cou
         yield _table(f"by {grouping}", ("", *columns, "n"), rows, "")
 
 
-def _changes(by: By) -> Iterator[Table]:
+def _changes(by: By) -> Iterator[Grid]:
     for grouping in _broken_down(by):
         rows = [
             (group, *(_shown(name, one.value) for name, one in change.figures.items()),
@@ -180,11 +180,6 @@ def _broken_down(by: Mapping[str, Mapping[str, object]]) -> list[str]:
     return [grouping for grouping, groups in by.items() if len(groups) > 1][:GROUPINGS]
 
 
-def _harmless(words: str) -> str:
-    """All of a text, without signs that a terminal obeys: names of models and groups are others' words."""
-    return " ".join(map(plain, words.split()))
-
-
 def _uncertain(result: RetrievalResult | TranslationResult) -> str:
     kinds = {"declined": result.uncertain.declined, "half right": result.uncertain.ties}
     told = {f"{kind} {name}": number for kind, own in kinds.items() for name, number in own.items()}
@@ -195,15 +190,8 @@ def _counts(counts: Mapping[str, int]) -> str:
     return "; ".join(f"{what}: {number:,}" for what, number in counts.items() if number)
 
 
-def _table(title: str, columns: Sequence[str], rows: Sequence[Row], more: str) -> Table:
-    view = Table(title=Text(_harmless(title)), title_justify="left", box=None, pad_edge=False)
-    for place, name in enumerate(columns):
-        view.add_column(Text(_harmless(name)), justify="right" if place else "left", overflow="fold")
-    for row in rows:
-        view.add_row(*(Text(_harmless(cell)) for cell in row))
-    if more:
-        view.caption, view.caption_justify = Text("\n".join(map(_harmless, more.split("\n")))), "left"
-    return view
+def _table(title: str, columns: Sequence[str], rows: Sequence[Row], more: str) -> Grid:
+    return Grid(columns, [("", rows)], title, more.split("\n"))
 
 
 def _cells(one: Result, name: str | None = None) -> tuple[str, str]:
