@@ -117,7 +117,10 @@ def test_group_names(grouping: str, group: str, name: str) -> None:
 def test_headline_table() -> None:
     lines = printed(headline(made_up()), 200)
     assert lines[1] == "metric S.Acc. Kd T.Acc. n unscored"
-    assert lines[2] == f"{BEST} 0.591* [0.571, 0.611] 0.581* [0.561, 0.601] 0.678 [0.658, 0.698] 3,897 3 (2 parse, 1 missing)"
+    assert (
+        lines[2]
+        == f"{BEST} 0.591* [0.571, 0.611] 0.581* [0.561, 0.601] 0.678 [0.658, 0.698] 3,897 3 (2 parse, 1 missing)"
+    )
     assert lines[-2] == "shortcut, which never sees the instruction 0.160 [0.140, 0.180] – – 3,900 0"
     assert lines[-1] == "* significantly better than all others in the column (adjusted p < 0.05)"
 
