@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from mores.bench.benchmark import Label, Verdict
-from mores.bench.board import Board, Entry, credit_of, league_of, make_board, read_runs
+from mores.bench.board import Board, Entry, credit_of, league_of, make_board, read_runs, unjudged_of
 from mores.bench.score import BenchResult
 from mores.errors import ConfigError, InputError
 from mores.types import Failure, FailureKind, Result
@@ -47,6 +47,18 @@ def test_a_question_has_credit_when_all_its_parts_are_right() -> None:
 def test_credit_is_the_share_of_right_samples_among_those_with_a_score() -> None:
     labels = (Label.CORRECT, Label.INCORRECT, Label.CORRECT, None)
     assert credit_of(verdict("a", label, sample=i) for i, label in enumerate(labels)) == {"a": 2 / 3}
+
+
+def test_what_the_judge_failed_to_grade_has_the_credit_that_the_run_gives_it() -> None:
+    failed = Verdict(
+        item_id="b.0", unit="b", answer="said", failure=Failure(kind=FailureKind.PARSE, reason="no verdict")
+    )
+    verdicts = [verdict("a", Label.CORRECT), failed]
+    assert credit_of(verdicts) == {"a": 1.0}
+    assert credit_of(verdicts, Label.INCORRECT) == {"a": 1.0, "b": 0.0}
+    counted = result("m", 0.5, "b", judge="openai:x.1234.failed=incorrect")
+    assert unjudged_of(counted) is Label.INCORRECT
+    assert unjudged_of(result("m", 0.5, "b", judge="rule")) is None
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from mores.bench.benchmark import Label, Verdict
-from mores.bench.judge_check import PROBES, JudgeCheck, Labelled, Probe, check, write_probes
+from mores.bench.benchmark import Judging, Label, Verdict
+from mores.bench.culturall import CULTURALL
+from mores.bench.judge_check import PROBES, WANTED, JudgeCheck, Labelled, Probe, check, write_probes
+from mores.bench.msqa import JUDGE
 from mores.bench.run import Said
 from mores.errors import InputError
 from mores.io import JsonlWriter, read_records
@@ -21,30 +24,37 @@ ITEMS = [
 LABELLED = [
     Labelled(item_id="en0", answer="nearly", label=Label.CORRECT),
     Labelled(item_id="ja0", answer="no", label=Label.INCORRECT),
+    Labelled(item_id="ja1", answer="hm", label=Label.NOT_ATTEMPTED),
 ]
 BROKEN = Failure(kind=FailureKind.PARSE, reason="?")
 
 
-def judged(folder: Path, judge: object) -> JudgeCheck:
+def judged(folder: Path, judge: Callable[[Said], Label | None], judging: Judging = JUDGE) -> JudgeCheck:
     """What is said of a judge, given as a function of what was said that returns a label or None."""
     said, verdicts = folder / "said.jsonl", folder / "verdicts.jsonl"
-    write_probes(ITEMS, LABELLED, said)
+    write_probes(ITEMS, LABELLED, ITEMS, said)
     with JsonlWriter(verdicts) as writer:
         for one in read_records(said, Said):
-            label = judge(one)  # type: ignore[operator]
+            label = judge(one)
             name = one.response.item_id
             failure = None if label else BROKEN
             writer.write(Verdict(item_id=name, unit=name, sample=one.sample, label=label, failure=failure))
-    return check(ITEMS, LABELLED, verdicts, "judge", "signature")
+    return check(ITEMS, LABELLED, read_records(verdicts, Verdict), judging, "judge", "signature")
 
 
 def should(one: Said) -> Label:
-    right = PROBES[one.sample] in {Probe.RIGHT, Probe.WORDY_RIGHT} or one.response.text == "nearly"
-    return Label.CORRECT if right else Label.INCORRECT
+    probe = PROBES[one.sample]
+    if probe is Probe.LABELLED:
+        return next(row.label for row in LABELLED if row.answer == one.response.text)
+    return WANTED[probe]
+
+
+def never_not_attempted(one: Said) -> Label:
+    return Label.CORRECT if should(one) is Label.CORRECT else Label.INCORRECT
 
 
 def test_answers_are_what_they_should_be(tmp_path: Path) -> None:
-    assert write_probes(ITEMS, LABELLED, tmp_path / "s.jsonl") == 5 * len(ITEMS) + 2
+    assert write_probes(ITEMS, LABELLED, ITEMS, tmp_path / "s.jsonl") == 5 * len(ITEMS) + 3
     targets = {item.id: item.target[0] for item in ITEMS}
     for one in read_records(tmp_path / "s.jsonl", Said):
         text, right = one.response.text or "", targets[one.response.item_id]
@@ -59,27 +69,45 @@ def test_answers_are_what_they_should_be(tmp_path: Path) -> None:
 
 def test_a_judge_without_fault(tmp_path: Path) -> None:
     found = judged(tmp_path, should)
-    assert (found.agreement.value, found.agreement.n, found.kappa) == (1.0, 82, 1.0)
+    assert (found.agreement.value, found.agreement.n, found.kappa) == (1.0, 83, 1.0)
     assert set(found.probes) == {probe.value for probe in Probe}
-    assert {name: result.n for name, result in found.languages.items()} == {"en": 41, "ja": 41}
+    assert {name: result.n for name, result in found.languages.items()} == {"en": 41, "ja": 42}
     assert {name: bias.value for name, bias in found.biases.items()} == {"many words, right": 0, "many words, wrong": 0}
 
 
+def test_a_judge_that_never_says_not_attempted_fails_on_refusals(tmp_path: Path) -> None:
+    found = judged(tmp_path, never_not_attempted)
+    assert found.probes["refusal"].value == 0
+    assert found.probes["graded by people"].value == pytest.approx(2 / 3)
+    assert found.probes["wrong"].value == 1
+    assert found.grades["refusal"] == {"incorrect": 16}
+    assert found.agreement.value == pytest.approx(66 / 83)
+    # 33 are correct, 33 incorrect and 17 not attempted, which are called incorrect too
+    chance = (33 / 83) ** 2 + (33 / 83) * (50 / 83)
+    assert found.kappa == pytest.approx((66 / 83 - chance) / (1 - chance))
+
+
+def test_a_judge_that_has_no_such_label_is_not_asked_for_it(tmp_path: Path) -> None:
+    assert CULTURALL.judging is not None
+    found = judged(tmp_path, never_not_attempted, CULTURALL.judging)
+    assert (found.agreement.value, found.kappa) == (1.0, 1.0)
+
+
 def test_a_judge_that_believes_long_answers(tmp_path: Path) -> None:
-    found = judged(tmp_path, lambda one: Label.CORRECT if len(one.response.text) > 100 else should(one))
+    found = judged(tmp_path, lambda one: Label.CORRECT if len(one.response.text or "") > 100 else should(one))
     assert found.probes["wrong, in many words"].value == 0
     bias = found.biases["many words, wrong"]
     assert bias.value == 1.0
     assert bias.low is not None
     assert bias.low > 0.5
-    assert found.agreement.value == pytest.approx(66 / 82)
+    assert found.agreement.value == pytest.approx(67 / 83)
 
 
 def test_a_judge_that_fails_in_one_language(tmp_path: Path) -> None:
     found = judged(tmp_path, lambda one: None if one.response.item_id.startswith("ja") else should(one))
-    assert (found.languages["ja"].value, found.languages["ja"].unscored) == (None, 41)
+    assert (found.languages["ja"].value, found.languages["ja"].unscored) == (None, 42)
     assert found.languages["en"].value == 1.0
-    assert (found.agreement.n, found.agreement.unscored) == (41, 41)
+    assert (found.agreement.n, found.agreement.unscored) == (41, 42)
 
 
 def test_a_judge_that_never_answers(tmp_path: Path) -> None:
@@ -89,4 +117,4 @@ def test_a_judge_that_never_answers(tmp_path: Path) -> None:
 
 def test_a_grade_of_an_unknown_item_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="'other', which the benchmark has not"):
-        write_probes(ITEMS, [Labelled(item_id="other", answer="x", label=Label.CORRECT)], tmp_path / "s.jsonl")
+        write_probes(ITEMS, [Labelled(item_id="other", answer="x", label=Label.CORRECT)], ITEMS, tmp_path / "s.jsonl")

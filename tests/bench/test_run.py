@@ -166,6 +166,7 @@ class Yes:
     """A judge that is asked whether the answer is the target, and once more when it is unsure."""
 
     prompt = "12345678"
+    labels = tuple(Label)
 
     def ask(self, item: Item, answer: str) -> tuple[Message, ...] | Graded:
         if not answer:

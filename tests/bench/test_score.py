@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from mores.bench.benchmark import ACCURACY, Benchmark, Figure, Label, Verdict
 from mores.bench.choice import grade_truth
-from mores.bench.msqa.figures import FIGURES
+from mores.bench.msqa import FIGURES, JUDGE
 from mores.bench.score import BenchResult, Scores
 from mores.stats.classification import ratios
 from mores.types import Failure, FailureKind, Item, Result
@@ -63,8 +63,10 @@ def test_answers_that_the_judge_failed_to_grade_may_count_as_wrong() -> None:
         Verdict(item_id="c.0", unit="c", failure=failure),  # the model did
     ]
 
-    def result(unjudged: Label | None) -> BenchResult:
-        scores = Scores(BENCH, items, unjudged)
+    judged = replace(BENCH, grade=None, judging=JUDGE)
+
+    def result(unjudged: Label | None, bench: Benchmark = judged) -> BenchResult:
+        scores = Scores(bench, items, unjudged)
         for one in verdicts:
             scores.add(one)
         return scores.result("m", None, "s")
@@ -73,6 +75,8 @@ def test_answers_that_the_judge_failed_to_grade_may_count_as_wrong() -> None:
     assert (kept.value, kept.n, kept.unscored) == (1, 1, 2)
     assert (theirs.value, theirs.n, theirs.unscored) == (0.5, 2, 1)
     assert result(WRONG).failures == {"parse": 2}
+    ruled = result(WRONG, BENCH).figures["accuracy"]  # what a rule cannot read is no failure of a judge
+    assert (ruled.value, ruled.n, ruled.unscored) == (1, 1, 2)
 
 
 def test_measures_are_averaged_where_they_apply() -> None:

@@ -189,6 +189,18 @@ def test_what_unread_statements_could_change_is_said(mores: Run, home: Path, dat
     assert f"{low}–100.0% whatever the unscored are" in " ".join(board.split())
 
 
+def test_an_unread_letter_is_no_failure_of_a_judge(mores: Run, home: Path, data: Path) -> None:
+    first, *rest = items("culturalbench-easy", data)
+    model = play(home, [first, *rest], lambda item: "hm" if item.id == first.id else oracle(item))
+    way = ("--data", "data", "--model", model, "--judge-failures", "incorrect", "--json")
+    done = mores("bench", "culturalbench-easy", *way)
+    assert done.returncode == 0, done.stderr
+    found = result(done.stdout)
+    overall = found.figures["accuracy"]
+    assert (overall.value, overall.n, overall.unscored) == (1.0, len(rest), 1)
+    assert "failed=" not in found.signature
+
+
 @pytest.mark.usefixtures("statements")
 def test_a_limit_takes_whole_questions_from_all_over(mores: Run, home: Path) -> None:
     model = script(home / "false.jsonl", [("", "False")])
@@ -227,7 +239,7 @@ def test_a_second_run_needs_no_model(mores: Run, home: Path, data: Path) -> None
 def test_a_judge_grades_culturall(mores: Run, home: Path, data: Path) -> None:
     questions = items("culturall", data)
     model = play(home, questions, oracle)
-    judge = script(home / "judge.jsonl", [("Model prediction: One", "0"), ("Model prediction: 12", "well"), ("", "1")])
+    judge = script(home / "judge.jsonl", [("\nOne", "0"), ("\n12\n", "well"), ("", "1")])
     done = mores("bench", "culturall", "--data", "data", "--model", model, "--judge", judge, "--json")
     assert done.returncode == 0, done.stderr
     found = result(done.stdout)
@@ -285,7 +297,7 @@ def test_topics_need_a_list(mores: Run, data: Path) -> None:  # noqa: ARG001 - t
 
 def test_judge_failures_may_count_as_msqas_authors_count_them(mores: Run, home: Path, data: Path) -> None:
     model = play(home, items("culturall", data), oracle)
-    judge = script(home / "judge.jsonl", [("Model prediction: 12", "well"), ("", "1")])
+    judge = script(home / "judge.jsonl", [("\n12\n", "well"), ("", "1")])
     arguments = ("bench", "culturall", "--data", "data", "--model", model, "--judge", judge, "--json")
     done = mores(*arguments, "--judge-failures", "incorrect")
     assert done.returncode == 0, done.stderr
@@ -302,7 +314,7 @@ def test_a_search_shows_the_model_what_it_finds(mores: Run, home: Path, data: Pa
     (home / "facts.jsonl").write_text("".join(json.dumps(fact) + "\n" for fact in facts))
     rows = [(f"zorbium {one.id}", "known") for one in questions[:2]]
     model = script(home / "model.jsonl", [*rows, ("", "unknown")])
-    judge = script(home / "judge.jsonl", [("Model prediction: known", "1"), ("", "0")])
+    judge = script(home / "judge.jsonl", [("\nknown", "1"), ("", "0")])
     arguments = ("bench", "culturall", "--data", "data", "--model", model, "--judge", judge, "--json")
     plain = mores(*arguments)
     assert result(plain.stdout).figures["accuracy"].value == 0.0

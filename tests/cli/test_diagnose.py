@@ -85,7 +85,7 @@ def sure(right: bool, confidence: int) -> str:
 
 def grader(home: Path, *more: tuple[str, str]) -> str:
     """A judge of scenes: what names the right squash is right, and what it is told besides."""
-    rows = [(f"Model prediction: {word}", "1") for word in ("Zapallo", "Squash")]
+    rows = [(f"\n{word}", "1") for word in ("Zapallo", "Squash")]
     return script(home / "judge.jsonl", [*more, *rows, ("Model prediction", "0")])
 
 
@@ -160,7 +160,7 @@ def test_missing_confidences_and_refusals_are_counted_and_shown(mores: Run, home
         return f"Answer: {'Zapallo' if n < 20 else '' if n < 24 else 'Calabaza'}\nConfidence: 80"
 
     model = script(home / "model.jsonl", ((f"escena{n:02d}", say(n)) for n in range(SCENES)))
-    judge = grader(home, ("Model prediction: Zapallo\n", "1"))
+    judge = grader(home, ("\nZapallo\n", "1"))
     arguments = ("diagnose", "calibration", "culturall", "--data", "data", "--model", model, "--judge", judge)
     done = mores(*arguments)
     assert done.returncode == 0, done.stderr

@@ -73,6 +73,8 @@ class Judging(Protocol):
 
     prompt: str
     """A hash of the prompts."""
+    labels: tuple[Label, ...]
+    """What it can call an answer."""
 
     def ask(self, item: Item, answer: str) -> tuple[Message, ...] | Graded:
         """What the judge is asked; a grade where there is no need to ask, for example of an empty answer."""

@@ -16,7 +16,7 @@ from statistics import fmean
 
 import numpy as np
 
-from mores.bench.benchmark import Verdict
+from mores.bench.benchmark import Label, Verdict
 from mores.bench.folder import RunFolder, find_runs
 from mores.bench.score import BenchResult, tally
 from mores.errors import ConfigError
@@ -130,6 +130,12 @@ def variant_of(result: BenchResult) -> str | None:
     return variant or None
 
 
+def unjudged_of(result: BenchResult) -> Label | None:
+    """What an answer counts as that the judge failed to grade, where the run counts it."""
+    _, _, label = read_signature(result.signature).get("judge", "").rpartition(".failed=")
+    return Label(label) if label in set(Label) else None
+
+
 # ---- reading ---------------------------------------------------------------------------------------------------
 
 
@@ -144,7 +150,7 @@ def read_runs(folders: Iterable[Path]) -> list[Entry]:
 
 def _read(run: RunFolder) -> Entry:
     verdicts, result = run.verdicts(), run.result()
-    credit = measure_of(verdicts, _headline(result)) if result.measured else credit_of(verdicts)
+    credit = measure_of(verdicts, _headline(result)) if result.measured else credit_of(verdicts, unjudged_of(result))
     return Entry(str(run.path), result, credit)
 
 
@@ -152,9 +158,9 @@ def _headline(result: BenchResult) -> str:
     return next(iter(result.figures), "")
 
 
-def credit_of(verdicts: Iterable[Verdict]) -> dict[str, float]:
+def credit_of(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> dict[str, float]:
     """The share of right answers to each question that has a score."""
-    return {unit: right / graded for unit, (right, graded) in tally(verdicts).items()}
+    return {unit: right / graded for unit, (right, graded) in tally(verdicts, unjudged).items()}
 
 
 def measure_of(verdicts: Iterable[Verdict], name: str) -> dict[str, float]:

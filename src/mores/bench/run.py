@@ -110,7 +110,7 @@ class Run:
             "decoding": f"t{self.temperature},max{self._max_tokens},seed{self.seed},n{self.samples}"
             + (",logprob" if self.by_logprob else ""),
             **({"search": self.retrieval.signature} if self.retrieval else {}),
-            "judge": (" + ".join(judges) or "rule") + (f".failed={self.unjudged}" if self.unjudged else ""),
+            "judge": (" + ".join(judges) or "rule") + (f".failed={self.unjudged}" if self.unjudged and judges else ""),
         }
         return sign(fields)
 

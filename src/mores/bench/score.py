@@ -49,8 +49,11 @@ class Scores:
     """Adds up verdicts, which come question by question and sample by sample, with the parts of each together."""
 
     def __init__(self, benchmark: Benchmark, items: Sequence[Item], unjudged: Label | None = None) -> None:
-        """`unjudged` is what an answer counts as that the judge failed to grade; None for nothing."""
-        self.benchmark, self.items, self.unjudged = benchmark, items, unjudged
+        """`unjudged` is what an answer counts as that the judge failed to grade; None for nothing.
+
+        A rule that cannot read an answer is no judge.
+        """
+        self.benchmark, self.items, self.unjudged = benchmark, items, unjudged if benchmark.judging else None
         self._parts = Counter(benchmark.unit(item) for item in items)
         self._counts: dict[str, list[int]] = {unit: [0] * len(LABELS) for unit in self._parts}
         self._unscored: Counter[str] = Counter()
@@ -71,8 +74,8 @@ class Scores:
         self._samples = max(self._samples, verdict.sample + 1)
         if verdict.failure:
             self._failures[verdict.failure.kind.value] += 1
-            if verdict.answer is not None and self.unjudged:
-                verdict = verdict.model_copy(update={"label": self.unjudged})
+            if label := label_of(verdict, self.unjudged):
+                verdict = verdict.model_copy(update={"label": label})
         self._rows[verdict.unit][LABELS.index(verdict.label) if verdict.label else -1] += 1
         self._choose(verdict)
         self._measure(verdict)
@@ -170,11 +173,16 @@ class Scores:
         return _result("rows", figure, counts, int(counts.sum()), unscored).model_copy(update={"bounds": bounds})
 
 
-def tally(verdicts: Iterable[Verdict]) -> dict[str, tuple[int, int]]:
+def label_of(verdict: Verdict, unjudged: Label | None) -> Label | None:
+    """The label of an answer; `unjudged` where there is an answer, but no grade of it."""
+    return unjudged if verdict.label is None and verdict.answer is not None and unjudged else verdict.label
+
+
+def tally(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> dict[str, tuple[int, int]]:
     """How many answers to each question are right, and how many have a grade; the parts of a question come together."""
     found: dict[str, tuple[int, int]] = {}
     for (unit, _), parts in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
-        label = together([part.label for part in parts])
+        label = together([label_of(part, unjudged) for part in parts])
         if label is not None:
             right, graded = found.get(unit, (0, 0))
             found[unit] = right + (label is Label.CORRECT), graded + 1

@@ -28,7 +28,7 @@ def read_items(one: Benchmark, data: Path | None, limit: int | None) -> list[Ite
         )
     if not items:
         raise InputError(f"{folder}: there is no item in it; expected {one.files}")
-    return items if limit is None else _some(one, items, limit)
+    return items if limit is None else spread(one, items, limit)
 
 
 def _distinct(items: Iterable[Item], on_bad: Callable[[InputError], None]) -> Iterator[Item]:
@@ -41,7 +41,7 @@ def _distinct(items: Iterable[Item], on_bad: Callable[[InputError], None]) -> It
         seen.add(item.id)
 
 
-def _some(one: Benchmark, items: list[Item], limit: int) -> list[Item]:
+def spread(one: Benchmark, items: list[Item], limit: int) -> list[Item]:
     """So many whole questions, at equal distances."""
     units = [list(parts) for _, parts in groupby(items, one.unit)]
     step = max(1.0, len(units) / limit)

@@ -11,16 +11,18 @@ import click
 from rich.console import Console
 
 from mores.bench import benchmark
+from mores.bench.benchmark import Verdict
+from mores.bench.folder import RESPONSES, VERDICTS
 from mores.bench.judge_check import JudgeCheck, Labelled, check, write_probes
 from mores.bench.run import Run
 from mores.cli import options
 from mores.cli.bench_tables import cell, show
-from mores.cli.items import read_items
+from mores.cli.items import read_items, spread
 from mores.cli.progress import stage
 from mores.engine.cost import price_of
 from mores.engine.store import opened
 from mores.errors import ConfigError, ModelError
-from mores.io import read_records
+from mores.io import read_records, write_text
 from mores.report.terminal import Grid, harmless
 
 
@@ -43,33 +45,43 @@ from mores.report.terminal import Grid, harmless
     show_default=True,
     help="Most questions, spread evenly over the dataset.",
 )
+@click.option(
+    "--out",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="Folder for the answers, what the judge says of each, and the result  [default: they are not kept].",
+)
 @click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
 @options.model_options
-def judge_check(
-    name: str, data: Path | None, pairs: Path | None, limit: int, price: str | None, as_json: bool, **given: Any
-) -> None:
-    """Test the judge --model on answers to BENCHMARK whose grade is known: right and wrong ones, in few words and in
+def judge_check(name: str, data: Path | None, pairs: Path | None, limit: int, **given: Any) -> None:
+    """Test the judge --model on answers to BENCHMARK whose grade is known: correct and wrong ones, in few words and in
     many, and refusals.
     """  # fmt: skip
-    one = benchmark(name)
+    one, out, price, as_json = benchmark(name), given.pop("out"), given.pop("price"), given.pop("as_json")
     if one.judging is None:
         raise ConfigError(f"{name} is graded by rule; give a benchmark that has a judge")
-    items, labelled = read_items(one, data, limit), list(read_records(pairs, Labelled)) if pairs else []
+    known, labelled = read_items(one, data, None), list(read_records(pairs, Labelled)) if pairs else []
+    items, graded = spread(one, known, limit), {row.item_id for row in labelled}
+    asked = [*items, *(item for item in known if item.id in graded - {item.id for item in items})]
     how = options.served(given)
     with ExitStack() as stack:
         stack.enter_context(options.run_of(how))
-        folder = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mores-")))
+        folder = out or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mores-")))
+        folder.mkdir(parents=True, exist_ok=True)
         store = stack.enter_context(opened(how.store))
-        job = Run(one, items, how.judge_model, how.judge_model, store=store, limits=how.limits, fresh=how.fresh)
-        said, verdicts = folder / "responses.jsonl", folder / "verdicts.jsonl"
-        count = write_probes(items, labelled, said)
-        stage(f"{name}: grading", count, price_of(how.judge_model.name, price), lambda c: job.grade(said, verdicts, c))
-        found = check(items, labelled, verdicts, how.judge_model.name, job.signature())
+        job = Run(one, asked, how.judge_model, how.judge_model, store=store, limits=how.limits, fresh=how.fresh)
+        said, path = folder / RESPONSES, folder / VERDICTS
+        count = write_probes(items, labelled, known, said)
+        stage(f"{name}: grading", count, price_of(how.judge_model.name, price), lambda c: job.grade(said, path, c))
+        verdicts = read_records(path, Verdict)
+        found = check(asked, labelled, verdicts, one.judging, how.judge_model.name, job.signature())
+        write_text(folder / "judge-check.json", found.model_dump_json(indent=1) + "\n")
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
         _show(found)
+    if out:
+        click.echo(f"wrote {out}", err=True)
     if not found.agreement.n:
         raise ModelError(f"{found.judge} gave no grade at all")
 
@@ -85,12 +97,16 @@ def _show(found: JudgeCheck) -> None:
         if rows
     ]
     notes = [
+        f"{name}: called " + ", ".join(f"{grade.replace('_', ' ')} {count:,}" for grade, count in grades.items())
+        for name, grades in found.grades.items()
+    ]
+    notes += [
         f"{name}: called correct {bias.value:+.1%} more often ({bias.low:+.1%} to {bias.high:+.1%})"
         for name, bias in found.biases.items()
     ]
     console = Console(highlight=False, markup=False)
-    console.print(Grid(("answers", "graded as they should be", "n", "unscored"), sections, "", notes), "")
+    console.print(Grid(("answers", "called what they are", "n", "unscored"), sections, "", notes), "")
     kappa = "" if found.kappa is None else f", Cohen's κ {found.kappa:.3f}"
     agreement = found.agreement
-    line = f"{found.judge} grades {show(agreement)} of {agreement.n:,} answers as it should{kappa}"
+    line = f"{found.judge} calls {show(agreement)} of {agreement.n:,} answers what they are{kappa}"
     console.print(harmless(line), soft_wrap=True)

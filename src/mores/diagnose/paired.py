@@ -17,9 +17,9 @@ from pydantic import Field
 
 from mores.bench import benchmark
 from mores.bench.benchmark import LABELS, Benchmark, Label, Verdict
-from mores.bench.board import variant_of
+from mores.bench.board import unjudged_of, variant_of
 from mores.bench.folder import RESULT, RunFolder
-from mores.bench.score import BenchResult, together
+from mores.bench.score import BenchResult, label_of, together
 from mores.errors import ConfigError, InputError
 from mores.models.written import without_thoughts
 from mores.signature import read_signature
@@ -50,8 +50,7 @@ class Opened:
     @property
     def unjudged(self) -> Label | None:
         """What an answer counts as that the judge failed to grade, where the run counts it."""
-        _, _, label = self.fields.get("judge", "").rpartition(".failed=")
-        return Label(label) if label in set(Label) else None
+        return unjudged_of(self.result)
 
     def question(self, item: Item) -> str:
         """What was asked, without the words around it where the data tell them apart."""
@@ -159,17 +158,13 @@ def _collect(
     found: dict[str, _Answers] = defaultdict(_Answers)
     for (unit, _), group in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
         own, answers = list(group), found[unit]
-        label = together([_label(verdict, unjudged) for verdict in own])
+        label = together([label_of(verdict, unjudged) for verdict in own])
         answers.failure = answers.failure or next((one.failure for one in own if one.failure), None)
         if label is not None:
             right = label is Label.CORRECT
             answers.right, answers.graded = answers.right + right, answers.graded + 1
             answers.first.setdefault(right, (label, _joined(own), _short(own, parts.get(unit, ()))))
     return found
-
-
-def _label(verdict: Verdict, unjudged: Label | None) -> Label | None:
-    return unjudged if verdict.label is None and verdict.answer is not None and unjudged else verdict.label
 
 
 def _joined(verdicts: Sequence[Verdict]) -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from itertools import chain
 from pathlib import Path
@@ -13,9 +14,10 @@ from mores.culture import language, region
 from mores.errors import InputError
 from mores.factory.sources.files import find, read
 from mores.factory.sources.rows import Row, collect, digest
+from mores.metric.prompt import defuse, fence_mark
 from mores.models.base import Message
 from mores.models.written import without_thoughts
-from mores.types import Failure, FailureKind, Item
+from mores.types import Failure, FailureKind, Item, Sample
 
 ENGLISH = "english"
 SETTINGS = 15
@@ -87,34 +89,43 @@ def _query(item: Item) -> str:
     return f"{native['scenario']} {native['question']}"
 
 
+_GRADE = re.compile(r"[\s*_`\"'(\[]*([01])[\s*_`\"')\].]*")
+"""1 or 0 alone; marks around it, as in **1** or "1.", say nothing more."""
+
+
 class Judge:
     """The prompt of Figure 12; the answer is 1 or 0, and anything else is no grade."""
 
+    labels: tuple[Label, ...] = (Label.CORRECT, Label.INCORRECT)
+
     def __init__(self) -> None:
-        self._template = prompt("culturall", "judge")
-        self.prompt = hash_of(self._template)
+        self._fence, self._template = prompt("culturall", "fence"), prompt("culturall", "judge")
+        self.prompt = hash_of(self._fence, self._template)
 
     def ask(self, item: Item, answer: str) -> tuple[Message, ...] | Graded:
         prediction = without_thoughts(answer)
         if not prediction:
             return Graded(label=Label.NOT_ATTEMPTED, reason="there is no answer in it")
         version = item.metadata["versions"][item.metadata.get("variant", "")]
-        return (Message("user", fill(self._template, **version, prediction=prediction)),)
+        mark = fence_mark(Sample(id=item.id, instruction="\n".join(version.values()), text=prediction))
+        fenced = f"<<<{mark}\n{defuse(prediction)}\n{mark}>>>"
+        asked = fill(self._template, **version, prediction=fenced)
+        return Message("system", self._fence), Message("user", asked)
 
     def ask_again(self, item: Item, answer: str, said: str) -> None:
         """There is no second question."""
 
     def read(self, item: Item, answer: str, said: str, again: bool) -> Graded | Failure:  # noqa: ARG002 - the protocol
-        label = {"1": Label.CORRECT, "0": Label.INCORRECT}.get(said.strip())
-        if label is None:
-            return Failure(kind=FailureKind.PARSE, reason=f"the judge said {said[:80]!r}; expected 1 or 0")
-        return Graded(label=label, read=said.strip())
+        spoken = without_thoughts(said)
+        if (match := _GRADE.fullmatch(spoken)) is None:
+            return Failure(kind=FailureKind.PARSE, reason=f"the judge said {spoken[:80]!r}; expected 1 or 0 alone")
+        return Graded(label=Label.CORRECT if match[1] == "1" else Label.INCORRECT, read=match[1])
 
 
 CULTURALL = Benchmark(
     name="culturall",
     title="CulturALL: questions in real situations, in 14 languages",
-    version="1",
+    version="2",
     licence="research use",
     homepage="https://github.com/AIDC-AI/Marco-LLM",
     files="annotated_data.xlsx (or .csv, .jsonl, .parquet with its columns)",

@@ -28,6 +28,8 @@ _JOINER = "\u2060"
 class ShortAnswerJudge:
     """Asks a model for a verdict, once or twice, and reads nothing but a verdict."""
 
+    labels = tuple(Label)
+
     def __init__(self) -> None:
         self.prompt = hash_of(*(prompt("msqa", name) for name in ("judge", "correct", "attempted")))
 

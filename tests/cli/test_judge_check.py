@@ -1,0 +1,61 @@
+"""`mores judge-check`, through the real command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import mores.bench
+from mores.bench.benchmark import Verdict
+from mores.bench.judge_check import REFUSE, JudgeCheck
+from mores.io import read_records
+from tests.cli.conftest import Run
+
+
+@pytest.fixture
+def data(home: Path) -> Path:
+    (home / "data").mkdir()
+    for name in ("msqa", "culturall"):
+        (home / "data" / name).symlink_to(Path(mores.bench.__file__).parent / name / "sample")
+    return home / "data"
+
+
+@pytest.fixture
+def judge(home: Path) -> str:
+    """Calls everything wrong, and never not attempted."""
+    rows = [("VERDICT: NOT_ATTEMPTED", "It is wrong.\nVERDICT: INCORRECT"), ("", "It is not.\nVERDICT: NOT_CORRECT")]
+    text = "".join(json.dumps({"contains": part, "answer": said}) + "\n" for part, said in rows)
+    (home / "judge.jsonl").write_text(text)
+    return "fake:judge.jsonl"
+
+
+@pytest.mark.usefixtures("data")
+def test_a_judge_that_never_says_not_attempted(mores: Run, home: Path, judge: str) -> None:
+    done = mores("judge-check", "msqa", "--data", "data", "--model", judge, "--out", "checked", "--json")
+    assert done.returncode == 0, done.stderr
+    found = JudgeCheck.model_validate_json(done.stdout)
+    values = {name: result.value for name, result in found.probes.items()}
+    assert values == {"right": 0, "right, in many words": 0, "wrong": 1, "wrong, in many words": 1, "refusal": 0}
+    assert found.grades["refusal"] == {"incorrect": found.probes["refusal"].n}
+    assert JudgeCheck.model_validate_json((home / "checked" / "judge-check.json").read_bytes()) == found
+    kept = list(read_records(home / "checked" / "verdicts.jsonl", Verdict))
+    assert len(kept) == found.agreement.n
+    assert REFUSE in {one.answer for one in kept}
+    shown = mores("judge-check", "msqa", "--data", "data", "--model", judge).stdout
+    assert "refusal: called incorrect" in shown
+
+
+@pytest.mark.usefixtures("data")
+def test_people_may_have_graded_answers_to_any_item(mores: Run, home: Path, judge: str) -> None:
+    """Also to those that the limit leaves out."""
+    first, *_, last = map(json.loads, (home / "data" / "msqa" / "msqa.jsonl").read_text("utf-8").splitlines())
+    rows = [(first["id"], "wrong", "incorrect"), (last["id"], "no idea", "not_attempted")]
+    text = "".join(json.dumps({"item_id": i, "answer": a, "label": label}) + "\n" for i, a, label in rows)
+    (home / "pairs.jsonl").write_text(text)
+    way = ("--model", judge, "--limit", "1", "--pairs", "pairs.jsonl", "--json")
+    done = mores("judge-check", "msqa", "--data", "data", *way)
+    assert done.returncode == 0, done.stderr
+    people = JudgeCheck.model_validate_json(done.stdout).probes["graded by people"]
+    assert (people.value, people.n) == (0.5, 2)
