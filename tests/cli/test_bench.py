@@ -350,7 +350,7 @@ def test_culturall_in_english(mores: Run, home: Path, data: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = result(done.stdout)
     assert found.figures["accuracy"].value == 1.0
-    assert "task:culturall.1.english|" in found.signature
+    assert "task:culturall.2.english|" in found.signature
     assert (home / "bench" / "culturall.english" / "fake_model.jsonl" / "result.json").is_file()
     asked = (home / "data" / "culturall" / "annotated_data.jsonl").read_text("utf-8")
     plain = [{k: v for k, v in json.loads(row).items() if not k.startswith("english_")} for row in asked.splitlines()]

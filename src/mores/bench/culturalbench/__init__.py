@@ -153,6 +153,7 @@ HARD = replace(
     EASY,
     name="culturalbench-hard",
     title="CulturalBench-Hard: four statements, all of which must be judged right",
+    version="2",
     files="CulturalBench-Hard.csv or hard_true_false.json",
     read=_hard,
     grade=grade_truth,
