@@ -3,6 +3,7 @@
 MoresError
 ├── InputError      a file, a row or a value that the user gave is wrong
 ├── ConfigError     an option, a model name or an installation is wrong
+├── GateError       a result is not as good as it was asked to be
 ├── StoreError      answers cannot be kept (full disk, locked or damaged file)
 └── ModelError      the model or its server cannot go on: the run stops
     ├── Transient   it may work later: the engine tries again
@@ -22,6 +23,10 @@ class InputError(MoresError):
 
 class ConfigError(MoresError):
     """An option, a model name or an installation is wrong."""
+
+
+class GateError(MoresError):
+    """A result is not as good as it was asked to be."""
 
 
 class StoreError(MoresError):

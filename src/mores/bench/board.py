@@ -249,6 +249,14 @@ def _compare(one: Entry, other: Entry) -> tuple[float, float, int] | None:
     return (test.difference, test.p_value, len(shared)) if test else None
 
 
+def compare_runs(run: Entry, other: Entry) -> Gap | None:
+    """A run against another of the same benchmark; None where no question has a score in both."""
+    if note := next(filter(None, (_differing(run.league, field, (run, other)) for field in SAME)), ""):
+        raise ConfigError(f"{note}; run them alike")
+    test = _compare(run, other)
+    return test and Gap(against=other.folder, difference=test[0], p=test[1], adjusted=test[1], n=test[2])
+
+
 # ---- ranks -----------------------------------------------------------------------------------------------------
 
 

@@ -10,7 +10,7 @@ from io import TextIOWrapper
 import click
 
 from mores import __version__
-from mores.errors import ConfigError, MoresError
+from mores.errors import ConfigError, GateError, MoresError
 
 COMMANDS = {
     "score": "Find the cultural errors in texts.",
@@ -58,7 +58,7 @@ def mores() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line: exit code 2 for wrong usage, 1 for a failure, and a message that says the fix."""
+    """Run the command line: exit code 1 for a failure, 2 for wrong usage, 3 for a gate that failed (docs/ci.md)."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a console that cannot show a script still shows the rest
@@ -71,6 +71,9 @@ def main(arguments: list[str] | None = None) -> None:
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
         code = 1
+    except GateError as exc:
+        click.echo(f"gate failed: {exc}", err=True)
+        code = 3
     except MoresError as exc:
         click.echo(f"error: {exc}", err=True)
         code = 2 if isinstance(exc, ConfigError) else 1

@@ -26,6 +26,7 @@ from mores.cli import options
 from mores.cli.appraise import Setup, counting_of, facts_of, long_options, open_evaluation, run_stages, write_results
 from mores.cli.appraise import say_cost as say_cost_of_judging
 from mores.cli.bench_tables import show_list, show_results
+from mores.cli.gate import bench_gate, bench_gate_options
 from mores.cli.items import read_items
 from mores.cli.progress import stage
 from mores.engine import Counts, Job, Store
@@ -112,6 +113,7 @@ def search_options(function: F) -> F:
     show_default=True,
     help="What an answer counts as that the judge fails to grade; MSQA's authors count it as incorrect.",
 )
+@bench_gate_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
 @options.model_options
 def bench(names: tuple[str, ...], **given: Any) -> None:
@@ -124,7 +126,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         return
     chosen = [benchmark(name) for name in dict.fromkeys(names)]
     check(chosen, given["judges"], given["variant"], given["by_logprob"], given["shuffle"])
-    out, as_json = given.pop("out"), given.pop("as_json")
+    out, as_json, gate = given.pop("out"), given.pop("as_json"), bench_gate(given, [one.name for one in chosen])
     with ExitStack() as stack:
         session = open_session(stack, given)
         made = [session.run(one, out) for one in chosen]
@@ -138,6 +140,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         show_results(found)
     if empty := [result.benchmark for result in found if not next(iter(result.figures.values())).n]:
         raise ModelError(f"{empty[0]}: no answer could be graded; the reasons stand in verdicts.jsonl")
+    gate.check([one.folder for one in made])
 
 
 class Made(NamedTuple):

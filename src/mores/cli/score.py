@@ -16,6 +16,7 @@ import click
 from rich.console import Console
 
 from mores.cli import options
+from mores.cli.gate import TextGate, score_gate_options
 from mores.cli.progress import Bar, stage
 from mores.engine import Counts
 from mores.engine.cost import Price, price_of
@@ -97,6 +98,7 @@ class _Lookup:
 @click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, instead of stopping.")
 @click.option("--dry-run", is_flag=True, help="Show what the run would send and cost, and stop.")
 @click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
+@score_gate_options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON instead of the table.")
 @options.metric_options
 def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_json: bool, **given: Any) -> None:
@@ -109,6 +111,7 @@ def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_jso
     """  # fmt: skip
     out, html, price = given.pop("out"), given.pop("html"), given.pop("price")
     evidence, passages = given.pop("evidence"), given.pop("passages")
+    gate = TextGate(*(given.pop(name) for name in ("fail_on", "fail_under", "max_unjudged")))
     lookup = _Lookup(search_or_corpus(evidence), passages) if evidence else None
     metric = options.metric(given)
     rates = price_of(metric.judge_model.name, price)
@@ -127,6 +130,7 @@ def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_jso
         summary = _show(metric, source, kept, html, target, as_json)
     if not summary.judged:
         raise ModelError("no text could be judged; the reasons stand in the output")
+    gate.check(summary, source.bad)
 
 
 def _check_places(texts: str, target: str, html: str | None) -> None:

@@ -1,0 +1,117 @@
+"""Gates for continuous integration: which exit code a command ends with."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Run
+from tests.cli.test_diagnose import play, write_stories
+
+CLEAN = '{"errors": [], "explanation": ""}'
+
+
+def report(severity: str) -> str:
+    error = {"side": "text", "quote": "bad", "severity": severity, "type": "t", "explanation": "e"}
+    return json.dumps({"errors": [error], "explanation": ""})
+
+
+@pytest.fixture
+def judge(home: Path) -> str:
+    """Ten texts: seven are fine, two have a minor error, and of one the judge makes no sense."""
+    rows = [{"id": str(i), "text": f"text{i} bad"} for i in range(10)]
+    (home / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    answers = [("text0", report("minor")), ("text1", report("minor")), ("text2", "nonsense"), ("", CLEAN)]
+    (home / "j.jsonl").write_text(
+        "".join(json.dumps({"contains": text, "answer": said}) + "\n" for text, said in answers)
+    )
+    return "fake:j.jsonl"
+
+
+@pytest.mark.parametrize(
+    ("options", "code", "words"),
+    [
+        ((), 0, ""),
+        (("--fail-on", "major"), 0, ""),
+        (("--fail-on", "minor"), 3, "2 minor errors"),
+        (("--fail-under", "-1"), 0, ""),
+        (("--fail-under", "1"), 3, "is below 1"),
+        (("--max-unjudged", "1"), 0, ""),
+        (("--max-unjudged", "10%"), 0, ""),
+        (("--max-unjudged", "0.1"), 0, ""),
+        (("--max-unjudged", "0"), 3, "1 of 10 texts could not be judged; at most 0 may be"),
+        (("--max-unjudged", "9.9%"), 3, "at most 9.9% may be"),
+        (("--fail-on", "minor", "--max-unjudged", "0"), 3, "2 minor errors; 1 of 10 texts"),
+        (("--max-unjudged", "some"), 2, "'some' is no share"),
+        (("--max-unjudged", "120%"), 2, "'120%' is no share"),
+    ],
+)
+def test_texts(mores: Run, judge: str, options: tuple[str, ...], code: int, words: str) -> None:
+    done = mores("score", "t.jsonl", "--model", judge, *options)
+    assert done.returncode == code, done.stderr
+    assert words in done.stderr
+    assert ("gate failed" in done.stderr) == (code == 3)
+
+
+def test_bad_rows_that_were_left_out_are_not_judged(mores: Run, home: Path, judge: str) -> None:
+    with (home / "t.jsonl").open("a") as file:
+        file.write('{"no text": 1}\n')
+    done = mores("score", "t.jsonl", "--model", judge, "--skip-bad", "--max-unjudged", "1")
+    assert done.returncode == 3
+    assert "2 of 11 texts could not be judged" in done.stderr
+
+
+@pytest.mark.usefixtures("judge")
+def test_no_gate_passes_when_nothing_was_judged(mores: Run) -> None:
+    done = mores("score", "t.jsonl", "--model", "fake:broken", "--fail-on", "major", "--max-unjudged", "100%")
+    assert done.returncode == 1
+    assert "no text could be judged" in done.stderr
+
+
+def bench(mores: Run, home: Path, right: int, name: str, *options: str) -> tuple[int, str]:
+    """A run of a hundred stories of which so many are answered right, and every tenth not at all."""
+    said = play(home, lambda n: "nonsense" if n % 10 == 0 else "yes" if n < right else "no", name=name)
+    done = mores("bench", "normad", "--data", "data", "--model", said, "--out", name, *options)
+    return done.returncode, done.stderr
+
+
+def test_benchmarks(mores: Run, home: Path) -> None:
+    write_stories(home)
+    assert bench(mores, home, 80, "old")[0] == 0
+    assert bench(mores, home, 80, "old", "--fail-under", "80%", "--max-unjudged", "10")[0] == 0
+    code, said = bench(mores, home, 80, "old", "--fail-under", "0.81", "--max-unjudged", "9%")
+    assert code == 3
+    assert "normad: accuracy 80.0% is below 81.0%" in said
+    assert "10 of 100 answers of normad could not be judged; at most 9% may be" in said
+    assert bench(mores, home, 80, "old", "--fail-under", "80")[0] == 2
+    assert bench(mores, home, 0, "none", "--baseline", "nowhere")[0] == 2
+
+
+@pytest.mark.parametrize(("right", "code"), [(95, 0), (80, 0), (78, 0), (60, 3)])
+def test_a_run_that_is_significantly_worse_than_its_baseline_fails(
+    mores: Run, home: Path, right: int, code: int
+) -> None:
+    write_stories(home)
+    bench(mores, home, 80, "old")
+    found, said = bench(mores, home, right, "new", "--baseline", "old/normad")
+    assert found == code, said
+    assert ("normad: significantly worse than old/normad/fake_old.jsonl: -20.0 points on 90 questions" in said) == (
+        code == 3
+    )
+
+
+def test_a_baseline_is_read_before_the_run_takes_its_place(mores: Run, home: Path) -> None:
+    write_stories(home)
+    bench(mores, home, 90, "same")
+    code, said = bench(mores, home, 30, "same", "--baseline", "same", "--fresh")
+    assert code == 3, said
+
+
+def test_a_baseline_of_another_benchmark_is_refused(mores: Run, home: Path) -> None:
+    write_stories(home)
+    bench(mores, home, 80, "old", "--variant", "rule")
+    code, said = bench(mores, home, 80, "new", "--baseline", "old")
+    assert code == 2
+    assert "no run that asks in the same way of normad in it" in said
