@@ -40,15 +40,25 @@ class ModelError(MoresError):
 class Transient(ModelError):  # noqa: N818 - reads as what it is: `except Transient`
     """A call that may work later.
 
-    `overload` tells a server that asks for fewer calls (429, 503) from one that merely failed;
-    `retry_after` is the wait in seconds that it asked for.
+    `overload` tells a server that asks for fewer calls (429, 503) from one that merely failed, `down` one that cannot
+    be reached; `retry_after` is the wait in seconds that it asked for.
     """
 
-    def __init__(self, message: str, *, overload: bool = False, retry_after: float | None = None) -> None:
+    def __init__(
+        self, message: str, *, overload: bool = False, down: bool = False, retry_after: float | None = None
+    ) -> None:
         super().__init__(message)
         self.overload = overload
+        self.down = down
         self.retry_after = retry_after
 
 
 class Rejected(ModelError):  # noqa: N818
-    """A request that can never work, for example one that is too long for the model."""
+    """A request that can never work, for example one that is too long for the model.
+
+    `final` says that a server refused it, which is kept like an answer.
+    """
+
+    def __init__(self, message: str, *, final: bool = False) -> None:
+        super().__init__(message)
+        self.final = final

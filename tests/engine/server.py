@@ -39,6 +39,7 @@ class Server:
         key: str | None = None,
         logprobs: bool = True,
         seed: int = 0,
+        port: int = 0,
     ) -> None:
         self.faults, self.answer, self.latency, self.key, self.logprobs = faults or {}, answer, latency, key, logprobs
         self.asked: list[str] = []
@@ -47,20 +48,32 @@ class Server:
         """How often each prompt was answered properly."""
         self.bodies: list[dict[str, Any]] = []
         self.active = self.most_active = 0
+        self.port = port
+        self.models_status = 200
+        """What the list of models is answered with."""
         self._random = random.Random(seed)
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
 
     def __enter__(self) -> Self:
-        self._thread.start()
-        assert self._ready.wait(10)
+        self.start()
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, value: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
+        self.stop()
+
+    def start(self) -> None:
+        """Listen."""
+        self._thread.start()
+        assert self._ready.wait(10)
+
+    def stop(self) -> None:
+        """Close all connections and listen no more."""
+        if self._thread.is_alive():
+            self._loop.call_soon_threadsafe(self._loop.stop)
+            self._thread.join(10)
 
     @property
     def url(self) -> str:
@@ -74,7 +87,7 @@ class Server:
         app.router.add_get("/v1/models", self._models)
         runner = web.AppRunner(app, access_log=None, shutdown_timeout=0)
         self._loop.run_until_complete(runner.setup())
-        site = web.TCPSite(runner, "127.0.0.1", 0)
+        site = web.TCPSite(runner, "127.0.0.1", self.port)
         self._loop.run_until_complete(site.start())
         self.port = runner.addresses[0][1]
         self._ready.set()
@@ -88,7 +101,7 @@ class Server:
     async def _models(self, request: web.Request) -> web.StreamResponse:
         if self._refused(request):
             return web.json_response({"error": {"message": "Incorrect API key provided"}}, status=401)
-        return web.json_response({"data": []})
+        return web.json_response({"data": []}, status=self.models_status)
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         if self._refused(request):

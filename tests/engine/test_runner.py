@@ -378,7 +378,7 @@ def test_a_full_disk_stops_the_run_and_keeps_what_is_there(tmp_path: Path) -> No
 @pytest.mark.parametrize("content", [b"not a database at all, but long enough to look at" * 100])
 def test_a_damaged_store_says_so(tmp_path: Path, content: bytes) -> None:
     (tmp_path / "s.db").write_bytes(content)
-    with pytest.raises(StoreError, match=r"s\.db.*--store"):
+    with pytest.raises(StoreError, match=r"s\.db: file is not a database.*move it away"):
         Store(tmp_path / "s.db")
 
 
@@ -402,7 +402,7 @@ def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
     with sqlite3.connect(tmp_path / "s.db") as db:
         db.execute("CREATE TABLE theirs (x)")
     db.close()
-    with pytest.raises(StoreError, match="not of mores"):
+    with pytest.raises(StoreError, match="none with answers of mores"):
         Store(tmp_path / "s.db")
 
 

@@ -49,3 +49,9 @@ def test_certainty_lies_between_the_extremes(logprobs: list[float]) -> None:
     assert p is not None
     assert 0 < p <= 1
     assert math.exp(min(logprobs)) * (1 - 1e-9) <= p <= math.exp(max(logprobs)) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("bad", [1000.0, 0.5, math.nan, math.inf, -math.inf])
+def test_a_number_that_is_no_log_probability_is_no_certainty(bad: float) -> None:
+    assert certainty([-0.1, bad]) is None
+    assert certainty([-0.1, 1e-9]) == pytest.approx(math.exp(-0.05))

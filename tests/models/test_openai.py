@@ -175,12 +175,33 @@ def test_a_good_answer_is_not_lost_over_bad_log_probabilities() -> None:
     assert read_completion(orjson.dumps(body)) == Completion("I cannot.", None, "stop", 10, 1)
 
 
-def test_an_empty_answer_may_pass_but_a_cut_off_one_counts() -> None:
+def test_an_empty_answer_is_an_answer() -> None:
     body = completion("")
-    with pytest.raises(Transient, match="empty"):
-        read_completion(orjson.dumps(body))
+    assert read_completion(orjson.dumps(body)).text == ""
     body["choices"][0]["finish_reason"] = "length"
     assert read_completion(orjson.dumps(body)).stop == "length"
+
+
+@pytest.mark.parametrize("value", [1000.0, 0.5, 1e-3, float("nan"), float("inf"), float("-inf")])
+def test_numbers_that_are_no_log_probabilities_count_as_missing(value: float) -> None:
+    body = completion("one two three")
+    tokens = body["choices"][0]["logprobs"]["content"]
+    tokens[1]["logprob"] = value
+    tokens[0]["top_logprobs"] = [{"token": "A", "logprob": -0.1}, {"token": "B", "logprob": value}]
+    found = read_completion(json.dumps(body).encode())  # as Python's servers write NaN and infinity
+    assert (found.text, found.logprobs, found.alternatives) == ("one two three", None, None)
+
+
+@pytest.mark.parametrize("body", [b"[" * 200_000, b'{"a": NaN', b'{"error": "\\ud83d"}', b'{"a": 1e999}', b"NaN"])
+def test_what_only_looks_like_json_is_a_passing_error(body: bytes) -> None:
+    with pytest.raises(Transient):
+        read_completion(body)
+
+
+def test_what_rounding_adds_to_a_log_probability_is_no_reason_to_drop_it() -> None:
+    body = completion("one two")
+    body["choices"][0]["logprobs"]["content"][1]["logprob"] = 1e-9
+    assert read_completion(orjson.dumps(body)).logprobs == (-0.25, 1e-9)
 
 
 @pytest.mark.parametrize("with_bytes", [True, False])

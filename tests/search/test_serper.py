@@ -18,7 +18,7 @@ from mores.types import FailureKind
 from tests.search import server as faults
 from tests.search.server import KEY, Fault, Server, results
 
-QUICK = Limits(concurrency=8, attempts=4, timeout=5, backoff=0.001)
+QUICK = Limits(concurrency=8, attempts=4, timeout=5, backoff=0.001, outage=0)
 
 
 @pytest.fixture(autouse=True)
@@ -155,8 +155,8 @@ def test_nobody_listening_is_a_failure() -> None:
 
 
 def test_many_failures_in_a_row_stop_the_run() -> None:
-    limits = Limits(concurrency=4, attempts=1, give_up=5, backoff=0.001)
-    with Server(always=faults.broken) as server, pytest.raises(ModelError, match="5 searches in a row failed"):
+    limits = Limits(concurrency=4, attempts=1, give_up=5, backoff=0.001, outage=0)
+    with Server(always=faults.broken) as server, pytest.raises(ModelError, match="serper: 5 requests in a row failed"):
         find(server, [Query(f"q{n}") for n in range(50)], limits=limits)
     assert len(server.bodies) < 20
 

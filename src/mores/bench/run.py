@@ -23,6 +23,7 @@ from mores.engine import Answer, Counts, Job, Limits, Store, run
 from mores.factory.drafts import draw
 from mores.io import JsonlWriter, read_records
 from mores.models import Completion, Message, Model, Request
+from mores.models.base import is_logprob
 from mores.signature import sign
 from mores.types import Failure, FailureKind, Item, Record, Response, Usage
 
@@ -227,7 +228,7 @@ def _graded(benchmark: Benchmark, item: Item, response: Response) -> Graded | Fa
 
 def likeliest(candidates: Sequence[str], alternatives: Alternatives | None) -> dict[str, float] | Failure:
     """The probabilities of the candidates as first words, made to sum to 1; forms such as " a" count as "A"."""
-    if alternatives is None:
+    if alternatives is None or not all(is_logprob(logprob) for _, logprob in alternatives):
         reason = "the server gives no alternatives to a token; leave out --by-logprob"
         return Failure(kind=FailureKind.MODEL, reason=reason)
     found = dict.fromkeys(candidates, 0.0)

@@ -14,7 +14,7 @@ import click
 
 from mores.cache import store_path
 from mores.engine import Limits
-from mores.errors import ConfigError, ModelError, StoreError
+from mores.errors import ConfigError, ModelError
 from mores.metric import Metric, Settings
 from mores.models import NO_ADAPTER, STYLES, Options, pull
 
@@ -57,6 +57,8 @@ _RUNNING = [
     click.option("--timeout", type=click.FloatRange(0, min_open=True),
                  help="Seconds for one try  [default: by the model's kind]."),
     click.option("--attempts", default=8, show_default=True, type=click.IntRange(1), help="Tries per request."),
+    click.option("--outage", default=600.0, show_default=True, type=click.FloatRange(0), metavar="SECONDS",
+                 help="How long to wait for a server that cannot be reached; tries do not count meanwhile."),
     click.option("--store", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
                  help="File that keeps every answer  [default: in the user's cache folder]."),
     click.option("--no-store", is_flag=True, help="Keep nothing, and look nothing up."),
@@ -121,7 +123,8 @@ def _served(given: dict[str, Any], adapter: str | None) -> Metric:
     limits = Limits(
         concurrency=take("concurrency"),
         attempts=take("attempts"),
-        timeout=_finite(take("timeout")),
+        timeout=_finite("timeout", take("timeout")),
+        outage=_finite("outage", take("outage")) or 0.0,
         requests_per_minute=take("rpm"),
         tokens_per_minute=take("tpm"),
     )
@@ -151,7 +154,7 @@ def run_of(metric: Metric) -> Iterator[None]:
         click.echo(pull.announcement(), err=True)
     try:
         yield
-    except (KeyboardInterrupt, ModelError, StoreError):
+    except (KeyboardInterrupt, ModelError):  # a store that fails says its own fix
         if metric.store is None:
             hint = "nothing of the run is kept, because of --no-store"
         else:
@@ -161,9 +164,9 @@ def run_of(metric: Metric) -> Iterator[None]:
         raise
 
 
-def _finite(seconds: float | None) -> float | None:
+def _finite(option: str, seconds: float | None) -> float | None:
     if seconds is not None and not math.isfinite(seconds):
-        raise ConfigError(f"--timeout {seconds}: expected a number of seconds")
+        raise ConfigError(f"--{option} {seconds}: expected a number of seconds")
     return seconds
 
 

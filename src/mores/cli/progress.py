@@ -86,7 +86,9 @@ class Bar:
         parts += [f"{c.retries} retries"] if c.retries else []
         if self._price and any(self._price):
             parts.append(f"${self._price.cost(c.prompt_tokens, c.completion_tokens):.4f}")
-        parts += [f"waiting: {plain(c.problem)[:80]}"] if c.problem else []
+        if c.problem:
+            left = "" if c.gives_up_at is None else f" up to {max(0.0, c.gives_up_at - time.monotonic()):.0f} s"
+            parts.append(f"waiting{left}: {plain(c.problem)[:80]}")
         return ", ".join(parts)
 
 

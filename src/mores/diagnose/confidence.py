@@ -5,7 +5,6 @@ The first two ask the model and write plain files; the answers in them are grade
 
 from __future__ import annotations
 
-import math
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -24,6 +23,7 @@ from mores.diagnose.clusters import cluster_of
 from mores.engine import Answer, Counts, Job, run
 from mores.io import JsonlWriter, read_records
 from mores.longform.asking import object_schema, read_object, unread
+from mores.metric.score import certainty
 from mores.models import Request
 from mores.models.written import without_thoughts
 from mores.types import Failure, FailureKind, Record, Response, Usage
@@ -261,9 +261,10 @@ def _likelihood(one: Said) -> float | Failure:
         return response.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
     if one.probabilities:
         return min(1.0, one.probabilities[response.text])
-    if not response.logprobs:
+    confidence = certainty(response.logprobs)
+    if confidence is None:
         return Failure(kind=FailureKind.PARSE, reason="the server gives no log-probabilities")
-    return min(1.0, math.exp(math.fsum(response.logprobs) / len(response.logprobs)))
+    return confidence
 
 
 # ---- what its samples say --------------------------------------------------------------------------------------

@@ -6,8 +6,9 @@
 the store before it is handed on, so a run that was killed goes on where it stopped.
 """
 
+from mores.engine.counts import Counts
 from mores.engine.limits import Limits
-from mores.engine.runner import Answer, Counts, Job, run
+from mores.engine.runner import Answer, Job, run
 from mores.engine.store import Store, request_key
 
 __all__ = ["Answer", "Counts", "Job", "Limits", "Store", "request_key", "run"]

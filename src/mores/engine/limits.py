@@ -22,12 +22,14 @@ class Limits:
     """Seconds for one try; None means what the model needs."""
     backoff: float = 0.5
     """Seconds before the second try; doubled each time, drawn at random from zero to that."""
-    longest_wait: float = 60.0
+    longest_wait: float = 30.0
     """Most seconds between two tries, besides what the server asks for."""
+    outage: float = 600.0
+    """Seconds to wait for a server that cannot be reached; tries do not count meanwhile, unless this is 0."""
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     give_up: int = 10
-    """Stop the run when this many requests in a row have used up all their tries."""
+    """Stop the run when this many requests in a row, and one for twenty that worked, have used up all their tries."""
 
 
 class Pace:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import random
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from mores.engine.cost import guess_tokens
+from mores.engine.counts import Counts
 from mores.engine.limits import Limits, Throttle
-from mores.engine.store import Key, Store, request_key
+from mores.engine.patience import Patience, Tries
+from mores.engine.store import Key, Outcome, Store, request_key
 from mores.errors import ModelError, Rejected, Transient
 from mores.models.base import Completion, Model, Request
 from mores.types import Failure, FailureKind
@@ -21,6 +22,8 @@ _CHUNK = 256
 """Jobs that are looked up in the store together."""
 _MOMENT = 0.005
 """Seconds in which they are gathered."""
+_ELSEWHERE = 0.2
+"""Seconds until we look again for an answer that another process is asking for."""
 
 
 class Job(NamedTuple):
@@ -48,25 +51,6 @@ class Answer(NamedTuple):
 
 Follow = Callable[[Job, Completion], Request | None]
 """Looks at an answer and may ask one more question in its place."""
-
-
-@dataclass
-class Counts:
-    """What a run has done so far; read it while it goes on."""
-
-    done: int = 0
-    cached: int = 0
-    failed: int = 0
-    calls: int = 0
-    """Answers received from the model in this run."""
-    retries: int = 0
-    prompt_tokens: int = 0
-    completion_tokens: int = 0
-    concurrency: int = 0
-    """Calls at once that the server can take at the moment."""
-    problem: str = ""
-    """What went wrong with the last try, until one succeeds."""
-    started: float = field(default_factory=time.monotonic)
 
 
 async def run(
@@ -100,6 +84,8 @@ class _Ticket:
     request: Request
     key: Key
     followed: bool = False
+    waited: float = 0.0
+    """Seconds for another process that is asking the same."""
 
 
 class _Runner:
@@ -123,6 +109,7 @@ class _Runner:
         self.concurrency = limits.concurrency or model.concurrency
         self.timeout = limits.timeout or model.timeout
         self.throttle = Throttle(limits, self.concurrency)
+        self.patience = Patience(limits, counts)
         # How far the jobs may run ahead of the oldest open one: bounds memory, whatever the stream's length.
         self.window = max(4 * _CHUNK, 8 * self.concurrency)
         self.queue: asyncio.Queue[_Ticket] = asyncio.Queue()
@@ -138,8 +125,10 @@ class _Runner:
         self.opening: asyncio.Task[None] | None = None
         self.opened = False
         self.workers = 0
-        self.failures_in_a_row = 0
-        self.rejections: Counter[str] = Counter()
+        self.asking = 0
+        self.returned = asyncio.Event()
+        self.refused: Counter[str] = Counter()
+        self.unkept: list[tuple[Key, Failure]] = []
 
     async def answers(self) -> AsyncGenerator[Answer, None]:
         self._start(self._feed())
@@ -163,6 +152,8 @@ class _Runner:
         await asyncio.gather(*self.tasks, return_exceptions=True)
         if self.store is not None:
             await self.store.drain()
+            for key in self.open_keys:
+                self.store.claims.release(key)
         if self.opened:
             await self.model.__aexit__(None, None, None)
 
@@ -218,13 +209,14 @@ class _Runner:
 
     def _admit(self, tickets: list[_Ticket]) -> None:
         """Answer from the store what it knows, and queue the rest; the same question is asked once."""
-        known: dict[bytes, Completion] = {}
+        known: dict[bytes, Outcome] = {}
         if self.store is not None and not self.fresh:
             known = self.store.get_many([t.key.key for t in tickets])
+            self.patience.worked += len(known)
         for ticket in tickets:
             key = ticket.key.key
-            if (completion := known.get(key)) is not None:
-                self._settle(ticket, completion, cached=True)
+            if (outcome := known.get(key)) is not None:
+                self._settle(ticket, outcome, cached=True)
             elif key in self.open_keys:
                 self.open_keys[key].append(ticket)
             else:
@@ -239,27 +231,78 @@ class _Runner:
     async def _work(self) -> None:
         while True:
             ticket = await self.queue.get()
+            if not self._claim(ticket):
+                continue
             await self._open()
-            outcome = await self._ask(ticket.request)
-            if isinstance(outcome, Failure) or self.store is None:
+            await self._doubt()
+            self.asking += 1
+            try:
+                outcome = await self._ask(ticket.request)
+            finally:
+                self.asking -= 1
+                self.returned.set()
+            if isinstance(outcome, Rejected):
+                self._refused(ticket, outcome)
+            elif isinstance(outcome, Failure) or self.store is None:
                 self._resolve(ticket, outcome)
             else:
                 self._keep(ticket, outcome)
 
-    def _keep(self, ticket: _Ticket, completion: Completion) -> None:
+    def _claim(self, ticket: _Ticket) -> bool:
+        """Whether to ask. Another process may have the answer meanwhile, or be asking: then we come back to it."""
+        if self.store is None or self.fresh:
+            return True
+        key = ticket.key.key
+        claimed = self.store.claims.take(key)  # before we look, or the other could answer in between
+        if (outcome := self.store.get_many([key]).get(key)) is not None:
+            self.patience.succeeded()
+            self._resolve(ticket, outcome, cached=True)
+            return False
+        if claimed or ticket.waited > self.timeout:  # the other may be stopped
+            return True
+        ticket.waited += _ELSEWHERE
+        self.counts.problem = "another run is asking the same"
+        asyncio.get_running_loop().call_later(_ELSEWHERE, self.queue.put_nowait, ticket)
+        return False
+
+    async def _doubt(self) -> None:
+        """When all is refused for one reason, ask no more until the calls under way are back, and then give up."""
+        while not self.patience.worked and (worst := self.refused.most_common(1)):
+            reason, count = worst[0]
+            if count < self.limits.give_up:
+                return
+            if not self.asking:
+                raise ModelError(f"{self.model.name}: every request so far was refused: {reason}")
+            self.returned.clear()
+            await self.returned.wait()
+
+    def _refused(self, ticket: _Ticket, problem: Rejected) -> None:
+        """A final refusal is kept; but while nothing has worked, the run rather than the request may be wrong."""
+        failure = Failure(kind=FailureKind.MODEL, reason=str(problem))
+        self.refused[failure.reason] += 1
+        if problem.final and self.store is not None:
+            if self.patience.worked:
+                self._keep(ticket, failure)
+                return
+            self.unkept.append((ticket.key, failure))
+        self._resolve(ticket, failure)
+
+    def _keep(self, ticket: _Ticket, outcome: Outcome) -> None:
         """Hand the answer on once it is committed; the worker need not wait for that."""
         assert self.store is not None
+        while self.unkept:  # if it cannot be written, neither can the outcome, which says so
+            self.store.put(*self.unkept.pop()).add_done_callback(asyncio.Future.exception)
 
         def committed(done: asyncio.Future[None]) -> None:
             if done.cancelled():
                 return
             try:
                 done.result()
-                self._resolve(ticket, completion)
+                self._resolve(ticket, outcome)
             except BaseException as exc:  # nobody else would hear of it
                 self._stop(exc)
 
-        self.store.put(ticket.key, completion).add_done_callback(committed)
+        self.store.put(ticket.key, outcome).add_done_callback(committed)
 
     async def _open(self) -> None:
         """Enter the model once, however many workers need it at the same time."""
@@ -275,34 +318,36 @@ class _Runner:
         await self.model.__aenter__()
         self.opened = True
 
-    async def _ask(self, request: Request) -> Completion | Failure:
+    async def _ask(self, request: Request) -> Completion | Failure | Rejected:
         """One answer, with retries; raises only what stops the run."""
         guess = self._guess(request) if self.limits.tokens_per_minute else 0
-        last = Transient("no attempt was made")
-        for attempt in range(self.limits.attempts):
-            if attempt:
-                self.counts.retries += 1
-                await asyncio.sleep(self._wait(attempt, last))
-            started = await self.throttle.acquire(guess)
+        tries, asked_again = Tries(), False
+        while True:
+            tries.started = await self.throttle.acquire(guess)
             try:
                 async with asyncio.timeout(self.timeout):
                     completion = await self.model.complete(request)
             except TimeoutError:
-                last = Transient(f"no answer within {self.timeout:g} s")
+                problem = Transient(f"no answer within {self.timeout:g} s")
             except Rejected as exc:
-                return self._rejected(str(exc))
+                return exc
             except Transient as exc:
-                last = exc
-                self.counts.problem = str(exc)
+                problem = exc
                 if exc.overload:
-                    self.throttle.overloaded(exc, started)
+                    self.throttle.overloaded(exc, tries.started)
             else:
                 self._succeeded(completion, guess)
-                return completion
+                if asked_again or completion.text.strip() or completion.stop != "stop":
+                    return completion
+                asked_again = True  # an empty answer is seldom meant; a second one is
+                self.counts.retries += 1
+                continue
             finally:
                 self.throttle.release()
                 self.counts.concurrency = int(self.throttle.limit)
-        return self._gave_up(last)
+            if not await self.patience.another(tries, problem):
+                reason = self.patience.gave_up(self.model.name, tries, problem)
+                return Failure(kind=FailureKind.MODEL, reason=reason)
 
     def _guess(self, request: Request) -> int:
         """About how many tokens a call will take; the server's own count corrects it afterwards."""
@@ -313,47 +358,29 @@ class _Runner:
     def _succeeded(self, completion: Completion, guess: int) -> None:
         used = completion.prompt_tokens + completion.completion_tokens
         self.throttle.succeeded(used - guess if guess and used else 0)
-        self.failures_in_a_row = 0
-        self.counts.problem = ""
+        self.patience.succeeded()
         self.counts.calls += 1
         self.counts.prompt_tokens += completion.prompt_tokens
         self.counts.completion_tokens += completion.completion_tokens
 
-    def _rejected(self, reason: str) -> Failure:
-        """A run in which nothing works and all is refused for the same reason need not be tried to its end."""
-        self.rejections[reason] += 1
-        if not self.counts.calls and self.rejections[reason] >= self.limits.give_up:
-            raise ModelError(f"{self.model.name}: every request so far was refused: {reason}")
-        return Failure(kind=FailureKind.MODEL, reason=reason)
-
-    def _gave_up(self, last: Transient) -> Failure:
-        self.failures_in_a_row += 1
-        reason = f"{last} (tried {self.limits.attempts} times)"
-        if self.failures_in_a_row >= self.limits.give_up:
-            count = self.failures_in_a_row
-            raise ModelError(f"{self.model.name}: {count} requests in a row failed, the last with: {reason}")
-        return Failure(kind=FailureKind.MODEL, reason=reason)
-
-    def _wait(self, attempt: int, last: Transient) -> float:
-        spread = random.uniform(0, min(self.limits.longest_wait, self.limits.backoff * 2 ** (attempt - 1)))
-        return (last.retry_after or 0.0) + spread
-
     # -- answers out --------------------------------------------------------------------------------------
 
-    def _resolve(self, first: _Ticket, outcome: Completion | Failure) -> None:
+    def _resolve(self, first: _Ticket, outcome: Outcome, cached: bool = False) -> None:
         """Give the outcome to the job that asked and to those that asked the same meanwhile."""
+        if self.store is not None:
+            self.store.claims.release(first.key.key)
         for ticket in self.open_keys.pop(first.key.key):
-            if isinstance(outcome, Failure):
-                self._deliver(ticket.index, Answer(ticket.job, failure=outcome))
-            else:
-                self._settle(ticket, outcome, cached=ticket is not first)
+            self._settle(ticket, outcome, cached or ticket is not first)
 
-    def _settle(self, ticket: _Ticket, completion: Completion, cached: bool) -> None:
-        again = self.follow(ticket.job, completion) if self.follow and not ticket.followed else None
+    def _settle(self, ticket: _Ticket, outcome: Outcome, cached: bool) -> None:
+        if isinstance(outcome, Failure):
+            self._deliver(ticket.index, Answer(ticket.job, failure=outcome, cached=cached))
+            return
+        again = self.follow(ticket.job, outcome) if self.follow and not ticket.followed else None
         if again is not None:
             self._admit([self._ticket(ticket.index, ticket.job, again, followed=True)])
         else:
-            self._deliver(ticket.index, Answer(ticket.job, completion, None, cached, ticket.followed))
+            self._deliver(ticket.index, Answer(ticket.job, outcome, None, cached, ticket.followed))
 
     def _deliver(self, index: int, answer: Answer) -> None:
         self.ready[index] = answer

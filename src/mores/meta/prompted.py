@@ -109,7 +109,7 @@ class Prompted:
         sample: Sample = answer.job.data
         failure = answer.failure if answer.completion is None else None
         found = failure or (self._score(answer.completion) if answer.completion else None)
-        signature = self.signature(answer.completion is None or answer.completion.logprobs is not None)
+        signature = self.signature(answer.completion is None or certainty(answer.completion.logprobs) is not None)
         if isinstance(found, Failure) or found is None:
             return Judgement(sample_id=sample.id, judge=self.name, failure=found, signature=signature)
         notes = (NO_LOGPROBS,) if self.plus_p and found == 0 else ()

@@ -5,12 +5,16 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
+from mores.models.base import is_logprob
 from mores.types import ErrorReport
 
 
 def certainty(logprobs: Sequence[float] | None) -> float | None:
-    """p(R): the probability of the whole report, normalised by length: exp(mean token log-probability)."""
-    if not logprobs:
+    """p(R): the probability of the whole report, normalised by length: exp(mean token log-probability).
+
+    None where there are no log-probabilities, or a number among them that is none: some servers send values above 0.
+    """
+    if not logprobs or not all(map(is_logprob, logprobs)):
         return None
     return min(1.0, math.exp(math.fsum(logprobs) / len(logprobs)))
 

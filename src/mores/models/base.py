@@ -5,12 +5,21 @@ A kind of model is one file that offers one class of this protocol, and one line
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Protocol, Self, get_args
 
 Style = Literal["paper", "fenced", "guided"]
 """The metric's prompts, see `mores.metric.prompt`."""
 STYLES: tuple[Style, ...] = get_args(Style)
+
+
+_ROUNDING = 1e-6
+
+
+def is_logprob(value: float) -> bool:
+    """Whether a number can be a log-probability: not above 0, but for what rounding adds."""
+    return -math.inf < value <= _ROUNDING
 
 
 class Message(NamedTuple):

@@ -25,7 +25,8 @@ import orjson
 from mores.errors import ConfigError, ModelError, Transient
 from mores.models import gguf, pull
 from mores.models.base import STYLES, Completion, Request, Style
-from mores.models.openai import OpenAIModel
+from mores.models.http import read_body
+from mores.models.openai import MOST_BYTES, OpenAIModel
 
 TUNED = Path(__file__).parent / "tuned" / "smollm2-135m-mores.gguf"
 """The LoRA that makes a metric of the default model; its card is beside it."""
@@ -38,6 +39,11 @@ _WARNING_UNTUNED = (
     " only. Its verdicts show how Mores works; they do not measure anything."
 )
 _START_TIMEOUT = 120.0
+_NEEDED = (
+    "PATH", "HOME", "USERPROFILE", "SYSTEMROOT", "TMP", "TEMP", "LANG", "LC_", "LD_", "DYLD_", "PYTHON", "VIRTUAL_ENV",
+    "OMP_", "GGML_", "CUDA_", "NVIDIA_", "HIP_", "ROCR_", "MORES_CACHE",
+)  # fmt: skip
+"""How the names of the variables begin that the server's process gets."""
 
 
 class EmbeddedModel(OpenAIModel):
@@ -161,7 +167,7 @@ class EmbeddedModel(OpenAIModel):
         try:
             async with self._session.post(address + path, data=orjson.dumps(body)) as response:
                 if response.status != 200:
-                    raise ModelError(f"embedded server: {path}: {(await response.read())[:200]!r}")
+                    raise ModelError(f"embedded server: {path}: {(await read_body(response, MOST_BYTES))[:200]!r}")
         except aiohttp.ClientError as exc:
             raise self._died(exc) from exc
 
@@ -180,7 +186,7 @@ class EmbeddedModel(OpenAIModel):
                 sys.executable, "-m", "mores.models.llama_server",
                 stdin=asyncio.subprocess.PIPE, stdout=asyncio.subprocess.PIPE, stderr=log,
                 # Threads that spin while they wait starve each other beside any other busy program.
-                env=os.environ | {"OMP_WAIT_POLICY": "PASSIVE"},
+                env=_environment() | {"OMP_WAIT_POLICY": "PASSIVE"},
                 start_new_session=True,  # Ctrl-C is ours to handle; the child ends with its standard input
             )  # fmt: skip
         assert self._process.stdin is not None
@@ -207,6 +213,11 @@ class EmbeddedModel(OpenAIModel):
                 await self._process.wait()
         if self._folder is not None:
             self._folder.cleanup()
+
+
+def _environment() -> dict[str, str]:
+    """What the server's process needs of ours: keys and tokens are none of its business."""
+    return {name: value for name, value in os.environ.items() if name.upper().startswith(_NEEDED)}
 
 
 def _existing(adapter: str | None) -> Path | None:

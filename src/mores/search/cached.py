@@ -6,9 +6,8 @@ The key is the hash of the backend's identity, the query and the number of resul
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from hashlib import blake2b
 from pathlib import Path
@@ -18,17 +17,28 @@ import orjson
 
 from mores.cache import cache_folder
 from mores.engine import Counts
+from mores.engine.claims import Claims
+from mores.engine.database import Layout, connect, explained
 from mores.errors import StoreError
 from mores.search.base import Evidence, Found, Query, Search
 from mores.search.clean import writable
 from mores.search.stream import together
 
-VERSION = 1
-_APPLICATION = 0x4D4F5346
-"""Marks a SQLite file as ours: MOSF."""
+LAYOUT = Layout(
+    content="search results",
+    application=0x4D4F5346,  # MOSF
+    version=1,
+    tables=(
+        """CREATE TABLE IF NOT EXISTS found (
+            key BLOB PRIMARY KEY, query TEXT NOT NULL, backend TEXT NOT NULL, evidence BLOB NOT NULL,
+            at REAL NOT NULL)""",
+    ),
+)
 _CHUNK = 500
-_TABLE = """CREATE TABLE IF NOT EXISTS found (
-    key BLOB PRIMARY KEY, query TEXT NOT NULL, backend TEXT NOT NULL, evidence BLOB NOT NULL, at REAL NOT NULL)"""
+_ELSEWHERE = 0.2
+"""Seconds until we look again for what another process is searching for."""
+_LOOKS = 600
+"""How often; then it is taken to be stopped."""
 
 
 def searches_path() -> Path:
@@ -59,7 +69,8 @@ class Cached:
         self.counts = counts or Counts()
         self._search, self._fresh = search, fresh
         self._path = Path(path) if path is not None else searches_path()
-        self._reader, self._writer = self._connect(), self._connect()
+        self._reader, self._writer = connect(self._path, LAYOUT), connect(self._path, LAYOUT)
+        self._claims = Claims(self._path)
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mores-search")
         self._pending: list[_Row] = []
         self._lock = asyncio.Lock()
@@ -89,6 +100,7 @@ class Cached:
             self._thread.shutdown(wait=True)
             self._reader.close()
             self._writer.close()
+            self._claims.close()
 
     async def _ask_once(self, key: bytes, query: Query, k: int) -> Found:
         if key not in self._asked:
@@ -103,12 +115,23 @@ class Cached:
             task.exception()  # those who still wait are told; if nobody does, it is no accident
 
     async def _ask(self, key: bytes, query: Query, k: int) -> Found:
-        (found,) = await self._search.find([query], k)
-        if found.failure is None:
-            rows = orjson.dumps([piece.model_dump() for piece in found.evidence])
-            self._pending.append(_Row(key, query.text, self.identity, rows, time.time()))
-            await self._flush()
-        return found
+        """Search, unless another process on the same file is searching for the same: then wait for its results."""
+        try:
+            for _ in range(0 if self._fresh else _LOOKS):
+                claimed = self._claims.take(key)  # before we look, or the other could find it in between
+                if known := self._known([key]):
+                    return known[key]
+                if claimed:
+                    break
+                await asyncio.sleep(_ELSEWHERE)
+            (found,) = await self._search.find([query], k)
+            if found.failure is None:
+                rows = orjson.dumps([piece.model_dump() for piece in found.evidence])
+                self._pending.append(_Row(key, query.text, self.identity, rows, time.time()))
+                await self._flush()
+            return found
+        finally:
+            self._claims.release(key)
 
     async def _flush(self) -> None:
         """One commit for all that came in meanwhile: who has waited for the lock finds its own rows written."""
@@ -121,67 +144,17 @@ class Cached:
 
     def _write(self, rows: list[_Row]) -> None:
         try:
-            with self._writer as db:
+            with explained(self._path, LAYOUT), self._writer as db:
                 db.executemany("INSERT OR REPLACE INTO found VALUES (?, ?, ?, ?, ?)", rows)
-        except sqlite3.Error as exc:
-            self._problem = self._explained(exc)  # for all whose rows these were
+        except StoreError as exc:
+            self._problem = exc  # for all whose rows these were
 
     def _known(self, keys: Sequence[bytes]) -> dict[bytes, Found]:
         known: dict[bytes, Found] = {}
-        for start in range(0, len(keys), _CHUNK):
-            known.update(self._read(keys[start : start + _CHUNK]))
+        with explained(self._path, LAYOUT):
+            for start in range(0, len(keys), _CHUNK):
+                chunk = keys[start : start + _CHUNK]
+                marks = ",".join("?" * len(chunk))
+                for key, body in self._reader.execute(f"SELECT key, evidence FROM found WHERE key IN ({marks})", chunk):
+                    known[key] = Found(evidence=tuple(Evidence(**piece) for piece in orjson.loads(body)))
         return known
-
-    def _read(self, keys: Sequence[bytes]) -> Iterable[tuple[bytes, Found]]:
-        marks = ",".join("?" * len(keys))
-        try:
-            rows = self._reader.execute(f"SELECT key, evidence FROM found WHERE key IN ({marks})", keys).fetchall()
-        except sqlite3.Error as exc:
-            raise self._explained(exc) from exc
-        return [(key, Found(evidence=tuple(Evidence(**piece) for piece in orjson.loads(body)))) for key, body in rows]
-
-    def _connect(self) -> sqlite3.Connection:
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            db = sqlite3.connect(self._path, timeout=60, check_same_thread=False)
-            try:
-                self._prepare(db)
-            except BaseException:
-                db.close()
-                raise
-        except (sqlite3.Error, OSError) as exc:
-            raise self._explained(exc) from exc
-        return db
-
-    def _prepare(self, db: sqlite3.Connection) -> None:
-        """Make the table of a new file, also when two processes start with it at once."""
-        db.execute("BEGIN IMMEDIATE")
-        application, version, tables = (
-            db.execute(query).fetchone()[0]
-            for query in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
-        )
-        if tables and (application, version) != (_APPLICATION, VERSION):
-            raise StoreError(f"{self._path}: not search results of this version of mores; give another file")
-        if not tables:
-            for statement in (_TABLE, f"PRAGMA application_id = {_APPLICATION}", f"PRAGMA user_version = {VERSION}"):
-                db.execute(statement)
-        db.commit()
-        _to_wal(db)
-        db.execute("PRAGMA synchronous = FULL")  # what was paid for survives a power cut
-
-    def _explained(self, exc: Exception) -> StoreError:
-        return StoreError(
-            f"{self._path}: search results cannot be kept ({exc}); check the disk and the folder, or move the file away"
-        )
-
-
-def _to_wal(db: sqlite3.Connection) -> None:
-    """Changing the journal does not wait for others as everything else does."""
-    for attempt in range(100):
-        try:
-            db.execute("PRAGMA journal_mode = WAL")
-            return
-        except sqlite3.OperationalError:
-            if attempt == 99:
-                raise
-            time.sleep(0.05)

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import asyncio
 import os
-import random
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import Any
@@ -21,7 +20,9 @@ from langcodes import Language
 from mores.culture import language, region
 from mores.engine import Counts, Limits
 from mores.engine.limits import Throttle
+from mores.engine.patience import Patience, Tries
 from mores.errors import ConfigError, ModelError, Transient
+from mores.models.http import Key, read_body
 from mores.search.base import Evidence, Found, Query
 from mores.search.clean import clean, evidence, web_address
 from mores.search.stream import together
@@ -38,6 +39,7 @@ MOST = 100
 LONGEST_QUERY = 2_000
 LONGEST_WAIT = 120.0
 """Seconds: a server that asks for more is not waited for."""
+_DOWN = {502, 503, 504}
 _OVERLOADED = {429, 503}
 _LATER = {408, 425} | _OVERLOADED
 _MOST_BYTES = 4 << 20
@@ -100,11 +102,12 @@ class Serper:
         self.counts = counts or Counts()
         self._boxes = boxes
         self._key = _checked_key(os.environ.get("SERPER_API_KEY") or "")
+        self._mask = Key(self._key)
         self._limits = limits or LIMITS
         self._timeout = self._limits.timeout or LIMITS.timeout
         self._throttle = Throttle(self._limits, self._limits.concurrency or LIMITS.concurrency or 1)
         self._session: aiohttp.ClientSession | None = None
-        self._failed_in_a_row = 0
+        self._patience = Patience(self._limits, self.counts)
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
         """At most k results for each query; a refused key or an empty account is raised, other failures are values."""
@@ -124,35 +127,36 @@ class Serper:
             what = "nothing to search for" if not text else f"longer than {LONGEST_QUERY} characters"
             return _failed(FailureKind.INPUT, f"serper: the query is {what}")
         payload = orjson.dumps(_body(text, query, k))
-        last = Transient("no attempt was made")
-        for attempt in range(self._limits.attempts):
-            if attempt:
-                self.counts.retries += 1
-                await asyncio.sleep(self._wait(attempt, last))
-            outcome = await self._attempt(payload)
-            if not isinstance(outcome, Transient):
-                return self._read(outcome, k)
-            last = outcome
-            self.counts.problem = str(last)
-        return self._gave_up(last)
+        tries = Tries()
+        while isinstance(outcome := await self._attempt(payload, tries), Transient):
+            if not await self._patience.another(tries, outcome):
+                return _failed(FailureKind.MODEL, self._patience.gave_up(self.name, tries, outcome))
+        if isinstance(outcome, str):
+            return _failed(FailureKind.MODEL, outcome)
+        self.counts.calls += 1
+        return Found(evidence=tuple(_evidence(outcome, self._boxes))[:k])
 
-    async def _attempt(self, payload: bytes) -> dict[str, Any] | str | Transient:
+    async def _attempt(self, payload: bytes, tries: Tries) -> dict[str, Any] | str | Transient:
         """An answer, the reason of a refusal, or what may be better the next time; raises what stops the run."""
-        started = await self._throttle.acquire(0)
+        tries.started = await self._throttle.acquire(0)
         try:
             async with asyncio.timeout(self._timeout):
                 status, headers, body = await self._post(payload)
         except TimeoutError:
             return Transient(f"serper: no answer within {self._timeout:g} s")
+        except Transient as exc:
+            return exc
         except aiohttp.ClientError as exc:
-            return Transient(f"serper: {self.base_url}: {str(exc) or type(exc).__name__}")
+            reason = self._mask.masked(str(exc) or type(exc).__name__)
+            return Transient(f"serper: {self.base_url}: {reason}", down=True)
         finally:
             self._throttle.release()
         outcome = _parse(body) if status == 200 else self._refusal(status, headers, body)
         if isinstance(outcome, Transient) and outcome.overload:
-            self._throttle.overloaded(outcome, started)
-        elif isinstance(outcome, dict):
+            self._throttle.overloaded(outcome, tries.started)
+        elif not isinstance(outcome, Transient):
             self._throttle.succeeded(0)
+            self._patience.succeeded()
         return outcome
 
     async def _post(self, payload: bytes) -> tuple[int, Any, bytes]:
@@ -160,12 +164,8 @@ class Serper:
             self._session = self._connect()
         # A redirect would take the key where the user did not mean it to go.
         async with self._session.post(f"{self.base_url}/search", data=payload, allow_redirects=False) as response:
-            body = bytearray()
-            async for chunk in response.content.iter_chunked(1 << 16):
-                body += chunk
-                if len(body) > _MOST_BYTES:
-                    break
-            return response.status, response.headers, bytes(body)
+            body = await read_body(response, _MOST_BYTES)
+            return response.status, response.headers, self._mask.masked_body(body)
 
     def _connect(self) -> aiohttp.ClientSession:
         return aiohttp.ClientSession(
@@ -176,7 +176,7 @@ class Serper:
         )
 
     def _refusal(self, status: int, headers: Any, body: bytes) -> str | Transient:
-        said = _message(body).replace(self._key, "…")  # a server may repeat the key in its answer
+        said = _message(body)
         message = f"serper: HTTP {status}: {said}"
         if status in (401, 403):
             raise ConfigError(f"{message}; the key was refused: set SERPER_API_KEY to a valid one")
@@ -188,27 +188,8 @@ class Serper:
             wait = _seconds(headers.get("Retry-After"))
             if wait is not None and wait > LONGEST_WAIT:
                 raise ModelError(f"{message}; the server asks to wait {wait:,.0f} s: run again then")
-            return Transient(message, overload=status in _OVERLOADED, retry_after=wait)
+            return Transient(message, overload=status in _OVERLOADED, down=status in _DOWN, retry_after=wait)
         return message
-
-    def _read(self, outcome: dict[str, Any] | str, k: int) -> Found:
-        self._failed_in_a_row = 0
-        if isinstance(outcome, str):
-            return _failed(FailureKind.MODEL, outcome)
-        self.counts.calls += 1
-        self.counts.problem = ""
-        return Found(evidence=tuple(_evidence(outcome, self._boxes))[:k])
-
-    def _wait(self, attempt: int, last: Transient) -> float:
-        longest = min(self._limits.longest_wait, self._limits.backoff * 2 ** (attempt - 1))
-        return (last.retry_after or 0.0) + random.uniform(0, longest)
-
-    def _gave_up(self, last: Transient) -> Found:
-        self._failed_in_a_row += 1
-        reason = f"{last} (tried {self._limits.attempts} times)"
-        if self._failed_in_a_row >= self._limits.give_up:
-            raise ModelError(f"{self._failed_in_a_row} searches in a row failed, the last with: {reason}")
-        return _failed(FailureKind.MODEL, reason)
 
 
 def _body(text: str, query: Query, k: int) -> dict[str, Any]:
@@ -218,8 +199,6 @@ def _body(text: str, query: Query, k: int) -> dict[str, Any]:
 
 def _parse(body: bytes) -> dict[str, Any] | Transient:
     """The answer as an object; anything else may be better the next time."""
-    if len(body) > _MOST_BYTES:
-        return Transient(f"serper: an answer of more than {_MOST_BYTES >> 20} MB")
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError:

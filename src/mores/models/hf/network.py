@@ -14,7 +14,7 @@ from typing import Any
 from jinja2 import TemplateError
 
 from mores.errors import ConfigError, ModelError, Rejected
-from mores.models.base import Completion, Message, Request
+from mores.models.base import Completion, Message, Request, is_logprob
 
 
 @dataclass(slots=True)
@@ -171,7 +171,7 @@ class Network:
         tokens = tokens[: row.limit]
         end = next((index for index, token in enumerate(tokens) if token in self.ends), None)
         count = len(tokens) if end is None else end + 1
-        if not all(map(math.isfinite, logprobs[:count])):
+        if not all(map(is_logprob, logprobs[:count])):
             return Rejected(f"{self.name}: the model computed numbers that are no probabilities; check its weights")
         return Completion(
             text=self.tokenizer.decode(tokens[:end], skip_special_tokens=True, clean_up_tokenization_spaces=False),

@@ -1,0 +1,95 @@
+"""SQLite files that several processes may use at once: opened in one way, and every problem said with its fix."""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from mores.errors import StoreError
+
+
+class Layout(NamedTuple):
+    """What a file of one kind holds."""
+
+    content: str
+    """For people: `answers`."""
+    application: int
+    """Marks the file as ours."""
+    version: int
+    tables: tuple[str, ...]
+
+
+def connect(path: Path, layout: Layout) -> sqlite3.Connection:
+    """Open a file, which is made where there is none."""
+    with explained(path, layout):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        db = sqlite3.connect(path, timeout=60, check_same_thread=False)
+        try:
+            _prepare(db, path, layout)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+
+@contextmanager
+def explained(path: Path, layout: Layout) -> Iterator[None]:
+    """Turns what SQLite says, and what cannot be decoded, into an error that names the file and the fix."""
+    try:
+        yield
+    except (sqlite3.Error, OSError, ValueError) as exc:
+        raise StoreError(f"{path}: {_problem(path, layout, exc)}") from exc
+
+
+def _problem(path: Path, layout: Layout, exc: Exception) -> str:
+    text = str(exc)
+    if "full" in text or "No space" in text:
+        return (
+            f"{text}; the disk is full: free some space and run the same command again; the {layout.content} are kept"
+        )
+    if "locked" in text:
+        return f"{text}; another program holds it: wait for that to end, or name another file"
+    if "not a database" in text:
+        return f"{text}; it is damaged or something else: move it away, or name another file"
+    if "malformed" in text or "decode" in text or isinstance(exc, ValueError):
+        return (
+            f"damaged ({text}); rescue the {layout.content} that can be read with"
+            f" `python -m mores.engine.rescue {path}`, or delete it: they are then asked for again"
+        )
+    return f"{text}; check that the folder can be written, or name another file"
+
+
+def _prepare(db: sqlite3.Connection, path: Path, layout: Layout) -> None:
+    """Make the tables of a new file, whole or not at all, also when two processes start with it at once."""
+    db.execute("BEGIN IMMEDIATE")
+    application, version, tables = (
+        db.execute(query).fetchone()[0]
+        for query in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
+    )
+    if application == layout.application and version != layout.version:
+        raise StoreError(f"{path}: written by another version of mores (version {version}); name another file")
+    if application != layout.application and tables:
+        raise StoreError(f"{path}: a database, but none with {layout.content} of mores; name another file")
+    for statement in layout.tables:
+        db.execute(statement)
+    db.execute(f"PRAGMA application_id = {layout.application}")
+    db.execute(f"PRAGMA user_version = {layout.version}")
+    db.commit()
+    _to_wal(db)
+    db.execute("PRAGMA synchronous = FULL")  # what was paid for survives a power cut once it is handed on
+
+
+def _to_wal(db: sqlite3.Connection) -> None:
+    """Changing the journal does not wait for others as everything else does."""
+    for attempt in range(100):
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            return
+        except sqlite3.OperationalError:
+            if attempt == 99:
+                raise
+            time.sleep(0.05)

@@ -1,0 +1,74 @@
+"""When a call that failed is tried again: so many times, and by the clock while the server cannot be reached."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from dataclasses import dataclass
+
+from mores.engine.counts import Counts
+from mores.engine.limits import Limits
+from mores.errors import ModelError, Transient
+
+_SHARE = 20
+"""A run stops when more in a row fail than one in so many that worked: a few bad questions must not end it."""
+
+
+@dataclass
+class Tries:
+    """The tries of one request."""
+
+    started: float = 0.0
+    """When the last one began, by `time.monotonic`."""
+    failed: int = 0
+    counted: int = 0
+    """Those that failed while the server could be reached."""
+
+
+class Patience:
+    """One for all calls of a run, because an outage hits all of them."""
+
+    def __init__(self, limits: Limits, counts: Counts) -> None:
+        self._limits, self._counts = limits, counts
+        self._down_since: float | None = None
+        self._failed_in_a_row = 0
+        self.worked = 0
+        """Answers so far, from the model or the store."""
+
+    def succeeded(self) -> None:
+        """The server has answered."""
+        self.worked += 1
+        self._failed_in_a_row = 0
+        self._down_since = self._counts.gives_up_at = None
+        self._counts.problem = ""
+
+    async def another(self, tries: Tries, problem: Transient) -> bool:
+        """Whether to try again, after the wait for it. A try that began during an outage does not count."""
+        now = time.monotonic()
+        tries.failed += 1
+        self._counts.problem = str(problem)
+        left = None
+        if not problem.down or not self._limits.outage:
+            self._down_since = self._counts.gives_up_at = None
+        elif self._down_since is None:
+            self._down_since, self._counts.gives_up_at = now, now + self._limits.outage
+        elif tries.started >= self._down_since:
+            left = self._down_since + self._limits.outage - now
+        tries.counted += left is None
+        if tries.counted >= self._limits.attempts or (left is not None and left <= 0):
+            return False
+        self._counts.retries += 1
+        longest = min(self._limits.longest_wait, self._limits.backoff * 2 ** min(tries.failed - 1, 30))
+        wait = (problem.retry_after or 0.0) + random.uniform(0, longest)
+        await asyncio.sleep(wait if left is None else min(wait, left))
+        return True
+
+    def gave_up(self, model: str, tries: Tries, problem: Transient) -> str:
+        """The reason of a request that is not tried again; an error when nothing but failures comes."""
+        self._failed_in_a_row += 1
+        reason = f"{problem} (tried {tries.failed} times)"
+        if self._failed_in_a_row >= max(self._limits.give_up, self.worked // _SHARE):
+            count = self._failed_in_a_row
+            raise ModelError(f"{model}: {count} requests in a row failed, the last with: {reason}")
+        return reason

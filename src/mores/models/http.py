@@ -1,0 +1,67 @@
+"""What a server sends is read with care: never more than a limit, and never with the user's key in it."""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from typing import Any
+
+import aiohttp
+import orjson
+
+from mores.errors import Transient
+
+MASK = "…"
+_SHORTEST = 8
+_SHORTEST_WORD = 20
+"""Shorter ones, and words such as `anything`, stand where a server wants no key, and may occur in an answer."""
+
+
+async def read_body(response: aiohttp.ClientResponse, most: int) -> bytes:
+    """The body of an answer; what is longer than `most` bytes is not read to its end."""
+    body = bytearray()
+    if (response.content_length or 0) <= most:
+        async for chunk in response.content.iter_chunked(1 << 16):
+            body += chunk
+            if len(body) > most:
+                break
+        else:
+            return bytes(body)
+    raise Transient(
+        f"{response.url.origin()}: HTTP {response.status} with more than {most >> 20} MB; that is no answer"
+    )
+
+
+def read_json(body: bytes) -> Any:
+    """The JSON in a body. NaN and infinity, which Python's servers write and JSON does not know, are read as null."""
+    try:
+        return orjson.loads(body)
+    except orjson.JSONDecodeError:
+        try:
+            return orjson.loads(orjson.dumps(json.loads(body, parse_constant=lambda _: None)))
+        except (RecursionError, TypeError) as exc:
+            raise ValueError("not JSON") from exc
+
+
+class Key:
+    """The user's key, which some servers repeat in their errors: it is taken out of all that they send."""
+
+    def __init__(self, key: str) -> None:
+        secret = len(key) >= (_SHORTEST_WORD if key.isalpha() else _SHORTEST)
+        self._text = key if secret else ""
+        self._json = orjson.dumps(self._text)[1:-1]
+
+    def masked(self, text: str) -> str:
+        """A text without the key."""
+        return text.replace(self._text, MASK) if self._text else text
+
+    def masked_body(self, body: bytes) -> bytes:
+        """A body without the key, also where JSON spells it with escapes."""
+        if not self._text:
+            return body
+        if b"\\" in body:
+            with suppress(ValueError):
+                body = orjson.dumps(read_json(body))
+        for form in {self._json, self._text.encode()}:
+            body = body.replace(form, MASK.encode())
+        return body

@@ -1,0 +1,147 @@
+"""The store: several processes at once, and files that are damaged."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from mores.engine import Store
+from mores.engine.claims import Claims
+from mores.engine.rescue import rescue
+from mores.errors import InputError, StoreError
+from mores.models.fake import FakeModel
+from tests.engine.server import Server
+from tests.engine.test_runner import ask, collect, echo
+
+RUN = """
+import sys
+from mores.engine import Job, Limits, Store, run
+from mores.engine.loop import run as run_loop
+from mores.models.base import Message, Request
+from mores.models.openai import OpenAIModel
+
+async def go(url, path):
+    jobs = [Job(f"q{i}", Request((Message("user", f"q{i}"),))) for i in range(120)]
+    with Store(path) as store:
+        print("ready", flush=True)
+        sys.stdin.readline()
+        answers = run(jobs, OpenAIModel("x", url, "k"), store=store, limits=Limits(concurrency=8))
+        print(sum([a.completion is not None async for a in answers]), flush=True)
+
+run_loop(go(*sys.argv[1:]))
+"""
+
+
+def started(server: Server, path: Path) -> subprocess.Popen[str]:
+    command = [sys.executable, "-c", RUN, server.url, str(path)]
+    process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    assert process.stdout.readline() == "ready\n"
+    return process
+
+
+def go(process: subprocess.Popen[str]) -> None:
+    assert process.stdin is not None
+    process.stdin.write("\n")
+    process.stdin.flush()
+
+
+def test_two_processes_on_one_store_share_the_work(tmp_path: Path) -> None:
+    with Server(latency=0.01) as server:
+        both = [started(server, tmp_path / "s.db") for _ in range(2)]
+        for process in both:
+            go(process)
+        assert [process.communicate(timeout=60)[0] for process in both] == ["120\n"] * 2
+    assert Counter(server.asked) == Counter(f"q{i}" for i in range(120))
+
+
+def test_nobody_waits_for_a_process_that_was_killed(tmp_path: Path) -> None:
+    with Server(latency=30) as server:
+        dead, alive = started(server, tmp_path / "s.db"), started(server, tmp_path / "s.db")
+        go(dead)
+        while len(server.asked) < 8:
+            time.sleep(0.01)
+        server.latency = 0
+        os.kill(dead.pid, signal.SIGKILL)
+        dead.communicate()
+        go(alive)
+        assert alive.communicate(timeout=60)[0] == "120\n"
+    assert len(server.asked) == 128  # those in flight at the kill are asked again, and no other
+
+
+def test_a_claim_ends_with_its_release_and_its_process(tmp_path: Path) -> None:
+    script = (
+        "import sys; from pathlib import Path; from mores.engine.claims import Claims;"
+        f"print(Claims(Path({str(tmp_path / 's.db')!r})).take(b'0123456789abcdef'), flush=True); sys.stdin.read()"
+    )
+    ours = Claims(tmp_path / "s.db")
+    with subprocess.Popen([sys.executable, "-c", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as other:
+        assert other.stdout is not None
+        assert other.stdout.readline() == b"True\n"
+        assert not ours.take(b"0123456789abcdef")
+        assert ours.take(b"another question")
+        other.communicate()
+    assert ours.take(b"0123456789abcdef")
+    ours.close()
+
+
+def filled(path: Path, answers: int = 300) -> None:
+    with Store(path) as store:
+        collect((ask(f"q{i} " + "x" * 400) for i in range(answers)), FakeModel("echo", echo), store)
+
+
+def break_pages(path: Path) -> None:
+    """Overwrite two pages in the middle of the table of answers."""
+    with sqlite3.connect(path) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    db.close()
+    data = bytearray(path.read_bytes())
+    middle = data.rindex(b"Q200 X") // 4096 * 4096
+    data[middle : middle + 8192] = b"\xab" * 8192
+    path.write_bytes(data)
+
+
+def test_a_damaged_store_is_named_with_one_fix_and_can_be_rescued(tmp_path: Path) -> None:
+    path = tmp_path / "s.db"
+    filled(path)
+    break_pages(path)
+    jobs = [ask(f"q{i} " + "x" * 400) for i in range(300)]
+    with Store(path) as store, pytest.raises(StoreError) as caught:
+        collect(jobs, FakeModel("echo", echo), store)
+    assert f"python -m mores.engine.rescue {path}" in str(caught.value)
+    assert "same command" not in str(caught.value)
+
+    counts = rescue(path)
+    assert 250 < counts["response"] < 300
+    assert (tmp_path / "s.db.damaged").exists()
+    with Store(path) as store:
+        assert len(store) == counts["response"]
+        answers = collect(jobs, FakeModel("echo", echo), store)
+    assert sum(a.cached for a in answers) == counts["response"]
+    assert all(a.completion for a in answers)
+
+
+def test_what_cannot_be_rescued(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no such file"):
+        rescue(tmp_path / "s.db")
+    (tmp_path / "s.db").write_bytes(b"not a database at all" * 500)
+    with pytest.raises(StoreError, match=r"nothing can be read.*delete it"):
+        rescue(tmp_path / "s.db")
+    assert (tmp_path / "s.db").exists()
+
+
+def test_an_answer_whose_numbers_are_damaged_is_said_to_be(tmp_path: Path) -> None:
+    filled(tmp_path / "s.db", 1)
+    with sqlite3.connect(tmp_path / "s.db") as db:
+        db.execute("UPDATE response SET logprobs = x'010203'")
+    db.close()
+    with Store(tmp_path / "s.db") as store, pytest.raises(StoreError, match=r"s\.db: damaged"):
+        collect([ask("q0 " + "x" * 400)], FakeModel("echo", echo), store)
