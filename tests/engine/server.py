@@ -92,6 +92,8 @@ class Server:
         self.port = runner.addresses[0][1]
         self._ready.set()
         self._loop.run_forever()
+        for task in asyncio.all_tasks(self._loop):  # those that are slow
+            task.cancel()
         self._loop.run_until_complete(runner.cleanup())
         self._loop.close()
 

@@ -139,7 +139,9 @@ def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it() -> N
 
 
 def test_other_commands_use_the_model_without_the_metrics_adapter() -> None:
-    options = dict.fromkeys(("adapter", "base_url", "concurrency", "timeout", "rpm", "tpm", "store", "threads"))
+    options = dict.fromkeys(
+        ("adapter", "base_url", "concurrency", "timeout", "rpm", "tpm", "store", "threads", "outage")
+    )
     given = options | {"model": "embedded", "attempts": 1, "slots": 1, "context": 512, "no_store": True, "fresh": False}
     model = served(dict(given)).judge_model
     assert isinstance(model, EmbeddedModel)
