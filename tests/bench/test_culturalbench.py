@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from mores.bench import culturalbench
 from mores.bench.choice import shuffle
 from mores.bench.culturalbench import AREAS, EASY, HARD
 from mores.errors import InputError
@@ -115,6 +116,15 @@ def test_the_real_questions() -> None:
     assert shuffled == pytest.approx(
         {"random": 0.2502, "always D": 0.2624, "option most like the country": 0.2575}, abs=1e-4
     )
+
+
+@real
+def test_the_readme_has_the_figures_that_the_command_prints() -> None:
+    readme = Path(culturalbench.__file__).with_name("README.md").read_text("utf-8")
+    found = EASY.references(load("easy"))
+    for name in ("always A", "option most like the country"):
+        assert f"{found[name]:.1%}" in readme
+    assert "MiniLM" not in readme  # no command computes that
 
 
 @real
