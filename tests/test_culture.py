@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mores.culture import RTL_SCRIPTS, is_rtl, language, language_name, region, region_name
+from mores.culture import RTL_SCRIPTS, countries, country, is_rtl, language, language_name, region, region_name, roll_up
 from mores.errors import InputError
 
 PAPER_LANGUAGES = {
@@ -131,6 +131,7 @@ def test_every_language_of_the_papers(name: str, tag: str) -> None:
         ("Chinese, Simplified", "zh-Hans"),
         ("Chinese (Traditional, Hong Kong)", "zh-Hant-HK"),
         ("English (UK)", "en-GB"),
+        ("English (Scotland)", "en-GB"),
         ("Norwegian Bokma\u030al", "nb"),
         ("Deutsch", "de"),
         ("日本語", "ja"),
@@ -265,7 +266,7 @@ def test_every_spelling_of_iso_3166(country: pycountry.db.Country) -> None:
         ("UK", "GB"),
         ("uk", "GB"),
         ("U.K.", "GB"),
-        ("England", "GB"),
+        ("Great Britain", "GB"),
         ("USA", "US"),
         ("usa", "US"),
         ("076", "BR"),
@@ -304,8 +305,16 @@ def test_region(value: str, code: str) -> None:
     ("value", "message"),
     [
         ("Irann", "unknown region 'Irann'; did you mean Iran (IR)?"),
+        ("Middle Nigeria", "unknown region 'Middle Nigeria'; did you mean Nigeria (NG)?"),
+        ("Cataloonia", "unknown region 'Cataloonia'; did you mean Catalonia (ES-CT)?"),
+        ("ES-ZZ", "unknown region 'ES-ZZ'; did you mean Spain (ES)?"),
+        (
+            "La Paz",
+            "region 'La Paz' is the name of 3 regions (BO-L in Bolivia, HN-LP in Honduras, SV-PA in El Salvador); "
+            "write the code of one",
+        ),
         ("Korea", "unknown region 'Korea'; did you mean South Korea (KR) or North Korea (KP)?"),
-        ("Atlantis", "unknown region 'Atlantis'; use an ISO 3166 code such as 'BR' or an English name"),
+        ("Atlantis", "unknown region 'Atlantis'; use an ISO 3166 code such as 'BR' or 'ES-CT', or an English name"),
     ],
 )
 def test_region_messages(value: str, message: str) -> None:
@@ -314,7 +323,85 @@ def test_region_messages(value: str, message: str) -> None:
     assert str(caught.value) == message
 
 
-@pytest.mark.parametrize("value", ["", " ", "the", "ZZ", "EU", "SU", "419", "0", "\ud800", "Europe"])
+@pytest.mark.parametrize(
+    ("value", "code", "name"),
+    [
+        ("ES-CT", "ES-CT", "Catalonia"),
+        ("es_ct", "ES-CT", "Catalonia"),
+        ("Catalonia", "ES-CT", "Catalonia"),
+        ("Catalunya", "ES-CT", "Catalonia"),
+        ("Cataluña", "ES-CT", "Catalonia"),
+        ("Assam", "IN-AS", "Assam"),
+        ("Tamil Nadu", "IN-TN", "Tamil Nadu"),
+        ("West Java", "ID-JB", "West Java"),
+        ("Jawa Barat", "ID-JB", "West Java"),
+        ("Hawaii", "US-HI", "Hawaii"),
+        ("Hawaiʻi", "US-HI", "Hawaii"),
+        ("Québec", "CA-QC", "Quebec"),
+        ("Brittany", "FR-BRE", "Brittany"),
+        ("Tibet", "CN-XZ", "Tibet"),
+        ("Basque Country", "ES-PV", "Basque Country"),
+        ("Scotland", "GB-SCT", "Scotland"),
+        ("England", "GB-ENG", "England"),
+        ("Asturias", "ES-AS", "Asturias"),
+        ("Principado de Asturias", "ES-AS", "Asturias"),
+        ("Hunan", "CN-HN", "Hunan"),
+        ("GB-AND", "GB-AND", "Ards and North Down"),
+        ("IN-TG", "IN-TS", "Telangana"),
+        ("Northern Nigeria", "NG-NORTH", "Northern Nigeria"),
+        ("Kano State", "NG-KN", "Kano"),
+        ("Somali", "SO", "Somalia"),
+        ("ET-SO", "ET-SO", "Somali (Ethiopia)"),
+        ("Niger State", "NG-NI", "Niger (Nigeria)"),
+        ("Georgia, US", "US-GA", "Georgia (United States)"),
+        ("La Paz (Bolivia)", "BO-L", "La Paz (Bolivia)"),
+        ("Punjab, Pakistan", "PK-PB", "Punjab (Pakistan)"),
+        ("Punjab", "XX-PUNJAB", "Punjab"),
+        ("Kurdistan", "XX-KURDISTAN", "Kurdistan"),
+        ("Iraqi Kurdistan", "IQ-KR", "Kurdistan Region of Iraq"),
+        ("Sapmi", "XX-SAPMI", "Sápmi"),
+        ("US-PR", "PR", "Puerto Rico"),
+        ("CN-HK", "HK", "Hong Kong"),
+        ("FR-971", "GP", "Guadeloupe"),
+    ],
+)
+def test_parts_of_countries_and_cultural_regions(value: str, code: str, name: str) -> None:
+    assert region(value) == code
+    assert region_name(code) == name
+
+
+def test_every_part_is_read_back_from_its_name_and_lies_in_a_country() -> None:
+    codes = {region(unit.code) for unit in pycountry.subdivisions}
+    assert len(codes) > 5_000
+    for code in codes:
+        assert region(region_name(code)) == code
+        assert countries(code) == (country(code),)
+        assert country(code) in {code, code[:2]}
+
+
+def test_a_country_comes_before_a_part_of_the_same_name() -> None:
+    assert {name: region(name) for name in ("Georgia", "Mexico", "Luxembourg", "Niger", "Mali", "MUS")} == {
+        "Georgia": "GE", "Mexico": "MX", "Luxembourg": "LU", "Niger": "NE", "Mali": "ML", "MUS": "MU",
+    }  # fmt: skip
+
+
+def test_parts_roll_up_to_their_country() -> None:
+    assert roll_up("ES-CT") == ("ES", "ES-CT")
+    assert roll_up("NG-NORTH") == ("NG", "NG-NORTH")
+    assert roll_up("ES") == ("ES", None)
+    assert roll_up("PR") == ("PR", None)
+    assert roll_up("Atlantis") == ("Atlantis", None)
+
+
+def test_a_region_of_several_countries_stands_for_itself() -> None:
+    assert roll_up("XX-KURDISTAN") == ("XX-KURDISTAN", None)
+    assert countries("Kurdistan") == ("IQ", "IR", "SY", "TR")
+    assert countries("Bengal") == ("BD", "IN")
+
+
+@pytest.mark.parametrize(
+    "value", ["", " ", "the", "ZZ", "EU", "SU", "419", "0", "\ud800", "Europe", "North", "Central Region"]
+)
 def test_what_is_no_region_is_refused(value: str) -> None:
     with pytest.raises(InputError, match=r"^unknown region .*; "):
         region(value)

@@ -73,7 +73,7 @@ class Item(Record):
     language: str | None = None
     """BCP 47, for example `pt-BR`."""
     region: str | None = None
-    """ISO 3166-1 alpha-2, for example `BR`."""
+    """A code of `mores.culture`: ISO 3166-1 (`BR`), 3166-2 (`ES-CT`), or a cultural region (`XX-KURDISTAN`)."""
     topic: str | None = None
     metadata: dict[str, Any] = Field(default_factory=dict)
 
@@ -112,7 +112,7 @@ class Sample(Record):
     language: str | None = None
     """BCP 47."""
     region: str | None = None
-    """ISO 3166-1 alpha-2."""
+    """ISO 3166-1 or 3166-2, or a cultural region."""
     source: str | None = None
     """Where the sample comes from: a dataset, a model, a file."""
     evidence: tuple[Evidence, ...] = Field((), exclude_if=_is_empty)

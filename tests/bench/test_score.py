@@ -54,6 +54,15 @@ def score(questions: Sequence[tuple[Item, Sequence[Label | None]]], bench: Bench
     return scores.result("m", None, "s")
 
 
+def test_a_part_of_a_country_counts_once_under_it_and_once_beside_it() -> None:
+    regions = ["ES", "ES-CT", "ES-CT", "XX-KURDISTAN", "Atlantis"]
+    result = score([(item(str(n), region=code), [RIGHT if n % 2 else WRONG]) for n, code in enumerate(regions)])
+    counts = {grouping: {g: own["accuracy"].n for g, own in groups.items()} for grouping, groups in result.by.items()}
+    assert counts == {"region": {"Atlantis": 1, "ES": 3, "XX-KURDISTAN": 1}, "subregion": {"ES-CT": 2}}
+    assert result.by["region"]["ES"]["accuracy"].value == pytest.approx(1 / 3)
+    assert result.by["subregion"]["ES-CT"]["accuracy"].value == 0.5
+
+
 def test_answers_that_the_judge_failed_to_grade_may_count_as_wrong() -> None:
     items = [item("a"), item("b"), item("c")]
     failure = Failure(kind=FailureKind.PARSE, reason="?")

@@ -56,7 +56,7 @@ def test_blend_as_a_choice(tmp_path: Path) -> None:
     greek, java = items
     assert (greek.choices, greek.target, greek.region) == (("bandrek", "coffee"), ("coffee",), "GR")
     assert greek.prompt.endswith("Question: What is drunk?\nA. bandrek\nB. coffee")
-    assert (java.region, java.metadata["place"]) == ("ID", "West Java")
+    assert (java.region, java.metadata["place"]) == ("ID-JB", "West Java")
     assert benchmark("blend").references(items) == {"random": 0.5, "always A": 0.5}
 
 
@@ -246,7 +246,7 @@ def test_what_a_perfect_model_reaches_from_as_many_answers_stands_beside(options
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not here")
 @pytest.mark.parametrize(
     ("name", "count", "random"),
-    [("blend", 6407, 0.278), ("blend-short", 6407, None), ("normad", 2633, 1 / 3), ("globalopinionqa", 3805, 0.381)],
+    [("blend", 6407, 0.278), ("blend-short", 6407, None), ("normad", 2633, 1 / 3), ("globalopinionqa", 3806, 0.381)],
 )
 def test_real_data(name: str, count: int, random: float | None) -> None:
     one = benchmark(name)

@@ -250,6 +250,15 @@ def test_an_answer_that_says_more_or_less_of_a_right_one_is_not_wrong() -> None:
     assert change("swap", question("Japan", "JP", "soba", "white grape"), POOL) is None
 
 
+def test_an_answer_of_the_same_country_is_not_put_in() -> None:
+    java, turkey = question("West Java", "ID-JB", "seblak"), question("Turkey", "TR", "baklava")
+    kurdistan, indonesia = question("Kurdistan", "XX-KURDISTAN", "dolma"), question("Indonesia", "ID", "rendang")
+    pool = Pool([java, turkey, kurdistan, indonesia])
+    assert {name for name, _ in pool.answers(java)} == {"baklava", "dolma"}
+    assert {name for name, _ in pool.answers(indonesia)} == {"baklava", "dolma"}
+    assert {name for name, _ in pool.answers(turkey)} == {"seblak", "rendang"}
+
+
 def test_an_answer_to_another_question_is_not_put_in() -> None:
     other = JAPAN.model_copy(update={"question": "What do people in Japan drink at New Year?"})
     assert change("swap", other, POOL) is None

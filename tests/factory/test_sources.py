@@ -297,7 +297,7 @@ def test_blend(data: Path) -> None:
     mexico = by_id["Q-1:Mexico"]
     assert (mexico.answer, mexico.wrong) == ("atole", ("tea",)), "one Mexican does say horchata"
     assert mexico.question == "What do people drink in Mexico?"
-    assert (mexico.region, by_id["Q-1:West Java"].region) == ("MX", "ID")
+    assert (mexico.region, by_id["Q-1:West Java"].region) == ("MX", "ID-JB")
     assert sorted(bad) == [
         "Mexico_data.json:20: no 'en_question'; expected the published columns",
         "mcq_few.json:14: answer 'D' names none of 3 options; correct or remove the row",
@@ -406,7 +406,8 @@ def test_globalopinionqa(data: Path) -> None:
     assert (china.region, china.answer) == ("CN", "No"), "the national sample counts"
     assert korea.id.split(":")[0] == china.id.split(":")[0]
     assert bad == [
-        "globalopinionqa_few.json:107: unknown region 'Atlantis'; use an ISO 3166 code such as 'BR' or an English name",
+        "globalopinionqa_few.json:107: unknown region 'Atlantis'; use an ISO 3166 code such as 'BR' or 'ES-CT', "
+        "or an English name",
         "globalopinionqa_few.json:122: 3 options with 1 shares; correct or remove the row",
     ]
 
@@ -669,9 +670,9 @@ def test_the_command_lists_and_counts(data: Path, monkeypatch: pytest.MonkeyPatc
 
 # At least so many items, at most so many bad rows, exactly so many regions, in the data that developers share.
 COUNTS = {
-    "blend": (6000, 0, 15),
+    "blend": (6000, 0, 16),
     "culturalbench": (1220, 5, 45),
-    "globalopinionqa": (3000, 0, 106),
+    "globalopinionqa": (3000, 0, 107),
     "normad": (1818, 0, 75),
     "calmqa": (300, 0, 0),
     "epic": (15000, 0, 5),

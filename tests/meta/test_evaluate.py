@@ -233,6 +233,14 @@ def test_groups_and_the_correct_samples_of_the_same_sources() -> None:
     }
 
 
+def test_parts_of_a_country_count_under_it_and_beside_it() -> None:
+    golds = [
+        labelled(str(n), bool(n % 2), region=code) for n, code in enumerate(["ES", "ES-CT", "ES-CT", "XX-KURDISTAN"])
+    ]
+    assert count(golds)["region"] == {"ES": 3, "XX-KURDISTAN": 1}
+    assert count(golds)["subregion"] == {"ES-CT": 2}
+
+
 def test_a_group_without_any_score() -> None:
     golds = [labelled("a", True, source="a"), labelled("b", False, source="b")]
     found = evaluated(golds, [-1, None]).by["source"]["b"]["scaled_accuracy"]

@@ -35,6 +35,7 @@ COUNTS = {
     "source": SOURCES,
     "language": LANGUAGES,
     "region": REGIONS,
+    "subregion": {"IN-AS": 140, "NG-NORTH": 61},
     "task": {"qa": 2300, "freeform": 1000, "impersonation": 600},
     "kind": {"hard": 2400, "soft": 1500},
 }

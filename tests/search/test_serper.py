@@ -286,4 +286,7 @@ def test_the_country_is_the_regions_or_else_the_languages() -> None:
     assert gl_of(Query("x", "pt-BR")) == "br"
     assert gl_of(Query("x", "es-419")) is None
     assert gl_of(Query("x", "pt")) is None
+    assert gl_of(Query("x", "ca", "ES-CT")) == "es"
+    assert gl_of(Query("x", None, "NG-NORTH")) == "ng"
+    assert gl_of(Query("x", "ku", "XX-KURDISTAN")) is None
     assert gl_of(Query("x", None, "XK")) is None

@@ -14,6 +14,7 @@ from typing import Protocol
 
 from pydantic import Field
 
+from mores.culture import roll_up
 from mores.errors import InputError
 from mores.longform.records import LongAnswer
 from mores.models.base import Message
@@ -21,6 +22,8 @@ from mores.stats.intervals import Ratio
 from mores.types import Failure, Item, Record, Response
 
 OnBad = Callable[[InputError], None]
+PLACES = ("region", "subregion")
+"""Countries, and their parts beside them, so that no question is counted twice in one breakdown."""
 LABELS = "labels"
 """Key of an item's metadata: what users say of it (`labels.py`)."""
 
@@ -152,8 +155,15 @@ class Benchmark:
         """The question that an item is part of."""
         return str(item.metadata.get("unit", item.id))
 
+    @property
+    def breakdowns(self) -> tuple[str, ...]:
+        """The groupings, with the parts of countries behind the regions."""
+        return tuple(name for grouping in self.groupings for name in (PLACES if grouping == "region" else (grouping,)))
+
     def group(self, item: Item, grouping: str) -> str | None:
-        """The group of an item."""
+        """The group of an item; parts of countries are grouped by their country, and beside it as `subregion`."""
+        if grouping in PLACES and item.region:
+            return roll_up(item.region)[PLACES.index(grouping)]
         known = item.metadata | item.metadata.get(LABELS, {})
         value = known.get(grouping, getattr(item, grouping, None))
         return None if value is None else str(value)

@@ -116,7 +116,7 @@ class Scores:
         first = {self.benchmark.unit(item): item for item in reversed(self.items)}
         sampled = self._compare(first)
         several = max(self._parts.values(), default=1) > 1
-        by = {name: self._by(name, first) for name in self.benchmark.groupings}
+        by = {name: self._by(name, first) for name in self.benchmark.breakdowns}
         return BenchResult(
             benchmark=self.benchmark.name,
             title=self.benchmark.title,

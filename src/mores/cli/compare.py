@@ -8,7 +8,7 @@ import click
 from rich.console import Console
 
 from mores.meta.dataset import Dataset
-from mores.meta.records import STATISTICS, Comparison, Versus
+from mores.meta.records import GROUPINGS, STATISTICS, Comparison, Versus
 from mores.meta.scorers import read_judgements
 from mores.meta.versus import check_data, compare_judges, compare_texts
 from mores.report.meta_sheets import SIGNIFICANT, chance
@@ -34,7 +34,7 @@ NAMES = {**STATISTICS, "score": "mean score", "error_free": "without error"}
 )
 @click.option(
     "--by",
-    type=click.Choice(["source", "language", "region", "task", "kind"]),
+    type=click.Choice(GROUPINGS),
     default="source",
     show_default=True,
     help="What the second table is broken down by, with --data.",

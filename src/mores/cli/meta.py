@@ -26,7 +26,7 @@ from mores.meta.baselines import BASELINES, fit, judge
 from mores.meta.dataset import Dataset, source_of
 from mores.meta.leave_one_out import NONE, collect, leave_one_out
 from mores.meta.prompted import Prompted
-from mores.meta.records import LeaveOneOut, Meta, VoteTable
+from mores.meta.records import GROUPINGS, LeaveOneOut, Meta, VoteTable
 from mores.meta.scorers import Scorer, read_judgements, scorer
 from mores.meta.study import Judged, study
 from mores.meta.versus import check_data
@@ -84,7 +84,7 @@ from mores.types import Judgement
 )
 @click.option(
     "--by",
-    type=click.Choice(["source", "language", "region", "task", "kind"]),
+    type=click.Choice(GROUPINGS),
     default="source",
     show_default=True,
     help="What the second table is broken down by; the page has all.",

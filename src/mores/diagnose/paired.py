@@ -25,7 +25,7 @@ from mores.models.written import without_thoughts
 from mores.signature import read_signature
 from mores.types import Failure, Item, Record
 
-GROUPINGS = ("language", "topic", "region", "popularity")
+GROUPINGS = ("language", "topic", "region", "subregion", "popularity")
 """Looked for in every item, whatever its benchmark breaks down by."""
 
 
@@ -66,7 +66,7 @@ class Opened:
 
     def groups(self, item: Item) -> dict[str, str]:
         """What an item belongs to, by grouping."""
-        names = dict.fromkeys((*GROUPINGS, *self.benchmark.groupings, *item.metadata.get(LABELS, {})))
+        names = dict.fromkeys((*GROUPINGS, *self.benchmark.breakdowns, *item.metadata.get(LABELS, {})))
         found = {name: self.benchmark.group(item, name) for name in names}
         return {name: group for name, group in found.items() if group is not None}
 

@@ -44,7 +44,7 @@ class Subject:
     @property
     def groupings(self) -> tuple[str, ...]:
         """By language and topic, and what else the benchmark is broken down by."""
-        return tuple(dict.fromkeys((*GROUPINGS, *self.benchmark.groupings)))
+        return tuple(dict.fromkeys((*GROUPINGS, *self.benchmark.breakdowns)))
 
     @cached_property
     def units(self) -> dict[str, Item]:

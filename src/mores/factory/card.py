@@ -11,7 +11,7 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from mores import __version__
-from mores.culture import language_name, region_name
+from mores.culture import language_name, region_name, roll_up
 from mores.factory import sources as datasets
 from mores.factory.build import Built
 from mores.factory.gold import Gold
@@ -46,7 +46,10 @@ def _cells(gold: Gold) -> Iterator[tuple[str, str]]:
     yield "kind", gold.kind
     yield "maker", gold.maker
     yield "language", language_name(gold.sample.language) if gold.sample.language else "unknown"
-    yield "region", region_name(gold.sample.region) if gold.sample.region else "none"
+    place, part = roll_up(gold.sample.region) if gold.sample.region else (None, None)
+    yield "region", region_name(place) if place else "none"
+    if part:
+        yield "part of a country", region_name(part)
     for error in gold.report.errors:
         yield "severity", error.severity.value
         yield "error type", error.type

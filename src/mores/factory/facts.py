@@ -39,7 +39,7 @@ class Fact(Record):
     language: str | None = None
     """BCP 47."""
     region: str | None = None
-    """ISO 3166-1 alpha-2."""
+    """ISO 3166-1 or 3166-2, or a cultural region."""
     answers: tuple[str, ...] = ()
     """Where something is asked, what is right: the end of the text."""
     subject: str | None = None

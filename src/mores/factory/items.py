@@ -50,7 +50,7 @@ class SourceItem(Record):
     explanation: str | None = None
     """Why the answer is right, where the source says so."""
     region: str | None = None
-    """ISO 3166-1 alpha-2."""
+    """ISO 3166-1 or 3166-2, or a cultural region."""
     language: str | None = None
     """BCP 47."""
     topic: str | None = None

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from mores.culture import roll_up
 from mores.factory.gold import Gold
 from mores.meta.quality import quality
 from mores.meta.records import Bars, Curve, Evaluation
@@ -203,9 +204,10 @@ def labels(golds: Sequence[Gold]) -> list[list[tuple[str, str]]]:
 
 def _labels(gold: Gold, kinds: set[str]) -> list[tuple[str, str]]:
     sample = gold.sample
-    plain = {"source": sample.source, "language": sample.language, "region": sample.region, "task": gold.task.value}
-    own = kinds if gold.kind == "correct" else {gold.kind}
-    return [(name, value or "unknown") for name, value in plain.items()] + [("kind", kind) for kind in sorted(own)]
+    place, part = roll_up(sample.region) if sample.region else (None, None)
+    plain = {"source": sample.source, "language": sample.language, "region": place, "task": gold.task.value}
+    found = [(name, value or "unknown") for name, value in plain.items()] + ([("subregion", part)] if part else [])
+    return found + [("kind", kind) for kind in sorted(kinds if gold.kind == "correct" else {gold.kind})]
 
 
 def count(golds: Sequence[Gold]) -> dict[str, dict[str, int]]:

@@ -26,9 +26,9 @@ STATISTICS = {
 }
 """Every statistic with its short name; the first three are those of ExCAM, Table 4."""
 
-GROUPINGS = ("source", "language", "region", "task", "kind")
-"""What results are broken down by. The groups of `kind` are `hard` and `soft`: the samples with such errors, and the
-correct samples of the same sources."""
+GROUPINGS = ("source", "language", "region", "subregion", "task", "kind")
+"""What results are broken down by. Regions are countries, subregions their parts. The groups of `kind` are `hard` and
+`soft`: the samples with such errors, and the correct samples of the same sources."""
 
 
 class Curve(Record):

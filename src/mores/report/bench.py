@@ -51,8 +51,8 @@ AXES = range(3, 17)
 """How many axes a radar can have."""
 PARTS = "statements"
 """What the name of a reference ends with that is about the parts of questions."""
-TITLES = {"region": "Regions", "language": "Languages", "topic": "Topics", "area": "Areas", "mode": "Modes",
-          "tier": "Tiers", "dimension": "Dimensions"}  # fmt: skip
+TITLES = {"region": "Regions", "subregion": "Parts of countries", "language": "Languages", "topic": "Topics",
+          "area": "Areas", "mode": "Modes", "tier": "Tiers", "dimension": "Dimensions"}  # fmt: skip
 ORDER = ("easy", "medium", "moderate", "hard")
 """Tiers from the easiest."""
 PROFILES = ("language", "area", "dimension")

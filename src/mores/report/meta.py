@@ -72,6 +72,7 @@ TITLES = {
     "source": "Sources",
     "language": "Languages",
     "region": "Regions",
+    "subregion": "Parts of countries",
     "task": "Tasks",
     "kind": "Hard and soft errors",
 }
@@ -255,7 +256,7 @@ def _forest(meta: Meta) -> Markup | None:
 def _breakdown(grouping: str) -> Any:
     def body(meta: Meta) -> dict[str, Sheet | None] | None:
         groups = groups_of(meta, grouping)
-        if not groups or grouping not in ("language", "region"):
+        if not groups or grouping not in ("language", "region", "subregion"):
             return {"main": breakdown_sheet(meta, grouping, groups), "rest": None} if groups else None
         first = large(meta, grouping)
         rest = [group for group in groups if group not in first]

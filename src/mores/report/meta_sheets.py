@@ -24,7 +24,7 @@ MANY = 100
 """A group with more samples than this is always shown (ExCAM, Figure 10)."""
 ALL_TRAINED = "none"
 """The row of a leave-one-out matrix for which nothing was left out."""
-NAMES: dict[str, Callable[[str], str]] = {"language": language_name, "region": region_name}
+NAMES: dict[str, Callable[[str], str]] = {"language": language_name, "region": region_name, "subregion": region_name}
 BETTER = "* significantly better than all others in the column (adjusted p < 0.05)"
 APART = "* its 95% interval lies above those of all the others"
 EMPTY = Cell(NOTHING)

@@ -17,7 +17,7 @@ class Query(NamedTuple):
     language: str | None = None
     """BCP 47."""
     region: str | None = None
-    """ISO 3166-1 alpha-2."""
+    """ISO 3166-1 or 3166-2, or a cultural region."""
 
 
 class Found(Record):

@@ -17,7 +17,7 @@ import aiohttp
 import orjson
 from langcodes import Language
 
-from mores.culture import language, region
+from mores.culture import country, language
 from mores.engine import Counts, Limits
 from mores.engine.limits import Throttle
 from mores.engine.patience import Patience, Tries
@@ -77,7 +77,7 @@ def hl_of(tag: str | None) -> str | None:
 
 def gl_of(query: Query) -> str | None:
     """Google's code of a country: the region's, or else that of the language's tag."""
-    code = region(query.region) if query.region else Language.get(language(query.language or "und")).territory
+    code = country(query.region) if query.region else Language.get(language(query.language or "und")).territory
     return code.lower() if code and len(code) == 2 and code not in _NO_COUNTRY else None
 
 

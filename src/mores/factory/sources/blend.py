@@ -18,16 +18,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from mores.culture import region
+from mores.culture import country
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read, read_all
 from mores.factory.sources.rows import OnBad, Row, check, collect, digest, fold, letter, unique
 
-COUNTRIES = {
-    "Algeria": "DZ", "Assam": "IN", "Azerbaijan": "AZ", "China": "CN", "Ethiopia": "ET", "Greece": "GR",
-    "Indonesia": "ID", "Iran": "IR", "Mexico": "MX", "North Korea": "KP", "Northern Nigeria": "NG",
-    "South Korea": "KR", "Spain": "ES", "UK": "GB", "US": "US", "West Java": "ID",
+REGIONS = {
+    "Algeria": "DZ", "Assam": "IN-AS", "Azerbaijan": "AZ", "China": "CN", "Ethiopia": "ET", "Greece": "GR",
+    "Indonesia": "ID", "Iran": "IR", "Mexico": "MX", "North Korea": "KP", "Northern Nigeria": "NG-NORTH",
+    "South Korea": "KR", "Spain": "ES", "UK": "GB", "US": "US", "West Java": "ID-JB",
 }  # fmt: skip
 """The 16 regions as BLEnD names them; three are parts of a country."""
 MOST_WRONG = 3
@@ -39,12 +39,12 @@ CHOICES = ("mcq*.json", "mc_questions*.json", "mc_questions*.csv")
 
 LITTLE = {"a", "an", "and", "at", "by", "for", "from", "in", "of", "on", "or", "th", "the", "to", "with"}
 
-_COUNTRY = re.compile(rf"\b({'|'.join(sorted(COUNTRIES, key=len, reverse=True))})\b")
+_COUNTRY = re.compile(rf"\b({'|'.join(sorted(REGIONS, key=len, reverse=True))})\b")
 _INSTRUCTION = " Without any explanation"  # begins what the multiple-choice files add to the question
 _VERSION = re.compile(r"_v(\d+(?:\.\d+)*)")
 
 Unit = tuple[str, str]
-"""Question id and country."""
+"""Question id and region, as BLEnD names it."""
 
 
 @dataclass(frozen=True)
@@ -94,9 +94,9 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     if not entries:
         find(folder, "*_data.json", *CHOICES)  # says what is missing
     best: dict[str, list[tuple[str, str]]] = defaultdict(list)
-    for (question, country), entry in sorted(entries.items(), key=lambda pair: pair[0]):
+    for (question, place), entry in sorted(entries.items(), key=lambda pair: pair[0]):
         if entry.answers and entry.answers.best:
-            best[question].append((country, entry.answers.best))
+            best[question].append((place, entry.answers.best))
     for unit, entry in entries.items():
         made = _labelled(unit, entry, on_bad) or _derived(unit, entry, best[unit[0]])
         if made:
@@ -111,13 +111,13 @@ def _annotations(folder: Path, on_bad: OnBad) -> Iterator[Answers]:
 
 
 def _answers(row: Row) -> Answers:
-    country = row.file.name.removesuffix("_data.json").replace("_", " ")
-    if country not in COUNTRIES:
-        raise InputError(f"{country!r} is no region of BLEnD; name the file as it was published")
-    question = row.text("question") if country in {"UK", "US"} else row.text("en_question")
+    place = row.file.name.removesuffix("_data.json").replace("_", " ")
+    if place not in REGIONS:
+        raise InputError(f"{place!r} is no region of BLEnD; name the file as it was published")
+    question = row.text("question") if place in {"UK", "US"} else row.text("en_question")
     votes = [_vote(vote) for vote in row.list("annotations")]
     ranked = sorted((vote for vote in votes if vote[1]), key=lambda vote: -vote[0])
-    return Answers(row, (row.maybe("ID") or row.path[-1], country), question, tuple(ranked))
+    return Answers(row, (row.maybe("ID") or row.path[-1], place), question, tuple(ranked))
 
 
 def _vote(vote: object) -> tuple[int, tuple[str, ...]]:
@@ -147,12 +147,12 @@ def _version(path: Path) -> tuple[int, ...]:
 def _choice(row: Row) -> Choice:
     prompt = row.text("question", "prompt").partition(_INSTRUCTION)[0].strip()
     named = row.maybe("country") or (found[1] if (found := _COUNTRY.search(prompt)) else None)
-    country = (named or "").replace("_", " ")
-    if country not in COUNTRIES:
+    place = (named or "").replace("_", " ")
+    if place not in REGIONS:
         raise InputError(f"the question is about no region of BLEnD ({prompt!r}); correct or remove the row")
     options = _options(row.values.get("choices"))
     answer = letter(options, row.text("answer", "answer_idx"))
-    return Choice(row.place, (row.text("id", "ID"), country), prompt, unique(options), answer)
+    return Choice(row.place, (row.text("id", "ID"), place), prompt, unique(options), answer)
 
 
 def _options(given: object) -> list[str]:
@@ -189,8 +189,8 @@ def _derived(unit: Unit, entry: Entry, best: list[tuple[str, str]]) -> SourceIte
     answers = entry.answers
     if answers is None or answers.best is None:
         return None
-    here = COUNTRIES[unit[1]]  # a part of a country is no other culture: West Java and Indonesia
-    others = unique(answer for country, answer in best if COUNTRIES[country] != here)
+    here = country(REGIONS[unit[1]])  # a part of a country is no other culture: West Java and Indonesia
+    others = unique(answer for place, answer in best if country(REGIONS[place]) != here)
     wrong: list[str] = []
     for answer in sorted(others, key=lambda answer: digest(*unit, answer)):
         if not _related(answer, [*answers.wordings, *wrong]):
@@ -223,7 +223,7 @@ def _item(unit: Unit, question: str, answer: str, wrong: list[str], known: list[
         options=tuple(sorted([answer, *wrong], key=str.casefold)),  # as BLEnD orders them
         wrong=tuple(wrong),
         also_right=others,
-        region=region(COUNTRIES[unit[1]]),
+        region=REGIONS[unit[1]],
         language="en",
     )
 

@@ -123,7 +123,7 @@ class Pool:
         """Answers to the same question that belong to one other region each, with that region."""
         known = self._answers.find(question_of(item))
         found = [(name, given.region) for name, given in known.items() if given.best] if known else []
-        return sorted((name, region) for name, region in found if region and region != item.region)
+        return sorted((name, region) for name, region in found if region and apart(region, item.region))
 
     def names(self, language: str, context: str) -> Names:
         """Names that stand after a word, and the region of each."""
@@ -152,11 +152,19 @@ class Pool:
                 self._names.setdefault((language, context), {})[name] = uses.region
 
 
+def apart(first: str, second: str | None) -> bool:
+    """Whether two regions have no country in common: what is said in Java is not wrong of Indonesia."""
+    return second is None or set(culture.countries(first)).isdisjoint(culture.countries(second))
+
+
 def question_of(item: SourceItem) -> tuple[str, ...]:
     """Language and words of the question, without the names of countries: the same for every culture asked."""
     language = primary(item)
     pattern = _masked(language)
-    return (language, *folded(pattern.sub(" ", item.question) if pattern else item.question))
+    words = pattern.sub(" ", item.question) if pattern else item.question
+    if item.region and language == "en":  # a part of a country too
+        words = words.replace(culture.region_name(item.region), " ")
+    return (language, *folded(words))
 
 
 def named(item: SourceItem) -> Iterator[tuple[str, str, int]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from mores import culture
 from mores.factory.errors.rules.edit import Draw, Edit, data, ends_with, folded, is_right, primary, whole
-from mores.factory.errors.rules.pool import UNSPACED, Group, Pool, named
+from mores.factory.errors.rules.pool import UNSPACED, Group, Pool, apart, named
 from mores.factory.items import SourceItem
 
 VOWELS = "AEIOUaeiou"
@@ -43,7 +43,7 @@ def _countries(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
     for group in pool.groups(primary(item)):
         for start, end in _places(group, item):
             own = item.answer[start:end]
-            others = (name for region, name in group.names.items() if region != item.region and name != own)
+            others = (name for region, name in group.names.items() if apart(region, item.region) and name != own)
             if new := draw.pick(name for name in others if _fits(item.answer, start, name) and _is_new(name, item)):
                 yield Edit(start, end, new, "another culture")
 
@@ -78,7 +78,8 @@ def _named(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
         own = others.get(name)
         if own is None:  # not known to belong to one culture
             continue
-        fitting = (new for new, region in others.items() if region not in {own, item.region} and _is_new(new, item))
+        far = (new for new, region in others.items() if apart(region, own) and apart(region, item.region))
+        fitting = (new for new in far if _is_new(new, item))
         if new := draw.pick(fitting):
             yield Edit(start, start + len(name), new, culture.region_name(others[new]))
 

@@ -1,0 +1,22 @@
+"""Languages and regions: the only place that knows their codes, names and aliases.
+
+`language("Brazilian Portuguese") == "pt-BR"`, `region("South Korea") == "KR"`, `region("Catalonia") == "ES-CT"`; what
+is not known is refused with a suggestion. The data are those of langcodes (CLDR and the IANA registry) and pycountry
+(ISO); the tables here hold only what these do not know.
+"""
+
+from mores.culture.languages import RTL_SCRIPTS, UNSPACED, is_rtl, language, language_name
+from mores.culture.regions import countries, country, region, region_name, roll_up
+
+__all__ = [
+    "RTL_SCRIPTS",
+    "UNSPACED",
+    "countries",
+    "country",
+    "is_rtl",
+    "language",
+    "language_name",
+    "region",
+    "region_name",
+    "roll_up",
+]

@@ -1,0 +1,131 @@
+"""Languages (BCP 47): their tags, names and aliases."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from langcodes import Language
+from langcodes.tag_parser import LanguageTagError
+
+from mores.culture.names import LONGEST, close, code_of, key, trie, unknown
+from mores.culture.regions import country_names, find_country, fold, territory_name
+from mores.errors import InputError
+
+LANGUAGE_ALIASES = {
+    "gã": "gaa",
+    "malti": "mt",  # in English also a name of Sauria Paharia
+    "north macedonian": "mk",  # INCLUDE
+}
+
+RTL_SCRIPTS = (
+    "Adlm Arab Aran Armi Avst Chrs Cprt Elym Gara Hatr Hebr Hung Khar Lydi Mand Mani Mend Merc Mero "
+    "Narb Nbat Nkoo Orkh Ougr Palm Phli Phlp Phnx Prti Rohg Samr Sarb Sogd Sogo Syrc Thaa Yezi"
+)
+
+UNSPACED = (
+    "\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u1b00-\u1b7f\u3005-\u3007"
+    "\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\ua980-\ua9df\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff"
+)
+"""Inside of a character class: the scripts that put no space between words (Thai, Lao, Tibetan, Burmese, Khmer, Tai,
+Javanese, Balinese, Japanese and Chinese)."""
+
+_PRIMARY = re.compile(r"[a-z]{2,3}(-|$)")
+# Private use and special codes name no language: only "und" (unknown) and "mul" (several) say something of a text.
+_PRIVATE = re.compile(r"(^|-)x-|^q[a-t][a-z]\b|^(mis|zxx)\b|-(Qa[ab][a-z]|Zzzz|AA|Q[M-Z]|X[A-JL-Z]|ZZ)(-|$)")
+_QUALIFIED = re.compile(r"([^(),]+)[(,]([^()]+)\)?\s*")
+
+
+@lru_cache(maxsize=4096)
+def language(value: str) -> str:
+    """The canonical BCP 47 tag of a tag, an ISO 639 code, an English name or an autonym.
+
+    Canonical is what CLDR says: `iw` is `he`, `cmn` is `zh`, `tl` is `fil`, `en-Latn` is `en`.
+    """
+    tag = _from_tag(value)
+    named = None if _looks_like_code(value) else _from_name(value)
+    if tag and named and tag != named and _capitalised(value):
+        raise InputError(
+            f"language {value!r} is the code of {_shown_language(tag)} and the name of {_shown_language(named)}; "
+            f"write {tag!r} or {named!r}"
+        )
+    found = tag or named
+    if found is None:
+        example = "a BCP 47 tag such as 'pt-BR' or an English name"
+        raise InputError(unknown("language", value, _near_languages(value), example))
+    return found
+
+
+OWN_NAMES = {"bal": "Balochi", "rn": "Kirundi"}
+"""Names that speakers use in English, where the tables have another."""
+
+
+@lru_cache(maxsize=4096)
+def language_name(tag: str) -> str:
+    """The English name of a language, for example `Portuguese (Brazil)`."""
+    known = Language.get(language(tag))
+    details = [known.script_name()] if known.script else []
+    details += [territory_name(known.territory)] if known.territory else []
+    name = OWN_NAMES.get(str(known.language)) or str(known.language_name())
+    return f"{name} ({', '.join(details)})" if details else name
+
+
+@lru_cache(maxsize=4096)
+def is_rtl(tag: str | None) -> bool:
+    """Whether a language is written from right to left, by its script or the likely one; False when not known."""
+    if tag is None:
+        return False
+    return Language.get(language(tag)).maximize().script in RTL_SCRIPTS.split()
+
+
+def _from_tag(value: str) -> str | None:
+    if len(value) > LONGEST:  # the parser recurses on every subtag
+        return None
+    try:
+        parsed = Language.get(value.strip())
+    except LanguageTagError:
+        return None
+    tag = parsed.prefer_macrolanguage().simplify_script().to_tag()
+    if not parsed.is_valid() or parsed.extlangs or not _PRIMARY.match(tag) or _PRIVATE.search(tag):
+        return None
+    return str(tag)
+
+
+def _from_name(value: str) -> str | None:
+    name = value.split(";")[0]  # ISO 639-2 lists synonyms: "Dutch; Flemish"
+    code = LANGUAGE_ALIASES.get(key(name)) or code_of("language", name) or _from_qualified(name)
+    return _from_tag(code) if code else None
+
+
+def _from_qualified(name: str) -> str | None:
+    """A name with its script or region behind it, as `language_name` writes it: `Chinese (Traditional, Taiwan)`."""
+    match = _QUALIFIED.fullmatch(name)
+    base = code_of("language", match[1]) if match else None
+    if match is None or base is None:
+        return None
+    qualifiers = [code_of("script", part) or find_country(part) for part in match[2].split(",")]
+    return "-".join([base, *(part or "?" for part in qualifiers)])
+
+
+def _looks_like_code(value: str) -> bool:
+    """Whether it is too short to be a name unless it is written as one: "ua" is no language, though Ua is."""
+    return len(value.strip()) <= 3 and value.isascii() and not _capitalised(value)
+
+
+def _capitalised(value: str) -> bool:
+    """Whether it is written as names are; then "Mon" may be the language Mon and not the code of Mongolian."""
+    return value[:1].isupper() and not value.isupper()
+
+
+@lru_cache(maxsize=1024)
+def _near_languages(value: str) -> tuple[str, ...]:
+    country = country_names().get(fold(value))
+    if country:  # "jp" is no language, but its country has one
+        return (_shown_language(language(str(Language.get(f"und-{country}").maximize().language))),)
+    names = [value, *close(key(value), trie("language", "en").keys())]
+    tags = [_from_name(name) for name in names]
+    return tuple(dict.fromkeys(_shown_language(tag) for tag in tags if tag))
+
+
+def _shown_language(tag: str) -> str:
+    return f"{language_name(tag)} ({tag})"
