@@ -57,8 +57,6 @@ class Scores:
         self._parts = Counter(benchmark.unit(item) for item in items)
         self._counts: dict[str, list[int]] = {unit: [0] * len(LABELS) for unit in self._parts}
         self._unscored: Counter[str] = Counter()
-        self._lost: Counter[str] = Counter()
-        """Of these, how many have a part that is wrong: whatever the others are, they are not correct."""
         self._chosen: dict[str, dict[str, float]] = defaultdict(dict)
         self._probable = False
         self._measures: dict[str, dict[str, list[float]]] = {}
@@ -102,11 +100,9 @@ class Scores:
                 cells[1] += 1
 
     def _close(self) -> None:
-        labels = [verdict.label for verdict in self._open]
-        label, unit = together(labels), self._open[0].unit
+        label, unit = together([verdict.label for verdict in self._open]), self._open[0].unit
         if label is None:
             self._unscored[unit] += 1
-            self._lost[unit] += Label.INCORRECT in labels
         else:
             self._counts[unit][LABELS.index(label)] += 1
         self._open.clear()
@@ -156,11 +152,11 @@ class Scores:
 
     def _figures(self, units: list[str]) -> dict[str, Result]:
         counts = np.array([self._counts[unit] for unit in units], dtype=np.float64).reshape(len(units), len(LABELS))
-        unscored, lost = (sum(own[unit] for unit in units) for own in (self._unscored, self._lost))
+        unscored = sum(self._unscored[unit] for unit in units)
         sums = counts.sum(axis=0)
         labelled = {
             name: _result(name, figure, counts, int(counts.sum()), unscored).model_copy(
-                update={"bounds": _bounds(figure, sums, unscored - lost, lost)}
+                update={"bounds": _bounds(figure, sums, unscored)}
             )
             for name, figure in self.benchmark.figures.items()
         }
@@ -169,7 +165,7 @@ class Scores:
     def _row_accuracy(self) -> Result:
         parts = np.array(list(self._rows.values()), dtype=np.float64)
         counts, unscored, figure = parts[:, :-1], int(parts[:, -1].sum()), ACCURACY["accuracy"]
-        bounds = _bounds(figure, counts.sum(axis=0), unscored, 0)
+        bounds = _bounds(figure, counts.sum(axis=0), unscored)
         return _result("rows", figure, counts, int(counts.sum()), unscored).model_copy(update={"bounds": bounds})
 
 
@@ -202,26 +198,26 @@ def together(labels: Sequence[Label | None]) -> Label | None:
     return Label.NOT_ATTEMPTED if Label.NOT_ATTEMPTED in labels else Label.CORRECT
 
 
-def _bounds(figure: Figure, sums: Floats, free: int, lost: int) -> tuple[float, float] | None:
-    """Between which values a figure lies, whatever the unscored are; `lost` ones can only be incorrect.
+def _bounds(figure: Figure, sums: Floats, unscored: int) -> tuple[float, float] | None:
+    """Between which values a figure lies, whatever the unscored are.
 
-    Figures are ratios of sums of counts, so they are lowest and highest where all free ones have the same label.
+    Figures are ratios of sums of counts, so they are lowest and highest where all of these have the same label.
     """
-    if not free + lost:
+    if not unscored:
         return None
-    cases = np.tile(sums[:, None], len(LABELS)) + free * np.eye(len(LABELS))
-    cases[LABELS.index(Label.INCORRECT)] += lost
-    values = figure.value(cases)
+    values = figure.value(np.tile(sums[:, None], len(LABELS)) + unscored * np.eye(len(LABELS)))
     known = values[~np.isnan(values)]
     return (float(known.min()), float(known.max())) if known.size else None
 
 
 def _mean(name: str, measures: dict[str, list[float]], units: Sequence[str]) -> Result:
     cells = np.array([measures.get(unit, (0.0, 0, 0)) for unit in units], dtype=np.float64).reshape(len(units), 3)
-    _, n, unscored = cells.sum(axis=0)
+    total, n, unscored = cells.sum(axis=0)
     # What a value has, and what it lacks to 1: a mean is a share of what all could have.
     parts = np.stack([cells[:, 0], cells[:, 1] - cells[:, 0]], axis=1)
-    return _result(name, Ratio((1, 0), (1, 1)), parts, int(n), int(unscored))
+    found = _result(name, Ratio((1, 0), (1, 1)), parts, int(n), int(unscored))
+    bounds = (float(total / (n + unscored)), float((total + unscored) / (n + unscored))) if unscored else None
+    return found.model_copy(update={"bounds": bounds})
 
 
 def _result(name: str, figure: Figure, units: Floats, n: int, unscored: int) -> Result:
