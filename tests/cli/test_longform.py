@@ -268,13 +268,38 @@ def test_without_a_search_only_relevance_is_judged(mores: Run) -> None:
 @pytest.mark.usefixtures("answers")
 def test_a_judge_that_makes_no_sense_gives_no_figure(mores: Run, home: Path) -> None:
     done = mores("longform", "answers.jsonl", "--judge", "fake:broken", "--corpus", "documents.jsonl", "--json")
-    assert done.returncode == 0, done.stderr
+    assert done.returncode == 1
+    assert "too few answers could be judged to say anything of precision, relevance, S" in done.stderr
     figures = summaries(done.stdout)["m"].figures
-    assert counted(figures, "precision", "relevance") == [(None, 0, 3), (None, 0, 3)]
-    assert counted(figures, "S") == [(0.0, 1, 4)]  # that of the wrong language
+    assert counted(figures, "precision", "relevance", "S") == [(None, 0, 3), (None, 0, 3), (None, 0, 4)]
+    assert figures["S"].bounds == (0.0, close(4 / 5))  # one is in the wrong language
     failures = [one.failures for one in read_records(home / "longform" / "appraisals.jsonl", Appraisal)]
     assert failures[0]["claims"].kind is FailureKind.PARSE
     assert failures[0]["claims"].reason.startswith("3 of 3 sentences: expected one claim per line")
+
+
+@pytest.mark.usefixtures("answers")
+def test_a_search_that_fails_gives_no_precision_and_no_s(mores: Run, home: Path) -> None:
+    """The answer without a claim and the one in the wrong language are 0 without any search; that says nothing."""
+    search = ("longform", "answers.jsonl", "--judge", "openai:m", "--facts", "fake:fail", "-k", "2")
+    with Server(answer=judge) as server:
+        done = mores(*search, "--base-url", server.url, OPENAI_API_KEY="x")
+    assert done.returncode == 1
+    assert "too few answers could be judged to say anything of precision, S; the reasons are in longform" in done.stderr
+    [row] = [line.split() for line in done.stdout.splitlines() if line.startswith("m ")][:1]
+    assert row == ["m", "75.0", "25.0", "0.0", "–", "–", "66.7", "–", "50.0", "4"]
+    lines = done.stdout.replace("\n", " ")
+    assert "m: failures: search for 2 of 5 answers; 5 of 5 claims undecided" in lines
+    assert "bounds, whatever the undecided are: precision 0.0–66.7, F1 0.0–66.7, S 0.0–60.0" in lines
+    opening = (
+        (home / "longform" / "longform.html")
+        .read_text()
+        .partition('class="overview hero"')[2]
+        .partition("</section>")[0]
+    )
+    assert "Too little could be judged for an overall score S; it is within 0.0–60.0." in opening
+    assert "5 of 5 claims could not be decided and are in no figure." in opening
+    assert "75.0 <small>% without issues" in opening
 
 
 @pytest.mark.usefixtures("answers")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import count
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,12 +11,14 @@ from hypothesis import strategies as st
 from mores.errors import ConfigError
 from mores.longform.records import Appraisal, Claim, Kind, LanguageCheck, LongAnswer, Repetition
 from mores.longform.summary import FIGURES, HIGH_AND_MID, LEFT_OUT, LOW, Counting, Summary, resources, summarise
-from mores.stats.intervals import wilson
+from mores.stats.intervals import share_interval
 from mores.types import Failure, FailureKind
 
 FAILED = Failure(kind=FailureKind.MODEL, reason="the API returned an error")
 AGAIN = Repetition(times=4, text="a", spans=((0, 1),))
 Pair = tuple[LongAnswer, Appraisal]
+NUMBERS = count()
+"""Each answer is to another question, unless a test says otherwise."""
 
 
 def pair(
@@ -30,7 +34,7 @@ def pair(
     found = language if found == "" else found
     check = LanguageCheck(found=found, right=None if found is None else found == language)
     claims = [Claim(text=str(n), sentence=0, supported=each) for n, each in enumerate(supported or ())]
-    answer = LongAnswer(id="x", question="?", answer="!", language=language, kind=kind, model=model)
+    answer = LongAnswer(id="x", question=f"{next(NUMBERS)}?", answer="!", language=language, kind=kind, model=model)
     given = {"language": check, "claims": None if supported is None else claims, "relevant": relevant, **more}
     return answer, Appraisal.model_validate({"id": "x", "model": model, **given})
 
@@ -74,11 +78,12 @@ def test_the_figures_of_four_answers() -> None:
     }
     assert list(figures) == list(FIGURES)
     assert (figures["S"].n, figures["precision"].n, figures["precision"].unscored) == (4, 2, 0)
-    assert (figures["wrong language"].low, figures["wrong language"].high) == wilson(1, 4)
+    assert (figures["wrong language"].low, figures["wrong language"].high) == pytest.approx(share_interval(1, 4))
     precision = figures["precision"]
     assert precision.low is not None
     assert precision.high is not None
-    assert 0.5 <= precision.low <= 0.75 <= precision.high <= 1.0
+    assert 0.0 < precision.low < 0.5  # two answers say little
+    assert 0.75 < precision.high <= 1.0
 
 
 def test_without_k_there_is_no_recall_and_a_bad_one_is_refused() -> None:
@@ -103,12 +108,53 @@ def test_what_failed_is_unscored() -> None:
     ]
     summary = one(pairs)
     figures = summary.figures
-    assert (figures["precision"].value, figures["precision"].n, figures["precision"].unscored) == (1.0, 1, 3)
+    precision = figures["precision"]
+    assert (precision.value, precision.n, precision.unscored) == (None, 0, 3)  # one of four is too little
+    assert precision.bounds == (0.125, 1.0)
     assert (figures["relevance"].n, figures["relevance"].unscored) == (3, 1)
-    assert (figures["S"].n, figures["S"].unscored) == (1, 4)
-    assert (figures["claims"].value, figures["claims"].unscored) == (1.5, 2)
+    assert (figures["S"].value, figures["S"].n, figures["S"].unscored) == (None, 0, 4)
+    assert figures["S"].bounds == (0.1, 1.0)
+    assert (figures["claims"].value, figures["claims"].unscored) == (1.0, 1)
     assert (figures["without issues"].n, figures["without issues"].unscored) == (4, 1)
-    assert (summary.answers, summary.missing, summary.undecided) == (5, 1, 2)
+    assert (summary.answers, summary.missing, summary.claims, summary.undecided) == (5, 1, 3, 2)
+    assert summary.failures == {"answer": 1, "translation": 1, "claims": 1}
+
+
+def test_s_is_the_share_without_issues_times_the_mean_of_the_decided() -> None:
+    """Four have an issue, six have not; of these the search failed for two."""
+    good, failed = {"supported": (True, False), "relevant": True}, {"supported": (None, None), "relevant": True}
+    pairs = [pair(found="en")] * 4 + [pair(**good)] * 4 + [pair(**failed)] * 2  # type: ignore[arg-type]
+    score = one(pairs).figures["S"]
+    assert (score.value, score.n, score.unscored) == (pytest.approx(0.6 * 0.5), 8, 2)
+    assert score.bounds == pytest.approx((0.2, 0.4))
+    every = one(pairs[:4] + [pair(**failed)] * 6).figures["S"]  # type: ignore[arg-type]
+    assert (every.value, every.n, every.unscored, every.bounds) == (None, 0, 6, pytest.approx((0.0, 0.6)))
+
+
+def test_no_precision_from_answers_without_claims_alone() -> None:
+    silent, failed = pair(supported=(), relevant=True), pair(supported=(None,), relevant=True)
+    figures = one([silent, silent, failed, failed], Counting(k=3)).figures
+    assert [figures[name].value for name in ("precision", "recall", "F1", "S")] == [None] * 4
+    assert [one([silent, silent]).figures[name].value for name in ("precision", "S")] == [0.0, 0.0]
+    half = one([silent, failed, pair(supported=(True,), relevant=True)]).figures
+    assert [half[name].value for name in ("precision", "S")] == pytest.approx([2 / 3, 2 / 3])
+
+
+def test_an_answer_counts_by_the_share_of_its_claims_that_was_decided() -> None:
+    pairs = [pair(supported=(True, None), relevant=True), pair(supported=(False, False), relevant=True)]
+    assert one(pairs).figures["precision"].value == pytest.approx(0.5 / 1.5)
+
+
+def test_answers_to_one_question_are_not_independent() -> None:
+    alone = [pair(found="en" if n % 8 < 4 else "") for n in range(40)]
+    asked_again = [
+        (answer.model_copy(update={"question": f"{n // 4}?"}), found) for n, (answer, found) in enumerate(alone)
+    ]
+    apart, together = one(alone).figures["wrong language"], one(asked_again).figures["wrong language"]
+    assert apart.value == together.value == 0.5
+    assert apart.low is not None
+    assert together.low is not None
+    assert together.low < apart.low - 0.1
 
 
 def test_an_unsure_language_is_unscored() -> None:
@@ -196,5 +242,7 @@ def test_every_figure_is_a_number_in_its_interval_and_counts_every_answer_once(
             assert result.high is not None
             assert result.low - 1e-9 <= result.value <= result.high + 1e-9
             assert result.value <= 1 or name == "claims"
+            if result.bounds is not None:
+                assert result.bounds[0] - 1e-9 <= result.value <= result.bounds[1] + 1e-9
     parts = [figures["S"] for figures in summary.by["language"].values()]
-    assert sum(part.n for part in parts) == summary.figures["S"].n
+    assert sum(part.unscored for part in parts) == summary.figures["S"].unscored

@@ -61,7 +61,8 @@ def claim(supported: bool | None = True, text: str = "Coffee is served with date
 def answer(place: int = 0, language: str = "ar", model: str = "model-a", **changes: Any) -> LongAnswer:
     question, text = TEXTS[language]
     fields: dict[str, Any] = {
-        "id": f"q{place}", "question": question, "answer": text, "language": language, "model": model,
+        "id": f"q{place}", "question": f"{question} ({place})" if place else question, "answer": text,
+        "language": language, "model": model,
         "kind": Kind.SPECIFIC if place % 2 else Kind.AGNOSTIC, "topic": "food",
         "question_english": None if language == "en" else "Why is it done?",
     }  # fmt: skip
@@ -164,9 +165,10 @@ def test_the_opening_says_the_main_numbers_in_words() -> None:
     assert (
         "Of its answers, 25.0% are in the wrong language, 0.0% repeat themselves and 75.0% have neither issue." in top
     )
-    assert "Of the claims in an answer, 83.3% are supported by what a search found, on average." in top
+    assert "Of the claims in an answer, 87.5% are supported by what a search found, on average." in top
     assert "66.7% of the judged answers are relevant to their question." in top
-    assert "is 37.5 of 100. S is 50.0 on culturally agnostic and 25.0 on culturally specific questions." in top
+    assert "is 37.5 of 100. 1 of 7 claims could not be decided and is in no figure." in top
+    assert "S is 50.0 on culturally agnostic and 20.0 on culturally specific questions." in top
 
 
 def test_the_opening_compares_models() -> None:
@@ -177,17 +179,43 @@ def test_the_opening_compares_models() -> None:
     assert "Models b, c, a Answers 3 Languages 1" in re.sub("[\u2068\u2069]", "", top)
 
 
+def unjudged(one: LongAnswer) -> Pair:
+    """Every claim undecided."""
+    return one, appraisal(one, claims=(claim(None),), failures={"search": failure("1 of 1 claim: down")})
+
+
+@pytest.mark.parametrize(
+    ("others", "said"),
+    [
+        (
+            (good, unjudged, unjudged, irrelevant),
+            "b\u2069 has the highest S, but what is undecided could change the order.",
+        ),
+        ((unjudged, unjudged, good), "b\u2069 is shown first, but too little could be decided for an order."),
+        ((irrelevant, irrelevant, unjudged), "The best is \u2068b\u2069."),
+    ],
+)
+def test_no_best_is_named_where_the_undecided_could_be(others: tuple[Any, ...], said: str) -> None:
+    """The best has 1/2; the other could have more, has no figure, or cannot have more than 1/4."""
+    best = [case(answer(i, model="b")) for i, case in enumerate((good, good, irrelevant, irrelevant))]
+    worse = [wrong_language(answer(9, model="a")), *(case(answer(i, model="a")) for i, case in enumerate(others))]
+    top = words(page_of([*worse, *best]).split("<nav")[0])
+    assert said in top
+    assert ("The best is" in top) == said.startswith("The best")
+
+
 def test_table_2_has_both_kinds_in_a_cell() -> None:
     found = cells(page_of(four()), "All languages")
-    assert list(found) == ["model-a 4 answers, 1 claim undecided"]
+    assert list(found) == ["model-a 4 answers, 1 of 7 claims undecided"]
     wrong, repetition, without, precision, relevance, overall = found.popitem()[1]
-    assert wrong.startswith("50.0 / 0.0 9.5–90.5 / 0.0–65.8 n 2 / 2")  # Wilson's for 1 of 2 and 0 of 2
+    assert wrong.startswith("50.0 / 0.0 1.3–98.7 / 0.0–84.2 n 2 / 2")  # exact for 1 of 2 and 0 of 2
     assert repetition.startswith("0.0 / 0.0")
     assert without.startswith("50.0 / 100.0")
-    assert precision.startswith("100.0 / 75.0")  # of the last two, 1/2 and 1
+    assert precision.startswith("100.0 / 80.0")  # of the last two, 1/2 with two of three claims decided, and 1
     assert "n 1 / 2" in precision
     assert relevance.startswith("100.0 / 50.0")
-    assert overall.startswith("50.0 / 25.0")
+    assert overall.startswith("50.0 / 20.0")
+    assert "within – / 16.7–33.3" in overall
 
 
 def test_the_languages_that_the_paper_leaves_out_are_in_one_of_two_tables() -> None:
@@ -203,12 +231,12 @@ def test_the_languages_that_the_paper_leaves_out_are_in_one_of_two_tables() -> N
 def test_what_could_not_be_scored_stands_beside_the_number() -> None:
     found = cells(page_of([good(answer(0)), unsure(answer(2)), missing(answer(4))]), "All languages")
     assert list(found) == ["model-a 3 answers, 1 not given"]
-    assert found.popitem()[1][0] == "0.0 0.0–79.3 n 1 ✕ 2"
+    assert found.popitem()[1][0] == "0.0 0.0–97.5 n 1 ✕ 2 within 0.0–66.7"
 
 
 def test_without_kinds_there_is_one_number_in_a_cell_and_one_map() -> None:
     html = page_of([good(answer(i, kind=None)) for i in range(3)])
-    assert cells(html, "All languages").popitem()[1][0] == "0.0 0.0–56.1 n 3"
+    assert cells(html, "All languages").popitem()[1][0] == "0.0 0.0–70.8 n 3"
     assert "culturally" not in words(section(html, "languages"))
     assert section(html, "languages").count('<table class="heat') == 8  # one for each figure
     assert "Kind" not in section(html, "answers").split("</div>")[0]
@@ -262,7 +290,7 @@ def test_the_right_language_is_what_is_not_wrong_and_english_is_no_other_languag
     html = page_of([*found, *(good(answer(2 * i, "en")) for i in range(12))])
     right = cells(html, "Answers in the right language, %: culturally agnostic questions")
     assert (right["German"], right["English"]) == (["75.0"], ["100.0"])
-    assert "model-a, German: 75.0% (95% interval 46.8–91.1%), n 12, 0 unscored" in unescape(html)
+    assert "model-a, German: 75.0% (95% interval 42.8–94.5%), n 12, 0 unscored" in unescape(html)
     english = cells(html, "Answers in English to questions in other languages, %: culturally agnostic questions")
     assert english["German"] == ["25.0"]
     assert "English" not in english

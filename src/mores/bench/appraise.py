@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
+from typing import Any
 
 from mores.bench.benchmark import Benchmark, Verdict
 from mores.bench.run import Said
 from mores.io import JsonlWriter, read_records
 from mores.longform.records import Appraisal, LongAnswer
-from mores.longform.summary import Counting, values
+from mores.longform.summary import Counting, Parts, figures, parts_of, values
 from mores.signature import read_signature, sign
 from mores.types import Item
 
@@ -48,6 +50,25 @@ def _verdict(row: Said, answer: LongAnswer, found: Appraisal, counting: Counting
         item_id=item, sample=row.sample, unit=item, answer=answer.answer, read=found.language and found.language.found,
         values=measures, reason=found.relevance_reason, failure=failure,
     )  # fmt: skip
+
+
+def measure(
+    benchmark: Benchmark, items: Iterable[Item], appraised: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting
+) -> dict[str, Any]:
+    """The figures of a result, overall and by group: those of `mores.longform`, which a failing judge does not move."""
+    by_id = {item.id: item for item in items}
+    every: list[tuple[str, Parts]] = []
+    groups: dict[str, dict[str, list[tuple[str, Parts]]]] = {name: defaultdict(list) for name in benchmark.groupings}
+    for answer, found in appraised:
+        item = by_id[answer.id.rpartition(AGAIN)[0] if answer.id not in by_id else answer.id]
+        parts = parts_of(answer, found, counting)
+        row = item.id, {name: parts[name] for name in MEASURES if name in parts}
+        every.append(row)
+        for name, own in groups.items():
+            if (group := benchmark.group(item, name)) is not None:
+                own[group].append(row)
+    by = {name: {group: figures(rows) for group, rows in sorted(own.items())} for name, own in groups.items() if own}
+    return {"figures": figures(every), "by": by}
 
 
 def join_signatures(run: str, evaluation: str) -> str:

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple, TypeVar
 import click
 
 from mores.bench import BENCHMARKS, benchmark
-from mores.bench.appraise import join_signatures, write_answers, write_verdicts
+from mores.bench.appraise import join_signatures, measure, write_answers, write_verdicts
 from mores.bench.benchmark import Benchmark, Label, Verdict
 from mores.bench.choice import SHUFFLED, grade_letter, shuffle
 from mores.bench.evidence import Retrieval, read_retrieval, retrieve
@@ -323,7 +323,9 @@ def _appraise(setup: Setup, how: Metric, job: Run, said: Path, verdicts: Path, p
     counting = counting_of(evaluation, Counting())
     write_verdicts(said, evaluation.appraised(), counting, verdicts)
     write_results(evaluation, summarise(evaluation.appraised(), counting, evaluation.signature()), folder)
-    return {"judge": setup.judge, "signature": join_signatures(job.signature(), evaluation.signature())}
+    measured = measure(job.benchmark, job.items, evaluation.appraised(), counting)
+    signature = join_signatures(job.signature(), evaluation.signature())
+    return measured | {"judge": setup.judge, "signature": signature}
 
 
 def grade_answers(job: Run, said: Path, verdicts: Path, price: str | None) -> dict[str, Any]:

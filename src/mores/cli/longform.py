@@ -23,11 +23,11 @@ from mores.cli.appraise import (
     say_cost,
     write_results,
 )
-from mores.errors import ConfigError, InputError
+from mores.errors import ConfigError, InputError, ModelError
 from mores.io import JsonlWriter
 from mores.longform.answers import read_answers
 from mores.longform.evaluate import RESULTS
-from mores.longform.summary import Counting, Summary, summarise
+from mores.longform.summary import Counting, Summary, summarise, unjudged_figures
 from mores.report.bench_charts import between, percent
 from mores.report.terminal import Grid, Row, harmless
 from mores.types import Result
@@ -91,6 +91,9 @@ def longform(answers: Path, judge: str | None, out: Path, as_json: bool, **given
         click.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
     else:
         _show(found)
+    if unjudged := unjudged_figures(found):
+        reasons = f"the reasons are in {out / 'appraisals.jsonl'}"
+        raise ModelError(f"too few answers could be judged to say anything of {', '.join(unjudged)}; {reasons}")
 
 
 def _setup(judge: str | None, given: dict[str, Any]) -> tuple[dict[str, Any], Setup]:
@@ -143,14 +146,17 @@ def _show(found: Sequence[Summary]) -> None:
         names = [name for name in SHOWN if any(name in figures for _, figures in models)]
         rows: list[Row] = []
         for model, figures in models:
-            n = next(iter(figures.values())).n if figures else 0
-            rows.append((model or "–", *(_cell(figures.get(name)) for name in names), f"{n:,}"))
+            n = figures["without issues"].n if "without issues" in figures else 0
+            rows.append(
+                (model or "–", *(_cell(figures[name].value if name in figures else None) for name in names), f"{n:,}")
+            )
         console.print(Grid(("model", *names, "n"), [("", rows)], title), "")
     if unscored := sum(one.figures["without issues"].unscored for one in found if "without issues" in one.figures):
         what = "1 answer" if unscored == 1 else f"{unscored:,} answers"
         console.print(f"in no figure: {what} without a decision on the surface")
     for one in found:
-        console.print(harmless(_headline(one)), soft_wrap=True)
+        for line in (*_undecided(one), _headline(one)):
+            console.print(harmless(line), soft_wrap=True)
 
 
 def _headline(one: Summary) -> str:
@@ -164,6 +170,19 @@ def _headline(one: Summary) -> str:
     return f"{one.model or 'answers'}: {name} {shown}, n {result.n:,}, {result.unscored:,} unscored"
 
 
+def _undecided(one: Summary) -> Iterator[str]:
+    """What failed for a model's answers, and what the figures could be, whatever that would have been."""
+    name = one.model or "answers"
+    judged = {stage: n for stage, n in one.failures.items() if stage != "answer"}
+    if not judged:
+        return
+    stages = ", ".join(f"{stage} for {n:,}" for stage, n in judged.items())
+    yield f"{name}: failures: {stages} of {one.answers:,} answers; {one.undecided:,} of {one.claims:,} claims undecided"
+    figures = [one.figures[name] for name in ("precision", "F1", "relevance", "S") if name in one.figures]
+    ends = [f"{one.name} {_cell(one.bounds[0])}–{_cell(one.bounds[1])}" for one in figures if one.bounds]
+    yield f"{name}: bounds, whatever the undecided are: {', '.join(ends)}"
+
+
 def _tables(found: Sequence[Summary]) -> Iterator[tuple[str, list[tuple[str, dict[str, Result]]]]]:
     yield "all answers", [(one.model, one.figures) for one in found]
     for kind in ("agnostic", "specific"):
@@ -172,5 +191,5 @@ def _tables(found: Sequence[Summary]) -> Iterator[tuple[str, list[tuple[str, dic
             yield f"culturally {kind}, without Balochi, Hiligaynon, Kirundi and Papiamento", rows
 
 
-def _cell(result: Result | None) -> str:
-    return "–" if result is None or result.value is None else f"{100 * result.value:.1f}"
+def _cell(value: float | None) -> str:
+    return "–" if value is None else f"{100 * value:.1f}"

@@ -38,15 +38,25 @@ def recall(claims: Sequence[Claim] | None, k: int, *, complete: bool = True) -> 
     """min(supported / K, 1), where undecided claims are supported as often as the decided."""
     check_k(k)
     share = precision(claims, complete=complete)
-    return None if share is None or claims is None else min(share * len(claims) / k, 1.0)
+    return None if share is None or claims is None else recall_of(share, len(claims), k)
 
 
 def f1(claims: Sequence[Claim] | None, k: int, *, complete: bool = True) -> float | None:
     """The harmonic mean of precision and recall at K; 0 when nothing is supported."""
-    p, r = precision(claims, complete=complete), recall(claims, k, complete=complete)
-    if p is None or r is None:
-        return None
-    return 2 * p * r / (p + r) if p + r else 0.0
+    check_k(k)
+    share = precision(claims, complete=complete)
+    return None if share is None or claims is None else f1_of(share, len(claims), k)
+
+
+def recall_of(precision: float, claims: float, k: int) -> float:
+    """Recall at K of an answer with this precision and number of claims."""
+    return min(precision * claims / k, 1.0)
+
+
+def f1_of(precision: float, claims: float, k: int) -> float:
+    """F1 at K of an answer with this precision and number of claims."""
+    total = precision + (recall := recall_of(precision, claims, k))
+    return 2 * precision * recall / total if total else 0.0
 
 
 def check_k(k: int) -> None:

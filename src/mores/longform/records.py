@@ -108,6 +108,8 @@ class Extraction(Record):
     claims: tuple[Claim, ...] | None = None
     """Exact duplicates are dropped; None where the answer was not read, or no sentence of it could be."""
     sentences: int = 0
+    unread: int = 0
+    """Sentences for which the model failed."""
     failure: Failure | None = None
     """Also where only some sentences could not be read."""
 
@@ -160,6 +162,8 @@ class Appraisal(Record):
     """What was judged in place of the question, where that was not in English."""
     answer_english: str | None = None
     claims: tuple[Claim, ...] | None = None
+    read: float = 1.0
+    """Share of the sentences that could be read for claims."""
     relevant: bool | None = None
     relevance_reason: str = ""
     failures: dict[str, Failure] = Field(default_factory=dict)

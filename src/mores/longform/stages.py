@@ -33,6 +33,8 @@ from mores.types import Failure, FailureKind
 
 LanguageChecker = Callable[[Sequence[LongAnswer]], list[LanguageCheck]]
 """Says in which language each answer is; it gets only answers that have text."""
+STAGES = ("answer", "translation", "claims", "search", "verification", "relevance")
+"""What can fail, in the order of the work: the keys of `Appraisal.failures`."""
 
 # -- surface -----------------------------------------------------------------------------------------------
 
@@ -123,7 +125,8 @@ def extraction(one: Translation, said: Sequence[Reply]) -> Extraction:
         return Extraction(id=one.id, model=one.model)
     read = [reply if isinstance(reply, Failure) else claiming.read_claims(reply) for reply in said]
     failures = [found for found in read if isinstance(found, Failure)]
-    made = Extraction(id=one.id, model=one.model, sentences=len(read), failure=_summed(failures, len(read), "sentence"))
+    failure = _summed(failures, len(read), "sentence")
+    made = Extraction(id=one.id, model=one.model, sentences=len(read), unread=len(failures), failure=failure)
     if failures and len(failures) == len(read):
         return made
     kept = claiming.distinct(() if isinstance(found, Failure) else found for found in read)
@@ -215,6 +218,7 @@ def appraise(
         question_english=judged_text.question if judged_text.question != answer.question else None,
         answer_english=judged_text.answer if judged_text.answer != answer.answer else None,
         claims=claims,
+        read=1 - extracted.unread / extracted.sentences if extracted.unread else 1.0,
         relevant=relevant.relevant,
         relevance_reason=relevant.reason,
         failures={stage: failure for stage, failure in failures.items() if failure},

@@ -9,15 +9,15 @@
 | `english` | those to questions that are not in English | a share |
 | `tell: …` | all that were given | a share |
 
-Averages are micro-averages, over answers, as in the paper. The paper leaves out four languages that its language check
-cannot tell; `by["paper"]` does so too, everything else has all languages. Intervals are Wilson's for shares and
-bootstrap percentiles for means, at 95%. An answer that could not be scored is counted and is in no figure; the paper
-counts an answer that a model failed to give as one with an issue, and `missing_as_issue` does that.
+Averages are micro-averages, over answers, as in the paper; `figures.py` says how what could not be decided is left out
+of them. The paper leaves out four languages that its language check cannot tell; `by["paper"]` does so too, everything
+else has all languages. The paper counts an answer that a model failed to give as one with an issue, and
+`missing_as_issue` does that.
 """
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -25,12 +25,11 @@ from typing import NamedTuple
 from pydantic import Field
 
 from mores.longform import factuality
+from mores.longform.figures import Part, Score, figure, mean, of_claims, overall, plain
 from mores.longform.records import Appraisal, LongAnswer
-from mores.longform.stages import has_issue
+from mores.longform.stages import STAGES, has_issue
 from mores.longform.tells import Tell
 from mores.longform.translate import is_english
-from mores.stats.intervals import wilson
-from mores.stats.resampling import bootstrap_mean
 from mores.types import Record, Result
 
 HIGH_AND_MID = frozenset({"ar", "de", "en", "es", "he", "hi", "hu", "ja", "ko", "ru", "zh"})
@@ -45,11 +44,12 @@ FIGURES = (
     *(f"tell: {tell.value}" for tell in Tell),
 )
 """Their order in a table."""
-MEANS = frozenset({"precision", "recall", "F1", "claims", "S"})
-"""Figures that are means; the others are shares."""
-
+JUDGED = ("precision", "relevance", "S")
+"""Figures for which a judge is needed."""
 Values = dict[str, float | None]
 """The figures of one answer: None where it could not be scored, left out where it does not apply."""
+Parts = dict[str, Part]
+"""What one answer adds to each figure."""
 
 
 class Summary(Record):
@@ -59,8 +59,12 @@ class Summary(Record):
     answers: int
     missing: int = 0
     """Answers that the model failed to give."""
+    claims: int = 0
+    """Claims that were found in them."""
     undecided: int = 0
     """Claims that could not be decided; they are in no precision."""
+    failures: dict[str, int] = Field(default_factory=dict)
+    """By stage: how many answers it failed for, in whole or in part."""
     k: int | None = None
     """The K of recall and F1."""
     figures: dict[str, Result]
@@ -86,9 +90,10 @@ class Counting:
 
 
 class _Row(NamedTuple):
+    question: str
     language: str
     kind: str | None
-    values: Values
+    parts: Parts
 
 
 def summarise(
@@ -99,18 +104,22 @@ def summarise(
     if how.k is not None:
         factuality.check_k(how.k)
     rows: dict[str, list[_Row]] = defaultdict(list)
-    missing: dict[str, int] = defaultdict(int)
-    undecided: dict[str, int] = defaultdict(int)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    failures: dict[str, Counter[str]] = defaultdict(Counter)
     for answer, one in pairs:
-        rows[one.model].append(_Row(base(answer.language), answer.kind, values(answer, one, how)))
-        missing[one.model] += "answer" in one.failures
-        undecided[one.model] += sum(claim.supported is None for claim in one.claims or ())
+        row = _Row(answer.question, base(answer.language), answer.kind, parts_of(answer, one, how))
+        rows[one.model].append(row)
+        claims = one.claims or ()
+        counts[one.model].update(claims=len(claims), undecided=sum(claim.supported is None for claim in claims))
+        failures[one.model].update(list(one.failures))
     return [
         Summary(
             model=model,
             answers=len(own),
-            missing=missing[model],
-            undecided=undecided[model],
+            missing=failures[model]["answer"],
+            claims=counts[model]["claims"],
+            undecided=counts[model]["undecided"],
+            failures={stage: failures[model][stage] for stage in STAGES if failures[model][stage]},
             k=how.k,
             figures=_figures(own),
             by=_by(own),
@@ -118,6 +127,12 @@ def summarise(
         )
         for model, own in rows.items()
     ]
+
+
+def unjudged_figures(summaries: Sequence[Summary]) -> list[str]:
+    """The figures that a judge was to decide, and that no model has, because too few answers could be judged."""
+    results = {name: [one.figures[name] for one in summaries if name in one.figures] for name in JUDGED}
+    return [name for name, own in results.items() if own and all(result.value is None for result in own)]
 
 
 def base(tag: str) -> str:
@@ -170,12 +185,23 @@ def _facts(one: Appraisal, k: int | None) -> Values:
     complete = factuality.is_complete(one)
     found: Values = {
         "precision": factuality.s_fact(one),
-        "claims": float(len(one.claims)) if one.claims is not None and complete else None,
+        "claims": None if one.claims is None else len(one.claims) / one.read,
     }
     if k is not None:
         found["recall"] = factuality.recall(one.claims, k, complete=complete)
         found["F1"] = factuality.f1(one.claims, k, complete=complete)
     return found
+
+
+def parts_of(answer: LongAnswer, one: Appraisal, how: Counting) -> Parts:
+    """What one answer adds to each figure."""
+    scores: dict[str, Score] = {"precision": lambda precision, _: precision}
+    if (k := how.k) is not None:
+        scores |= {"recall": lambda p, n: factuality.recall_of(p, n, k), "F1": lambda p, n: factuality.f1_of(p, n, k)}
+    found = values(answer, one, how)
+    parts = {name: plain(value, due=name == "relevance") for name, value in found.items()}
+    parts |= {name: of_claims(one, score) for name, score in scores.items() if name in found}
+    return parts | ({"S": overall(one, found["without issues"])} if "S" in found else {})
 
 
 # -- many answers ------------------------------------------------------------------------------------------
@@ -210,20 +236,14 @@ def _grouped(rows: Iterable[_Row], key: Callable[[_Row], str | None]) -> dict[st
 
 
 def _figures(rows: Sequence[_Row]) -> dict[str, Result]:
-    there = {name for row in rows for name in row.values}
-    names = [name for name in FIGURES if name in there]
-    return {name: _figure(name, [row.values[name] for row in rows if name in row.values]) for name in names}
+    return figures([(row.question, row.parts) for row in rows])
 
 
-def _figure(name: str, given: Sequence[float | None]) -> Result:
-    scored = [value for value in given if value is not None]
-    unscored = len(given) - len(scored)
-    if not scored:
-        return Result(name=name, value=None, unscored=unscored)
-    if name in MEANS:
-        mean = bootstrap_mean(scored)
-        assert mean is not None
-        return Result(name=name, value=mean.value, low=mean.low, high=mean.high, n=len(scored), unscored=unscored)
-    low, high = wilson(round(sum(scored)), len(scored))
-    value = sum(scored) / len(scored)
-    return Result(name=name, value=value, low=low, high=high, n=len(scored), unscored=unscored)
+def figures(rows: Sequence[tuple[str, Parts]]) -> dict[str, Result]:
+    """Every figure of some answers; each comes with its question, whose answers are not independent of each other."""
+    there = {name for _, parts in rows for name in parts}
+    made = {}
+    for name in (name for name in FIGURES if name in there):
+        questions, parts = zip(*((question, parts[name]) for question, parts in rows if name in parts), strict=True)
+        made[name] = mean(name, parts, questions) if name == "claims" else figure(name, parts, questions)
+    return made

@@ -20,6 +20,7 @@ from mores.report import longform_charts as numbers
 from mores.report.bench_answers import SURROGATES
 from mores.report.charts import table
 from mores.report.longform_answers import Issue, card, groups_of, is_cut, issues_of, score_of, select
+from mores.report.longform_opening import hero, isolated, tags_of
 from mores.report.meta_sheets import Sheet, group_name
 from mores.report.page import asset, hash_of, stylesheet
 
@@ -54,7 +55,7 @@ def longform_page(summaries: Sequence[Summary], answers: Iterable[Pair], signatu
         style=style,
         script=script,
         facts=_facts(models, cards.total),
-        hero=_hero(models) if models else "",
+        hero=hero(models) if models else "",
         nav=Markup().join(NAV.format(title.lower(), title) for title in there),
         parts=Markup("\n").join(PART.format(title.lower(), title, body) for title, body in there.items()),
     )
@@ -102,100 +103,11 @@ def _paragraph(kind: str, text: str | Markup) -> Markup:
 
 
 def _facts(models: Sequence[Summary], answers: int) -> Markup:
-    names = [_isolated(one.model) for one in models]
+    names = [isolated(one.model) for one in models]
     facts = {"Models" if len(names) > 1 else "Model": ", ".join(names) if len(names) < 4 else f"{len(names):,}"}
-    facts |= {"Answers": f"{answers:,}", "Languages": f"{len(_tags(models)):,}"}
+    facts |= {"Answers": f"{answers:,}", "Languages": f"{len(tags_of(models)):,}"}
     body = (Markup("<div><dt>{}</dt><dd><bdi>{}</bdi></dd></div>").format(*fact) for fact in facts.items())
     return Markup().join(body)
-
-
-def _tags(models: Sequence[Summary]) -> set[str]:
-    return {tag for one in models for tag in one.by.get("language", {})}
-
-
-def _hero(models: Sequence[Summary]) -> Markup:
-    """The main number of the best model, and everything that it means in plain words."""
-    best, key = models[0], numbers.main_figure(models)
-    found = best.figures.get(key)
-    ends = numbers.interval(key, found)
-    small = Markup("<small>{}, 95%: {}</small>").format("S" if key == "S" else "% without issues", ends) if ends else ""
-    return Markup(
-        '<section class="overview hero" aria-label="In short"><p class="value">{} {}</p>'
-        '<p class="opening">{}</p></section>'
-    ).format(numbers.shown(key, found), small, " ".join(opening(models)))
-
-
-def opening(models: Sequence[Summary]) -> list[str]:
-    """The main numbers of the best model as sentences."""
-    best, others, key = models[0], models[1:], numbers.main_figure(models)
-    gave = f", which gave {best.answers - best.missing:,} of its {best.answers:,} answers" if best.missing else ""
-    sentences = [_asked(models), *([f"The best is {_isolated(best.model)}{gave}."] if others else [])]
-    sentences += _surface_words(best) + _judged_words(best) + _contrasts(best, key)
-    known = [found for one in others if (found := one.figures.get(key)) and found.value is not None]
-    ends = [numbers.shown(key, pick(known, key=lambda one: one.value or 0.0)) for pick in (min, max) if known]
-    if ends:
-        name = "S" if key == "S" else "share without issues"
-        between = ends[0] if ends[0] == ends[1] else f"between {ends[0]} and {ends[1]}"
-        sentences.append(f"The {name} of the other{'s' if len(others) > 1 else ''} is {between}.")
-    return sentences
-
-
-def _isolated(name: str) -> str:
-    """A name whose letters cannot turn the direction of the sentence around it."""
-    return f"\N{FIRST STRONG ISOLATE}{name or 'the model without a name'}\N{POP DIRECTIONAL ISOLATE}"
-
-
-def _asked(models: Sequence[Summary]) -> str:
-    answers, missing, languages = sum(m.answers for m in models), sum(m.missing for m in models), _tags(models)
-    who = f"{len(models):,} models were" if len(models) > 1 else f"{_isolated(models[0].model)} was"
-    where = group_name("language", *languages) if len(languages) == 1 else f"{len(languages):,} languages"
-    failed = f", and failed to give {missing:,} of them" if missing else ""
-    return f"{who} asked for {answers:,} long answer{'' if answers == 1 else 's'} in {where}{failed}."
-
-
-def _known(one: Summary, key: str) -> str | None:
-    found = one.figures.get(key)
-    return f"{numbers.shown(key, found)}%" if found and found.value is not None else None
-
-
-def _surface_words(one: Summary) -> list[str]:
-    wrong, repeats, without = (_known(one, key) for key in ("wrong language", "repetition", "without issues"))
-    parts = [f"{wrong} are in the wrong language"] if wrong else []
-    parts += [f"{repeats} repeat themselves"] if repeats else []
-    parts += [f"{without} have neither issue"] if without and wrong else []
-    if not parts:
-        return []
-    return [f"Of its answers, {', '.join(parts[:-1])}{' and ' if len(parts) > 1 else ''}{parts[-1]}."]
-
-
-def _judged_words(one: Summary) -> list[str]:
-    """Facts, relevance and S, as far as they were judged."""
-    precision, relevance, overall = (_known(one, key) for key in ("precision", "relevance", "S"))
-    words = []
-    if precision:
-        words.append(f"Of the claims in an answer, {precision} are supported by what a search found, on average.")
-    if relevance:
-        words.append(f"{relevance} of the judged answers are relevant to their question.")
-    if overall:
-        made = "the product of being without issues, factual precision and relevance"
-        words.append(f"The overall score S, {made}, is {overall.removesuffix('%')} of 100.")
-    else:
-        words.append("Facts and relevance were not both judged, so there is no overall score.")
-    return words
-
-
-def _contrasts(one: Summary, key: str) -> list[str]:
-    """The main figure by kind of question and level of resources."""
-    words = []
-    kinds = [numbers.shown(key, numbers.everywhere(one, kind).get(key)) for kind in numbers.kinds_of([one])]
-    name = "S" if key == "S" else "The share without issues"
-    if len(kinds) == 2:
-        words.append(f"{name} is {kinds[0]} on culturally agnostic and {kinds[1]} on culturally specific questions.")
-    levels = [numbers.within("resources", level)(one, None).get(key) for level in ("high and mid", "low")]
-    if all(levels):
-        high, low = (numbers.shown(key, found) for found in levels)
-        words.append(f"{name} is {high} in languages with many or some resources and {low} in those with few.")
-    return words
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------
@@ -207,14 +119,16 @@ def _numbers(models: Sequence[Summary]) -> Markup:
         "Each cell: culturally agnostic / culturally specific questions. " if len(numbers.kinds_of(models)) == 2 else ""
     )
     lead = (
-        f"In per cent. {each}Below: 95% intervals, n, and ✕ how many more could not be scored; they are in no number."
+        f"In per cent. {each}Below: 95% intervals, n, ✕ how many more could not be scored, which are in no number, "
+        "and within which bounds the number lies, whatever those are. "
+        "– : less than half of what it needs could be judged."
     )
     if any({"precision", "relevance"} & one.figures.keys() for one in models):
         lead += " Precision and relevance: of answers without a surface issue, unless the run judged every answer."
     body = _paragraph("lead", lead) + _titled(
         "All languages", numbers.table_2(models, numbers.everywhere, "All languages")
     )
-    out = sorted(group_name("language", tag) for tag in LEFT_OUT & _tags(models))
+    out = sorted(group_name("language", tag) for tag in LEFT_OUT & tags_of(models))
     title, note = "As in CaLMQA’s Table 2", "None of these languages is left out in CaLMQA’s Table 2."
     if out:
         body += _titled(title, numbers.table_2(models, numbers.in_paper, title))

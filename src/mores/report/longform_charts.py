@@ -7,14 +7,15 @@ culturally agnostic questions before that of the specific ones. Everything is es
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeGuard
 
 from markupsafe import Markup
 
 from mores.longform.records import Kind
+from mores.longform.stages import STAGES
 from mores.longform.summary import LEFT_OUT, Summary, resources
 from mores.longform.tells import Tell
-from mores.report.bench_charts import Shades, bars, between, percent, spoken
+from mores.report.bench_charts import Shades, bars, between, percent, possible, spoken
 from mores.report.charts import NOTHING, Cell, Head, heatmap, number
 from mores.report.meta_sheets import Sheet, group_name
 from mores.types import Result
@@ -84,10 +85,11 @@ def ranked(summaries: Sequence[Summary]) -> list[Summary]:
 
 def main_figure(summaries: Sequence[Summary]) -> str:
     """S, where anybody has it."""
-    return "S" if any(_is_known(one.figures.get("S")) for one in summaries) else "without issues"
+    return "S" if any(is_known(one.figures.get("S")) for one in summaries) else "without issues"
 
 
-def _is_known(found: Result | None) -> bool:
+def is_known(found: Result | None) -> TypeGuard[Result]:
+    """Whether there is a value."""
     return found is not None and found.value is not None
 
 
@@ -143,10 +145,16 @@ def interval(figure: str, found: Result | None) -> str:
     return f"{number(found.low, 1)}–{number(found.high, 1)}"
 
 
+def bounds(found: Result | None) -> str:
+    """What a share could be in per cent, whatever the undecided are; nothing where all is decided."""
+    return f"{100 * found.bounds[0]:.1f}–{100 * found.bounds[1]:.1f}" if found and found.bounds else ""
+
+
 def said(name: str, figure: str, found: Result | None) -> str:
     """A number in words, for those who point at it or have it read to them."""
     if figure != "claims" or found is None or found.value is None:
-        return spoken(name, found)
+        only = f"; {possible(found)}" if found and found.value is None and found.bounds else ""
+        return spoken(name, found) + only
     ends = interval(figure, found)
     inside = f" (95% interval {ends})" if ends else ""
     return f"{name}: {shown(figure, found)}{inside}, n {found.n:,}, {found.unscored:,} unscored"
@@ -156,14 +164,17 @@ def _cell(name: str, figure: str, found: Sequence[tuple[str, Result | None]]) ->
     """One number for each kind, with its interval, n and what could not be scored in small print."""
     results = [one for _, one in found]
     hint = "; ".join(said(f"{name}, {kind}" if kind else name, figure, one) for kind, one in found)
-    if not any(_is_known(one) for one in results):
-        unscored = sum(one.unscored for one in results if one)
-        return Cell(NOTHING, small=f"✕{unscored:,}" if unscored else "", hint=hint)
-    ends = BETWEEN.join(interval(figure, one) or NOTHING for one in results)
-    small = f"{ends}\nn {BETWEEN.join(f'{one.n if one else 0:,}' for one in results)}"
+    lines = []
+    if any(is_known(one) for one in results):
+        lines.append(BETWEEN.join(interval(figure, one) or NOTHING for one in results))
+        lines.append(f"n {BETWEEN.join(f'{one.n if one else 0:,}' for one in results)}")
     if any(one and one.unscored for one in results):
-        small += f"\n✕ {BETWEEN.join(f'{one.unscored if one else 0:,}' for one in results)}"
-    return Cell(BETWEEN.join(shown(figure, one) for one in results), small=small, hint=hint)
+        lines.append(f"✕ {BETWEEN.join(f'{one.unscored if one else 0:,}' for one in results)}")
+    if any(bounds(one) for one in results):
+        lines.append(f"within {BETWEEN.join(bounds(one) or NOTHING for one in results)}")
+    known = any(is_known(one) for one in results)
+    text = BETWEEN.join(shown(figure, one) for one in results) if known else NOTHING
+    return Cell(text, small="\n".join(lines), hint=hint)
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------
@@ -218,7 +229,7 @@ def _sheet(
 def _counts(one: Summary) -> str:
     counts = [f"{one.answers:,} answer{'' if one.answers == 1 else 's'}"]
     counts += [f"{one.missing:,} not given"] if one.missing else []
-    counts += [f"{one.undecided:,} claim{'' if one.undecided == 1 else 's'} undecided"] if one.undecided else []
+    counts += [f"{one.undecided:,} of {one.claims:,} claims undecided"] if one.undecided else []
     return ", ".join(counts)
 
 
@@ -250,7 +261,7 @@ def _heat(summaries: Sequence[Summary], figure: Figure, kind: str | None, top: f
     rows, cells = [], []
     for head, place in _lines(summaries):
         found = [_turned(place(one, kind).get(figure.key), figure) for one in summaries]
-        if any(_is_known(one) for one in found):
+        if any(is_known(one) for one in found):
             rows.append(head)
             names = [f"{one.model}, {head.label}" for one in summaries]
             together = head.label in LEVELS.values()
@@ -281,12 +292,13 @@ def _turned(found: Result | None, figure: Figure) -> Result | None:
     if found is None or not figure.turned:
         return found
     value, low, high = (None if v is None else 1 - v for v in (found.value, found.low, found.high))
-    return found.model_copy(update={"value": value, "low": high, "high": low})
+    bounds = found.bounds and (1 - found.bounds[1], 1 - found.bounds[0])
+    return found.model_copy(update={"value": value, "low": high, "high": low, "bounds": bounds})
 
 
 def _heat_cell(name: str, figure: Figure, found: Result | None, top: float) -> Cell:
     if found is None or found.value is None:
-        return Cell(NOTHING, hint=spoken(name, found))
+        return Cell(NOTHING, hint=said(name, figure.key, found))
     few = found.n < FEW
     strength = None if few else Shades(0.0, top).at(found.value)
     out = f"✕{found.unscored:,}" if found.unscored else ""
@@ -372,9 +384,8 @@ def _level_rows(
 
 def failure_sheet(failures: Mapping[str, Mapping[str, int]]) -> Sheet | None:
     """How many answers have a failure, by model and stage."""
-    known = ("answer", "translation", "claims", "search", "verification", "relevance")
     found = dict.fromkeys(stage for own in failures.values() for stage in own)
-    stages = [*(stage for stage in known if stage in found), *(stage for stage in found if stage not in known)]
+    stages = [*(stage for stage in STAGES if stage in found), *(stage for stage in found if stage not in STAGES)]
     if not stages:
         return None
     cells = [[Cell(f"{own[stage]:,}" if own.get(stage) else NOTHING) for stage in stages] for own in failures.values()]
