@@ -12,6 +12,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
 	mkdir -p build
+	rm -f build/demo.judgements.jsonl build/evidence.judgements.jsonl
 	$(BIN)/mores show examples/world.jsonl examples/world.gold.jsonl --html build/gold.html --quiet
 	$(BIN)/mores score examples/world.jsonl --max-errors 1 --out build/demo.judgements.jsonl --html build/demo.html
 	$(BIN)/mores score examples/answers.jsonl --evidence examples/facts.jsonl --out build/evidence.judgements.jsonl --html build/evidence.html

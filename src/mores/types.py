@@ -25,6 +25,10 @@ def _is_empty(value: tuple[object, ...] | str) -> bool:
     return not value
 
 
+def _is_none(value: object) -> bool:
+    return value is None
+
+
 class Record(BaseModel):
     """Base of all records: immutable, and no field that we do not know."""
 
@@ -181,9 +185,18 @@ class ErrorReport(Record):
 
 
 class Judgement(Record):
-    """What a judge, a person or a model, says of one sample: a report and its score, or why there is none."""
+    """What a judge, a person or a model, says of one sample: a report and its score, or why there is none.
+
+    It repeats the sample, so that a line of a file of judgements can be read alone; whoever holds many judgements
+    beside their samples takes that out again (`repeat(None)`).
+    """
 
     sample_id: str
+    language: str | None = Field(None, exclude_if=_is_none)
+    region: str | None = Field(None, exclude_if=_is_none)
+    instruction: str | None = Field(None, exclude_if=_is_none)
+    text: str | None = Field(None, exclude_if=_is_none)
+    """The sample's, as are the three before; None where the judgement does not repeat it."""
     judge: str
     score: float | None = None
     """Eq. 1 of ExCAM: the sum of the severities, or p(R) when there is no error. Higher is better."""
@@ -194,6 +207,24 @@ class Judgement(Record):
     notes: tuple[str, ...] = ()
     """What a reader must know about this number, for example that p(R) could not be had."""
     signature: str = ""
+
+    @classmethod
+    def of(cls, sample: Sample, **fields: Any) -> Self:
+        """A judgement that repeats its sample."""
+        return cls(sample_id=sample.id, **fields).repeat(sample)
+
+    def repeat(self, sample: Sample | None) -> Self:
+        """The judgement with its sample; with None, without it, for whoever holds many of them beside the samples."""
+        told = ("language", "region", "instruction", "text")
+        return self.model_copy(update={name: getattr(sample, name, None) for name in told})
+
+    @property
+    def sample(self) -> Sample | None:
+        """What was judged, where the judgement repeats it."""
+        if self.text is None:
+            return None
+        told = {"language": self.language, "region": self.region, "evidence": self.evidence}
+        return Sample(id=self.sample_id, instruction=self.instruction or "", text=self.text, **told)
 
     @model_validator(mode="after")
     def _scored_or_failed(self) -> Self:

@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import time
+from functools import partial
 from pathlib import Path
 
 import pyarrow as pa
@@ -36,11 +37,21 @@ def judgements(path: str) -> list[Judgement]:
     return list(read_records(path, Judgement))
 
 
+def results() -> list[str]:
+    return sorted(str(path) for path in Path().glob("*.judgements.jsonl"))
+
+
+def written() -> str:
+    """The only file of judgements."""
+    [found] = results()
+    return found
+
+
 def test_jsonl_to_judgements_table_and_page(mores: Run) -> None:
     put("texts.jsonl", ROWS)
     done = mores("score", "texts.jsonl", "--model", "fake:first-word", "--html", "page.html")
     assert done.returncode == 0, done.stderr
-    found = judgements("texts.judgements.jsonl")
+    found = judgements(written())
     assert [j.sample_id for j in found] == ["a", "b"]
     assert [j.score for j in found] == [-1, -1]
     assert "Schnitzel" in done.stdout
@@ -62,7 +73,57 @@ def test_csv_parquet_and_plain_text_give_the_same(mores: Run) -> None:
     assert found[0] == found[1] == found[2]
     Path("t.txt").write_text("First text.\n\nSecond text.\n")
     assert mores("score", "t.txt", "--model", "fake:clean").returncode == 0
-    assert [j.sample_id for j in judgements("t.judgements.jsonl")] == ["t:1", "t:3"]
+    assert [j.sample_id for j in judgements(written())] == ["t:1", "t:3"]
+
+
+def test_each_file_of_texts_and_each_model_has_its_own_result(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    Path("t.csv").write_text("text\nSchnitzel\n")
+    for name, model in (("t.jsonl", "fake:clean"), ("t.csv", "fake:clean"), ("t.jsonl", "fake:first-word")):
+        assert mores("score", name, "--model", model).returncode == 0
+    assert results() == [
+        "t.csv.fake_clean.judgements.jsonl",
+        "t.jsonl.fake_clean.judgements.jsonl",
+        "t.jsonl.fake_first-word.judgements.jsonl",
+    ]
+
+
+def test_a_result_is_replaced_by_the_same_run_only(mores: Run) -> None:
+    score = partial(mores, "score", "t.jsonl", "--out", "o.jsonl", "--model", "fake:clean")
+    put("t.jsonl", ROWS)
+    assert score().returncode == 0
+    put("t.jsonl", [*ROWS, {"text": "One more."}])
+    assert score().returncode == 0
+    assert len(judgements("o.jsonl")) == 3
+    before = Path("o.jsonl").read_bytes()
+    put("other.jsonl", [{"id": "a", "text": "Another text under the same id."}])
+    for done, words in (
+        (score("--style", "fenced"), "o.jsonl holds the judgements of fake:clean with other settings"),
+        (mores("score", "t.jsonl", "--out", "o.jsonl", "--model", "fake:first-word"), "the judgements of fake:clean"),
+        (mores("score", "other.jsonl", "--out", "o.jsonl", "--model", "fake:clean"), "the judgements of other texts"),
+    ):
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert "name another file with --out, or move that one away" in done.stderr
+        assert Path("o.jsonl").read_bytes() == before
+    done = mores("score", "t.jsonl", "--out", "other.jsonl", "--model", "fake:clean")
+    assert "other.jsonl is there already, and is not a file of judgements" in done.stderr
+
+
+def test_a_line_of_judgements_can_be_read_alone(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    assert mores("score", "t.jsonl", "--model", "fake:first-word").returncode == 0
+    first = json.loads(Path(written()).read_text().splitlines()[0])
+    assert {name: first[name] for name in ("text", "instruction", "language", "region")} == (
+        {name: ROWS[0][name] for name in ("text", "instruction", "language", "region")}
+    )
+    alone = mores("show", written(), "--html", "alone.html")
+    assert alone.returncode == 0, alone.stderr
+    assert alone.stdout == mores("show", "t.jsonl", written()).stdout
+    assert "Schnitzel" in Path("alone.html").read_text()
+    put("t.jsonl", [{**ROWS[0], "text": "Kraut"}, ROWS[1]])
+    changed = mores("show", "t.jsonl", written())
+    assert "'a' was another text when it was judged" in changed.stderr
 
 
 def test_stdin_to_stdout(mores: Run) -> None:
@@ -88,7 +149,7 @@ def test_a_run_in_which_nothing_was_judged_fails(mores: Run) -> None:
     assert done.returncode == 1
     assert json.loads(done.stdout)["failed"] == {"parse": 2}
     assert "no text could be judged" in done.stderr
-    assert len(judgements("t.judgements.jsonl")) == 2
+    assert len(judgements(written())) == 2
 
 
 @pytest.mark.parametrize("arguments", [["--out", "t.jsonl"], ["--html", "t.jsonl"], ["--out", "x", "--html", "./x"]])
@@ -106,7 +167,7 @@ def test_a_page_that_cannot_be_written_is_found_out_first(mores: Run) -> None:
     done = mores("score", "t.jsonl", "--model", "fake:clean", "--html", "nowhere/p.html")
     assert done.returncode == 1
     assert "mkdir -p nowhere" in done.stderr
-    assert not Path("t.judgements.jsonl").exists()
+    assert not results()
 
 
 def test_what_is_said_of_a_stopped_run_is_true(mores: Run) -> None:
@@ -144,7 +205,7 @@ def test_dry_run_sends_nothing(mores: Run) -> None:
         assert "give it with --price" in mores(*arguments).stdout
         assert "at most $" in mores(*arguments, "--price", "1,2").stdout
         assert server.asked == []
-    assert not Path("t.judgements.jsonl").exists()
+    assert not results()
 
 
 @pytest.mark.parametrize(
@@ -169,7 +230,7 @@ def test_bad_input_names_file_line_and_fix(mores: Run, name: str, content: bytes
     assert done.returncode == 1
     assert words in done.stderr
     assert "Traceback" not in done.stderr
-    assert not Path("t.judgements.jsonl").exists()
+    assert not results()
 
 
 def test_skip_bad_leaves_rows_out_and_says_so(mores: Run) -> None:
@@ -177,7 +238,7 @@ def test_skip_bad_leaves_rows_out_and_says_so(mores: Run) -> None:
     done = mores("score", "t.jsonl", "--model", "fake:clean", "--skip-bad", "--html", "p.html")
     assert done.returncode == 0
     assert "left out 1 bad rows:\n  t.jsonl:2: no field 'text'" in done.stderr
-    assert [j.sample_id for j in judgements("t.judgements.jsonl")] == ["t:1", "t:3"]
+    assert [j.sample_id for j in judgements(written())] == ["t:1", "t:3"]
 
 
 @pytest.mark.parametrize(
@@ -219,7 +280,7 @@ def test_a_2_mb_text_is_a_failure_in_its_place(mores: Run) -> None:
     with Server({too_long: 0.0}) as server:
         done = mores("score", "t.jsonl", "--model", "openai:x", "--base-url", server.url)
     assert done.returncode == 0
-    first, *rest = judgements("t.judgements.jsonl")
+    first, *rest = judgements(written())
     assert first.failure is not None
     assert "2,000,035 characters are more than the limit" in first.failure.reason
     assert [j.failure for j in rest] == [None, None]
@@ -249,10 +310,13 @@ def test_a_full_disk_behind_stdout(home: Path) -> None:
 
 def test_a_failed_run_leaves_the_old_output_alone(mores: Run) -> None:
     put("t.jsonl", ROWS)
-    Path("t.judgements.jsonl").write_text("old\n")
-    with Server(key="right") as server:
-        assert mores("score", "t.jsonl", "--model", "openai:x", "--base-url", server.url).returncode == 1
-    assert Path("t.judgements.jsonl").read_text() == "old\n"
+    with Server() as server:
+        score = partial(mores, "score", "t.jsonl", "--model", "openai:x", "--base-url", server.url)
+        assert score().returncode == 0
+        before = Path(written()).read_text()
+        server.key = "right"
+        assert score("--fresh").returncode == 1
+    assert Path(written()).read_text() == before
 
 
 def test_ctrl_c_keeps_what_was_judged(home: Path, mores: Run) -> None:
@@ -270,7 +334,7 @@ def test_ctrl_c_keeps_what_was_judged(home: Path, mores: Run) -> None:
         server.latency = 0
         done = mores(*arguments)
         assert f"{len(kept)} known already" in done.stderr
-    assert len(judgements("t.judgements.jsonl")) == 400
+    assert len(judgements(written())) == 400
 
 
 def wait_for(server: Server, answers: int) -> None:
@@ -304,15 +368,15 @@ def test_killed_ten_times_at_random_nothing_is_lost_or_asked_again(home: Path) -
             os.kill(process.pid, signal.SIGKILL)
             process.wait()
             assert known.isdisjoint(server.asked[before:])
-            assert not Path("t.judgements.jsonl").exists()
+            assert not results()
         before, known = len(server.asked), keys(home)
         assert 0 < len(known) < 2000
         done = subprocess.run(command(*arguments), cwd=home, capture_output=True, timeout=120, check=False)
         assert done.returncode == 0, done.stderr
         assert known.isdisjoint(server.asked[before:])
-    assert [j.sample_id for j in judgements("t.judgements.jsonl")] == [f"s{i}" for i in range(2000)]
+    assert [j.sample_id for j in judgements(written())] == [f"s{i}" for i in range(2000)]
     assert len(keys(home)) == 2000
-    assert sorted(path.name for path in home.iterdir()) == ["cache", "t.jsonl", "t.judgements.jsonl"]
+    assert sorted(path.name for path in home.iterdir()) == ["cache", "t.jsonl", "t.jsonl.openai_x.judgements.jsonl"]
 
 
 def test_help_needs_no_heavy_library(mores: Run) -> None:
@@ -346,7 +410,7 @@ def test_evidence_is_looked_up_shown_to_the_judge_and_kept(mores: Run) -> None:
     arguments = ("--model", scripted("judge.jsonl", [1]), "--evidence", "facts.jsonl", "--passages", "1")
     done = mores("score", "t.jsonl", *arguments, "--html", "p.html")
     assert done.returncode == 0, done.stderr
-    first, second = judgements("t.judgements.jsonl")
+    first, second = judgements(written())
     assert [one.text for one in first.evidence] == [FACTS[0]["text"]]
     assert [one.text for one in second.evidence] == [FACTS[1]["text"]]
     assert (first.evidence[0].source, second.evidence[0].source) == ("https://example.org/s", "facts.jsonl:2")
@@ -358,11 +422,11 @@ def test_evidence_is_looked_up_shown_to_the_judge_and_kept(mores: Run) -> None:
     assert "searching: 2 of 2" in done.stderr
     assert "[1] “Schnitzel” t" in done.stdout
     assert "corpus:facts.jsonl, at most 1 passages" in Path("p.html").read_text()
-    shown = mores("show", "t.jsonl", "t.judgements.jsonl", "--html", "shown.html")
+    shown = mores("show", "t.jsonl", written(), "--html", "shown.html")
     assert "[1] “Schnitzel” t" in shown.stdout
     assert FACTS[0]["text"] in Path("shown.html").read_text()
     assert sorted(path.name for path in Path().iterdir() if path.suffix == ".jsonl") == (
-        ["facts.jsonl", "judge.jsonl", "t.jsonl", "t.judgements.jsonl"]
+        ["facts.jsonl", "judge.jsonl", "t.jsonl", "t.jsonl.fake_judge.jsonl.judgements.jsonl"]
     )
 
 
@@ -370,14 +434,14 @@ def test_a_row_may_bring_its_own_evidence(mores: Run) -> None:
     Path("t.jsonl").write_text(json.dumps({**ROWS[0], "evidence": ["Its own."]}) + "\n" + json.dumps(ROWS[1]) + "\n")
     model = scripted("judge.jsonl", [1, 2])
     assert mores("score", "t.jsonl", "--model", model).returncode == 0
-    first, second = judgements("t.judgements.jsonl")
+    first, second = judgements(written())
     assert [one.text for one in first.evidence] == ["Its own."]
     assert first.report is not None
     assert first.report.errors[0].evidence == (1,)
     assert first.notes == ("it cites evidence that it was not given; those numbers are left out",)
     assert second.evidence == ()
-    assert mores("score", "t.jsonl", "--model", model, "--evidence", "fake:echo").returncode == 0
-    first, second = judgements("t.judgements.jsonl")
+    assert mores("score", "t.jsonl", "--model", model, "--evidence", "fake:echo", "--out", "o.jsonl").returncode == 0
+    first, second = judgements("o.jsonl")
     assert [one.text for one in first.evidence] == ["Its own."]
     assert [one.text for one in second.evidence] == ["Que mange-t-on ? Du pain"]
 
@@ -388,7 +452,7 @@ def test_a_failed_search_is_a_failure_in_its_place_and_no_verdict_without_eviden
     Path("r.jsonl").write_text(json.dumps(recorded) + "\n")
     done = mores("score", "t.jsonl", "--model", "fake:first-word", "--evidence", "replay:r.jsonl")
     assert done.returncode == 0, done.stderr
-    first, second = judgements("t.judgements.jsonl")
+    first, second = judgements(written())
     assert (first.sample_id, first.score) == ("a", None)
     assert first.failure is not None
     assert first.failure.reason.startswith("no evidence could be looked up: replay:r.jsonl: ")
@@ -403,7 +467,7 @@ def test_a_failed_search_is_a_failure_in_its_place_and_no_verdict_without_eviden
 def test_a_search_that_finds_nothing_is_no_failure(mores: Run) -> None:
     put("t.jsonl", ROWS)
     assert mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "fake:none").returncode == 0
-    found = judgements("t.judgements.jsonl")
+    found = judgements(written())
     assert [(j.evidence, j.failure) for j in found] == [((), None), ((), None)]
     assert "|evidence:fake:none.k3.c300|" in found[0].signature
 
@@ -433,7 +497,7 @@ def test_dry_run_counts_the_searches(mores: Run) -> None:
     assert "1 searches with corpus:facts.jsonl\n" in local.stdout
     assert "2 calls would be sent; 0 answers are in the store already" in local.stdout
     assert mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "facts.jsonl").returncode == 0
-    Path("t.judgements.jsonl").unlink()
+    Path(written()).unlink()
     again = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "facts.jsonl", "--dry-run")
     assert "0 calls would be sent; 2 answers are in the store already" in again.stdout  # the same evidence was found
     paid = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "serper", "--dry-run", "--json", "--fresh")
@@ -444,7 +508,7 @@ def test_dry_run_counts_the_searches(mores: Run) -> None:
     assert "searches" not in plain
     said = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "serper", "--dry-run").stdout
     assert "1 searches with serper, at most $0.001" in said
-    assert not Path("t.judgements.jsonl").exists()
+    assert not results()
 
 
 @pytest.mark.parametrize(
@@ -461,4 +525,4 @@ def test_a_wrong_search_is_found_out_first(mores: Run, evidence: str, code: int,
     assert done.returncode == code
     assert words in done.stderr
     assert "Traceback" not in done.stderr
-    assert not Path("t.judgements.jsonl").exists()
+    assert not results()

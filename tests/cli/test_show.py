@@ -52,6 +52,14 @@ def test_judgements_must_fit_the_texts(mores: Run, ids: str, words: str) -> None
     assert words in done.stderr
 
 
+def test_judgements_without_texts_need_them(mores: Run) -> None:
+    Path("j.jsonl").write_text(Judgement(sample_id="a", judge="me", score=1.0).model_dump_json())
+    done = mores("show", "j.jsonl")
+    assert done.returncode == 1
+    assert "'a' does not hold its text; give its texts too: mores show TEXTS j.jsonl" in done.stderr
+    assert mores("show", "a", "b", "c").returncode == 2
+
+
 def test_pull_keeps_a_local_file(mores: Run, home: Path) -> None:
     Path("tiny.gguf").write_bytes(b"GGUF and more")
     done = mores("pull", "tiny.gguf", "--json")

@@ -272,7 +272,7 @@ class _Run:
         with JsonlWriter(self.out / "judgements" / f"{self._stem(one.name)}.jsonl") as writer:
             for gold in self.data.golds:
                 if gold.sample.id in signed:
-                    writer.write(signed[gold.sample.id])
+                    writer.write(signed[gold.sample.id].repeat(gold.sample))
         return signed
 
     def _stem(self, name: str) -> str:

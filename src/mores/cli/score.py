@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, aclosing
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -74,7 +74,9 @@ class _Lookup:
 
 @click.command()
 @click.argument("texts", metavar="TEXTS")
-@click.option("--out", metavar="FILE", help="Judgements as JSON lines; - for stdout  [default: NAME.judgements.jsonl].")
+@click.option(
+    "--out", metavar="FILE", help="Judgements as JSON lines; - for stdout  [default: TEXTS.MODEL.judgements.jsonl]."
+)
 @click.option("--html", metavar="FILE", help="Also write one self-contained page that shows every text and its errors.")
 @click.option(
     "--evidence",
@@ -115,7 +117,7 @@ def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_jso
     lookup = _Lookup(search_or_corpus(evidence), passages) if evidence else None
     metric = options.metric(given)
     rates = price_of(metric.judge_model.name, price)
-    target = out or ("-" if texts == "-" else f"{Path(texts).stem}.judgements.jsonl")
+    target = out or ("-" if texts == "-" else _default_name(texts, metric.judge_model.name))
     _check_places(texts, target, html)
     with ExitStack() as stack:
         source = _check(stack, texts, format_, skip_bad)
@@ -126,6 +128,7 @@ def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_jso
             return
         if lookup:
             source = _look_up(stack, metric, source, lookup)
+        _check_target(metric, source, target)
         kept = _judge(stack, metric, source, rates, target)
         summary = _show(metric, source, kept, html, target, as_json)
     if not summary.judged:
@@ -140,6 +143,30 @@ def _check_places(texts: str, target: str, html: str | None) -> None:
         raise ConfigError("the texts, --out and --html must be different files")
     if html and not Path(html).resolve().parent.is_dir():
         raise InputError(f"{html}: no folder {Path(html).parent}; make it first: mkdir -p {Path(html).parent}")
+
+
+def _default_name(texts: str, model: str) -> str:
+    """One file for each file of texts and each model, for example `texts.csv.openai_x.judgements.jsonl`."""
+    return f"{Path(texts).name}.{options.file_name(model)[-80:]}.judgements.jsonl"
+
+
+def _check_target(metric: Metric, source: _Input, target: str) -> None:
+    """Refuse to write over what another run made; the same judge may judge the same texts again."""
+    path = Path(target)
+    if target == "-" or not path.is_file() or not path.stat().st_size:
+        return
+    fix = "name another file with --out, or move that one away"
+    try:
+        judgements = read_records(path, Judgement)
+        first = next(judgements)
+    except (InputError, StopIteration) as error:
+        raise ConfigError(f"{target} is there already, and is not a file of judgements; {fix}") from error
+    ways = {metric.signature(certain, evidence) for certain in (True, False) for evidence in (True, False)}
+    if first.signature not in ways:
+        raise ConfigError(f"{target} holds the judgements of {first.judge} with other settings; {fix}")
+    pairs = zip(source.samples(), chain([first], judgements), strict=False)
+    if not any((one.id, one.text) == (kept.sample_id, kept.text) for one, kept in pairs):
+        raise ConfigError(f"{target} holds the judgements of other texts; {fix}")
 
 
 def _check(stack: ExitStack, texts: str, format_: str | None, skip_bad: bool) -> _Input:

@@ -16,26 +16,30 @@ from mores.types import Judgement, Sample
 
 
 @click.command()
-@click.argument("texts", metavar="TEXTS")
-@click.argument("judgements", metavar="JUDGEMENTS")
+@click.argument("files", metavar="[TEXTS] JUDGEMENTS", nargs=-1, required=True)
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="Format of TEXTS, where its name does not tell.")
 @click.option("--html", metavar="FILE", help="Also write one self-contained page that shows every text and its errors.")
 @click.option("--title", default="Cultural errors", show_default=True, help="Title of the page.")
 @click.option("--quiet", is_flag=True, help="Print no table.")
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON instead of the table.")
-def show(
-    texts: str, judgements: str, format_: str | None, html: str | None, title: str, quiet: bool, as_json: bool
-) -> None:
-    """Show JUDGEMENTS (as `mores score` writes them) of TEXTS, in a table and as a page.
+def show(files: tuple[str, ...], format_: str | None, html: str | None, title: str, quiet: bool, as_json: bool) -> None:
+    """Show JUDGEMENTS (as `mores score` writes them), in a table and as a page.
 
-    Each judgement names the id of its text; every text has one.
+    Each line of JUDGEMENTS holds the text that it judges, so that the file can be shown alone. Where it does not, give
+    the file of TEXTS too: each judgement names the id of its text, and every text has one.
     """
-    with spool(texts) as path:
-        pairs = list(_pairs(path, format_, judgements))
+    if len(files) > 2:
+        raise click.UsageError(f"expected one file of texts and one of judgements, not {len(files)} files")
+    *texts, judgements = files
+    if texts:
+        with spool(texts[0]) as path:
+            pairs = list(_pairs(path, format_, judgements))
+    else:
+        pairs = list(_alone(judgements))
     tally = Tally()
     view = table(pairs, tally=tally)
     if html:
-        write_text(html, page(pairs, title=title, summary={"Texts": texts}))
+        write_text(html, page(pairs, title=title, summary={"Texts": texts[0] if texts else judgements}))
         click.echo(f"wrote {html}", err=True)
     if as_json:
         click.echo(tally.summary().model_dump_json(indent=2))
@@ -53,6 +57,17 @@ def _pairs(texts: Path, format_: str | None, judgements: str) -> Iterator[tuple[
     for sample in read_samples(texts, format=format_):
         if sample.id not in by_id:
             raise InputError(f"{judgements}: there is no judgement of {sample.id!r}; is it the file for these texts?")
-        yield sample, by_id.pop(sample.id)
+        judgement = by_id.pop(sample.id)
+        if judgement.text not in (None, sample.text):
+            raise InputError(f"{judgements}: {sample.id!r} was another text when it was judged; judge it again")
+        yield sample, judgement.repeat(None)
     if by_id:
         raise InputError(f"{judgements}: {len(by_id)} judgements are of other texts, such as {next(iter(by_id))!r}")
+
+
+def _alone(judgements: str) -> Iterator[tuple[Sample, Judgement]]:
+    for judgement in read_records(judgements, Judgement):
+        if judgement.sample is None:
+            fix = f"give its texts too: mores show TEXTS {judgements}"
+            raise InputError(f"{judgements}: the judgement of {judgement.sample_id!r} does not hold its text; {fix}")
+        yield judgement.sample, judgement.repeat(None)

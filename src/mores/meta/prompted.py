@@ -111,9 +111,9 @@ class Prompted:
         found = failure or (self._score(answer.completion) if answer.completion else None)
         signature = self.signature(answer.completion is None or certainty(answer.completion.logprobs) is not None)
         if isinstance(found, Failure) or found is None:
-            return Judgement(sample_id=sample.id, judge=self.name, failure=found, signature=signature)
+            return Judgement.of(sample, judge=self.name, failure=found, signature=signature)
         notes = (NO_LOGPROBS,) if self.plus_p and found == 0 else ()
-        return Judgement(sample_id=sample.id, judge=self.name, score=found, notes=notes, signature=signature)
+        return Judgement.of(sample, judge=self.name, score=found, notes=notes, signature=signature)
 
     def signature(self, with_logprobs: bool = True) -> str:
         """What must be the same for two scores to be comparable."""

@@ -81,6 +81,7 @@ def read_judgements(path: str | Path) -> dict[str, Judgement]:
     for judgement in read_records(path, Judgement):
         if judgement.score is not None and not abs(judgement.score) <= LARGEST:
             raise InputError(f"{path}: the score of {judgement.sample_id!r} is {judgement.score}; expected a number")
-        if found.setdefault(judgement.sample_id, judgement) is not judgement:
+        if judgement.sample_id in found:
             raise InputError(f"{path}: {judgement.sample_id!r} is judged twice; keep one judgement for each sample")
+        found[judgement.sample_id] = judgement.repeat(None)
     return found

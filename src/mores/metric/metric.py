@@ -125,8 +125,8 @@ class Metric:
             explanation=written.explanation,
             certainty=certainty(answer.completion.logprobs),
         )
-        return Judgement(
-            sample_id=sample.id,
+        return Judgement.of(
+            sample,
             judge=self.judge_model.name,
             score=score(report),
             report=report,
@@ -186,8 +186,8 @@ class Metric:
         return self.request(job.data)._replace(schema=self._schema(len(job.data.evidence)))
 
     def _failed(self, sample: Sample, failure: Failure | None) -> Judgement:
-        return Judgement(
-            sample_id=sample.id,
+        return Judgement.of(
+            sample,
             judge=self.judge_model.name,
             evidence=sample.evidence,
             failure=failure,

@@ -133,7 +133,7 @@ class Study:
         """As judgements: what is more likely wrong than not scores below 0."""
         with JsonlWriter(self.folder / f"decisions.{split}.jsonl") as writer:
             for gold, odds in zip(decided.golds, decided.odds.tolist(), strict=True):
-                writer.write(Judgement(sample_id=gold.sample.id, judge=f"tuned:{self.folder.name}", score=-odds))
+                writer.write(Judgement.of(gold.sample, judge=f"tuned:{self.folder.name}", score=-odds))
 
 
 def together(decided: Decisions, golds: Sequence[Gold]) -> Decisions:

@@ -70,4 +70,4 @@ def judge(name: str, baseline: Baseline, golds: Sequence[Gold]) -> Iterator[Judg
     for gold, score in zip(golds, baseline.scores(golds), strict=True):
         failure = Failure(kind=FailureKind.INPUT, reason=score) if isinstance(score, str) else None
         value = None if isinstance(score, str) else float(score)
-        yield Judgement(sample_id=gold.sample.id, judge=name, score=value, failure=failure, signature=signature)
+        yield Judgement.of(gold.sample, judge=name, score=value, failure=failure, signature=signature)
