@@ -16,7 +16,7 @@ LAYERS = [
     {"culture"},
     {"io", "stats", "language"},
     {"models"},
-    {"engine"},
+    {"engine", "run"},
     {"metric", "factory", "search"},
     {"meta", "longform", "train"},
     {"bench"},

@@ -2,6 +2,7 @@
 
 | file | what |
 | --- | --- |
+| `run.json` | the `Manifest`: what the run is, and how far it has come |
 | `items.jsonl` | what was asked, one `Item` per line |
 | `evidence.jsonl` | what a search found, where there was one |
 | `responses.jsonl` | what the model said, one `Said` per line |
@@ -25,6 +26,8 @@ from mores.types import Item
 
 ITEMS, EVIDENCE, RESPONSES = "items.jsonl", "evidence.jsonl", "responses.jsonl"
 VERDICTS, RESULT = "verdicts.jsonl", "result.json"
+FILES = {ITEMS: "Item", RESPONSES: "Said", VERDICTS: "Verdict", RESULT: "BenchResult"}
+"""Record types."""
 
 
 @dataclass(frozen=True)

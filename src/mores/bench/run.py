@@ -100,10 +100,14 @@ class Run:
 
     def signature(self) -> str:
         """What must be the same for two results to be comparable."""
+        return sign(self.signature_fields())
+
+    def signature_fields(self) -> dict[str, str]:
+        """The same, by name."""
         b = self.benchmark
         seeds = sorted({str(item.metadata[SHUFFLED]) for item in self.items if SHUFFLED in item.metadata})
         judges = [f"{judge.identity}.{b.judging.prompt}" for judge in self._judges if b.judging]
-        fields = {
+        return {
             "task": f"{b.name}.{b.version}" + (f".{self.variant}" if self.variant else ""),
             "data": f"{data_hash(self.items)}.{len(self.items)}",
             **({"options": f"shuffled.{'+'.join(seeds)}"} if seeds else {}),
@@ -113,7 +117,6 @@ class Run:
             **({"search": self.retrieval.signature} if self.retrieval else {}),
             "judge": (" + ".join(judges) or "rule") + (f".failed={self.unjudged}" if self.unjudged and judges else ""),
         }
-        return sign(fields)
 
     @property
     def _judges(self) -> tuple[Model, ...]:

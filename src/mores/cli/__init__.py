@@ -15,6 +15,7 @@ from mores.errors import ConfigError, GateError, MoresError
 COMMANDS = {
     "score": "Find the cultural errors in texts.",
     "bench": "Measure how well a model knows cultures.",
+    "runs": "List the runs in a folder, with their results.",
     "board": "Rank the models of several runs.",
     "diagnose": "Say why a model fails.",
     "tiers": "Sort the questions of a benchmark by how hard they are.",

@@ -12,12 +12,13 @@ from typing import Any, NamedTuple, TypeVar
 
 import click
 
+from mores import __version__
 from mores.bench import BENCHMARKS, benchmark
 from mores.bench.appraise import join_signatures, measure, write_answers, write_verdicts
 from mores.bench.benchmark import Benchmark, Label, Verdict
 from mores.bench.choice import SHUFFLED, grade_letter, shuffle
 from mores.bench.evidence import Retrieval, read_retrieval, retrieve
-from mores.bench.folder import EVIDENCE, RESPONSES, RESULT, VERDICTS, RunFolder
+from mores.bench.folder import EVIDENCE, FILES, RESPONSES, RESULT, VERDICTS, RunFolder
 from mores.bench.labels import label, read_labels
 from mores.bench.panel import combine
 from mores.bench.run import Run
@@ -25,7 +26,7 @@ from mores.bench.score import BenchResult
 from mores.cli import options
 from mores.cli.appraise import Setup, counting_of, facts_of, long_options, open_evaluation, run_stages, write_results
 from mores.cli.appraise import say_cost as say_cost_of_judging
-from mores.cli.bench_tables import show_list, show_results
+from mores.cli.bench_tables import headline, show_list, show_results
 from mores.cli.gate import bench_gate, bench_gate_options
 from mores.cli.items import read_items
 from mores.cli.progress import stage
@@ -39,8 +40,9 @@ from mores.metric import Metric
 from mores.models import Model, Request, open_model
 from mores.report.bench import bench_page
 from mores.report.bench_answers import BenchRun
+from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
-from mores.search import open_search, search_cost
+from mores.search import Search, open_search, search_cost
 from mores.types import Item
 
 LIST = "list"
@@ -200,13 +202,34 @@ class Session:
 
     def run(self, one: Benchmark, out: Path) -> Made:
         """Ask and grade a benchmark, with a folder of its own for what was asked, said and graded."""
-        job = self.job(*self.items(one))
-        folder = out / self.name(one) / options.file_name(job.model.name)
-        folder.mkdir(parents=True, exist_ok=True)
-        if self.search:
-            job.retrieval = _search(job, self.search, self.results, folder)
-        grade = partial(_appraise, self.setup, self.judging) if one.long_answer else grade_answers
-        return Made(folder, job, _run(job, folder, self.price, grade))
+        job, counts = self.job(*self.items(one)), Counts()
+        search = open_search(self.search, self._search_options(counts)) if self.search else None
+        if search:
+            job.retrieval = Retrieval(f"{search.identity}.k{self.results}", {})
+        with start_run(out / self.name(one) / options.file_name(job.model.name), self._plan(job)) as run:
+            if run.note:
+                click.echo(f"note: {run.note}: {run.path}", err=True)
+            if search:
+                job.retrieval = _search(job, search, counts, self, run.path)
+            grade = partial(_appraise, self.setup, self.judging) if one.long_answer else grade_answers
+            result = _run(job, run.path, self.price, grade)
+            run.finish(files=FILES, failures=result.failures, headline=headline(result))
+        return Made(run.path, job, result)
+
+    def _search_options(self, counts: Counts) -> SearchOptions:
+        return SearchOptions(limits=self.how.limits, fresh=self.how.fresh, counts=counts)
+
+    def _plan(self, job: Run) -> Plan:
+        """What the run is; who appraises long answers is part of it too."""
+        fields = job.signature_fields()
+        if job.benchmark.long_answer:
+            judge = self.judging.judge_model.identity if self.setup.judge else "none"
+            fields |= {"lid": self.setup.lid, "judge": judge, "facts": self.setup.facts or "none"}
+        settings = {"limit": self.limit, "samples": self.samples, "variant": self.variant, "search": self.search}
+        return Plan(
+            kind="bench", name=job.benchmark.name, model=job.model.name,
+            signature=fields | {"mores": __version__}, settings={**settings},
+        )  # fmt: skip
 
     def name(self, one: Benchmark) -> str:
         """The folder of a benchmark, which also says how it is asked."""
@@ -266,10 +289,9 @@ def check(
             raise ConfigError(f"{one.name}: no variant {variant!r}; {known}")
 
 
-def _search(job: Run, name: str, results: int, folder: Path) -> Retrieval:
-    counts, path = Counts(), folder / EVIDENCE
-    search = open_search(name, SearchOptions(limits=job.limits, fresh=job.fresh, counts=counts))
-    if cost := search_cost(name, len(job.items), results):
+def _search(job: Run, search: Search, counts: Counts, session: Session, folder: Path) -> Retrieval:
+    path, results = folder / EVIDENCE, session.results
+    if cost := search_cost(session.search or "", len(job.items), results):
         click.echo(f"{job.benchmark.name}: {len(job.items):,} searches, at most ${cost:,.2f}", err=True)
 
     async def work(counts: Counts) -> None:

@@ -1,0 +1,31 @@
+"""`mores runs`: the runs in a folder."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+from rich.console import Console
+
+from mores.report.terminal import Grid
+from mores.run import find_runs, read_manifest
+
+
+@click.command("runs")
+@click.argument("folder", default=Path(), type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+def runs(folder: Path, as_json: bool) -> None:
+    """List the runs in FOLDER and below: what each is, how far it has come, and its result.
+
+    FOLDER is this folder unless another is given.
+    """  # fmt: skip
+    found = {path: read_manifest(path) for path in find_runs(folder)}
+    if as_json:
+        rows = [{"folder": str(path)} | run.model_dump(mode="json") for path, run in found.items()]
+        click.echo(json.dumps(rows, indent=2))
+        return
+    lines = [(str(path), run.kind, run.status.value, run.headline or run.error) for path, run in found.items()]
+    columns = ("folder", "kind", "status", "result")
+    count = f"{len(found):,} run" + ("" if len(found) == 1 else "s")
+    Console(highlight=False, markup=False).print(Grid(columns, [("", lines)], notes=[count], words=frozenset(range(4))))

@@ -1,0 +1,14 @@
+"""One kind of run: a folder with `run.json` beside plain files, locked while it works.
+
+    with start_run(out, Plan(kind="bench", name="msqa", model="openai:gpt-4.1", signature=fields)) as run:
+        ...                                     # write files into run.path
+        run.finish(files={"verdicts.jsonl": "Verdict"}, headline="accuracy 61.2%")
+
+The signature decides what is the same run: with the same signature a run goes on, with another it gets a folder of its
+own, so that the files of a folder always belong together and nothing is overwritten.
+"""
+
+from mores.run.folder import Run, find_runs, read_manifest, start_run
+from mores.run.manifest import MANIFEST, Manifest, Plan, Status
+
+__all__ = ["MANIFEST", "Manifest", "Plan", "Run", "Status", "find_runs", "read_manifest", "start_run"]

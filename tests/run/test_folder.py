@@ -1,0 +1,87 @@
+"""Folders of runs: the same signature goes on, another one gets its own folder, and only one process works in it."""
+
+from __future__ import annotations
+
+import multiprocessing
+import multiprocessing.synchronize
+import os
+from pathlib import Path
+
+import pytest
+
+from mores.errors import ConfigError, InputError, ModelError
+from mores.run import MANIFEST, Plan, Status, find_runs, read_manifest, start_run
+
+
+def plan(**signature: str) -> Plan:
+    return Plan(kind="bench", name="msqa", model="fake:one", signature={"task": "msqa.1"} | signature)
+
+
+def test_a_run_says_what_it_is_and_what_came_of_it(tmp_path: Path) -> None:
+    with start_run(tmp_path / "one", plan(data="a")) as run:
+        assert read_manifest(run.path).status is Status.RUNNING
+        run.finish(files={"rows.jsonl": "Item"}, failures={"parse": 2}, headline="accuracy 50.0%")
+    found = read_manifest(tmp_path / "one")
+    assert (found.status, found.kind, found.model) == (Status.COMPLETE, "bench", "fake:one")
+    assert (found.files, found.failures, found.headline) == ({"rows.jsonl": "Item"}, {"parse": 2}, "accuracy 50.0%")
+    assert found.ended is not None
+    assert found.started <= found.ended
+
+
+def test_the_same_signature_goes_on_and_another_has_its_own_folder(tmp_path: Path) -> None:
+    folder = tmp_path / "one"
+    for data, path in (("a", "one"), ("b", "one-2"), ("a", "one"), ("c", "one-3"), ("b", "one-2")):
+        with start_run(folder, plan(data=data)) as run:
+            assert run.path == tmp_path / path
+            assert ("other data" in run.note) == (path != "one")
+    assert [path.name for path in find_runs(tmp_path)] == ["one", "one-2", "one-3"]
+
+
+@pytest.mark.parametrize(
+    ("error", "status"), [(KeyboardInterrupt(), Status.STOPPED), (ModelError("no answer"), Status.FAILED)]
+)
+def test_how_it_ended_is_kept(tmp_path: Path, error: BaseException, status: Status) -> None:
+    with pytest.raises(type(error)), start_run(tmp_path / "one", plan()):
+        raise error
+    found = read_manifest(tmp_path / "one")
+    assert (found.status, found.error) == (status, str(error))
+    with start_run(tmp_path / "one", plan()):
+        pass
+    assert read_manifest(tmp_path / "one").status is Status.COMPLETE
+
+
+def _hold(folder: Path, started: multiprocessing.synchronize.Event, end: multiprocessing.synchronize.Event) -> None:
+    with start_run(folder, plan(data="a")):
+        started.set()
+        end.wait(30)
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no lock on Windows")
+def test_one_process_works_on_a_run(tmp_path: Path) -> None:
+    context = multiprocessing.get_context("spawn")
+    started, end = context.Event(), context.Event()
+    other = context.Process(target=_hold, args=(tmp_path / "one", started, end))
+    other.start()
+    try:
+        assert started.wait(30)
+        with (
+            pytest.raises(ConfigError, match="another process works on this run"),
+            start_run(tmp_path / "one", plan(data="a")),
+        ):
+            pass
+        with start_run(tmp_path / "one", plan(data="b")) as run:
+            assert run.path.name == "one-2"
+    finally:
+        end.set()
+        other.join()
+    assert read_manifest(tmp_path / "one").status is Status.COMPLETE
+
+
+def test_what_is_no_run_is_said(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"there is no run.json in it; give the folder of a run"):
+        read_manifest(tmp_path)
+    with pytest.raises(InputError, match="there is no bench run in it"):
+        find_runs(tmp_path, "bench")
+    (tmp_path / MANIFEST).write_text('{"kind": "bench"}')
+    with pytest.raises(InputError, match=r"run.json: name: Field required"):
+        read_manifest(tmp_path)
