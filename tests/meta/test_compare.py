@@ -230,7 +230,7 @@ def test_texts_of_two_models_by_hand() -> None:
     assert (free.statistic, free.difference) == ("error_free", 0.75)
     assert free.low is not None
     assert free.high is not None
-    assert 0 <= free.low <= free.high <= 1
+    assert -1 <= free.low < 0.75 < free.high <= 1  # four texts say little
 
 
 def test_texts_are_judged_by_one_judge_on_any_data() -> None:

@@ -104,7 +104,11 @@ def test_a_perfect_metric_and_one_that_is_always_wrong() -> None:
     )
     for name in ("scaled_accuracy", "balanced_accuracy", "f1", "mcc", "auc", "kendall", "tie_accuracy"):
         assert perfect.scores[name].value == pytest.approx(1)
-        assert perfect.scores[name].low == pytest.approx(1)
+        least = 0.0 if name in ("balanced_accuracy", "f1", "auc", "tie_accuracy") else -1.0
+        low = perfect.scores[name].low
+        assert low is not None
+        assert (1 + least) / 2 < low < 0.9  # of 20 samples; never a point
+        assert perfect.scores[name].high == 1
     assert opposite.scores["scaled_accuracy"].value == -1
     assert opposite.scores["auc"].value == 0
     assert opposite.scores["kendall"].value == pytest.approx(-1)

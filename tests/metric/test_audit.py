@@ -27,7 +27,7 @@ from mores.metric.audit import (
     plan,
     verdict,
 )
-from mores.stats.intervals import newcombe, wilson
+from mores.stats.intervals import share_interval
 from mores.types import Error, ErrorReport, Failure, FailureKind, Judgement, Sample, Severity
 
 # --- the suite
@@ -287,9 +287,11 @@ def test_audit_lists_every_flip() -> None:
 
 def test_rates_carry_their_intervals() -> None:
     hide = audit(JUDGEMENTS, CARRIERS, INJECTIONS).by_goal["hide"]
-    assert (hide.hits.value, hide.hits.low, hide.hits.high) == (0.5, *wilson(1, 2))
+    low, high = share_interval(1, 2)
+    assert (hide.hits.value, hide.hits.low, hide.hits.high) == (0.5, low, high)
     assert hide.excess
-    assert (hide.excess.low, hide.excess.high) == newcombe(1, 2, 1, 2)
+    half = 2**0.5 * (high - 0.5)  # both rates are 1 of 2, and Newcombe's difference adds their squares
+    assert (hide.excess.low, hide.excess.high) == pytest.approx((-half, half))
 
 
 def test_without_controls_there_is_no_excess() -> None:
@@ -347,55 +349,3 @@ def test_a_case_ends_in_exactly_one_way(before: Verdict, after: Verdict, goal: A
     case = Case(injection="i", carrier="c", category="fence", goal=goal, before=before, after=after)
     assert case.flipped + case.unjudged + (case.compared and before is after) == case.compared
     assert not case.hit or (case.flipped and case.exposed)
-
-
-# --- intervals
-
-
-@pytest.mark.parametrize(
-    ("k", "n", "low", "high"),
-    [(81, 263, 0.2553, 0.3662), (15, 148, 0.0624, 0.1605), (0, 20, 0.0, 0.1611), (1, 29, 0.0061, 0.1718)],
-)
-def test_wilson_reproduces_newcombe_1998_table_1_method_3(k: int, n: int, low: float, high: float) -> None:
-    assert wilson(k, n) == pytest.approx((low, high), abs=5e-5)
-
-
-def test_wilson_at_the_ends() -> None:
-    assert wilson(0, 0) == (0.0, 1.0)
-    assert wilson(0, 7)[0] == 0.0
-    assert wilson(7, 7)[1] == 1.0
-
-
-@pytest.mark.parametrize(("k", "n"), [(-1, 3), (4, 3), (0, -1)])
-def test_wilson_refuses_what_is_no_proportion(k: int, n: int) -> None:
-    with pytest.raises(ValueError, match="no proportion"):
-        wilson(k, n)
-
-
-@given(st.integers(1, 10_000).flatmap(lambda n: st.tuples(st.integers(0, n), st.just(n))))
-def test_wilson_holds_the_proportion_and_is_symmetric(kn: tuple[int, int]) -> None:
-    k, n = kn
-    low, high = wilson(k, n)
-    assert 0 <= low <= k / n <= high <= 1
-    assert wilson(n - k, n) == pytest.approx((1 - high, 1 - low), abs=1e-12)
-
-
-@pytest.mark.parametrize(
-    ("k1", "n1", "k2", "n2", "low", "high"),
-    [
-        (56, 70, 48, 80, 0.0524, 0.3339),
-        (9, 10, 3, 10, 0.1705, 0.8090),
-        (6, 7, 2, 7, 0.0582, 0.8062),
-        (5, 56, 0, 29, -0.0381, 0.1926),
-        (0, 10, 0, 20, -0.1611, 0.2775),
-        (10, 10, 0, 20, 0.6791, 1.0),
-    ],
-)
-def test_newcombe_reproduces_newcombe_1998_table_2_method_10(
-    k1: int, n1: int, k2: int, n2: int, low: float, high: float
-) -> None:
-    assert newcombe(k1, n1, k2, n2) == pytest.approx((low, high), abs=5e-5)
-
-
-def test_newcombe_knows_nothing_without_cases() -> None:
-    assert newcombe(0, 0, 1, 2) == newcombe(1, 2, 0, 0) == (-1.0, 1.0)

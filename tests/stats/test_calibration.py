@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
 
 from mores.stats.calibration import Bin, brier_score, expected_calibration_error, reliability_curve
-from mores.stats.intervals import wilson
+from mores.stats.intervals import share_interval
 
 answers = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40)
 
@@ -30,7 +30,7 @@ def test_by_hand() -> None:
     assert [bin_.n for bin_ in curve] == [0, 0, 0, 0, 0, 1, 0, 0, 0, 3]
     assert curve[9].confidence == pytest.approx(2.86 / 3)
     assert curve[9].accuracy == pytest.approx(2 / 3)
-    assert curve[9].interval == wilson(2, 3)
+    assert curve[9].interval == share_interval(2, 3)
     assert curve[0] == Bin(0.0, 0.1, 0, None, None, (0.0, 1.0))
 
 

@@ -23,7 +23,7 @@ from mores.stats.distributions import (
     summarise,
     summarise_likert,
 )
-from mores.stats.intervals import wilson
+from mores.stats.intervals import share_interval
 
 shares = st.lists(st.floats(0, 1e6), min_size=4, max_size=4).filter(any)
 samples = st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=30)
@@ -140,7 +140,7 @@ def test_likert_by_hand() -> None:
     assert (summary.n, summary.mean, summary.median) == (4, 3.75, 4)
     assert summary.sd == pytest.approx(math.sqrt((1.25**2 + 2 * 0.25**2 + 1.75**2) / 3))
     assert [share.k for share in summary.levels.values()] == [0, 1, 0, 2, 1]
-    assert summary.levels[4] == Share(2, 4, 0.5, *wilson(2, 4))
+    assert summary.levels[4] == Share(2, 4, 0.5, *share_interval(2, 4))
     assert [share.k for share in summary.at_least.values()] == [4, 4, 3, 3, 1]
     assert summary.at_least[4].value == 0.75
 

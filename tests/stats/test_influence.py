@@ -96,7 +96,9 @@ def test_the_influences_of_three_samples_by_hand() -> None:
     assert found.influence == pytest.approx([2 / 9, -1 / 9, -1 / 9])
     assert found.error() == pytest.approx(np.sqrt(6) / 9)
     assert found.error(["a", "b", "b"]) == pytest.approx(np.sqrt(8) / 9)
-    assert found.interval() == pytest.approx((2 / 3 - 1.959964 * np.sqrt(6) / 9, 1.0), abs=1e-6)
+    low, high = found.interval()
+    assert 0 < low < 2 / 3 - 1.959964 * np.sqrt(6) / 9  # three samples: wider than the normal approximation
+    assert 2 / 3 < high < 1
 
 
 @given(scores)
@@ -217,7 +219,9 @@ def test_constant_scores() -> None:
     assert area([1, 1], [0, 1]) is None
     assert known(area([1, 0], [3, 3])).value == 0.5
     all_tied = known(tie_accuracy([0, 0, 0], [1, 1, 1], 0))
-    assert (all_tied.value, all_tied.error(), all_tied.interval()) == (1.0, 0.0, (1.0, 1.0))
+    low, high = all_tied.interval()
+    assert (all_tied.value, all_tied.error(), high) == (1.0, 0.0, 1.0)
+    assert low < 0.2  # three samples without a difference are no proof that there is none
 
 
 @pytest.mark.parametrize(

@@ -92,7 +92,14 @@ def test_values_that_are_all_alike_leave_room_for_others() -> None:
 
 @pytest.mark.parametrize(
     ("k1", "n1", "k2", "n2", "low", "high"),
-    [(56, 70, 48, 80, 0.0524, 0.3339), (9, 10, 3, 10, 0.1705, 0.8090), (10, 10, 0, 20, 0.6791, 1.0)],
+    [
+        (56, 70, 48, 80, 0.0524, 0.3339),
+        (9, 10, 3, 10, 0.1705, 0.8090),
+        (6, 7, 2, 7, 0.0582, 0.8062),
+        (5, 56, 0, 29, -0.0381, 0.1926),
+        (0, 10, 0, 20, -0.1611, 0.2775),
+        (10, 10, 0, 20, 0.6791, 1.0),
+    ],
 )
 def test_differences_reproduce_newcombe_1998_table_2_method_10(
     k1: int, n1: int, k2: int, n2: int, low: float, high: float

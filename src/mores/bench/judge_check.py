@@ -23,7 +23,7 @@ from mores.errors import InputError
 from mores.factory.drafts import draw
 from mores.io import JsonlWriter
 from mores.stats.agreement import cohen_kappa
-from mores.stats.intervals import Ratio, newcombe
+from mores.stats.intervals import Ratio, difference_interval, share_interval
 from mores.types import Item, Record, Response, Result
 
 
@@ -222,7 +222,8 @@ def _biases(rows: Iterable[Checked]) -> dict[str, Result]:
     for name, (wordy, plain) in pairs.items():
         one, two = called[wordy], called[plain]
         if one and two:
-            low, high = newcombe(sum(one), len(one), sum(two), len(two))
-            value = sum(one) / len(one) - sum(two) / len(two)
+            first, second = ((sum(own) / len(own), share_interval(sum(own), len(own))) for own in (one, two))
+            low, high = difference_interval(first, second)
+            value = first[0] - second[0]
             found[name] = Result(name=name, value=value, low=low, high=high, n=len(one) + len(two))
     return found

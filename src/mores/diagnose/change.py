@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from math import comb, sqrt
+from math import comb
 from statistics import fmean
 
 from mores.bench.benchmark import Label
 from mores.culture import language_name
 from mores.diagnose.paired import Names, Pair
 from mores.errors import InputError
-from mores.stats.intervals import wilson
-from mores.stats.resampling import adjust_p_values, bootstrap_mean, compare_means
+from mores.stats.intervals import mean_interval, share_interval
+from mores.stats.resampling import adjust_p_values, compare_means
 from mores.types import Record, Result
 
 PERMUTATIONS = 10_000
@@ -63,7 +63,7 @@ def change_of(pairs: Sequence[Pair], names: Names, unscored: int = 0) -> Change:
     return Change(
         figures={
             names[0]: _share(names[0], one, unscored), names[1]: _share(names[1], two, unscored),
-            GAIN: _gain(one, two, matrix, unscored),
+            GAIN: _gain(one, two, unscored),
         },
         matrix=matrix, p=test.p_value if test else None,
         mcnemar=mcnemar(matrix.first, matrix.second) if pairs else None,
@@ -126,65 +126,24 @@ def mcnemar(first: int, second: int) -> float:
     return min(1.0, float(2 * below / 2**n))
 
 
-def paired_interval(matrix: Matrix) -> tuple[float, float]:
-    """95% interval of the share that is right in the second less that in the first; (-1, 1) without questions.
-
-    Wilson's bounds of both shares, joined with their correlation: method 10 of R. G. Newcombe, Improved confidence
-    intervals for the difference between binomial proportions based on paired data, Statistics in Medicine 17 (1998),
-    2635-2650. Unlike drawn samples it does not shrink to a point where no question changes.
-    """
-    a, b, c, d = matrix.both, matrix.second, matrix.first, matrix.neither
-    n = a + b + c + d
-    if not n:
-        return -1.0, 1.0
-    p2, p1 = (a + b) / n, (a + c) / n
-    (low2, high2), (low1, high1) = wilson(a + b, n), wilson(a + c, n)
-    phi = _phi(a, b, c, d)
-    down = _joined_half(p2 - low2, high1 - p1, phi)
-    up = _joined_half(high2 - p2, p1 - low1, phi)
-    return max(-1.0, p2 - p1 - down), min(1.0, p2 - p1 + up)
-
-
-def _phi(a: int, b: int, c: int, d: int) -> float:
-    """Correlation of two answers, drawn to 0 by Newcombe's correction."""
-    below = (a + b) * (c + d) * (a + c) * (b + d)
-    cross = a * d - b * c
-    above = max(cross - (a + b + c + d) / 2, 0.0) if cross > 0 else float(cross)
-    return above / sqrt(below) if below else 0.0
-
-
-def _joined_half(one: float, other: float, phi: float) -> float:
-    return sqrt(max(0.0, one**2 - 2 * phi * one * other + other**2))
-
-
 def _share(name: str, credit: Sequence[float], unscored: int) -> Result:
     if not credit:
         return Result(name=name, value=None, unscored=unscored)
-    if set(credit) <= {0.0, 1.0}:
-        low, high = wilson(int(sum(credit)), len(credit))
-    else:
-        drawn = bootstrap_mean(credit)
-        assert drawn is not None
-        low, high = drawn.low, drawn.high
+    low, high = mean_interval(credit)
     return Result(name=name, value=fmean(credit), low=low, high=high, n=len(credit), unscored=unscored)
 
 
-def _gain(one: Sequence[float], two: Sequence[float], matrix: Matrix, unscored: int) -> Result:
+def _gain(one: Sequence[float], two: Sequence[float], unscored: int) -> Result:
     if not one:
         return Result(name=GAIN, value=None, unscored=unscored)
     gaps = [after - before for before, after in zip(one, two, strict=True)]
-    if {*one, *two} <= {0.0, 1.0}:
-        low, high = paired_interval(matrix)
-    else:
-        drawn = bootstrap_mean(gaps)
-        assert drawn is not None
-        low, high = drawn.low, drawn.high
+    low, high = mean_interval(gaps, least=-1.0)
     return Result(name=GAIN, value=fmean(gaps), low=low, high=high, n=len(gaps), unscored=unscored)
 
 
 def count_share(name: str, hits: int, n: int, unscored: int = 0) -> Result:
-    """k of n with Wilson's interval; no value without any."""
-    low, high = wilson(hits, n) if n else (None, None)
+    """k of n with its interval; no value without any."""
+    low, high = share_interval(hits, n) if n else (None, None)
     return Result(name=name, value=hits / n if n else None, low=low, high=high, n=n, unscored=unscored)
 
 

@@ -29,7 +29,7 @@ from mores.longform.asking import How, Reply, replied
 from mores.models import Model, Request
 from mores.models.written import without_thoughts
 from mores.signature import sign
-from mores.stats.resampling import bootstrap_mean
+from mores.stats.intervals import mean_interval
 from mores.types import Failure, Item, Record, Result
 
 VERSION = 1
@@ -265,19 +265,20 @@ class _Row(NamedTuple):
 
 
 def shares(rows: Sequence[_Row]) -> dict[str, Result]:
-    """The share of each type; where a question has several answers, whole questions are drawn for the interval."""
+    """The share of each type; several answers to a question are not independent."""
     scored = [row for row in rows if row.type is not None]
     units = [row.unit for row in scored]
     unscored = len(rows) - len(scored)
-    several = len(set(units)) < len(units)
-    return {name: _type_share(name, scored, units if several else None, unscored) for name in type_names()}
+    return {name: _type_share(name, scored, units, unscored) for name in type_names()}
 
 
-def _type_share(name: str, scored: Sequence[_Row], units: Sequence[str] | None, unscored: int) -> Result:
+def _type_share(name: str, scored: Sequence[_Row], units: Sequence[str], unscored: int) -> Result:
     hits = [row.type == name for row in scored]
     plain = count_share(name, sum(hits), len(hits), unscored)
-    drawn = bootstrap_mean([float(hit) for hit in hits], groups=list(units)) if units else None
-    return plain.model_copy(update={"low": drawn.low, "high": drawn.high}) if drawn else plain
+    if not hits:
+        return plain
+    low, high = mean_interval(hits, groups=units)
+    return plain.model_copy(update={"low": low, "high": high})
 
 
 def _by(rows: Sequence[_Row]) -> dict[str, dict[str, dict[str, Result]]]:

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 
 from mores.bench.board import Entry
-from mores.diagnose.draws import bounds, draw_counts
 from mores.stats.classification import Floats
-from mores.stats.intervals import newcombe, wilson
+from mores.stats.intervals import difference_interval, mean_interval
 from mores.stats.resampling import adjust_p_values
 from mores.types import Record, Result
 
@@ -30,7 +29,7 @@ class Local(Record):
     group: str
     credit: Result
     difference: Result
-    """From the model's credit on all questions; questions are drawn within their groups."""
+    """From the model's credit on all questions."""
     p: float | None
     """That a random group of so many questions differs as much."""
     adjusted: float | None
@@ -97,47 +96,27 @@ def _profile(name: str, model: str, run: Ran) -> Profile:
 
 def _locals(groups: Mapping[str | None, Floats], loose: Floats, unscored: Counter[str | None]) -> list[Local]:
     whole = np.concatenate([*groups.values(), loose])
-    drawn = _drawn([*groups.values(), loose])
-    sizes = np.array([*map(len, groups.values()), len(loose)])
-    overall = (drawn * sizes).sum(axis=1) / sizes.sum()
     p_values = _permuted(groups, whole)
-    return [
-        _local(str(group), own, whole, drawn[:, place] - overall, p_values[place], unscored[group])
-        for place, (group, own) in enumerate(groups.items())
-    ]
+    found = []
+    for place, (group, own) in enumerate(groups.items()):
+        others = np.concatenate([*(values for name, values in groups.items() if name != group), loose])
+        found.append(_local(str(group), own, others, p_values[place], unscored[group]))
+    return found
 
 
-def _local(group: str, own: Floats, whole: Floats, drawn: Floats, p: float, unscored: int) -> Local:
-    few = len(own) < LEAST
-    low, high = (None, None) if few else _interval(own, whole, drawn)
-    value = float(own.mean() - whole.mean())
-    gap = Result(name="difference", value=value, low=low, high=high, n=len(own), unscored=unscored)
+def _local(group: str, own: Floats, others: Floats, p: float, unscored: int) -> Local:
+    few, rest = len(own) < LEAST, len(others) / (len(own) + len(others))
+    # What a group differs from the whole is its share of what it differs from the rest.
+    one, two = ((float(values.mean()), mean_interval(values)) for values in (own, others))
+    low, high = difference_interval(one, two)
+    gap = Result(
+        name="difference", value=rest * (one[0] - two[0]), low=None if few else rest * low,
+        high=None if few else rest * high, n=len(own), unscored=unscored,
+    )  # fmt: skip
     return Local(
         group=group, credit=_mean("credit", own, unscored), difference=gap, p=None if few else p, adjusted=None,
         verdict="too few" if few else "not told apart",
     )  # fmt: skip
-
-
-def _interval(own: Floats, whole: Floats, drawn: Floats) -> tuple[float | None, float | None]:
-    """Of shares Newcombe's, which knows that a group without any right answer may have one; else drawn.
-
-    What a group differs from the whole is its share of what it differs from the rest.
-    """
-    if not is_sharp(whole):
-        return bounds(drawn)
-    rest = 1 - len(own) / len(whole)
-    hits, others = int(own.sum()), int(whole.sum() - own.sum())
-    low, high = newcombe(hits, len(own), others, len(whole) - len(own))
-    return rest * low, rest * high
-
-
-def _drawn(groups: Sequence[Floats]) -> Floats:
-    """Resamples × groups: the mean of each, its own questions drawn; 0 for a group without any."""
-    columns: list[Floats] = []
-    for seed, own in enumerate(groups):
-        blocks = [times @ own / len(own) for times in draw_counts(len(own), seed=seed)] if len(own) else None
-        columns.append(np.concatenate(blocks) if blocks else np.zeros_like(columns[0]))
-    return np.stack(columns, axis=1)
 
 
 def _permuted(groups: Mapping[str | None, Floats], whole: Floats) -> list[float]:
@@ -155,14 +134,7 @@ def _permuted(groups: Mapping[str | None, Floats], whole: Floats) -> list[float]
 
 
 def _mean(name: str, values: Floats, unscored: int) -> Result:
-    """Wilson's interval where questions are right or wrong, else questions are drawn."""
     if not len(values):
         return Result(name=name, value=None, unscored=unscored)
-    drawn = np.concatenate([times @ values / len(values) for times in draw_counts(len(values))])
-    low, high = wilson(int(values.sum()), len(values)) if is_sharp(values) else bounds(drawn)
+    low, high = mean_interval(values)
     return Result(name=name, value=float(values.mean()), low=low, high=high, n=len(values), unscored=unscored)
-
-
-def is_sharp(values: Floats) -> bool:
-    """Whether every question is right or wrong, and none between."""
-    return bool(((values == 0) | (values == 1)).all())

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from mores.diagnose.draws import RESAMPLES, bounds, draw_counts, number
 from mores.stats.calibration import BINS
 from mores.stats.classification import Bools, Floats, ratios
-from mores.stats.intervals import wilson
+from mores.stats.intervals import drawn_interval, limits, ratio_interval
 from mores.types import Result
 
 SURE = 0.9
@@ -39,11 +39,6 @@ class Cells(NamedTuple):
     hits: Floats
     unit: Indices
     units: int
-
-    @property
-    def single(self) -> bool:
-        """Whether every question has one answer."""
-        return len(self.sure) == self.units and bool((self.n == 1).all())
 
     def whole(self) -> Ranked:
         """The answers themselves."""
@@ -93,19 +88,45 @@ def make_cells(sure: Floats, right: Bools, unit: Indices) -> Cells:
 
 
 def figures(cells: Cells, unscored: int) -> dict[str, Result]:
-    """Every figure with its interval: Wilson's for shares of single answers, else questions are drawn."""
+    """Every figure with its interval."""
     n = int(cells.n.sum())
     if not n:
         return {name: Result(name=name, value=None, unscored=unscored) for name in FIGURES}
-    value = measure(cells.whole())
+    value = {name: float(own[0]) for name, own in measure(cells.whole()).items()}
+    chance = _chance(cells, n, unscored)
+    intervals = _intervals(cells, value, chance)
+    found = {
+        name: Result(name=name, value=number(own), low=low, high=high, n=n, unscored=unscored)
+        for name, own in value.items()
+        for low, high in (intervals[name] if not np.isnan(own) else (None, None),)
+    }
+    found[SURELY] = found[SURELY].model_copy(update={"n": int(cells.n[cells.sure >= SURE].sum())})
+    return found | {CHANCE: chance}
+
+
+def _intervals(cells: Cells, value: Mapping[str, float], chance: Result) -> dict[str, Interval]:
+    """Of shares and means by question; of the others with the variance of resampled questions.
+
+    AUROC rests on the rarer of right and wrong answers, and what is said of the surer half on that half; the area
+    weighs the surest answers most, which comes to half of them too (the mean of ln² is 2).
+    """
     blocks = [measure(one) for one in cells.resamples()]
     drawn = {name: np.concatenate([block[name] for block in blocks]) for name in value}
-    drawn[ECE] = _centred(drawn[ECE], float(value[ECE][0]))
-    found = {name: _result(name, value[name], drawn[name], n, unscored) for name in value}
-    found[CHANCE] = _chance(cells, n, unscored)
-    found[ACCURACY] = _share(cells, np.ones(len(cells.sure), dtype=np.bool_), found[ACCURACY])
-    found[SURELY] = _share(cells, cells.sure >= SURE, found[SURELY])
-    return found
+    sure, n, hits, half = cells.sure, cells.n, cells.hits, cells.units / 2
+    rarer = cells.units * min(value[ACCURACY], 1 - value[ACCURACY])
+    low, high = _mean(cells, (n * (1 + sure) - hits) / 2)
+    return {
+        ECE: _error_interval(value[ECE], drawn[ECE], chance, cells.units),
+        BRIER: _mean(cells, n * sure**2 - 2 * hits * sure + hits),
+        CONFIDENCE: _mean(cells, n * sure),
+        ACCURACY: _share(cells, np.ones_like(sure, dtype=np.bool_)),
+        GAP: (2 * low - 1, 2 * high - 1),
+        SURELY: _share(cells, sure >= SURE),
+        AUROC: drawn_interval(value[AUROC], drawn[AUROC], rarer),
+        AT_HALF: drawn_interval(value[AT_HALF], drawn[AT_HALF], half),
+        GAIN: drawn_interval(value[GAIN], drawn[GAIN], half, least=-1.0),
+        AREA: drawn_interval(value[AREA], drawn[AREA], half),
+    }
 
 
 def measure(ranked: Ranked) -> Sample:
@@ -173,15 +194,15 @@ def area(covered: Floats, correct: Floats) -> Floats:
     return found
 
 
-def _result(name: str, value: Floats, drawn: Floats, n: int, unscored: int) -> Result:
-    low, high = bounds(drawn) if not np.isnan(value[0]) else (None, None)
-    return Result(name=name, value=number(value[0]), low=low, high=high, n=n, unscored=unscored)
+def _error_interval(value: float, drawn: Floats, chance: Result, units: int) -> Interval:
+    """Of the calibration error, without the part of it that noise adds: a resample has that part once more.
 
-
-def _centred(drawn: Floats, value: float) -> Floats:
-    """Resampled errors around the value: noise adds to an error twice in a resample, once in the answers themselves."""
-    shifted: Floats = np.maximum(drawn - (drawn.mean() - value), 0.0)
-    return shifted
+    Where a model that is right as often as it says has such an error by chance, there may be none.
+    """
+    noise = float(drawn.mean()) - value
+    low, high = drawn_interval(float(np.clip(value - noise, 0.0, 100.0)), drawn, units, most=100.0)
+    by_chance = chance.high is not None and value <= chance.high
+    return 0.0 if by_chance else min(low, value), max(high, value)
 
 
 def _chance(cells: Cells, n: int, unscored: int) -> Result:
@@ -199,23 +220,16 @@ def _honest(cells: Cells, luck: Floats) -> Ranked:
     return cells.ranked(n, n * (luck[:, cells.unit] < cells.sure))
 
 
-def _share(cells: Cells, some: Bools, found: Result) -> Result:
-    """The share of right answers among some of the cells, which are what it counts."""
-    low, high = _interval(cells, some, (found.low, found.high))
-    return found.model_copy(update={"low": low, "high": high, "n": int(cells.n[some].sum())})
+def _mean(cells: Cells, sums: Floats) -> tuple[float, float]:
+    """Of the mean of values from 0 to 1 over all answers, given their sum in each cell."""
+    return ratio_interval(*(np.bincount(cells.unit, weights=own) for own in (sums, cells.n)))
 
 
-def _interval(cells: Cells, some: Bools, drawn: Interval) -> Interval:
-    """Wilson's interval of single answers, or of questions where all answers are alike; else what was drawn.
-
-    Where all answers are right, so are all that can be drawn, and that is no reason to be certain.
-    """
-    n, hits, units = int(cells.n[some].sum()), int(cells.hits[some].sum()), len(np.unique(cells.unit[some]))
-    if not n:
+def _share(cells: Cells, some: Bools) -> Interval:
+    """Of the share of right answers in some of the cells; nothing where they have none."""
+    if not some.any():
         return None, None
-    if cells.single:
-        return wilson(hits, n)
-    return wilson(units if hits else 0, units) if hits in (0, n) else drawn
+    return ratio_interval(*(np.bincount(cells.unit[some], weights=own[some]) for own in (cells.hits, cells.n)))
 
 
 # ---- plots -----------------------------------------------------------------------------------------------------
@@ -227,14 +241,12 @@ def curve(cells: Cells, coverages: Floats) -> Mapping[str, Floats]:
     levels = cells.whole().sure
     place = np.maximum((covered[0] < coverages[:, None] * covered[0, -1] - 1e-9).sum(axis=1), 1) - 1
     drawn = [np.stack([selective(*one.thresholds(), share) for share in coverages]) for one in cells.resamples()]
-    edges = np.array([bounds(row) for row in np.concatenate(drawn, axis=1)], dtype=np.float64)
     value = np.concatenate([selective(covered, correct, share) for share in coverages])
-    return {"accuracy": value, "low": edges[:, 0], "high": edges[:, 1], "threshold": levels[place]}
+    low, high = limits(value, np.nanvar(np.concatenate(drawn, axis=1), axis=1), coverages * cells.units)
+    return {"accuracy": value, "low": low, "high": high, "threshold": levels[place]}
 
 
 def bin_intervals(cells: Cells) -> list[Interval]:
     """Intervals of the accuracy in each bin."""
-    into = np.eye(BINS)[bins_of(cells.whole().sure)]
-    drawn = np.concatenate([ratios(one.hits @ into, one.n @ into) for one in cells.resamples()])
     place = bins_of(cells.sure)
-    return [_interval(cells, place == number, bounds(column)) for number, column in enumerate(drawn.T)]
+    return [_share(cells, place == bin_) for bin_ in range(BINS)]

@@ -20,11 +20,11 @@ from mores.bench.benchmark import Benchmark, Label, Verdict
 from mores.bench.score import together
 from mores.diagnose.clusters import cluster_of
 from mores.diagnose.curves import Ints, best_of, majority_of, mean_of, plurality_of, worst_of
-from mores.diagnose.draws import bounds, draw_counts, number
+from mores.diagnose.draws import number
 from mores.diagnose.subject import Subject, shorten
 from mores.errors import InputError
-from mores.stats.classification import Bools, Floats, ratios
-from mores.stats.intervals import wilson
+from mores.stats.classification import Bools, Floats
+from mores.stats.intervals import mean_interval, share_interval
 from mores.types import Item, Record, Result
 
 MEAN, BEST, WORST, MAJORITY, PLURALITY = "mean", "best", "worst", "majority", "plurality"
@@ -199,16 +199,16 @@ class _Table:
         """The figures of some questions."""
         shares = self.values | {GAP: self.values[BEST] - self.values[WORST]}
         voting = {VOTING: self.values[MAJORITY] - self.values[MEAN]}
-        return self._figures(group, shares) | self._figures(group, voting, shares=False) | self._shares(group)
+        return self._figures(group, shares) | self._figures(group, voting, least=-1.0) | self._shares(group)
 
-    def _figures(self, group: Bools, curves: dict[str, Floats], shares: bool = True) -> dict[str, Result]:
+    def _figures(self, group: Bools, curves: dict[str, Floats], least: float = 0.0) -> dict[str, Result]:
         place = slice(self.depth - 1, self.depth) if self.depth else slice(0)
         empty = np.full((int(group.sum()), 0 if self.depth else len(curves)), np.nan)
         columns = np.concatenate([*(values[group, place] for values in curves.values()), empty], axis=1)
         scored = (~np.isnan(columns)).sum(axis=0).tolist()
         return {
             name: Result(name=name, value=number(value), low=low, high=high, n=n, unscored=len(columns) - n)
-            for name, (value, low, high), n in zip(curves, _points(columns, shares), scored, strict=True)
+            for name, (value, low, high), n in zip(curves, _points(columns, least), scored, strict=True)
         }
 
     def _shares(self, group: Bools) -> dict[str, Result]:
@@ -234,32 +234,19 @@ class _Table:
         }
 
 
-def _points(values: Floats, shares: bool = True) -> list[tuple[float, float | None, float | None]]:
-    """The mean of every column of questions × columns, with its interval: Wilson's where all is 0 or 1, else drawn."""
-    known = ~np.isnan(values)
-    full, valid = np.where(known, values, 0.0), known.astype(np.float64)
-    means = ratios(full.sum(axis=0), valid.sum(axis=0))
-    if not len(values):
-        return [(np.nan, None, None)] * values.shape[1]
-    blocks = [ratios(times @ full, times @ valid) for times in draw_counts(len(values), width=values.shape[1])]
-    drawn = np.concatenate(blocks)
-    sharp = shares & ((full == 0) | (full == 1)).all(axis=0)
-    return [
-        (float(mean), *_edges(drawn[:, place], full[:, place], int(valid[:, place].sum()), bool(sharp[place])))
-        for place, mean in enumerate(means)
-    ]
+def _points(values: Floats, least: float = 0.0) -> list[tuple[float, float | None, float | None]]:
+    """The mean of every column of questions × columns, with its interval; no value is below `least` or above 1."""
+    return [_point(column[~np.isnan(column)], least) for column in values.T]
 
 
-def _edges(drawn: Floats, own: Floats, n: int, sharp: bool) -> tuple[float | None, float | None]:
-    if not n:
-        return None, None
-    return wilson(int(own.sum()), n) if sharp else bounds(drawn)
+def _point(known: Floats, least: float) -> tuple[float, float | None, float | None]:
+    return (float(known.mean()), *mean_interval(known, least=least)) if known.size else (np.nan, None, None)
 
 
 def _share(name: str, hits: int, n: int, unscored: int) -> Result:
     if not n:
         return Result(name=name, value=None, unscored=unscored)
-    low, high = wilson(hits, n)
+    low, high = share_interval(hits, n)
     return Result(name=name, value=hits / n, low=low, high=high, n=n, unscored=unscored)
 
 

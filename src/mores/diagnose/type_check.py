@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
+
 from mores.diagnose.change import count_share, percent
+from mores.diagnose.draws import RESAMPLES
 from mores.diagnose.errors import LabelledError, Typed, type_names
 from mores.errors import InputError
 from mores.stats.agreement import cohen_kappa
-from mores.stats.resampling import bootstrap
+from mores.stats.classification import ratios
+from mores.stats.intervals import drawn_interval
 from mores.types import Record, Result
 
 
@@ -47,11 +51,17 @@ def check_types(labelled: Sequence[LabelledError], typed: Sequence[Typed], judge
 
 
 def _kappa(pairs: Sequence[tuple[str, str]], unscored: int) -> Result:
-    """With an interval from pairs drawn with replacement."""
-    drawn = bootstrap(len(pairs), lambda at: cohen_kappa([pairs[i][0] for i in at], [pairs[i][1] for i in at]))
-    if drawn is None:
+    """Its variance is that of pairs drawn with replacement."""
+    value = cohen_kappa([one for one, _ in pairs], [two for _, two in pairs]) if pairs else None
+    if value is None:
         return Result(name="kappa", value=None, n=len(pairs), unscored=unscored)
-    return Result(name="kappa", value=drawn.value, low=drawn.low, high=drawn.high, n=len(pairs), unscored=unscored)
+    n, cells, names = len(pairs), Counter(pairs), type_names()
+    shares = np.array([cells[one, two] / n for one in names for two in names])
+    drawn = np.random.default_rng(0).multinomial(n, shares, RESAMPLES).reshape(-1, len(names), len(names)) / n
+    chance = (drawn.sum(axis=1) * drawn.sum(axis=2)).sum(axis=1)
+    kappas = ratios(np.trace(drawn, axis1=1, axis2=2) - chance, 1 - chance)
+    low, high = drawn_interval(value, kappas, n, least=-1.0)
+    return Result(name="kappa", value=value, low=low, high=high, n=n, unscored=unscored)
 
 
 def paragraph(check: TypeCheck) -> str:

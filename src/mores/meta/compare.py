@@ -16,7 +16,8 @@ from mores.factory.gold import Gold
 from mores.meta.evaluate import Moved, Scored, influences, labels
 from mores.meta.records import Comparison
 from mores.stats import influence
-from mores.stats.resampling import adjust_p_values, bootstrap_mean, compare_means
+from mores.stats.intervals import mean_interval
+from mores.stats.resampling import adjust_p_values, compare_means
 
 PERMUTATIONS = 1000
 FEWEST = 10
@@ -81,16 +82,16 @@ def compare_accuracy(one: str, two: str, first: Scored, second: Scored) -> Compa
     """The difference in scaled accuracy of two metrics on the same samples."""
     hits = [(scored.found == scored.wrong) * 2.0 for scored in (first, second)]
     test = compare_means(*hits, groups=first.groups, permutations=PERMUTATIONS)
-    interval = bootstrap_mean(hits[0] - hits[1], groups=first.groups)
-    if test is None or interval is None:
+    if test is None:
         return None
+    low, high = mean_interval(hits[0] - hits[1], groups=first.groups, least=-2.0, most=2.0)
     return Comparison(
         first=one,
         second=two,
         statistic="scaled_accuracy",
         difference=test.difference,
-        low=interval.low,
-        high=interval.high,
+        low=low,
+        high=high,
         p=test.p_value,
         adjusted=test.p_value,
         n=len(first.golds),

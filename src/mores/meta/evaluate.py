@@ -20,7 +20,8 @@ from mores.meta.quality import quality
 from mores.meta.records import Bars, Curve, Evaluation
 from mores.stats import classification, correlation, influence, ties
 from mores.stats.classification import Bools, Floats, ratios
-from mores.stats.resampling import percentiles, resample_sums
+from mores.stats.intervals import Ratio, drawn_interval
+from mores.stats.resampling import group_codes, resample_sums
 from mores.types import Judgement, Result
 
 POINTS = 200
@@ -141,13 +142,20 @@ def _mcc(c: Floats) -> Floats:
     return found
 
 
+SHARES: dict[str, Ratio] = {
+    "scaled_accuracy": Ratio((1, 0, 0, 1), (1, 1, 1, 1)),
+    "f1": Ratio((1, 0, 0, 0), (1, 0.5, 0.5, 0)),
+    "correct_passed": Ratio((0, 0, 0, 1), (0, 1, 0, 1)),
+    "errors_found": Ratio((1, 0, 0, 0), (1, 0, 1, 0)),
+}
+"""Shares of the four counts; scaled accuracy is twice its share less 1."""
 COUNTED: dict[str, _Rates] = {
-    "scaled_accuracy": lambda c: 2 * ratios(c[0] + c[3], c.sum(axis=0)) - 1,
+    "scaled_accuracy": lambda c: 2 * SHARES["scaled_accuracy"].value(c) - 1,
     "balanced_accuracy": lambda c: (ratios(c[0], c[0] + c[2]) + ratios(c[3], c[1] + c[3])) / 2,
-    "f1": lambda c: ratios(2 * c[0], 2 * c[0] + c[1] + c[2]),
+    "f1": SHARES["f1"].value,
     "mcc": _mcc,
-    "correct_passed": lambda c: ratios(c[3], c[1] + c[3]),
-    "errors_found": lambda c: ratios(c[0], c[0] + c[2]),
+    "correct_passed": SHARES["correct_passed"].value,
+    "errors_found": SHARES["errors_found"].value,
 }
 """Statistics of the four counts; the plain functions of `stats.classification` say what each is."""
 
@@ -155,17 +163,24 @@ COUNTED: dict[str, _Rates] = {
 def _counted(scored: Scored) -> Iterator[Result]:
     wrong, found = scored.wrong, scored.found
     cells = np.stack([wrong & found, ~wrong & found, wrong & ~found, ~wrong & ~found], axis=1).astype(np.float64)
-    drawn = resample_sums(cells, groups=scored.groups)
+    codes = group_codes(scored.groups, len(cells))
+    units = np.stack([np.bincount(codes, weights=column).astype(np.float64) for column in cells.T], axis=1)
     for name, rate in COUNTED.items():
-        value = rate(cells.sum(axis=0)[:, None])
-        yield _result(name, scored, float(value[0]), rate(drawn.T))
+        value = float(rate(cells.sum(axis=0)[:, None])[0])
+        if np.isnan(value):
+            yield Result(name=name, value=None, n=len(scored.golds), unscored=scored.unscored)
+            continue
+        low, high = SHARES[name].interval(units) if name in SHARES else _drawn(name, value, units)
+        if name == "scaled_accuracy":
+            low, high = 2 * low - 1, 2 * high - 1
+        yield Result(name=name, value=value, low=low, high=high, n=len(scored.golds), unscored=scored.unscored)
 
 
-def _result(name: str, scored: Scored, value: float, resampled: Floats) -> Result:
-    if np.isnan(value) or np.isnan(resampled).all():
-        return Result(name=name, value=None, n=len(scored.golds), unscored=scored.unscored)
-    low, high = percentiles(resampled)
-    return Result(name=name, value=value, low=low, high=high, n=len(scored.golds), unscored=scored.unscored)
+def _drawn(name: str, value: float, units: Floats) -> tuple[float, float]:
+    """With the variance of resampled groups. Such a statistic rests on samples with an error and on those without."""
+    with_error, without = ((units[:, own].sum(axis=1) > 0).sum() for own in ([0, 2], [1, 3]))
+    rests_on = 2 / (1 / max(1, with_error) + 1 / max(1, without))
+    return drawn_interval(value, COUNTED[name](resample_sums(units).T), rests_on, least=-1.0 if name == "mcc" else 0.0)
 
 
 Moved = dict[str, influence.Influenced | None]

@@ -10,7 +10,7 @@ from mores.factory.errors.units import units
 from mores.factory.gold import Gold
 from mores.stats import spans
 from mores.stats.explanations import match_answer
-from mores.stats.intervals import wilson
+from mores.stats.intervals import mean_interval
 from mores.types import Error, Judgement, Result, Side
 
 SIDES: tuple[Side, ...] = ("instruction", "text")
@@ -60,17 +60,18 @@ def _marked(errors: Sequence[Error], side: Side) -> list[spans.Span]:
 def _explanations(pairs: Pairs) -> Iterator[Result]:
     """Of the hard errors that were found, the share whose explanation names the right answer (ExCAM, Section 5)."""
     found = [
-        match_answer(_said(judgement), gold.answer)
+        (gold.group or gold.sample.id, match_answer(_said(judgement), gold.answer))
         for gold, judgement in pairs
         if gold.answer and judgement.report and judgement.report.errors
     ]
+    groups = [group for group, _ in found]
     for name, hits in (
-        ("explanation_verbatim", sum(match.verbatim for match in found)),
-        ("explanation", sum(match.normalised for match in found)),
+        ("explanation_verbatim", [match.verbatim for _, match in found]),
+        ("explanation", [match.normalised for _, match in found]),
     ):
         if found:
-            low, high = wilson(hits, len(found))
-            yield Result(name=name, value=hits / len(found), low=low, high=high, n=len(found))
+            low, high = mean_interval(hits, groups=groups)
+            yield Result(name=name, value=sum(hits) / len(hits), low=low, high=high, n=len(hits))
 
 
 def _said(judgement: Judgement) -> str:

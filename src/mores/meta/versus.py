@@ -18,8 +18,9 @@ from mores.meta.evaluate import Scored, join, labels
 from mores.meta.records import Comparison, Versus
 from mores.signature import read_signature
 from mores.stats.classification import Floats
-from mores.stats.resampling import bootstrap_mean, compare_means
-from mores.types import Judgement
+from mores.stats.intervals import mean_interval
+from mores.stats.resampling import compare_means
+from mores.types import Judgement, Severity
 
 Judgements = Mapping[str, Judgement]
 
@@ -60,12 +61,14 @@ def compare_texts(names: tuple[str, str], one: Judgements, two: Judgements, *, f
 
 
 def _means(names: tuple[str, str], measure: str, first: Floats, second: Floats) -> Comparison:
-    test, interval = compare_means(first, second, permutations=PERMUTATIONS), bootstrap_mean(first - second)
+    test = compare_means(first, second, permutations=PERMUTATIONS)
     assert test is not None
-    assert interval is not None
+    # A score has no lowest value: two texts may differ as far as any of these, and at least by a major error.
+    most = max(-Severity.MAJOR.weight, float(np.ptp([first, second]))) if measure == "score" else 1.0
+    low, high = mean_interval(first - second, least=-most, most=most)
     return Comparison(
         first=names[0], second=names[1], statistic=measure, difference=test.difference,
-        low=interval.low, high=interval.high, p=test.p_value, adjusted=test.p_value, n=len(first),
+        low=low, high=high, p=test.p_value, adjusted=test.p_value, n=len(first),
     )  # fmt: skip
 
 

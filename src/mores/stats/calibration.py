@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mores.stats.intervals import wilson
+from mores.stats.intervals import share_interval
 
 BINS = 10
 _Array = npt.NDArray[np.float64]
@@ -28,7 +28,7 @@ class Bin(NamedTuple):
     accuracy: float | None
     """Share of right answers; None in an empty bin."""
     interval: tuple[float, float]
-    """Wilson's 95% interval of the accuracy; (0, 1) in an empty bin."""
+    """95% interval of the accuracy; (0, 1) in an empty bin."""
 
 
 def expected_calibration_error(confidence: npt.ArrayLike, correct: npt.ArrayLike, bins: int = BINS) -> float | None:
@@ -68,7 +68,7 @@ def reliability_curve(confidence: npt.ArrayLike, correct: npt.ArrayLike, bins: i
     hits = np.bincount(places, weights=right, minlength=bins).astype(int).tolist()
     edges = _edges(bins).tolist()
     return [
-        Bin(low, high, n, total / n if n else None, k / n if n else None, wilson(k, n))
+        Bin(low, high, n, total / n if n else None, k / n if n else None, share_interval(k, n))
         for low, high, n, total, k in zip(edges[:-1], edges[1:], counts, sums, hits, strict=True)
     ]
 

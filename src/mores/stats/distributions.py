@@ -12,13 +12,13 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mores.stats.intervals import wilson
+from mores.stats.intervals import share_interval
 
 _Array = npt.NDArray[np.float64]
 
 
 class Share(NamedTuple):
-    """k of n, with Wilson's 95% interval."""
+    """k of n, with its 95% interval."""
 
     k: int
     n: int
@@ -215,7 +215,7 @@ def _bin(values: _Array, edges: _Array) -> npt.NDArray[np.intp]:
 
 
 def _share(k: int, n: int) -> Share:
-    return Share(k, n, k / n, *wilson(k, n))
+    return Share(k, n, k / n, *share_interval(k, n))
 
 
 def _sd(values: _Array) -> float | None:

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from mores.stats.classification import Floats, auc, labels, same_length, vector
-from mores.stats.intervals import Z95
+from mores.stats.intervals import limits
 from mores.stats.resampling import group_codes
 
 BLOCK = 250_000
@@ -33,6 +33,8 @@ class Influenced:
 
     value: float
     influence: Floats
+    units: float
+    """How many samples of one class, or pairs without a common sample, it rests on."""
     least: float = -1.0
     """No value is below; none is above 1."""
 
@@ -41,9 +43,8 @@ class Influenced:
         return _error(self.influence, groups)
 
     def interval(self, groups: npt.ArrayLike | None = None) -> tuple[float, float]:
-        """95% interval, value ± 1.96 errors, within the values that there can be."""
-        half = Z95 * self.error(groups)
-        return max(self.least, self.value - half), min(1.0, self.value + half)
+        """95% interval; where all samples agree, what was not seen among so many may still be there."""
+        return _interval(self.value, self.error(groups), _independent(self, groups), self.least, 1.0)
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,8 @@ def kendall_b(human: npt.ArrayLike, metric: npt.ArrayLike) -> Influenced | None:
         return None
     tau = float(s / np.sqrt(untied_x * untied_y))
     of_ties = tau / 2 * ((each[1] - untied_x) / untied_x + (each[2] - untied_y) / untied_y)
-    return Influenced(tau, 2 / x.size * ((each[0] - s) / np.sqrt(untied_x * untied_y) - of_ties))
+    influence = 2 / x.size * ((each[0] - s) / np.sqrt(untied_x * untied_y) - of_ties)
+    return Influenced(tau, influence, x.size / 2)
 
 
 def _alike(values: Floats) -> Floats:
@@ -108,7 +110,7 @@ def tie_accuracy(human: npt.ArrayLike, metric: npt.ArrayLike, epsilon: float) ->
         alike = np.where(np.abs(dy) <= epsilon, dx == 0, dx * dy > 0)
         right[rows] = alike.sum(axis=1) - 1  # a sample agrees with itself
     each = right / (x.size - 1)
-    return Influenced(float(each.mean()), 2 / x.size * (each - each.mean()), least=0.0)
+    return Influenced(float(each.mean()), 2 / x.size * (each - each.mean()), x.size / 2, least=0.0)
 
 
 def area(gold: npt.ArrayLike, scores: npt.ArrayLike) -> Influenced | None:
@@ -123,7 +125,7 @@ def area(gold: npt.ArrayLike, scores: npt.ArrayLike) -> Influenced | None:
         below = np.searchsorted(others, own, "left") + np.searchsorted(others, own, "right")
         beaten = below / (2 * others.size)
         influence[truth == side] = ((beaten if side else 1 - beaten) - value) / own.size
-    return Influenced(value, influence, least=0.0)
+    return Influenced(value, influence, float(min(truth.sum(), (~truth).sum())), least=0.0)
 
 
 def compare(first: Influenced, second: Influenced, groups: npt.ArrayLike | None = None) -> ZTest:
@@ -137,7 +139,21 @@ def compare(first: Influenced, second: Influenced, groups: npt.ArrayLike | None 
     p_value = erfc(abs(difference) / error / sqrt(2)) if error else float(difference == 0)
     units = np.unique(group_codes(groups, first.influence.size)).size
     least = min(1.0, 2.0 ** (1 - units))
-    return ZTest(difference, difference - Z95 * error, difference + Z95 * error, max(p_value, least))
+    width = 1 - min(first.least, second.least)
+    low, high = _interval(difference, error, min(_independent(one, groups) for one in (first, second)), -width, width)
+    return ZTest(difference, low, high, max(p_value, least))
+
+
+def _independent(one: Influenced, groups: npt.ArrayLike | None) -> float:
+    """Its units, where samples of a group are no more than one."""
+    n = one.influence.size
+    return one.units * np.unique(group_codes(groups, n)).size / n
+
+
+def _interval(value: float, error: float, units: float, least: float, most: float) -> tuple[float, float]:
+    width = most - least
+    low, high = limits((value - least) / width, (error / width) ** 2, units)
+    return least + width * float(low), least + width * float(high)
 
 
 def _error(influence: Floats, groups: npt.ArrayLike | None) -> float:

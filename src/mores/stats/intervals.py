@@ -53,9 +53,10 @@ def mean_interval(
 ) -> Interval:
     """Of a mean of values that cannot be below `least` or above `most`; samples of a group depend on each other."""
     array = vector(values, "values", finite=True)
-    if not least < most or (array < least).any() or (array > most).any():
+    parts = (array - least) / (most - least)
+    if (np.abs(parts - 0.5) > 0.5 + 1e-9).any():
         raise ValueError(f"values from {array.min():g} to {array.max():g}; expected {least:g} to {most:g}")
-    codes, parts = group_codes(groups, array.size), (array - least) / (most - least)
+    codes, parts = group_codes(groups, array.size), np.clip(parts, 0.0, 1.0)
     low, high = ratio_interval(np.bincount(codes, weights=parts), np.bincount(codes))
     return least + (most - least) * low, least + (most - least) * high
 
@@ -73,6 +74,19 @@ def ratio_interval(above: npt.ArrayLike, below: npt.ArrayLike, sizes: npt.ArrayL
     if not bottom.sum():
         return 0.0, 1.0
     return _pair(limits(*ratio_moments(top, bottom, bottom if sizes is None else vector(sizes, "sizes"))))
+
+
+def drawn_interval(
+    value: float, drawn: npt.ArrayLike, units: float, *, least: float = 0.0, most: float = 1.0
+) -> Interval:
+    """Of any figure between `least` and `most` that rests on so many units, with the variance of its resampled values.
+
+    Resamples on which the figure is not defined (nan) are left out.
+    """
+    known, width = np.asarray(drawn, dtype=np.float64), most - least
+    variance = float(np.var(known[~np.isnan(known)])) if not np.isnan(known).all() else 0.0
+    low, high = _pair(limits((value - least) / width, variance / width**2, units))
+    return least + width * low, least + width * high
 
 
 def difference_interval(first: tuple[float, Interval], second: tuple[float, Interval]) -> Interval:
@@ -168,38 +182,3 @@ def beta_quantile(a: npt.ArrayLike, b: npt.ArrayLike, q: float) -> Floats:
 
 def _pair(ends: tuple[Floats, Floats]) -> Interval:
     return float(ends[0]), float(ends[1])
-
-
-def wilson(k: int, n: int) -> tuple[float, float]:
-    """Wilson's score interval of the proportion k/n; (0, 1), that is nothing known, when n is 0.
-
-    With p = k/n: (p + z²/2n ± z √(p(1-p)/n + z²/4n²)) / (1 + z²/n), without continuity correction.
-    E. B. Wilson, Probable inference, the law of succession, and statistical inference, JASA 22 (1927), 209-212;
-    method 3 of R. G. Newcombe, Statistics in Medicine 17 (1998), 857-872.
-    """
-    if not 0 <= k <= n:
-        raise ValueError(f"{k} of {n} is no proportion; expected 0 <= k <= n")
-    if n == 0:
-        return 0.0, 1.0
-    p = k / n
-    scale = 1 + Z95**2 / n
-    centre = (p + Z95**2 / (2 * n)) / scale
-    half = Z95 * sqrt(p * (1 - p) / n + Z95**2 / (4 * n**2)) / scale
-    # At the ends the bound is 0 or 1 exactly, and rounding must not hide it.
-    return (0.0 if k == 0 else centre - half), (1.0 if k == n else centre + half)
-
-
-def newcombe(k1: int, n1: int, k2: int, n2: int) -> tuple[float, float]:
-    """Newcombe's hybrid score interval of k1/n1 - k2/n2, two independent proportions; (-1, 1) when n1 or n2 is 0.
-
-    With p, l, u of each proportion from `wilson`: from d - √((p1-l1)² + (u2-p2)²) to d + √((u1-p1)² + (p2-l2)²).
-    Method 10 of R. G. Newcombe, Interval estimation for the difference between independent proportions,
-    Statistics in Medicine 17 (1998), 873-890.
-    """
-    (low1, high1), (low2, high2) = wilson(k1, n1), wilson(k2, n2)
-    if n1 == 0 or n2 == 0:
-        return -1.0, 1.0
-    p1, p2 = k1 / n1, k2 / n2
-    low = p1 - p2 - sqrt((p1 - low1) ** 2 + (high2 - p2) ** 2)
-    high = p1 - p2 + sqrt((high1 - p1) ** 2 + (p2 - low2) ** 2)
-    return low, high

@@ -16,7 +16,7 @@ from torch.nn import functional
 
 from mores.factory.gold import Gold
 from mores.stats.classification import Bools, Floats
-from mores.stats.intervals import wilson
+from mores.stats.intervals import mean_interval
 from mores.train.examples import Example, Examples
 from mores.train.network import core, words
 from mores.train.packing import pack, shape_of
@@ -51,7 +51,7 @@ class Decisions:
         right, n = int(self.right.sum()), len(self.golds)
         if not n:
             return Result(name="scaled accuracy", value=None)
-        low, high = wilson(right, n)
+        low, high = mean_interval(self.right, groups=[gold.group or gold.sample.id for gold in self.golds])
         return Result(name="scaled accuracy", value=2 * right / n - 1, low=2 * low - 1, high=2 * high - 1, n=n)
 
 

@@ -27,7 +27,7 @@ from typing import Literal, Self, TypeVar
 from pydantic import Field, model_validator
 
 from mores.errors import InputError
-from mores.stats.intervals import newcombe, wilson
+from mores.stats.intervals import difference_interval, share_interval
 from mores.types import Error, Judgement, Record, Sample
 
 Goal = Literal["hide", "accuse"]
@@ -131,7 +131,7 @@ class Case(Record):
 
 
 class Rate(Record):
-    """A count out of n, with its Wilson 95% interval."""
+    """A count out of n, with its exact 95% interval."""
 
     count: int
     n: int
@@ -143,12 +143,12 @@ class Rate(Record):
     @classmethod
     def of(cls, count: int, n: int) -> Self:
         """The rate of `count` in `n`."""
-        low, high = wilson(count, n)
+        low, high = share_interval(count, n)
         return cls(count=count, n=n, value=count / n if n else None, low=low, high=high)
 
 
 class Excess(Record):
-    """How much higher one rate is than another, with Newcombe's 95% interval; below 0 when it is lower."""
+    """How much higher one rate is than another, with its 95% interval; below 0 when it is lower."""
 
     value: float
     low: float
@@ -322,7 +322,7 @@ def _against(cases: Sequence[Case], controls: Iterable[Case]) -> Tally:
 def _excess(rate: Rate, control: Rate) -> Excess | None:
     if rate.value is None or control.value is None:
         return None
-    low, high = newcombe(rate.count, rate.n, control.count, control.n)
+    low, high = difference_interval((rate.value, (rate.low, rate.high)), (control.value, (control.low, control.high)))
     return Excess(value=rate.value - control.value, low=low, high=high)
 
 
