@@ -9,7 +9,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mores.culture import RTL_SCRIPTS, countries, country, is_rtl, language, language_name, region, region_name, roll_up
+from mores.culture import (
+    RTL_SCRIPTS,
+    accepts,
+    countries,
+    country,
+    is_rtl,
+    language,
+    language_name,
+    region,
+    region_name,
+    roll_up,
+)
 from mores.errors import InputError
 
 PAPER_LANGUAGES = {
@@ -460,3 +471,25 @@ def test_every_iso_639_3_code_is_stable() -> None:
         except InputError:
             continue
         assert language(tag) == tag, known
+
+
+# -- one language in another -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("expected", "found", "same"),
+    [
+        ("no", "nb", True), ("no", "nn", True), ("nb", "nn", False), ("nb", "no", False), ("no", "da", False),
+        ("zh", "cmn", True), ("zh", "yue", True), ("zh", "zh-Hant", True), ("zh-Hant", "zh", True),
+        ("ar", "arz", True), ("ar", "ary", True), ("arz", "ary", False), ("fa", "pes", True), ("fa", "prs", True),
+        ("ku", "kmr", True), ("ku", "ckb", True), ("ckb", "ku", False), ("sw", "swh", True), ("sw", "swc", True),
+        ("ms", "id", False), ("id", "ms", False), ("ms", "min", False), ("ms", "zsm", True), ("et", "vro", True),
+        ("sr", "sr-Latn", True), ("sr-Latn", "sr-Cyrl", False), ("uz", "uz-Cyrl", True), ("pa-Arab", "pa-Guru", True),
+        ("az-Cyrl", "az-Arab", False), ("pt-BR", "pt-PT", True), ("en", "en-GB", True), ("en", "de", False),
+    ],
+)  # fmt: skip
+def test_a_language_accepts_its_members_and_a_tag_without_script_any_script(
+    expected: str, found: str, same: bool
+) -> None:
+    """`pa-Guru` is `pa`: where a language has one usual script, that is no script."""
+    assert accepts(expected, found) is same

@@ -206,3 +206,24 @@ def test_shares_of_joined_texts_are_of_their_languages(parts: list[str]) -> None
     one = detect(["".join(parts)], ["en"])[0]
     assert set(one.shares) <= {"en", "ru", "de", "ja"}
     assert sum(one.shares.values()) == pytest.approx(1 if one.language else 0)
+
+
+MEMBERS = {
+    "no": (
+        "Bestemora mi bakar brød kvar morgon og sel det på torget, men ho veit ikkje kva det kostar i dag.",
+        "Bestemoren min baker brød hver morgen og selger det på torget, men hun vet ikke hva det koster i dag.",
+    ),
+    "ku": ("دایکم هەموو بەیانییەک نان دەکات و لە بازاڕ دەیفرۆشێت، بەڵام نازانێت نرخەکەی چەندە.",),
+    "zh": ("我阿嫲每朝都會整麵包，然後攞去街市度賣，不過佢唔知今日賣幾多錢。",),
+}
+"""Nynorsk and Bokmål, Sorani, Cantonese."""
+
+
+@pytest.mark.parametrize(("expected", "text"), [(tag, text) for tag, texts in MEMBERS.items() for text in texts])
+def test_a_macrolanguage_accepts_its_members(expected: str, text: str) -> None:
+    assert check([text], [expected])[0].right is True
+
+
+def test_a_member_accepts_no_other() -> None:
+    assert check([MEMBERS["no"][0]], ["nb"])[0].right is False
+    assert model_tag("arz") == "ar"  # the model knows Egyptian only as Arabic

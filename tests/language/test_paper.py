@@ -33,3 +33,12 @@ def test_it_finds_large_languages_and_takes_kirundi_for_kinyarwanda() -> None:
     assert paper.detect_as_paper(texts, ["ru", "rn"]) == ["ru", "rw"]
     assert paper.check_as_paper(texts, ["ru", "rn"]) == [True, False]
     assert paper.check_as_paper(["", "\x00\ud800 x"], ["ru", "en"])[0] is False
+
+
+def test_norwegian_is_bokmål_or_nynorsk_to_the_paper_too() -> None:
+    assert paper.is_expected("nb", "no")
+    assert paper.is_expected("nn", "no")
+    assert paper.is_expected("no", "nn")  # a detector that knows only Norwegian
+    assert not paper.is_expected("da", "no")
+    assert not paper.is_expected("id", "ms")
+    assert not paper.is_expected(None, "no")

@@ -5,17 +5,19 @@ is not known is refused with a suggestion. The data are those of langcodes (CLDR
 (ISO); the tables here hold only what these do not know.
 """
 
-from mores.culture.languages import RTL_SCRIPTS, UNSPACED, is_rtl, language, language_name
+from mores.culture.languages import RTL_SCRIPTS, UNSPACED, accepts, is_rtl, language, language_name, macrolanguage
 from mores.culture.regions import countries, country, region, region_name, roll_up
 
 __all__ = [
     "RTL_SCRIPTS",
     "UNSPACED",
+    "accepts",
     "countries",
     "country",
     "is_rtl",
     "language",
     "language_name",
+    "macrolanguage",
     "region",
     "region_name",
     "roll_up",

@@ -6,6 +6,7 @@ import re
 from functools import lru_cache
 
 from langcodes import Language
+from langcodes.data_dicts import MACROLANGUAGES
 from langcodes.tag_parser import LanguageTagError
 
 from mores.culture.names import LONGEST, close, code_of, key, trie, unknown
@@ -17,6 +18,9 @@ LANGUAGE_ALIASES = {
     "malti": "mt",  # in English also a name of Sauria Paharia
     "north macedonian": "mk",  # INCLUDE
 }
+
+SEPARATE = frozenset({"id", "min"})
+"""Languages that ISO 639-3 counts as members of Malay, and nobody else does."""
 
 RTL_SCRIPTS = (
     "Adlm Arab Aran Armi Avst Chrs Cprt Elym Gara Hatr Hebr Hung Khar Lydi Mand Mani Mend Merc Mero "
@@ -76,6 +80,26 @@ def is_rtl(tag: str | None) -> bool:
     if tag is None:
         return False
     return Language.get(language(tag)).maximize().script in RTL_SCRIPTS.split()
+
+
+@lru_cache(maxsize=4096)
+def macrolanguage(tag: str) -> str | None:
+    """The language that a language is a member of, as `no` for `nn` and `ku` for `ckb`; None where there is none."""
+    base = language(tag).partition("-")[0]
+    name = None if base in SEPARATE else MACROLANGUAGES.get(base)
+    return language(name) if name else None
+
+
+@lru_cache(maxsize=4096)
+def accepts(expected: str, found: str) -> bool:
+    """Whether a text in the language `found` is in the `expected` one.
+
+    A macrolanguage accepts its members (ISO 639-3), and a tag without a script any script; regions do not matter.
+    """
+    wanted, known = Language.get(language(expected)), Language.get(language(found))
+    if wanted.language != known.language and language(expected) != macrolanguage(found):
+        return False
+    return wanted.script is None or known.script in (None, wanted.script)
 
 
 def _from_tag(value: str) -> str | None:

@@ -20,6 +20,7 @@ from functools import cache
 import numpy as np
 import numpy.typing as npt
 
+from mores.culture import accepts, macrolanguage
 from mores.errors import InputError
 from mores.language.confusions import confusions
 from mores.language.letters import EAST_ASIAN, MOST, RULES
@@ -77,7 +78,7 @@ def detect(
     """The language of each text: of all, of the candidates, or with one expected."""
     if expected is not None and len(expected) != len(texts):
         raise InputError(f"{len(expected)} expected languages for {len(texts)} texts; give one, or None, for each")
-    wanted = [model_tag(tag) if tag else None for tag in expected] if expected is not None else [None] * len(texts)
+    wanted = [_wanted(tag) if tag else None for tag in expected] if expected is not None else [None] * len(texts)
     allowed = _allowed(candidates)
     found: list[Detection] = []
     for first in range(0, len(texts), _AT_ONCE):
@@ -87,9 +88,9 @@ def detect(
 
 
 def model_tag(tag: str) -> str | None:
-    """The tag under which the model knows a language: `pt` for `pt-BR`; None where it does not know it."""
-    known = tag_of(tag)
-    return known if known in languages() else None
+    """The tag under which the model knows a language: `pt` for `pt-BR`, `ar` for `arz`; None where it does not."""
+    known = (tag_of(tag), macrolanguage(tag))
+    return next((name for name in known if name in languages()), None)
 
 
 @cache
@@ -102,6 +103,24 @@ def languages() -> tuple[str, ...]:
 @cache
 def _places() -> dict[str, int]:
     return {tag: place for place, tag in enumerate(languages())}
+
+
+@dataclass(frozen=True)
+class _Wanted:
+    """The language that is expected of a text."""
+
+    tag: str
+    """As the model knows it."""
+    places: tuple[int, ...]
+    """Of all languages that it accepts: of Norwegian, Bokmål and Nynorsk."""
+
+
+@cache
+def _wanted(expected: str) -> _Wanted | None:
+    tag = model_tag(expected)
+    if tag is None:
+        return None
+    return _Wanted(tag, tuple(place for name, place in _places().items() if name == tag or accepts(expected, name)))
 
 
 def _allowed(candidates: Collection[str] | None) -> npt.NDArray[np.bool_]:
@@ -131,10 +150,10 @@ def _prior(tag: str | None) -> Floats:
 class _Batch:
     """Some texts, scored together."""
 
-    def __init__(self, texts: Sequence[str], wanted: Sequence[str | None], allowed: npt.NDArray[np.bool_]) -> None:
+    def __init__(self, texts: Sequence[str], wanted: Sequence[_Wanted | None], allowed: npt.NDArray[np.bool_]) -> None:
         self.calibration = shipped().calibration
         self.wanted = wanted
-        self.prior = np.where(allowed, np.stack([_prior(tag) for tag in wanted]), _NEVER)
+        self.prior = np.where(allowed, np.stack([_prior(want.tag if want else None) for want in wanted]), _NEVER)
         self.cut: Segments = segments(texts)
         self.scores = list(score(self.cut, shipped()))
         self.columns = {scores.script: np.array([_places()[tag] for tag in scores.languages]) for scores in self.scores}
@@ -196,13 +215,13 @@ class _Batch:
                     found[text] = said
         return found
 
-    def _say(self, columns: Ints, chances: Floats, rank: Ints, weights: Floats, wanted: str | None) -> Detection:
+    def _say(self, columns: Ints, chances: Floats, rank: Ints, weights: Floats, wanted: _Wanted | None) -> Detection:
         names = languages()
         (tag, chance), *others = [(names[columns[at]], float(chances[at])) for at in rank if chances[at] > 0]
         places = np.flatnonzero(weights)
         total = weights[places].sum()
         shares = {names[at]: float(weights[at] / total) for at in places} if len(places) > 1 else {tag: 1.0}
-        expected = float(chances[columns == _places()[wanted]].sum()) if wanted is not None else None
+        expected = float(chances[np.isin(columns, wanted.places)].sum()) if wanted is not None else None
         sure = tag if chance >= self.calibration.sure else None
         return Detection(tag, chance, sure, tuple(others), shares, expected)
 

@@ -9,7 +9,7 @@ from importlib.resources import files
 from typing import NamedTuple
 
 from mores.language import check
-from mores.language.paper import detect_as_paper
+from mores.language.paper import detect_as_paper, is_expected
 from mores.longform.records import LanguageCheck, LongAnswer
 
 
@@ -43,9 +43,9 @@ def _paper() -> Checker:
 
 def _by_papers(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
     """What is not found is a wrong language to the paper."""
-    found = detect_as_paper([one.answer or "" for one in answers], [one.language for one in answers])
-    wanted = [one.language.partition("-")[0] for one in answers]
-    return [LanguageCheck(found=tag, right=tag == want) for tag, want in zip(found, wanted, strict=True)]
+    wanted = [one.language for one in answers]
+    found = detect_as_paper([one.answer or "" for one in answers], wanted)
+    return [LanguageCheck(found=tag, right=is_expected(tag, want)) for tag, want in zip(found, wanted, strict=True)]
 
 
 CHECKERS: Mapping[str, Callable[[], Checker]] = {"mores": _mores, "paper": _paper}

@@ -41,11 +41,11 @@ def _first(models: Sequence[Summary], key: str) -> str:
     """Who is the best, unless what is undecided could change that."""
     best, name = models[0], "S" if key == "S" else "share without issues"
     gave = f", which gave {best.answers - best.missing:,} of its {best.answers:,} answers" if best.missing else ""
-    top, *others = [found for one in models if numbers.is_known(found := one.figures.get(key))] or [None]
-    if top is None or len(others) + 1 < len(models):
+    known = [found for one in models if numbers.is_known(found := one.figures.get(key))]
+    if len(known) < len(models):
         return f"{isolated(best.model)} is shown first{gave}, but too little could be decided for an order."
-    least = top.bounds[0] if top.bounds else top.value or 0.0
-    if all(least >= (found.bounds[1] if found.bounds else found.value or 0.0) for found in others if found):
+    least = known[0].bounds[0] if known[0].bounds else known[0].value or 0.0
+    if all(least >= (found.bounds[1] if found.bounds else found.value or 0.0) for found in known[1:]):
         return f"The best is {isolated(best.model)}{gave}."
     return f"{isolated(best.model)} has the highest {name}{gave}, but what is undecided could change the order."
 
