@@ -35,6 +35,7 @@ class Lenient:
     """A judge to whom everything is right; every question to it is another, so that none is answered by the store."""
 
     prompt = "bench"
+    labels = tuple(Label)
 
     def __init__(self) -> None:
         self._number = count()
