@@ -29,7 +29,7 @@ _MARKED = re.compile(
 )
 # A bare letter must be followed by an end or a reason: "the answer is a matter of taste" and "A man" choose nothing.
 _SAID = re.compile(
-    r"\b(?:answer|choice|option|correct)(?:\s+(?:is|would\s+be|must\s+be|option))*\s*+[:=]?[\s\"'*_`(\[]*+(?:option\s+)?"
+    r"\b(?:answer|choice|option|correct)(?:\s+(?:is|would\s+be|must\s+be|option)){0,3}\s*+[:=]?[\s\"'*_`(\[]*+(?:option\s+)?"
     rf"([A-Z])(?:[\"'*_`)\]]++(?!\w){_SEVERAL}"
     rf"|{_SEVERAL}(?=\s*(?:$|[.,;:!?\n–—-]|(?:because|since|as|which|is\s+(?:the\s+)?(?:correct|right|best))\b)))",
     re.IGNORECASE,

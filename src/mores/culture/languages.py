@@ -37,7 +37,7 @@ Javanese, Balinese, Japanese and Chinese)."""
 _PRIMARY = re.compile(r"[a-z]{2,3}(-|$)")
 # Private use and special codes name no language: only "und" (unknown) and "mul" (several) say something of a text.
 _PRIVATE = re.compile(r"(^|-)x-|^q[a-t][a-z]\b|^(mis|zxx)\b|-(Qa[ab][a-z]|Zzzz|AA|Q[M-Z]|X[A-JL-Z]|ZZ)(-|$)")
-_QUALIFIED = re.compile(r"([^(),]+)[(,]([^()]+)\)?\s*")
+_QUALIFIED = re.compile(r"([^(),]+)[(,]([^()]+)(?:\)\s*)?")
 
 
 @lru_cache(maxsize=4096)
@@ -123,7 +123,7 @@ def _from_name(value: str) -> str | None:
 
 def _from_qualified(name: str) -> str | None:
     """A name with its script or region behind it, as `language_name` writes it: `Chinese (Traditional, Taiwan)`."""
-    match = _QUALIFIED.fullmatch(name)
+    match = _QUALIFIED.fullmatch(name) if len(name) <= LONGEST else None
     base = code_of("language", match[1]) if match else None
     if match is None or base is None:
         return None
@@ -143,6 +143,8 @@ def _capitalised(value: str) -> bool:
 
 @lru_cache(maxsize=1024)
 def _near_languages(value: str) -> tuple[str, ...]:
+    if len(value) > LONGEST:
+        return ()
     country = country_names().get(fold(value))
     if country:  # "jp" is no language, but its country has one
         return (_shown_language(language(str(Language.get(f"und-{country}").maximize().language))),)

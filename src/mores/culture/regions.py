@@ -70,7 +70,7 @@ TABLE = Path(__file__).with_name("regions.txt")
 EXAMPLE = "an ISO 3166 code such as 'BR' or 'ES-CT', or an English name"
 
 _CODE = re.compile(r"\s*([A-Za-z]{2})[-_]([A-Za-z0-9]{1,3}|[A-Za-z]{4,12})\s*")
-_QUALIFIED = re.compile(r"([^(),]+)[(,]([^()]+)\)?\s*")
+_QUALIFIED = re.compile(r"([^(),]+)[(,]([^()]+)(?:\)\s*)?")
 _ENDS = re.compile(r" (Sheng|Shi|GB-[A-Z]{3})$")
 
 

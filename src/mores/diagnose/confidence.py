@@ -45,8 +45,8 @@ _COLON = "[:：]"
 _DECOR = r"[\s*_`#>\"'\-]*"
 _BIDI = re.compile("[\u200e\u200f\u061c\u202a-\u202e\u2066-\u2069]")
 """Marks of direction, which models put around numbers in right-to-left texts."""
-_PERCENT = r"\s*[%％٪﹪]?\s*"
-_NUMBER = re.compile(rf"[\s*_`<\[(]*{_PERCENT}(\d{{1,3}}){_PERCENT}[\s*_`>\])。.।]*")
+_PERCENT = "[%％٪﹪]"
+_NUMBER = re.compile(rf"[\s*_`<\[(]*+(?:{_PERCENT}\s*+)?(\d{{1,3}})\s*+{_PERCENT}?[\s*_`>\])。.।]*+")
 
 
 # ---- what the model says ---------------------------------------------------------------------------------------
@@ -182,7 +182,7 @@ def _unread(what: str, lines: list[str]) -> Failure:
 def _label(form: Form, which: str) -> re.Pattern[str]:
     forms = {getattr(form, which), getattr(form_of(ENGLISH), which)}
     words = "|".join(map(re.escape, sorted(forms)))
-    return re.compile(rf"{_DECOR}(?:{words}){_DECOR}{_COLON}[*_`]*", re.IGNORECASE)
+    return re.compile(rf"\A{_DECOR}(?:{words}){_DECOR}{_COLON}[*_`]*", re.IGNORECASE)
 
 
 def _confident(job: Job, variant: str | None, schema: Mapping[str, Any] | None) -> Job:

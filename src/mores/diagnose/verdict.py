@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from importlib.resources import files
+from string import whitespace
 from typing import NamedTuple
 
 from mores.bench.prompts import fill
@@ -19,6 +20,8 @@ from mores.types import Failure, Sample
 
 MAX_TOKENS = 1024
 _MARKUP = r"[\s*_`#>\"]*"
+_AROUND = f'{whitespace}\u00a0*_`".'
+"""What may stand around a value."""
 _JOINER = "\u2060"
 """Word joiner: invisible."""
 
@@ -66,6 +69,6 @@ def _opens(line: str, wanted: Mapping[str, Sequence[str]]) -> bool:
 
 
 def _value(line: str, name: str, known: Sequence[str]) -> str | None:
-    match = re.fullmatch(rf"{_MARKUP}{name}[*_`]*\s*[:：][\s*_`\"]*(.*?)[\s*_`\".]*", line, re.IGNORECASE)
-    said = match[1].casefold() if match else ""
+    match = re.match(rf"{_MARKUP}{name}[*_`]*\s*[:：]", line, re.IGNORECASE)
+    said = line[match.end() :].strip(_AROUND).casefold() if match else ""
     return next((value for value in known if value.casefold() == said), None)

@@ -20,9 +20,7 @@ SCHEMA = object_schema(
 """For a model that writes tags only when it is held to them."""
 
 _JOINER = "\u2060"
-_TAG = re.compile(r"<(?=\s*/?\s*(?:question|answer|explanation|judge?ment)\b)", re.IGNORECASE)
-_JUDGMENT = re.compile(r"<judgment>(.*?)</judgment>", re.DOTALL | re.IGNORECASE)
-_EXPLANATION = re.compile(r"<explanation>(.*?)</explanation>", re.DOTALL | re.IGNORECASE)
+_TAG = re.compile(r"<(?=\s*+(?:/\s*+)?(?:question|answer|explanation|judge?ment)\b)", re.IGNORECASE)
 _OPENING = re.compile(r"<judgment>", re.IGNORECASE)
 WORDS = {"relevant": True, "irrelevant": False}
 
@@ -50,9 +48,14 @@ def read_relevance(said: str) -> Relevance | Failure:
     """The judgment in a reply; a failure unless there is one pair of tags around one of the two words."""
     if (made := read_object(said, "explanation", "judgment")) is not None:
         said = f"<explanation>{made['explanation']}</explanation><judgment>{made['judgment']}</judgment>"
-    found = _JUDGMENT.findall(said)
-    word = found[0].strip(" \t\r\n`*\"'.").lower() if len(found) == 1 else ""
+    word = _inside("judgment", said).strip(" \t\r\n`*\"'.").lower()
     if word not in WORDS or len(_OPENING.findall(said)) != 1:
         return unread(said[-60:], "<judgment>relevant</judgment> or <judgment>irrelevant</judgment>, once")
-    reason = _EXPLANATION.search(said)
-    return Relevance(WORDS[word], reason[1].strip() if reason else "")
+    return Relevance(WORDS[word], _inside("explanation", said).strip())
+
+
+def _inside(tag: str, said: str) -> str:
+    """What stands between the first opening tag and the closing one after it; nothing where one is missing."""
+    _, *after = re.split(f"<{tag}>", said, maxsplit=1, flags=re.IGNORECASE)
+    inside, *closed = re.split(f"</{tag}>", "".join(after), maxsplit=1, flags=re.IGNORECASE)
+    return inside if closed else ""

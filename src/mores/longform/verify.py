@@ -21,7 +21,7 @@ SCHEMA = object_schema(
 )
 """For a model that writes lines only when it is held to them."""
 
-_LINE = re.compile(r"^[\s*_`#>-]*verdict\b(.*)$", re.IGNORECASE | re.MULTILINE)
+_LINE = re.compile(r"^(?:[^\S\n]|[*_`#>-])*+verdict\b(.*)$", re.IGNORECASE | re.MULTILINE)
 _VERDICT = re.compile(r"[\s*_`]*[:：][\s*_`\"']*(not\s+supported|unsupported|supported)[\s*_`\"'.]*", re.IGNORECASE)
 _REASON = re.compile(r"\A[\s*_`#>-]*reason[\s*_`]*[:：][\s*_`]*", re.IGNORECASE)
 

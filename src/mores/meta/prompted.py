@@ -44,15 +44,17 @@ class Kind:
     shown: str
 
 
-_MARKS = r"(?:[^\w\n]|_)*"
+_MARKS = r"(?:[^\w\n]|_)*+"
 """Quotes, asterisks, brackets and spaces that models put around a name or a value."""
 
 
 def _line(name: str, values: str) -> re.Pattern[str]:
     """`NAME: value`, the value also alone on the next line; several values, as in an echo of the format, are none."""
-    alone = rf"\n\s*(?={_MARKS}(?:{values}){_MARKS}(?:\n|\Z))"
+    alone = rf"\n\s*+(?={_MARKS}(?:{values}){_MARKS}(?:\n|\Z))"
     another = rf"(?:\.|[ '’\"*_]*(?:[/|,~–—-]|or\b|to\b)[ '’\"*_]*)(?:{values})"
-    found = rf"(?<![a-z]){name}{_MARKS}[:：]{_MARKS}(?:{alone}{_MARKS})?(?<![-−])({values})(?![\da-z]|{another})"
+    found = (
+        rf"(?<![a-z]){name}(?:[^\w\n:：]|_)*+[:：]{_MARKS}(?:{alone}{_MARKS})?(?<![-−])({values})(?![\da-z]|{another})"
+    )
     return re.compile(found, re.IGNORECASE)
 
 

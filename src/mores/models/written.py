@@ -13,7 +13,6 @@ from mores.types import Failure, FailureKind
 M = TypeVar("M", bound=BaseModel)
 
 _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)|\A.*</think>", re.DOTALL | re.IGNORECASE)
-_FENCE = re.compile(r"```(?:json)?\s*\n(.*)\n\s*```", re.DOTALL)
 
 
 def without_thoughts(text: str) -> str:
@@ -23,9 +22,7 @@ def without_thoughts(text: str) -> str:
 
 def read_written(text: str, kind: type[M], what: str) -> M | Failure:
     """The record in a text, or why there is none. A code fence around the whole is allowed, no more."""
-    text = text.strip()
-    if fenced := _FENCE.fullmatch(text):
-        text = fenced[1]
+    text = _unfenced(text.strip())
     try:
         data = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
         json.dumps(data, ensure_ascii=False).encode()  # a lone surrogate could never be written again
@@ -39,6 +36,14 @@ def read_written(text: str, kind: type[M], what: str) -> M | Failure:
         problem = exc.errors(include_url=False)[0]
         place = ".".join(map(str, problem["loc"])) or "the whole"
         return Failure(kind=FailureKind.SCHEMA, reason=f"not {what}: {place}: {problem['msg']}")
+
+
+def _unfenced(text: str) -> str:
+    """What stands in a code fence around the whole text; the text itself where there is none."""
+    opening, _, rest = text.partition("\n")
+    inside, newline, closing = rest.rpartition("\n")
+    fenced = opening.rstrip() in ("```", "```json") and newline and closing.lstrip() == "```"
+    return inside if fenced else text
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

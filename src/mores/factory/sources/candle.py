@@ -18,7 +18,7 @@ from mores.factory.sources.files import find, read_all
 from mores.factory.sources.rows import OnBad, Row, digest, items, region_or_none
 
 # The request that stands behind the sentence, in the languages of the subset.
-_REQUEST = re.compile(r'\s*(Answer in the json|\{"उत्तर"|以 \{|پاسخ در قالب json|Jibu katika umbizo la json)')
+_REQUEST = re.compile(r'(Answer in the json|\{"उत्तर"|以 \{|پاسخ در قالب json|Jibu katika umbizo la json)')
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:

@@ -32,7 +32,7 @@ _NO_ANSWER = re.compile(
     r"don.?t know|refused|no answer|missing|not (available|asked|applicable)|\bDK\b|\bVOL|DO NOT READ|^[-\d. ]*$",
     re.IGNORECASE,
 )
-_SAMPLE = re.compile(r"\s*\((.*) sample\)$")
+_SAMPLE = re.compile(r"(?<!\s)\s*\(([^()]*) sample\)$")
 
 
 class Survey(NamedTuple):

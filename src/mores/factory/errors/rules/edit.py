@@ -15,6 +15,8 @@ from mores.factory.errors.units import in_word, keys, units
 from mores.factory.items import SourceItem
 
 T = TypeVar("T")
+AROUND = 100
+"""Code points before and after a place that can tell what stands there: the time stays linear in the text."""
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import inf
 
-from mores.factory.errors.rules.edit import Draw, Edit, data, ends_with, is_right, like, primary, whole
+from mores.factory.errors.rules.edit import AROUND, Draw, Edit, data, ends_with, is_right, like, primary, whole
 from mores.factory.errors.units import in_word, kind
 from mores.factory.items import SourceItem
 
@@ -56,8 +56,12 @@ class Found:
     """Its digits, and the signs between them."""
 
     @property
+    def before(self) -> str:
+        return self.text[max(0, self.start - AROUND) : self.start]
+
+    @property
     def after(self) -> str:
-        return self.text[self.end :]
+        return self.text[self.end : self.end + AROUND]
 
 
 def numbers(item: SourceItem, draw: Draw) -> Edit | None:
@@ -91,11 +95,12 @@ def _lexicon(language: str) -> Lexicon | None:
 def _names(item: SourceItem) -> Iterator[Edit]:
     language, text = primary(item), item.answer
     lexicon = _lexicon(language)
+    absent = cache(lambda word: word not in text)
     for match in lexicon.pattern.finditer(text) if lexicon else ():
         if lexicon and match[0].casefold() in lexicon.others and _meant(match, language):
             group, note = lexicon.others[match[0].casefold()]
             for word in group:
-                if word not in text and not _same(language, match[0], word):
+                if absent(word) and not _same(language, match[0], word):
                     yield Edit(*match.span(), like(match[0], word), note)
 
 
@@ -109,7 +114,8 @@ def _meant(match: re.Match[str], language: str) -> bool:
     tables = data("numbers")
     if kind(match[0][0]) == "w" and not whole(text, start, end):
         return False
-    if (unless := tables["unless_before"].get(language)) and re.match(unless, text[end:]):
+    after = text[end : end + AROUND]
+    if (unless := tables["unless_before"].get(language)) and re.match(unless, after):
         return False
     proper = any(match[0] in group for table in KINDS for group in tables[table].get(language, ()))
     words = tables["only_after"].get(language, {}).get(match[0])
@@ -118,7 +124,7 @@ def _meant(match: re.Match[str], language: str) -> bool:
 
 def _after(words: str, text: str, start: int, end: int) -> bool:
     """Whether it stands beside a number, or after one of these words."""
-    beside = re.search(r"\d\.?\s*$", text[max(0, start - 8) : start]) or re.match(r",?\s*\d", text[end:])
+    beside = re.search(r"\d\.?\s*$", text[max(0, start - 8) : start]) or re.match(r",?\s*\d", text[end : end + AROUND])
     return bool(beside or ends_with(words, True).search(text[max(0, start - 40) : start]))
 
 
@@ -134,14 +140,14 @@ def _digits(text: str) -> Iterator[Edit]:
 
 def _is_quantity(found: Found) -> bool:
     """Not the number of a list's line or a footnote, nor part of a name (A4, COVID-19, 5G) or a link."""
-    before, after = found.text[: found.start], found.after
-    if max(map(len, found.parts)) > LONGEST or _PART_OF_NAME.search(before[-100:]):
+    before, after = found.before, found.after
+    if max(map(len, found.parts)) > LONGEST or _PART_OF_NAME.search(before):
         return False
     if before and in_word(before[-1]):
         return False
     if after and in_word(after[0]) and not _ORDINAL.match(after) and not _DECADE.match(after):
         return False
-    marks_line = _LINE_START.search(before) and _LINE_MARK.match(after)
+    marks_line = _LINE_START.search(found.text, max(0, found.start - AROUND), found.start) and _LINE_MARK.match(after)
     return not (marks_line and (before.strip() or after.strip(" .")))
 
 
@@ -162,7 +168,7 @@ def _changed(found: Found) -> Iterator[Edit]:
 
 def _neighbours(found: Found, place: int) -> tuple[float, float]:
     """What the number must lie between, as the end or the start of a range: 1853-1856 cannot become 1873-1856."""
-    before = _RANGE_START.search("".join([found.text[: found.start], *found.parts[:place]])[-20:])
+    before = _RANGE_START.search("".join([found.before, *found.parts[:place]])[-20:])
     after = _RANGE_END.match("".join([*found.parts[place + 1 :], found.after])[:20])
     return (int(before[1]) if before else -inf), (int(after[1]) if after else inf)
 
@@ -200,9 +206,14 @@ def _is_year(digits: str) -> bool:
 
 
 def _beside_month(found: Found) -> bool:
-    near = found.text[max(0, found.start - 16) : found.start] + " " + found.after[:16]
+    return _months().search(f"{found.before[-16:]} {found.after[:16]}") is not None
+
+
+@cache
+def _months() -> re.Pattern[str]:
+    """Finds the name of a month in any language."""
     names = (name for groups in data("numbers")["months"].values() for group in groups for name in group)
-    return any(name in near for name in names if len(name) > 2)
+    return re.compile("|".join(re.escape(name) for name in names if len(name) > 2))
 
 
 def _values(value: int, note: str) -> list[int]:

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import cache
 
 from mores import culture
-from mores.factory.errors.rules.edit import Draw, Edit, data, ends_with, folded, is_right, primary, whole
+from mores.factory.errors.rules.edit import AROUND, Draw, Edit, data, ends_with, folded, is_right, primary, whole
 from mores.factory.errors.rules.pool import UNSPACED, Group, Pool, apart, named
 from mores.factory.items import SourceItem
 
@@ -40,11 +41,12 @@ def _stems(text: str) -> frozenset[str]:
 
 
 def _countries(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
+    is_new = cache(lambda name: _is_new(name, item))
     for group in pool.groups(primary(item)):
         for start, end in _places(group, item):
             own = item.answer[start:end]
             others = (name for region, name in group.names.items() if apart(region, item.region) and name != own)
-            if new := draw.pick(name for name in others if _fits(item.answer, start, name) and _is_new(name, item)):
+            if new := draw.pick(name for name in others if _fits(item.answer, start, name) and is_new(name)):
                 yield Edit(start, end, new, "another culture")
 
 
@@ -61,7 +63,7 @@ def _fixed(text: str, start: int, end: int, language: str) -> bool:
     phrases = data("swap")["set_phrases"]
     if language not in phrases:
         return False
-    after = re.match(rf"\s+(?:{phrases[language]})(?!\w)", text[end:], re.IGNORECASE)
+    after = re.match(rf"\s+(?:{phrases[language]})(?!\w)", text[end : end + AROUND], re.IGNORECASE)
     return bool(after or ends_with(phrases[f"{language}_before"], True).search(text[max(0, start - 40) : start]))
 
 
@@ -73,13 +75,14 @@ def _fits(text: str, start: int, name: str) -> bool:
 
 def _named(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
     language = primary(item)
+    is_new = cache(lambda name: _is_new(name, item))
     for context, name, start in named(item):
         others = pool.names(language, context)
         own = others.get(name)
         if own is None:  # not known to belong to one culture
             continue
         far = (new for new, region in others.items() if apart(region, own) and apart(region, item.region))
-        fitting = (new for new in far if _is_new(new, item))
+        fitting = (new for new in far if is_new(new))
         if new := draw.pick(fitting):
             yield Edit(start, start + len(name), new, culture.region_name(others[new]))
 

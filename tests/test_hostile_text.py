@@ -1,0 +1,140 @@
+"""What reads text that others wrote takes time in proportion to its length, whatever the text."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Callable
+from heapq import nlargest
+from time import process_time
+
+import pytest
+
+from mores import culture
+from mores.bench.blend import grade_short
+from mores.bench.choice import read_letter, read_truth
+from mores.bench.culturall import Judge
+from mores.bench.msqa.judge import FIRST, JUDGE, read_verdict
+from mores.bench.normad import grade as grade_normad
+from mores.diagnose import confidence, contained, verdict
+from mores.errors import InputError
+from mores.factory.errors.model import _parse as read_modified
+from mores.factory.errors.rules import changes
+from mores.factory.errors.rules.pool import Pool
+from mores.factory.items import SourceItem, Task
+from mores.factory.subject import subject
+from mores.language.detect import detect
+from mores.longform.claims import read_claims, windows
+from mores.longform.collection import asking
+from mores.longform.relevance import read_relevance, relevance_request
+from mores.longform.tells import keyword_tells, tells
+from mores.longform.verify import read_verdict as read_support
+from mores.meta.prompted import KINDS
+from mores.metric.prompt import defuse
+from mores.metric.schema import parse_text
+from mores.models.written import without_thoughts
+from mores.search.clean import clean
+from mores.search.ground import cut
+from mores.search.words import words
+from mores.stats.explanations import match_answer
+from mores.types import Item
+
+LIMIT = 3.0
+"""Seconds for 100 kB: ten times what the slowest reader takes."""
+ITEM = Item(id="1", prompt="Which?", choices=("tea", "milk"), target=("tea", "yes"), metadata={"versions": {"": {}}})
+
+
+def _try(read: Callable[[str], object], text: str) -> object:
+    try:
+        return read(text)
+    except InputError as error:
+        return error
+
+
+def _source(text: str) -> SourceItem:
+    return SourceItem(source="x", id="1", task=Task.FREEFORM, question=text, answer=text, language="en")
+
+
+READERS: dict[str, Callable[[str], object]] = {
+    "thoughts": without_thoughts,
+    "report": parse_text,
+    "defuse": defuse,
+    "letter": lambda text: read_letter(text, 4),
+    "truth": read_truth,
+    "normad": lambda text: grade_normad(ITEM, text),
+    "blend": lambda text: grade_short(ITEM, text),
+    "msqa verdict": lambda text: read_verdict(text, FIRST),
+    "msqa question": lambda text: JUDGE.ask(ITEM, text),
+    "culturall": lambda text: Judge().read(ITEM, "", text, False),
+    "confidence": lambda text: confidence.read_reply(text, confidence.form_of("fa")),
+    "confidence number": lambda text: confidence.read_reply(f"Confidence: {text}", confidence.form_of("en")),
+    "diagnose lines": lambda text: verdict.read_lines(text, {"TYPE": ("1", "2")}),
+    "diagnose value": lambda text: verdict.read_lines(f"TYPE: {text}", {"TYPE": ("1", "2")}),
+    "diagnose question": lambda text: verdict.ask_judge("{a}", ("TYPE",), {}, {"a": text}),
+    "has answer": lambda text: contained.has_answer(text, ("12,000 cups of tea",)),
+    "answer": lambda text: contained.has_answer("12,000 cups of tea", (text,)),
+    "is taken": lambda text: contained.is_taken(text, "Which tea?", ("A green tea.",)),
+    "explanation": lambda text: match_answer(text, "the tea"),
+    "claims": read_claims,
+    "sentences": windows,
+    "support": read_support,
+    "support value": lambda text: read_support(f"Verdict: {text}"),
+    "relevance": read_relevance,
+    "relevance question": lambda text: relevance_request(text, text, "en"),
+    "filter": lambda text: asking.read_verdict(text),
+    "filter rest": lambda text: asking.read_verdict(f"<explanation>a</explanation>{text}"),
+    "topic": asking.read_topic,
+    "translation": lambda text: asking.read_translation(text, "Which?"),
+    "tells": lambda text: tells(text, "fa", False),
+    "keywords": lambda text: keyword_tells(text, "fa"),
+    "language": lambda text: detect([text]),
+    "prompted": lambda text: [list(kind.line.finditer(text)) for kind in KINDS.values()],
+    "modified": read_modified,
+    "subject": lambda text: subject(f"What is {text}?"),
+    "question": subject,
+    "clean": lambda text: clean(text, 100_000),
+    "cut": lambda text: cut(text, len(text) - 1),
+    "words": words,
+    "language name": lambda text: _try(culture.language, text),
+    "region name": lambda text: _try(culture.region, text),
+    "rules": lambda text: list(changes(_source(text[:10_000]), Pool(()), 0)),
+}
+
+UNITS = (
+    *"\n \t.,-*_`\"'()[]{}<>#|/:：;?!…%@\0a0A。中กéا\u0301\u200d",
+    "\r\n", "**", "```", "```\n", "<think>", "</think>", "<judgment>", "<explanation>", "<category>", "<result>",
+    "verdict", "Verdict:", "Confidence:", "TYPE:", "COUNT:", "OUTPUT:", "NONE", "option ", "option is ", "answer is ",
+    "not ", "A. ", "A, ", "A and ", "- ", "\n>", "12 ", "1990\n", "1,000 ", "0 ", "1-2-", "J. ", "Mr. ", "https://",
+    "&amp", "what ", "In ", "Monday ", "January 1 ", "Germany ", "should ", "some ", "King Otto ",
+)  # fmt: skip
+LEADS = ("```json", "<", "</", "not", "Verdict", "COUNT:", "COUNT:\n", "Confidence: 5", "TYPE: 1", "A", "option", "a(")
+TEXTS = [("", unit, "") for unit in UNITS] + [(lead, unit, "x") for lead in LEADS for unit in " \n.:`*"]
+"""What a text begins with, what it repeats, and what it ends with."""
+
+
+@pytest.mark.parametrize("name", READERS)
+def test_time_is_linear(name: str) -> None:
+    """All texts are read at 2 kB, and the three that took longest at 100 kB: what is quadratic takes minutes then."""
+    read = READERS[name]
+    read("Once, to load what is kept.")
+    slowest = nlargest(3, TEXTS, key=lambda text: _seconds(read, *text, size=2_000))
+    seconds = {text: _seconds(read, *text, size=100_000) for text in slowest}
+    assert max(seconds.values()) < LIMIT, seconds
+
+
+def _seconds(read: Callable[[str], object], lead: str, unit: str, end: str, size: int) -> float:
+    """Processor time that a reader takes, at most the limit."""
+    before = signal.signal(signal.SIGVTALRM, _stop)
+    signal.setitimer(signal.ITIMER_VIRTUAL, LIMIT)
+    started = process_time()
+    try:
+        read(lead + unit * (size // len(unit)) + end)
+    except TimeoutError:
+        return LIMIT
+    finally:
+        signal.setitimer(signal.ITIMER_VIRTUAL, 0)
+        signal.signal(signal.SIGVTALRM, before)
+    return process_time() - started
+
+
+def _stop(*_: object) -> None:
+    raise TimeoutError
