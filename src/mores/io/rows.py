@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
 from itertools import chain
-from typing import Any
 
 import orjson
 
-from mores.errors import ConfigError, InputError
+from mores.errors import InputError
 from mores.io.fields import KNOWN, Row, complain
+from mores.io.parquet import column_names, import_parquet, parquet_values
 from mores.io.source import Source, not_utf8, numbered_lines, why_unreadable
 
 Rows = Iterator[Row | InputError]
@@ -23,7 +23,6 @@ Lines = Iterator[tuple[int, bytes]]
 
 LONGEST_CELL = 2**26
 """A longer CSV cell is surely a quote that was never closed, and would take the rest of the file into memory."""
-PARQUET_BATCH = 1024
 
 
 def read_rows(source: Source) -> Rows:
@@ -155,23 +154,13 @@ def _check_columns(source: Source, names: list[str], line: int | None) -> None:
 
 
 def _parquet(source: Source) -> Rows:
-    parquet = import_parquet()
-    with _parquet_errors(source), parquet.ParquetFile(source.path) as file:
-        names = list(file.schema_arrow.names)
+    import_parquet()
+    with _parquet_errors(source):
+        names = column_names(source.path)
         _check_columns(source, names, None)
-        batches = file.iter_batches(PARQUET_BATCH, columns=[name for name in names if name in KNOWN])
-        values = chain.from_iterable(map(_batch_values, batches))
+        values = parquet_values(source.path, [name for name in names if name in KNOWN])
         for number, row in enumerate(values, 1):
             yield Row(number, row) if row is not None else _undecodable(source, number)
-
-
-def import_parquet() -> Any:
-    """pyarrow.parquet, which comes with an extra."""
-    try:
-        from pyarrow import parquet
-    except ImportError as error:
-        raise ConfigError("Parquet needs pyarrow; pip install 'mores[parquet]'") from error
-    return parquet
 
 
 @contextmanager
@@ -185,18 +174,6 @@ def _parquet_errors(source: Source) -> Iterator[None]:
             raise source.error(why_unreadable(error)) from error
         what = " ".join(str(error).split())[:200]
         raise source.error(f"not a Parquet file, or a damaged one ({what}); write it again") from error
-
-
-def _batch_values(batch: Any) -> Iterator[dict[str, object] | None]:
-    """The rows of a batch; None for one whose strings are not UTF-8."""
-    try:
-        yield from batch.to_pylist()
-    except UnicodeDecodeError:
-        for index in range(batch.num_rows):
-            try:
-                yield batch.slice(index, 1).to_pylist()[0]
-            except UnicodeDecodeError:
-                yield None
 
 
 def _undecodable(source: Source, number: int) -> InputError:

@@ -9,7 +9,8 @@ from pathlib import Path
 
 from mores.errors import InputError
 from mores.io.fields import to_sample
-from mores.io.rows import import_parquet, read_rows
+from mores.io.parquet import import_parquet
+from mores.io.rows import read_rows
 from mores.io.source import STDIN, Source, find_source, spool
 from mores.types import Record, Sample
 

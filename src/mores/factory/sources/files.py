@@ -21,7 +21,9 @@ from typing import Any
 
 from mores.errors import InputError
 from mores.factory.sources.rows import Row
-from mores.io.rows import LONGEST_CELL, import_parquet
+from mores.io.packed import Room
+from mores.io.parquet import import_parquet, parquet_values
+from mores.io.rows import LONGEST_CELL
 from mores.io.source import why_unreadable
 
 Rows = Iterator[Row | InputError]
@@ -75,20 +77,24 @@ def _contents(path: Path) -> Iterator[tuple[str, bytes]]:
     """The files in a file, each with the name that errors call it."""
     name = path.name.lower()
     with _explained(path):
+        room = Room(path)
         if name.endswith((".tar.gz", ".tgz", ".tar")):
             with tarfile.open(path) as tar:
                 for member in tar:
                     file = tar.extractfile(member)
                     if file is not None:
-                        yield f"{path}/{member.name}", file.read()
+                        yield f"{path}/{member.name}", room.read(file)
         elif name.endswith(".zip"):
             with zipfile.ZipFile(path) as archive:
                 for entry in archive.infolist():
                     if not entry.is_dir():
-                        yield f"{path}/{entry.filename}", archive.read(entry)
+                        with archive.open(entry) as packed:
+                            yield f"{path}/{entry.filename}", room.read(packed)
+        elif name.endswith(".gz"):
+            with gzip.open(path) as unpacked:
+                yield str(path), room.read(unpacked)
         else:
-            data = path.read_bytes()
-            yield str(path), gzip.decompress(data) if name.endswith(".gz") else data
+            yield str(path), path.read_bytes()
 
 
 @contextmanager
@@ -203,16 +209,15 @@ def _csv(label: str, text: str, delimiter: str) -> Rows:
 
 
 def _parquet(path: Path) -> Rows:
-    parquet = import_parquet()
+    import_parquet()
     from pyarrow import ArrowException
 
     try:
-        with parquet.ParquetFile(path) as file:
-            number = 0
-            for batch in file.iter_batches():
-                for values in batch.to_pylist():
-                    number += 1
-                    yield _row(str(path), number, (), values)
+        for number, values in enumerate(parquet_values(path), 1):
+            if values is None:
+                yield InputError(f"{path}:{number}: a string is not valid UTF-8; get the file again")
+            else:
+                yield _row(str(path), number, (), values)
     except (ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path}: not a Parquet file, or a damaged one; get it again") from error
 
