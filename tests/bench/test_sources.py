@@ -62,7 +62,8 @@ def test_blend_as_a_choice(tmp_path: Path) -> None:
 
 def test_blend_as_a_short_answer(tmp_path: Path) -> None:
     blend(tmp_path)
-    greek, _ = load("blend-short", tmp_path)[0]
+    greek, *others = load("blend-short", tmp_path)[0]
+    assert len(others) == 2
     assert greek.target == ("coffee", "a coffee", "milk")
     assert greek.prompt.endswith("\nQuestion: What is drunk?")
     assert not greek.choices
@@ -74,11 +75,16 @@ def test_blend_as_a_short_answer(tmp_path: Path) -> None:
         ("Coffee", Label.CORRECT),
         ("the COFFEES.", Label.CORRECT),
         ("Black coffee", Label.CORRECT),
-        ("**milk**", Label.CORRECT),
+        ("**the milk**", Label.CORRECT),
+        ("Answer: Milk, the best", Label.CORRECT),
+        ("milk", Label.INCORRECT),
+        ("eating breads that are sweet", Label.CORRECT),
         ("a café au lait", Label.CORRECT),
         ("sweet bread rolls", Label.CORRECT),
-        ("bread, sweet", Label.INCORRECT),
-        ("coffeehouse", Label.INCORRECT),
+        ("bread, sweet", Label.CORRECT),
+        ("coffeehouse", Label.CORRECT),
+        ("self-service", Label.CORRECT),
+        ("sweet", Label.INCORRECT),
         ("tea", Label.INCORRECT),
         ("<think>milk</think>tea", Label.INCORRECT),
         ("", Label.NOT_ATTEMPTED),
@@ -86,9 +92,33 @@ def test_blend_as_a_short_answer(tmp_path: Path) -> None:
         ("…", Label.NOT_ATTEMPTED),
     ],
 )
-def test_a_short_answer_is_compared_by_words(said: str, label: Label) -> None:
-    item = Item(id="1", prompt="?", target=("coffee", "the milk", "cafe au lait", "sweet bread", "…"))
+def test_a_short_answer_is_matched_as_by_the_authors(said: str, label: Label) -> None:
+    item = Item(id="1", prompt="?", target=("coffee", "the milk", "cafe au lait", "sweet bread", "self service", "…"))
     assert grade_short(item, said).label is label
+
+
+def test_blend_asks_what_the_authors_count(tmp_path: Path) -> None:
+    def asked(**idks: int) -> dict[str, object]:
+        votes = [{"answers": ["…"], "en_answers": ["tea"], "count": 1}]
+        return {
+            "question": "?",
+            "en_question": "What?",
+            "annotations": votes,
+            "idks": {"idk": 0, "no-answer": 0} | idks,
+        }
+
+    rows = {
+        "few": asked(idk=4) | {"annotations": []},
+        "kept": asked(idk=4, **{"no-answer": 1, "not-applicable": 1, "varies": 9}),
+        "unknown": asked(idk=5),
+        "none": asked(**{"no-answer": 1, "not-applicable": 2}),
+    }
+    (tmp_path / "Greece_data.json").write_text(json.dumps(rows))
+    items, bad = load("blend-short", tmp_path)
+    assert not bad
+    assert [item.id for item in items] == ["kept:Greece"], (
+        "one person's answer is enough, and no wrong option is needed"
+    )
 
 
 def test_a_letter_can_be_an_answer() -> None:
@@ -246,7 +276,7 @@ def test_what_a_perfect_model_reaches_from_as_many_answers_stands_beside(options
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not here")
 @pytest.mark.parametrize(
     ("name", "count", "random"),
-    [("blend", 6407, 0.278), ("blend-short", 6407, None), ("normad", 2633, 1 / 3), ("globalopinionqa", 3806, 0.381)],
+    [("blend", 6272, 0.281), ("blend-short", 7422, None), ("normad", 2633, 1 / 3), ("globalopinionqa", 3806, 0.381)],
 )
 def test_real_data(name: str, count: int, random: float | None) -> None:
     one = benchmark(name)

@@ -59,7 +59,10 @@ def blend(folder: Path) -> None:
     dump(folder / "Greece_data.json", {"Q-1": asked("Greece", vote(1, "milk"), vote(3, "coffee", "a coffee"))})
     dump(folder / "China_data.json", {"Q-1": asked("China", vote(4, "tea"))})
     dump(folder / "Iran_data.json", {"Q-1": asked("Iran", vote(5, "black teas"), vote(1, "milk"))})
-    dump(folder / "Mexico_data.json", {"Q-1": asked("Mexico", vote(1, "horchata")), "Q-2": {"question": "?"}})
+    dump(
+        folder / "Mexico_data.json",
+        {"Q-1": asked("Mexico", vote(1, "atole"), vote(1, "horchata")), "Q-2": {"question": "?"}},
+    )
     dump(folder / "Indonesia_data.json", {"Q-1": asked("Indonesia", vote(2, "kopi"))})
     dump(folder / "West_Java_data.json", {"Q-1": asked("West Java", vote(2, "bandrek"))})
     prompt = "What do people drink in Mexico? Without any explanation, choose only one. A. atole\nB. tea\n\nAnswer:"
@@ -299,11 +302,33 @@ def test_blend(data: Path) -> None:
     assert mexico.question == "What do people drink in Mexico?"
     assert (mexico.region, by_id["Q-1:West Java"].region) == ("MX", "ID-JB")
     assert sorted(bad) == [
-        "Mexico_data.json:20: no 'en_question'; expected the published columns",
+        "Mexico_data.json:29: no 'en_question'; expected the published columns",
         "mcq_few.json:14: answer 'D' names none of 3 options; correct or remove the row",
         "mcq_few.json:26: the question is about no region of BLEnD ('What do people drink in Atlantis?'); "
         "correct or remove the row",
     ]
+
+
+def test_blend_gives_the_top_answer_and_no_option_that_people_gave(tmp_path: Path) -> None:
+    def choice(answer: str, *options: str) -> dict[str, Any]:
+        texts = dict(zip("ABCD", options, strict=False))
+        letter = next(letter for letter, text in texts.items() if text == answer)
+        return {"id": "Q-1", "question": "What is seen in Mexico?", "choices": texts, "answer": letter}
+
+    votes = [vote(3, "masterchef"), vote(1, "taekwondo"), vote(1, "soaps")]
+    asked = {"question": "?", "en_question": "What is seen in Mexico?", "annotations": votes, "idks": {"idk": 4}}
+    dump(tmp_path / "Mexico_data.json", {"Q-1": asked, "Q-2": asked | {"idks": {"no-answer": 2, "not-applicable": 1}}})
+    rows = [
+        choice("not-applicable", "not-applicable", "opera", "sumo", "polo"),
+        choice("soaps", "soaps", "opera", "sumo", "polo"),
+        choice("masterchef", "masterchef", "tae kwon do", "master chef", "opera"),
+        choice("masterchef", "masterchef", "soap", "sumo", "polo"),
+    ]
+    dump(tmp_path / "mcq_few.json", {"name": "blend", "dev": [*rows, rows[2] | {"id": "Q-2"}]})
+    [item], bad = load("blend", tmp_path)
+    assert not bad
+    assert (item.id, item.answer, item.wrong) == ("Q-1:Mexico", "masterchef", ("sumo", "polo"))
+    assert item.also_right == ("taekwondo", "soaps")
 
 
 def test_blend_as_on_the_hub(tmp_path: Path) -> None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,59 +11,60 @@ from mores.bench.benchmark import Benchmark, Graded, Label, OnBad
 from mores.bench.choice import grade_letter, guess_letter, lettered, letters
 from mores.bench.prompts import fill, prompt
 from mores.factory.items import SourceItem
-from mores.factory.sources.blend import SOURCE
+from mores.factory.sources.blend import REGIONS, SOURCE, Answers, read_answers
+from mores.factory.sources.matching import says
+from mores.factory.sources.rows import unique
 from mores.models.written import without_thoughts
 from mores.types import Item
 
-ARTICLES = {"a", "an", "the"}
-_PLURAL = re.compile(r"(?<=[^\W\d_]{2})(es|e|s)$")
+_ANSWER = re.compile(r"\A\s*answer:\s*", re.IGNORECASE)  # repeated from the prompt
 
 
-def _reader(make: Callable[[SourceItem], Item]) -> Callable[[Path, OnBad], Iterator[Item]]:
-    return lambda folder, on_bad: map(make, SOURCE.read(folder, on_bad))
+def _read_choices(folder: Path, on_bad: OnBad) -> Iterator[Item]:
+    return map(_choice, SOURCE.read(folder, on_bad))
 
 
 def _choice(item: SourceItem) -> Item:
     text = fill(prompt("blend", "choice"), question=item.question, options=lettered(item.options))
-    return Item(id=item.id, prompt=text, choices=item.options, target=(item.answer,), **_place(item))
-
-
-def _short(item: SourceItem) -> Item:
-    text = fill(prompt("blend", "short"), question=item.question)
-    return Item(id=item.id, prompt=text, target=(item.answer, *item.also_right), **_place(item))
-
-
-def _place(item: SourceItem) -> dict[str, object]:
-    """BLEnD's own names too, for three of its regions are parts of a country."""
     place = item.id.rpartition(":")[2]
-    return {"language": item.language, "region": item.region, "metadata": {"place": place}}
+    return Item(
+        id=item.id, prompt=text, choices=item.options, target=(item.answer,), language=item.language,
+        region=item.region, metadata={"place": place},
+    )  # fmt: skip
+
+
+def _read_short(folder: Path, on_bad: OnBad) -> Iterator[Item]:
+    return map(_short, read_answers(folder, on_bad))
+
+
+def _short(answers: Answers) -> Item:
+    return Item(
+        id=":".join(answers.unit),
+        prompt=fill(prompt("blend", "short"), question=answers.question),
+        target=unique(answers.wordings),
+        language="en",
+        region=REGIONS[answers.unit[1]],
+        metadata={"place": answers.unit[1]},
+    )
 
 
 def grade_short(item: Item, text: str) -> Graded:
-    """Right when the words of an accepted answer stand in it, one after the other."""
-    said = _words(without_thoughts(text))
-    if not said.strip():
+    """Correct when it gives an answer that someone gave, as the authors match it; the first of those is shown."""
+    said = _ANSWER.sub("", without_thoughts(text))
+    if not any(map(str.isalnum, said)):
         return Graded(label=Label.NOT_ATTEMPTED)
-    found = next((target for target in item.target if (words := _words(target)).strip() and words in said), None)
+    found = next((target for target in item.target if says(said, target)), None)
     return Graded(label=Label.INCORRECT if found is None else Label.CORRECT, read=found)
-
-
-def _words(text: str) -> str:
-    """Words with a blank around each: without case, accents, articles, marks and plurals."""
-    bare = "".join(char for char in unicodedata.normalize("NFKD", text) if not unicodedata.combining(char))
-    words = re.findall(r"\w+", bare.casefold())
-    telling = [word for word in words if word not in ARTICLES] or words  # the grade "A*" is no article
-    return f" {' '.join(_PLURAL.sub('', word) for word in telling)} "
 
 
 CHOICE = Benchmark(
     name="blend",
     title="BLEnD: everyday knowledge, one option of up to four",
-    version="1",
+    version="2",
     licence=SOURCE.licence,
     homepage=SOURCE.homepage,
     files=SOURCE.files,
-    read=_reader(_choice),
+    read=_read_choices,
     source="blend",
     grade=grade_letter,
     groupings=("place", "region"),
@@ -77,7 +77,7 @@ SHORT = replace(
     CHOICE,
     name="blend-short",
     title="BLEnD: everyday knowledge, short answers",
-    read=_reader(_short),
+    read=_read_short,
     grade=grade_short,
     candidates=None,
     references=lambda _: {},

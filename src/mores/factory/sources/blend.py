@@ -1,9 +1,11 @@
 """BLEnD (Myung et al. 2024): everyday knowledge, 500 questions asked in 16 regions, with the votes of annotators.
 
-One item per question and region, which is the unit of leakage. Where there are labelled multiple-choice items the
-first one of a question and region gives the options. Elsewhere the answer with most votes is right if two people gave
-it, and wrong options are what other regions answer to the same question and nobody in this region does, in other
-words or in part: "a flower wreath" is not offered as wrong where people give "a garland of flowers".
+One item per question and region, which is the unit of leakage. As the authors do, a question is left out of a region
+where three people had no answer or found it not applicable, or five did not know. Where there are labelled
+multiple-choice items one of them gives the options: of those whose answer has most votes, the one with most wrong
+options. Elsewhere the answer with most votes is right if two people gave it, and wrong options are what other regions
+answer to the same question and nobody in this region does, in other words or in part: "a flower wreath" is not offered
+as wrong where people give "a garland of flowers".
 
 The Hub has `data/annotations/<Country>_data.json` (an object by question id; in `data/annotations_hf` it is a list)
 and `data/mc_questions_hf/mc_questions_file.json`, of which `mc_questions_file_v1.1.json` is a later version.
@@ -14,7 +16,7 @@ from __future__ import annotations
 import json
 import re
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -22,6 +24,7 @@ from mores.culture import country
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read, read_all
+from mores.factory.sources.matching import alike
 from mores.factory.sources.rows import OnBad, Row, check, collect, digest, fold, letter, unique
 
 REGIONS = {
@@ -31,6 +34,8 @@ REGIONS = {
 }  # fmt: skip
 """The 16 regions as BLEnD names them; three are parts of a country."""
 MOST_WRONG = 3
+MOST_WITHOUT, MOST_UNKNOWING = 3, 5
+"""So many people without an answer, or who do not know one, leave a question out."""
 FEWEST_VOTES = 2
 """So many annotators must agree on an answer for it to be right here, or to be used as wrong elsewhere."""
 
@@ -56,6 +61,13 @@ class Answers:
     question: str
     votes: tuple[tuple[int, tuple[str, ...]], ...]
     """Count and wordings of each answer, most votes first."""
+    unanswered: bool = False
+    """Whether so many people had no answer that the authors leave the question out here (`exact_match.py`)."""
+
+    @property
+    def top(self) -> frozenset[str]:
+        """The wordings of the answers with most votes, folded."""
+        return frozenset(fold(text) for count, texts in self.votes if count == self.votes[0][0] for text in texts)
 
     @property
     def best(self) -> str | None:
@@ -95,12 +107,20 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
         find(folder, "*_data.json", *CHOICES)  # says what is missing
     best: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for (question, place), entry in sorted(entries.items(), key=lambda pair: pair[0]):
-        if entry.answers and entry.answers.best:
+        if entry.answers and entry.answers.best and not entry.answers.unanswered:
             best[question].append((place, entry.answers.best))
     for unit, entry in entries.items():
+        if entry.answers and entry.answers.unanswered:
+            continue
         made = _labelled(unit, entry, on_bad) or _derived(unit, entry, best[unit[0]])
         if made:
             yield made
+
+
+def read_answers(folder: Path, on_bad: OnBad) -> Iterator[Answers]:
+    """What people answered, question by question and region by region, where the authors count it."""
+    find(folder, "*_data.json")
+    return (answers for answers in _annotations(folder, on_bad) if answers.votes and not answers.unanswered)
 
 
 def _annotations(folder: Path, on_bad: OnBad) -> Iterator[Answers]:
@@ -117,7 +137,13 @@ def _answers(row: Row) -> Answers:
     question = row.text("question") if place in {"UK", "US"} else row.text("en_question")
     votes = [_vote(vote) for vote in row.list("annotations")]
     ranked = sorted((vote for vote in votes if vote[1]), key=lambda vote: -vote[0])
-    return Answers(row, (row.maybe("ID") or row.path[-1], place), question, tuple(ranked))
+    return Answers(row, (row.maybe("ID") or row.path[-1], place), question, tuple(ranked), _is_unanswered(row))
+
+
+def _is_unanswered(row: Row) -> bool:
+    counts = row.values.get("idks") or {}
+    none, unknown = counts.get("no-answer", 0) + counts.get("not-applicable", 0), counts.get("idk", 0)
+    return bool(none >= MOST_WITHOUT or unknown >= MOST_UNKNOWING)
 
 
 def _vote(vote: object) -> tuple[int, tuple[str, ...]]:
@@ -167,15 +193,16 @@ def _options(given: object) -> list[str]:
 
 
 def _labelled(unit: Unit, entry: Entry, on_bad: OnBad) -> SourceItem | None:
-    """The item of the first multiple-choice item whose wrong options nobody of the region has given as an answer."""
-    if not entry.choices:
-        return None
-    answers = unique([choice.answer for choice in entry.choices])
-    known = [*answers, *(entry.answers.wordings if entry.answers else ())]
-    for choice in entry.choices:
-        wrong = [option for option in choice.options if fold(option) not in map(fold, known)]
+    """Of the multiple-choice items with a top answer, the one with most options that nobody of the region has given."""
+    top = entry.answers.top if entry.answers else None
+    choices = [choice for choice in entry.choices if top is None or fold(choice.answer) in top]
+    known = unique([*(choice.answer for choice in choices), *(entry.answers.wordings if entry.answers else ())])
+    fair = {option for choice in choices for option in choice.options}
+    fair = {option for option in fair if _is_wrong(option, known)}
+    offers = [(choice, [option for option in choice.options if option in fair]) for choice in choices]
+    for choice, wrong in sorted(offers, key=lambda offer: -len(offer[1])):
         if wrong:
-            item = _item(unit, choice.question, choice.answer, wrong, known)
+            item = _item(unit, choice.question, choice.answer, wrong, list(known))
             try:
                 check(item)
             except InputError as error:
@@ -183,6 +210,10 @@ def _labelled(unit: Unit, entry: Entry, on_bad: OnBad) -> SourceItem | None:
                 continue
             return item
     return None
+
+
+def _is_wrong(option: str, known: Iterable[str]) -> bool:
+    return not any(alike(option, answer) for answer in known)
 
 
 def _derived(unit: Unit, entry: Entry, best: list[tuple[str, str]]) -> SourceItem | None:
@@ -193,7 +224,7 @@ def _derived(unit: Unit, entry: Entry, best: list[tuple[str, str]]) -> SourceIte
     others = unique(answer for place, answer in best if country(REGIONS[place]) != here)
     wrong: list[str] = []
     for answer in sorted(others, key=lambda answer: digest(*unit, answer)):
-        if not _related(answer, [*answers.wordings, *wrong]):
+        if not _related(answer, [*answers.wordings, *wrong]) and _is_wrong(answer, answers.wordings):
             wrong.append(answer)
     if not wrong:
         return None

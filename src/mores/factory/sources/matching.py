@@ -1,0 +1,53 @@
+"""Whether an English text gives an answer, as BLEnD's authors decide it (their `evaluation/exact_match.py`).
+
+It does when it holds the answer letter by letter, or all of the answer's words by their lemmas, in any order. The
+authors lemmatise with spaCy; here endings are cut off, so that nothing has to be installed and every machine gives the
+same: "mice" is not "mouse", nor "went" "go".
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from functools import lru_cache
+
+_ENDS = (
+    ("sses", "ss"), ("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("zes", "z"), ("oes", "o"),
+    ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""),
+)  # fmt: skip
+_TWICE = re.compile(r"([bdgmnprt])\1\Z")
+
+
+def says(text: str, answer: str) -> bool:
+    """Whether a text gives an answer."""
+    said, wanted = text.lower(), answer.lower().strip(" .")
+    if not any(map(str.isalnum, wanted)):
+        return False
+    if any(form in said for form in (wanted, wanted.replace("-", " "), wanted.replace(" ", "-"))):
+        return True
+    return _lemmas(wanted) <= _lemmas(said)
+
+
+def alike(first: str, second: str) -> bool:
+    """Whether one of two answers gives the other, also where they differ only in blanks, as "master chef" may."""
+    return says(first, second) or says(second, first) or _joined(first) == _joined(second)
+
+
+def _joined(text: str) -> str:
+    return re.sub(r"[\W_]", "", text.lower())
+
+
+@lru_cache(maxsize=8192)
+def _lemmas(text: str) -> frozenset[str]:
+    plain = unicodedata.normalize("NFD", text).replace("\N{COMBINING ACUTE ACCENT}", "")
+    return frozenset(_lemma(word) for word in re.findall(r"[^\W_]+", unicodedata.normalize("NFC", plain)))
+
+
+def _lemma(word: str) -> str:
+    """A word without the ending of a plural or a verb."""
+    if len(word) > 3:
+        word = next((word.removesuffix(end) + kept for end, kept in _ENDS if word.endswith(end)), word)
+    stem = word.removesuffix("ing").removesuffix("ed")
+    if len(stem) > 1 and not set("aeiouy").isdisjoint(stem):
+        word = _TWICE.sub(r"\1", stem) if stem != word else word
+    return word.removesuffix("e") if len(word) > 3 else word
