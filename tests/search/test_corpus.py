@@ -9,12 +9,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from benchmarks.recall import CASES, measure
 
 from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, StoreError
 from mores.search.base import Evidence, Query
 from mores.search.corpus import Corpus
 
+REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
 TEXTS = {
     "en": "In Fiji guests are welcomed with kava, a drink made from a root.",
     "de": "Beim Richtfest dankt der Bauherr den Zimmerleuten mit einem Festmahl.",
@@ -183,3 +185,53 @@ def test_what_is_said_of_the_asked_region_comes_first(tmp_path: Path) -> None:
     assert [one.text for one in in_kenya.evidence] == [texts["Kenya"]]
     [nothing] = run(corpus.find([Query("", region="KE")], 1))
     assert nothing.evidence == ()
+
+
+@pytest.mark.usefixtures("cache")
+def test_the_region_does_not_drown_what_is_asked(tmp_path: Path) -> None:
+    """A claim about a person, beside many passages that are full of the country's name."""
+    born = "Ada Brown was born in Toledo and became a singer."
+    rows = {
+        "a": born,
+        **{str(n): f"United States of America: the United States, part {n}, was founded." for n in range(30)},
+    }
+    corpus = Corpus(write(tmp_path / "c.jsonl", rows))
+    [found] = run(corpus.find([Query("Ada Brown was born in Ohio.", region="US")], 1))
+    assert [one.text for one in found.evidence] == [born]
+    [nothing] = run(corpus.find([Query("Xylophone", region="US")], 5))
+    assert nothing.evidence == ()  # the region alone is no answer
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_question_without_a_country_finds_what_is_said_of_the_asked_one(tmp_path: Path) -> None:
+    lands = {"KE": "Kenya", "PE": "Peru", "DE": "Germany", "KR": "South Korea", "GB": "United Kingdom"}
+    corpus = Corpus(
+        write(tmp_path / "c.jsonl", {land: f"A common snack in {land} is {land[::-1]}." for land in lands.values()})
+    )
+    found = run(corpus.find([Query("What is a common snack?", region=code) for code in lands], 1))
+    assert [land in one.evidence[0].text for one, land in zip(found, lands.values(), strict=True)] == [True] * 5
+
+
+@pytest.mark.usefixtures("cache")
+def test_a_part_of_a_country_falls_back_to_the_country(tmp_path: Path) -> None:
+    rows = {"p": "A common snack in Peru: corn.", "i": "A common snack in India: samosa."}
+    [found] = run(Corpus(write(tmp_path / "c.jsonl", rows)).find([Query("a common snack", region="IN-AS")], 1))
+    assert found.evidence[0].text == rows["i"]
+    rows["a"] = "A common snack in Assam: pitha."
+    [found] = run(Corpus(write(tmp_path / "d.jsonl", rows)).find([Query("a common snack", region="IN-AS")], 1))
+    assert found.evidence[0].text == rows["a"]
+
+
+@pytest.mark.parametrize(
+    ("name", "without", "with_region"),
+    [("biographies", (0.93, 0.97), (0.92, 0.97)), ("blend", (0, 0), (0.99, 1)), ("wrong", (0, 0), (0.9, 0.99))],
+)
+def test_recall_with_a_region_on_published_data(
+    tmp_path: Path, name: str, without: tuple[float, float], with_region: tuple[float, float]
+) -> None:
+    """At 1 and at 5: the region finds what is said of a country, and hides nothing else."""
+    if not (REAL / "blend").is_dir() or not (REAL / "factscore").is_dir():
+        pytest.skip("no blend or factscore in the shared data; set MORES_SHARED_DATA to a folder that has them")
+    found = measure(CASES[name](REAL), tmp_path, limit=300)
+    assert all(share >= least for share, least in zip(found.without, without, strict=True)), found
+    assert all(share >= least for share, least in zip(found.with_region, with_region, strict=True)), found

@@ -16,7 +16,7 @@ from tempfile import mkdtemp
 from typing import Any
 
 from mores.cache import cache_folder
-from mores.culture import region_name
+from mores.culture import country, region_name
 from mores.errors import ConfigError, InputError, StoreError
 from mores.io.source import why_unreadable
 from mores.search import index, passages, words
@@ -24,9 +24,7 @@ from mores.search.base import Evidence, Found, Query
 from mores.search.clean import evidence
 from mores.search.passages import Document, find_documents, read_passages
 
-VERSION = 2
-_REGION = 3
-"""How often the name of a query's region counts: who asks of a country wants what is said of it, not of others."""
+VERSION = 3
 _SETTINGS = (
     VERSION, index.VERSION, words.VERSION, index.K1, index.B, passages.LONGEST, passages.OVERLAP, passages.SHORTEST,
 )  # fmt: skip
@@ -49,14 +47,18 @@ class Corpus:
         return len(self._index)
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """The best k passages for each query and the English name of its region; the language makes no difference."""
-        return await asyncio.to_thread(lambda: [Found(evidence=tuple(self._best(_asked(q), k))) for q in queries])
+        """The best k passages for each query; what names its region in English counts up to twice.
+
+        Who asks about a country wants what is said of it and not of others, but first of all an answer: a passage that
+        shares nothing with the query but the region is not found. The language makes no difference.
+        """
+        return await asyncio.to_thread(lambda: [Found(evidence=tuple(self._best(query, k))) for query in queries])
 
     async def close(self) -> None:
         """Nothing to let go of."""
 
-    def _best(self, text: str, k: int) -> Iterator[Evidence]:
-        for hit in self._index.search(text, k) if k > 0 else ():
+    def _best(self, query: Query, k: int) -> Iterator[Evidence]:
+        for hit in self._index.search(query.text, k, _names(query.region)) if k > 0 else ():
             about, file, line = hit.passage["evidence"], hit.passage["file"], hit.passage["line"]
             if not about["source"]:
                 about["source"] = f"{self._documents[file].path}:{line}"
@@ -98,10 +100,9 @@ class Corpus:
                     yield {"evidence": piece.model_dump(), "file": number, "line": row.line}
 
 
-def _asked(query: Query) -> str:
-    if not query.text or query.region is None:
-        return query.text
-    return " ".join([query.text, *[region_name(query.region)] * _REGION])
+def _names(region: str | None) -> tuple[str, ...]:
+    """The name of a region, then that of its country, for a corpus that does not name the region."""
+    return () if region is None else tuple(region_name(code) for code in dict.fromkeys((region, country(region))))
 
 
 def _searched(passage: dict[str, Any]) -> str:
