@@ -183,7 +183,7 @@ def test_a_column_of_that_name_is_another_matter() -> None:
 @pytest.mark.parametrize(
     ("row", "what"),
     [
-        ('{"instruction": "i"}', "no field 'text'; expected 'instruction' and 'text'"),
+        ('{"instruction": "i"}', "no field 'text'; expected 'instruction' and 'text'; found 'instruction'"),
         ('{"txt": "x"}', "no field 'text'; expected 'instruction' and 'text' (did you mean 'txt'?)"),
         ('{"Text": "x"}', "no field 'text'; expected 'instruction' and 'text' (did you mean 'Text'?)"),
         ('{"Output": "x"}', "no field 'text'; expected 'instruction' and 'text' (did you mean 'Output'?)"),
@@ -421,7 +421,7 @@ def test_check_names_repeated_ids_and_bad_rows() -> None:
     checked = check_samples("a.jsonl")
     assert (checked.count, checked.bad + checked.repeated) == (4, 3)
     assert checked.problems == (
-        "a.jsonl:2: no field 'text'; expected 'instruction' and 'text'",
+        "a.jsonl:2: no field 'text'; expected 'instruction' and 'text'; found none",
         "a.jsonl:3: id '1' is already that of line 1; give every row its own id",
         "a.jsonl:5: id '1' is already that of line 1; give every row its own id",
     )
@@ -463,7 +463,7 @@ def test_check_of_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_spooled_stdin_can_be_read_twice_and_is_called_stdin(monkeypatch: pytest.MonkeyPatch) -> None:
     give_stdin(monkeypatch, b'{"text": "x"}\n{}\n')
     with spool("-") as path:
-        assert check_samples(path).problems == ("-:2: no field 'text'; expected 'instruction' and 'text'",)
+        assert check_samples(path).problems == ("-:2: no field 'text'; expected 'instruction' and 'text'; found none",)
         assert [sample.id for sample in read_samples(path, on_bad=lambda _: None)] == ["-:1"]
     assert not path.exists()
 

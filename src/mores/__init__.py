@@ -24,6 +24,11 @@ _LAZY = {
 }
 
 
+def __dir__() -> list[str]:
+    """The public names, also those that are not imported yet."""
+    return sorted({*globals(), *__all__})
+
+
 def __getattr__(name: str) -> Any:
     """Import the public names when they are first used: `mores --help` need not wait for them."""
     if name not in _LAZY:

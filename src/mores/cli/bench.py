@@ -26,6 +26,7 @@ from mores.bench.score import BenchResult
 from mores.cli import options
 from mores.cli.appraise import Setup, counting_of, facts_of, long_options, open_evaluation, run_stages, write_results
 from mores.cli.appraise import say_cost as say_cost_of_judging
+from mores.cli.bench_plan import dry_run, show_info
 from mores.cli.bench_tables import headline, show_list, show_results
 from mores.cli.gate import bench_gate, bench_gate_options
 from mores.cli.items import read_items
@@ -45,7 +46,8 @@ from mores.search import Options as SearchOptions
 from mores.search import Search, open_search, search_cost
 from mores.types import Item
 
-LIST = "list"
+LIST, INFO = "list", "info"
+"""Words that are no benchmarks: what there is, and what is known of some."""
 F = TypeVar("F", bound=Callable[..., Any])
 Grading = Callable[[Run, Path, Path, str | None], dict[str, Any]]
 """Grades what a model said and says more of the result."""
@@ -115,22 +117,31 @@ def search_options(function: F) -> F:
     show_default=True,
     help="What an answer counts as that the judge fails to grade; MSQA's authors count it as incorrect.",
 )
+@click.option("--dry-run", is_flag=True, help="Show what the run would send and cost, and stop.")
 @bench_gate_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
 @options.model_options
 def bench(names: tuple[str, ...], **given: Any) -> None:
     """Ask a model the questions of BENCHMARK... and say how well it does, where it is weak, and how sure that is.
 
-    `mores bench list` shows what there is. A run that was stopped goes on where it was.
+    `mores bench list` shows what there is, `mores bench info BENCHMARK` all about one: files, prompts, figures, paper
+    and licence. A run that was stopped goes on where it was.
     """  # fmt: skip
     if names == (LIST,):
         _list(given["as_json"])
         return
-    chosen = [benchmark(name) for name in dict.fromkeys(names)]
+    chosen = [benchmark(name) for name in dict.fromkeys(names[1:] if names[0] == INFO else names)]
+    if names[0] == INFO:
+        show_info(chosen, given["as_json"])
+        return
     check(chosen, given["judges"], given["variant"], given["by_logprob"], given["shuffle"])
     out, as_json, gate = given.pop("out"), given.pop("as_json"), bench_gate(given, [one.name for one in chosen])
+    dry = given.pop("dry_run")
     with ExitStack() as stack:
         session = open_session(stack, given)
+        if dry:
+            dry_run(session, chosen, as_json)
+            return
         made = [session.run(one, out) for one in chosen]
         runs = [BenchRun(one.result, _answers(one.job.items, one.folder)) for one in made]
         write_text(out / "bench.html", bench_page(runs))

@@ -22,13 +22,17 @@ A = TypeVar("A")
 R = TypeVar("R")
 
 
+EVERY = 15.0
+"""Seconds between two lines of progress where there is no terminal."""
+
+
 class Bar:
     """Shows a run's counts while it is `ticking`."""
 
     def __init__(self, what: str, total: int, counts: Counts, price: Price | None) -> None:
         self.console = Console(stderr=True, highlight=False, markup=False)
         self._what, self._total, self._counts, self._price = what, total, counts, price
-        self._every = 0.1 if self.console.is_terminal else 15.0
+        self._every = 0.1 if self.console.is_terminal else EVERY
         self._shown = time.monotonic()
         numbers = (MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[text]}", markup=False))
         self._progress = Progress(
@@ -111,7 +115,7 @@ def stage(
 
 
 class Stages:
-    """Shows work that goes in stages: a bar for each in a terminal, a line when it is done elsewhere."""
+    """Shows work that goes in stages: a bar for each in a terminal, a line now and then and at its end elsewhere."""
 
     def __init__(self) -> None:
         console = Console(stderr=True, highlight=False, markup=False)
@@ -133,10 +137,14 @@ class Stages:
 
     def __call__(self, stage: str, things: Iterable[T], total: int | None = None) -> Iterator[T]:
         started, done = time.monotonic(), 0
+        said = started
         task = self._progress.add_task(stage, total=total)
-        for done, thing in enumerate(things, 1):  # noqa: B007 - read after the loop
+        for done, thing in enumerate(things, 1):
             yield thing
             self._progress.advance(task)
+            if not self._console.is_terminal and time.monotonic() - said > EVERY:
+                said = time.monotonic()
+                self._console.print(f"{stage}: {done:,}" + (f" of {total:,}" if total else ""))
         self._progress.update(task, total=done)
         if not self._console.is_terminal:
             self._console.print(f"{stage}: {done:,} in {time.monotonic() - started:.1f} s")

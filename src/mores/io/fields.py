@@ -26,6 +26,8 @@ FIELDS: dict[str, tuple[str, ...]] = {
 EVIDENCE = "evidence"
 """Our name of a list of passages, each a text or an object with one; it has no other name."""
 
+MOST = 12
+"""So many names of a row's fields are listed, at most."""
 KNOWN = frozenset(name for field, aliases in FIELDS.items() for name in (field, *aliases))
 
 
@@ -40,8 +42,9 @@ class Row(NamedTuple):
 def complain(keys: tuple[str, ...]) -> str | None:
     """What is wrong with the names of a row's fields; None when they will do."""
     if not _has(keys, "text"):
+        names = ", ".join(map(repr, keys[:MOST])) + (" and more" if len(keys) > MOST else "")
         near = _near(keys, "text", cutoff=0.6)
-        hint = f" (did you mean {near!r}?)" if near else ""
+        hint = f" (did you mean {near!r}?)" if near else f"; found {names or 'none'}"
         return f"no field 'text'; expected 'instruction' and 'text'{hint}"
     # A text may come without an instruction, but a misspelt one must not be lost in silence.
     near = None if _has(keys, "instruction") else _near(keys, "instruction", cutoff=0.9)

@@ -41,7 +41,7 @@ def estimate(metric: Metric, wanted: Iterable[Job], price: Price | None) -> Esti
     with opened(metric.store) as store:
         jobs = iter(wanted)
         while chunk := list(islice(jobs, _CHUNK)):
-            requests = [job.request for job in chunk if isinstance(job.request, Request)]
+            requests = [(job.request, job.sample) for job in chunk if isinstance(job.request, Request)]
             new = _unknown(metric, requests, store)
             calls += len(new)
             known += len(requests) - len(new)
@@ -59,9 +59,10 @@ def estimate(metric: Metric, wanted: Iterable[Job], price: Price | None) -> Esti
     )
 
 
-def _unknown(metric: Metric, requests: list[Request], store: Store | None) -> list[Request]:
+def _unknown(metric: Metric, requests: list[tuple[Request, int]], store: Store | None) -> list[Request]:
+    """The requests that the store has no answer to; the second answer to a question is another than the first."""
     if store is None or metric.fresh:
-        return requests
-    keys = [request_key(metric.judge_model.identity, request).key for request in requests]
+        return [request for request, _ in requests]
+    keys = [request_key(metric.judge_model.identity, request, sample).key for request, sample in requests]
     found = store.get_many(keys)
-    return [request for key, request in zip(keys, requests, strict=True) if key not in found]
+    return [request for key, (request, _) in zip(keys, requests, strict=True) if key not in found]

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Self
 
@@ -55,7 +56,9 @@ def fake(what: str) -> FakeModel:
     if what.endswith(".jsonl"):
         return FakeModel(what, _scripted(Path(what)))
     if what not in _ANSWERS:
-        raise ConfigError(f"fake:{what} is unknown; there are {', '.join(_ANSWERS)} and fake:PATH.jsonl")
+        near = get_close_matches(what, _ANSWERS, 1)
+        hint = f"did you mean 'fake:{near[0]}'? " if near else ""
+        raise ConfigError(f"fake:{what} is unknown; {hint}there are {', '.join(_ANSWERS)} and fake:PATH.jsonl")
     return FakeModel(what, _ANSWERS[what])
 
 

@@ -1,0 +1,75 @@
+"""What helps a new user before a run: suggestions, what a benchmark is, what a run would cost, public names."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import mores as package
+from mores.bench import BENCHMARKS, benchmark
+from tests.cli.conftest import Run
+from tests.cli.test_diagnose import write_stories
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("scroe", "t.jsonl"), "no such command 'scroe'; did you mean 'score'?"),
+        (("judgecheck",), "did you mean 'judge-check'?"),
+        (("xyz",), "no such command 'xyz'; there are score, bench,"),
+        (("bench", "mqsa"), "did you mean 'msqa'?"),
+        (("bench", "info", "mqsa"), "did you mean 'msqa'?"),
+        (("bench", "msqa", "--model", "opnai:x", "--judge", "fake:"), "did you mean 'openai:…'?"),
+        (("bench", "normad", "--model", "fake:cleen", "--data", "."), "did you mean 'fake:clean'?"),
+    ],
+)
+def test_a_misspelt_name_is_suggested(mores: Run, arguments: tuple[str, ...], words: str) -> None:
+    done = mores(*arguments)
+    assert done.returncode == 2
+    assert words in done.stderr
+
+
+def test_the_columns_that_were_found_are_listed(mores: Run, home: Path) -> None:
+    (home / "t.csv").write_text("body,lang\nHello,en\n")
+    done = mores("score", "t.csv", "--model", "fake:clean")
+    assert done.returncode == 1
+    assert "no field 'text'; expected 'instruction' and 'text'; found 'body', 'lang'" in done.stderr
+
+
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_benchmark_is_explained(mores: Run, name: str) -> None:
+    one, done = benchmark(name), mores("bench", "info", name)
+    assert done.returncode == 0, done.stderr
+    for words in (one.title, one.homepage, one.licence, one.files, *one.figures, *one.groupings, *one.variants):
+        assert words in done.stdout
+    [found] = json.loads(mores("bench", "info", name, "--json").stdout)
+    assert any(text.strip() for text in found["prompts"].values())
+
+
+def test_a_dry_run_counts_calls_and_cost_and_asks_nothing(mores: Run, home: Path) -> None:
+    write_stories(home)
+    run = ("bench", "normad", "--data", "data", "--model", "fake:clean", "--price", "1,10")
+    done = mores(*run, "--dry-run", "--limit", "10", "--samples", "2")
+    assert done.returncode == 0, done.stderr
+    assert "20 calls would be sent; 0 answers are in the store already" in done.stdout
+    assert "about $" in done.stdout
+    assert not (home / "bench").exists()
+    mores(*run, "--limit", "10")
+    found = json.loads(mores(*run, "--dry-run", "--limit", "10", "--samples", "2", "--json").stdout)
+    [own] = found.values()
+    assert (own["calls"], own["known"]) == (10, 10)
+
+
+def test_a_dry_run_counts_the_judge(mores: Run, home: Path) -> None:
+    sample = Path(package.__file__).parent / "bench" / "msqa" / "sample"
+    (home / "data").mkdir()
+    (home / "data" / "msqa").symlink_to(sample)
+    done = mores("bench", "msqa", "--data", "data", "--model", "fake:clean", "--judge", "fake:silent", "--dry-run")
+    assert done.returncode == 0, done.stderr
+    assert "msqa: fake:silent as the judge, at least:\n5 calls would be sent" in done.stdout
+
+
+def test_the_public_names_are_listed() -> None:
+    assert set(package.__all__) <= set(dir(package))
