@@ -8,6 +8,14 @@ import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
+
+from mores.bench import BENCHMARKS, benchmark
+from mores.bench.topics import read_topics
+from mores.cli import mores
+from mores.errors import InputError
+from mores.factory.recipe import built_in
+from mores.io import read_samples
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -32,3 +40,45 @@ def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.Mon
         code = re.sub(r'"(?:openai:[^"]+|embedded)"', '"fake:first-word"', example)
         done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr
+
+
+def test_a_training_on_several_gpus_is_started_as_the_docs_say() -> None:
+    commands = re.findall(r"accelerate launch .*?mores train", (ROOT / "docs" / "train.md").read_text("utf-8"))
+    help_text = CliRunner().invoke(mores, ["train", "--help"]).output
+    started = re.search(r"accelerate launch (\S+) mores train", " ".join(help_text.split()))
+    assert started
+    assert commands
+    assert all(f"{started[1]} mores train" in command for command in commands)
+
+
+def test_every_recipe_is_named_where_one_is_chosen() -> None:
+    help_text = CliRunner().invoke(mores, ["build", "recipe", "--help"]).output
+    for name in built_in():
+        assert f"`{name}`" in help_text
+        assert f"mores build {name} " in (ROOT / "docs" / "build.md").read_text("utf-8")
+
+
+def test_the_topics_file_of_the_docs_can_be_read(tmp_path: Path) -> None:
+    [example] = re.findall(r"```toml\n(.*?)```", (ROOT / "docs" / "bench.md").read_text("utf-8"), re.DOTALL)
+    (tmp_path / "topics.toml").write_text(example)
+    assert list(read_topics(tmp_path / "topics.toml")) == ["Food", "Festivals"]
+
+
+def test_ids_and_instructions_are_as_the_docs_say(tmp_path: Path) -> None:
+    (tmp_path / "texts.jsonl").write_text('{"text": "a"}\n')
+    (tmp_path / "texts.txt").write_text("a\n")
+    page = (ROOT / "docs" / "score.md").read_text("utf-8")
+    for name in ("texts.jsonl", "texts.txt"):
+        [sample] = read_samples(tmp_path / name)
+        assert f"`{sample.id}`" in page
+        assert f'"{sample.instruction}"' in page
+        assert f'"sample_id": "{sample.id}"' in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_only_culturalbench_has_topics_of_its_own() -> None:
+    assert {name for name in BENCHMARKS if benchmark(name).topics} == {"culturalbench-easy", "culturalbench-hard"}
+
+
+def test_a_benchmark_without_its_file_is_not_sent_to_a_list_that_does_not_have_it(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="mores bench info"):
+        list(benchmark("culturall").read(tmp_path, lambda _: None))

@@ -132,6 +132,8 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         return
     chosen = [benchmark(name) for name in dict.fromkeys(names[1:] if names[0] == INFO else names)]
     if names[0] == INFO:
+        if not chosen:
+            raise ConfigError("name a benchmark: mores bench info BENCHMARK; `mores bench list` shows what there is")
         show_info(chosen, given["as_json"])
         return
     check(chosen, given["judges"], given["variant"], given["by_logprob"], given["shuffle"])

@@ -48,8 +48,8 @@ class _Recipes(click.Group):
 def build() -> None:
     """Make instruction-text pairs with gold error reports from cultural datasets.
 
-    `mores build excam40k --data DIR --out DIR`, `mores build MINE.yaml …`, `mores build verify DIR`,
-    or `mores build ground DIR --out DIR` for evidence.
+    `mores build excam40k --data DIR --out DIR`, `mores build free …`, `mores build MINE.yaml …`,
+    `mores build verify DIR`, or `mores build ground DIR --out DIR` for evidence.
     """
 
 
@@ -72,7 +72,10 @@ def build() -> None:
 @click.option("--commercial", is_flag=True, help="Leave out sources that may not be used commercially.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
 def recipe(name: str, out: Path, data: Path | None, commercial: bool, as_json: bool, **given: Any) -> None:
-    """Build the dataset of RECIPE: `excam40k`, or a YAML file of your own."""  # fmt: skip
+    """Build the dataset of RECIPE: `excam40k`, `free` or a YAML file of yours.
+
+    `free` has the sources that the embedded metric was tuned on.
+    """
     model = given.pop("model")
     soften = _soften(open_model(model, Options(given.pop("base_url")))) if model else None
     changed = {key: value for key, value in given.items() if value is not None and key != "base_url"}

@@ -26,7 +26,8 @@ from mores.report.terminal import Grid, harmless
 @click.command()
 @click.argument("name", metavar="BENCHMARK")
 @click.option("--topics", "file", type=click.Path(exists=True, dir_okay=False, path_type=Path),
-              help="TOML file with the names and descriptions of topics  [default: the benchmark's].")  # fmt: skip
+              help="TOML file with the names and descriptions of topics  [default: the benchmark's; "
+              "only CulturalBench has some].")  # fmt: skip
 @click.option(
     "--data",
     type=click.Path(exists=True, file_okay=False, path_type=Path),

@@ -57,7 +57,7 @@ def train(
 ) -> None:
     """Tune a model on the error reports of a dataset, so that `mores score` can use it as the metric.
 
-    A stopped run goes on where it was. On several GPUs: `accelerate launch -m mores train ...`.
+    A stopped run goes on where it was. On several GPUs: `accelerate launch --no_python mores train ...`.
     """
     require("pip install 'mores[train]'", "torch", "transformers", "peft", "accelerate")
     from mores.train.study import Study

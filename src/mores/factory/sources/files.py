@@ -38,7 +38,9 @@ def find(folder: Path, *patterns: str) -> list[Path]:
         found = sorted(path for path in folder.rglob(pattern) if path.is_file())
         if found:
             return found
-    raise InputError(f"{folder}: no file {' or '.join(patterns)}; see `mores sources` for where to get it")
+    raise InputError(
+        f"{folder}: no file {' or '.join(patterns)}; `mores sources` and `mores bench info` say where to get it"
+    )
 
 
 def read(path: Path, depth: int = 1) -> Rows:
