@@ -10,7 +10,6 @@ Kirundi for Kinyarwanda, so the paper leaves these four out of its averages (Tab
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
 from typing import Any
 
 from mores.culture import accepts, language
@@ -79,7 +78,6 @@ def _base(tag: str) -> str:
     return tag.partition("-")[0]
 
 
-@cache
 def _import(name: str) -> Any:
     try:
         return __import__(name)
