@@ -12,10 +12,8 @@ from mores.language import paper
 
 def test_without_the_libraries_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "py3langid", None)
-    paper._import.cache_clear()
     with pytest.raises(ConfigError, match=r"pip install 'mores\[lid\]'"):
         paper.detect_as_paper(["Guten Tag"], ["de"])
-    paper._import.cache_clear()
 
 
 def test_one_expected_language_for_each_text() -> None:
