@@ -130,14 +130,43 @@ def test_a_letter_can_be_an_answer() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("name", "country", "release"),
+    [
+        ("normad.jsonl", "peru", "first"),
+        ("normad.jsonl", "türkiye", "corrected"),
+        ("normad_neutral_fixed.csv", "peru", "corrected"),
+    ],
+)
+def test_neutral_stories_of_normads_first_release_are_left_out(
+    tmp_path: Path, name: str, country: str, release: str
+) -> None:
+    """A rule of Türkiye: the corrected release gives it to Türkiye, the first to the country of the neutral story."""
+    rule = {"Country": "türkiye", "Story": "Ann greets.", "Rule-of-Thumb": "Greet.", "Gold Label": "yes"}
+    other = {"Country": "peru", "Story": "Bo eats.", "Rule-of-Thumb": "Eat.", "Gold Label": "no"}
+    rows = [rule, other, rule | {"Country": country, "Story": "Cy sits.", "Gold Label": "neutral"}]
+    if name.endswith("csv"):
+        lines = [",".join(rule), *(",".join(row.values()) for row in rows)]
+        (tmp_path / name).write_text("\n".join(lines) + "\n")
+    else:
+        dump(tmp_path / name, rows)
+    items, bad = load("normad", tmp_path)
+    assert not bad
+    labels = ["yes", "no", *(["neutral"] if release == "corrected" else [])]
+    assert [item.target[0] for item in items] == labels
+    assert {item.metadata["release"] for item in items} == {release}
+    assert f"the {release} release" in benchmark("normad").about(items)
+
+
 def test_normad_has_neutral_stories_and_two_contexts(tmp_path: Path) -> None:
     row = {"Country": "türkiye", "Story": "Ann greets. Is it fine?", "Rule-of-Thumb": "Greet.", "Gold Label": "yes"}
-    dump(
-        tmp_path / "normad.jsonl", [row, row | {"Country": "peru", "Gold Label": "Neutral"}, row | {"Gold Label": "?"}]
-    )
+    rows = [row, row | {"Country": "peru", "Gold Label": "Neutral"}, row | {"Gold Label": "?"}]
+    dump(tmp_path / "normad_neutral_fixed.jsonl", rows)
     items, bad = load("normad", tmp_path)
     assert [(item.region, item.target) for item in items] == [("TR", ("yes",)), ("PE", ("neutral",))]
-    assert bad == ["normad.jsonl:3: Gold Label '?' is none of yes, no, neutral; correct or remove the row"]
+    assert bad == [
+        "normad_neutral_fixed.jsonl:3: Gold Label '?' is none of yes, no, neutral; correct or remove the row"
+    ]
     one = benchmark("normad")
     [plain], [ruled] = one.messages(items[1]), one.messages(items[1], "rule")
     assert "acceptable in Peru" in plain.content
@@ -276,7 +305,7 @@ def test_what_a_perfect_model_reaches_from_as_many_answers_stands_beside(options
 @pytest.mark.skipif(not REAL.is_dir(), reason="the real data are not here")
 @pytest.mark.parametrize(
     ("name", "count", "random"),
-    [("blend", 6272, 0.281), ("blend-short", 7422, None), ("normad", 2633, 1 / 3), ("globalopinionqa", 3806, 0.381)],
+    [("blend", 6272, 0.281), ("blend-short", 7422, None), ("normad", 1818, 1 / 3), ("globalopinionqa", 3806, 0.381)],
 )
 def test_real_data(name: str, count: int, random: float | None) -> None:
     one = benchmark(name)

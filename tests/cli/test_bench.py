@@ -405,6 +405,8 @@ def test_rows_that_are_bad_or_there_twice_are_left_out(mores: Run, home: Path) -
     assert done.returncode == 0, done.stderr
     assert result(done.stdout).questions == 1
     assert "normad: left out 2 bad rows" in done.stderr
+    assert "normad: these are the data of the first release" in done.stderr
+    assert "|release:first|" in result(done.stdout).signature
     assert "is there twice; remove one" in done.stderr
     assert "normad.jsonl:3: Gold Label 'perhaps' is none of yes, no, neutral" in done.stderr
 

@@ -24,6 +24,8 @@ from mores.types import Failure, Item, Record, Response
 OnBad = Callable[[InputError], None]
 PLACES = ("region", "subregion")
 """Countries, and their parts beside them, so that no question is counted twice in one breakdown."""
+RELEASE = "release"
+"""Key of an item's metadata: which release of a dataset it is from, where several differ; it is in the signature."""
 LABELS = "labels"
 """Key of an item's metadata: what users say of it (`labels.py`)."""
 
@@ -148,6 +150,8 @@ class Benchmark:
     temperature: float | None = 0.0
     hub: str | None = None
     revision: str | None = None
+    about: Callable[[Sequence[Item]], str] = lambda _: ""
+    """What a user must know of the data at hand, for example which release they are."""
     variants: tuple[str, ...] = ()
     """Other ways to ask, for example in English; the reader gives them in `metadata["variants"]`."""
 

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from pydantic import Field
 
-from mores.bench.benchmark import LABELS, Benchmark, Graded, Judging, Label, Verdict
+from mores.bench.benchmark import LABELS, RELEASE, Benchmark, Graded, Judging, Label, Verdict
 from mores.bench.choice import SHUFFLED
 from mores.bench.evidence import Retrieval, with_evidence
 from mores.bench.score import BenchResult, Scores
@@ -106,10 +106,12 @@ class Run:
         """The same, by name."""
         b = self.benchmark
         seeds = sorted({str(item.metadata[SHUFFLED]) for item in self.items if SHUFFLED in item.metadata})
+        releases = sorted({str(item.metadata[RELEASE]) for item in self.items if RELEASE in item.metadata})
         judges = [f"{judge.identity}.{b.judging.prompt}" for judge in self._judges if b.judging]
         return {
             "task": f"{b.name}.{b.version}" + (f".{self.variant}" if self.variant else ""),
             "data": f"{data_hash(self.items)}.{len(self.items)}",
+            **({"release": "+".join(releases)} if releases else {}),
             **({"options": f"shuffled.{'+'.join(seeds)}"} if seeds else {}),
             "model": self.model.identity,
             "decoding": f"t{self.temperature},max{self._max_tokens},seed{self.seed},n{self.samples}"

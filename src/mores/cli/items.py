@@ -28,6 +28,8 @@ def read_items(one: Benchmark, data: Path | None, limit: int | None) -> list[Ite
         )
     if not items:
         raise InputError(f"{folder}: there is no item in it; expected {one.files}")
+    if about := one.about(items):
+        click.echo(f"{one.name}: {about}", err=True)
     return items if limit is None else spread(one, items, limit)
 
 

@@ -7,19 +7,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from mores.bench.benchmark import Benchmark, Graded, Label, OnBad
+from mores.bench.benchmark import RELEASE, Benchmark, Graded, Label, OnBad
 from mores.bench.prompts import fill, prompt
 from mores.culture import region, region_name
 from mores.errors import InputError
 from mores.factory.sources import REVISIONS
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.normad import SOURCE
+from mores.factory.sources.normad import SOURCE, is_corrected
 from mores.factory.sources.rows import Row, collect, digest
 from mores.models.written import without_thoughts
 from mores.types import Failure, FailureKind, Item
 
 LABELS = ("yes", "no", "neutral")
+NEUTRAL = "neutral"
 RULE = "rule"
+FIRST, CORRECTED = "first", "corrected"
 _SAID = re.compile(
     r"(?:\A|\banswer(?:\s+is)?\s*+:?)[\s\"'*_`(\[]*+(yes|no|neutral)[\"'*_`)\]]*(?=\s*(?:\Z|[.,;:!\n–—-]))",
     re.IGNORECASE,
@@ -27,8 +29,12 @@ _SAID = re.compile(
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
-    rows = read_all(find(folder, "normad*.jsonl", "*ormad*.csv", "*.csv", "*.parquet"))
-    yield from collect(rows, _item, on_bad)
+    rows = list(read_all(find(folder, "normad*.jsonl", "*ormad*.csv", "*.csv", "*.parquet")))
+    corrected = is_corrected([row for row in rows if isinstance(row, Row)])
+    release = CORRECTED if corrected else FIRST
+    for item in collect(rows, _item, on_bad):
+        if corrected or item.target != (NEUTRAL,):
+            yield item.model_copy(update={"metadata": item.metadata | {RELEASE: release}})
 
 
 def _item(row: Row) -> Item:
@@ -60,8 +66,17 @@ def grade(item: Item, text: str) -> Graded | Failure:
     return Graded(label=Label.CORRECT if word in item.target else Label.INCORRECT, read=word)
 
 
+def _about(items: Sequence[Item]) -> str:
+    if any(item.metadata[RELEASE] == CORRECTED for item in items):
+        return "these are the data of the corrected release, with neutral stories"
+    return (
+        "these are the data of the first release, whose neutral stories name a wrong country: they are left out; "
+        "the authors' repository (v2_fix_neutral) makes the corrected one"
+    )
+
+
 def _guessing(items: Sequence[Item]) -> dict[str, float]:
-    """Without knowledge: one of three words, and the most common one for every story."""
+    """Without knowledge: one of the words that are asked for, and the most common one for every story."""
     if not items:
         return {}
     (common, count), *_ = Counter(item.target[0] for item in items).most_common()
@@ -71,7 +86,7 @@ def _guessing(items: Sequence[Item]) -> dict[str, float]:
 NORMAD = Benchmark(
     name="normad",
     title="NormAd: what is acceptable in 75 countries: yes, no or neutral",
-    version="1",
+    version="2",
     licence=SOURCE.licence,
     homepage=SOURCE.homepage,
     files=SOURCE.files,
@@ -84,4 +99,5 @@ NORMAD = Benchmark(
     hub=SOURCE.hub,
     revision=REVISIONS["normad"],
     variants=(RULE,),
+    about=_about,
 )

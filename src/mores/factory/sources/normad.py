@@ -1,11 +1,13 @@
 """NormAd (Rao et al. 2025): stories from 75 countries and whether what happens is socially acceptable there.
 
-Neutral rows are left out: they pair a story with another culture's rule, and so say nothing of the country.
+Neutral rows are left out: they pair a story with another culture's rule, and so say nothing of the country. In the
+first release they name the story's country, in the corrected one (the authors' `v2_fix_neutral`) that of the rule.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mores.culture import region, region_name
@@ -14,7 +16,25 @@ from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
 from mores.factory.sources.rows import OnBad, Row, digest, items
 
+LABEL = "Gold Label"
 OTHER = {"Yes": "No", "No": "Yes"}
+
+
+def is_corrected(rows: Sequence[Row]) -> bool:
+    """Whether these are the rows of the corrected release: by the name of its file, or by what they hold.
+
+    A rule of thumb that stands with a neutral story and with another one is of the other one's country. The corrected
+    release gives the neutral row the same country; in the first one, none of eleven such rows has it.
+    """
+    if any("neutral_fixed" in row.file.name for row in rows):
+        return True
+    told = [[str(row.values.get(name)).strip().lower() for name in ("Rule-of-Thumb", "Country", LABEL)] for row in rows]
+    owners: dict[str, set[str]] = defaultdict(set)
+    for rule, country, label in told:
+        if label in {"yes", "no"}:
+            owners[rule].add(country)
+    known = [country in owners[rule] for rule, country, label in told if label == "neutral" and rule in owners]
+    return 2 * sum(known) > len(known)
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
@@ -23,7 +43,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
 
 
 def _item(row: Row) -> SourceItem | None:
-    label = row.text("Gold Label").capitalize()
+    label = row.text(LABEL).capitalize()
     if label == "Neutral":
         return None
     if label not in OTHER:
