@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 
@@ -82,3 +84,27 @@ def test_only_culturalbench_has_topics_of_its_own() -> None:
 def test_a_benchmark_without_its_file_is_not_sent_to_a_list_that_does_not_have_it(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="mores bench info"):
         list(benchmark("culturall").read(tmp_path, lambda _: None))
+
+
+def shown_commands() -> list[str]:
+    """Every command line of the docs, joined where it is continued."""
+    fence = re.compile(r"```(?:sh|bash|yaml)?\n(.*?)```", re.DOTALL)
+    blocks = [block for page in PAGES if page.name != "commands.md" for block in fence.findall(page.read_text("utf-8"))]
+    lines = [line.strip().lstrip("$- ").removeprefix("run: ") for block in blocks for line in block.splitlines()]
+    return sorted({line.partition("#")[0].strip() for line in lines if line.startswith("mores ")})
+
+
+@pytest.mark.parametrize("line", shown_commands())
+def test_commands_of_the_docs_have_the_options_that_they_are_given(line: str) -> None:
+    words = shlex.split(line)[1:]
+    command: click.Command = mores
+    while isinstance(command, click.Group):
+        context = click.Context(command)
+        name = words.pop(0)
+        below = command.get_command(context, name)
+        if below is None:  # the recipe of `mores build RECIPE`
+            below = command.get_command(context, "recipe")
+        assert below is not None, name
+        command = below
+    known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
+    assert {word.partition("=")[0] for word in words if re.match(r"-{1,2}[a-z]", word)} <= known
