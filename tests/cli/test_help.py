@@ -11,6 +11,7 @@ import mores as package
 from mores.bench import BENCHMARKS, benchmark
 from tests.cli.conftest import Run
 from tests.cli.test_diagnose import write_stories
+from tests.engine.server import Server
 
 
 @pytest.mark.parametrize(
@@ -29,6 +30,15 @@ def test_a_misspelt_name_is_suggested(mores: Run, arguments: tuple[str, ...], wo
     done = mores(*arguments)
     assert done.returncode == 2
     assert words in done.stderr
+
+
+def test_a_model_that_the_server_lists_is_suggested(mores: Run, home: Path) -> None:
+    (home / "t.txt").write_text("Hello\n")
+    with Server() as server:
+        server.models = ["llama-3.1-8b", "qwen3-14b"]
+        done = mores("score", "t.txt", "--model", "openai:lama-3.1-8b", "--base-url", server.url)
+    assert done.returncode == 1
+    assert "The model does not exist; did you mean 'openai:llama-3.1-8b'? check" in done.stderr
 
 
 def test_the_columns_that_were_found_are_listed(mores: Run, home: Path) -> None:

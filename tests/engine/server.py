@@ -51,6 +51,8 @@ class Server:
         self.port = port
         self.models_status = 200
         """What the list of models is answered with."""
+        self.models: list[str] = []
+        """The models in it; another one is not found."""
         self._random = random.Random(seed)
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._serve, daemon=True)
@@ -103,12 +105,14 @@ class Server:
     async def _models(self, request: web.Request) -> web.StreamResponse:
         if self._refused(request):
             return web.json_response({"error": {"message": "Incorrect API key provided"}}, status=401)
-        return web.json_response({"data": []}, status=self.models_status)
+        return web.json_response({"data": [{"id": name} for name in self.models]}, status=self.models_status)
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
         if self._refused(request):
             return web.json_response({"error": {"message": "Incorrect API key provided"}}, status=401)
         body = await request.json()
+        if self.models and body["model"] not in self.models:
+            return web.json_response({"error": {"message": "The model does not exist"}}, status=404)
         prompt = body["messages"][-1]["content"]
         self.asked.append(prompt)
         self.bodies.append(body)

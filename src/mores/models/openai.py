@@ -6,6 +6,7 @@ import asyncio
 import math
 import os
 from datetime import UTC, datetime
+from difflib import get_close_matches
 from email.utils import parsedate_to_datetime
 from typing import Any, Self
 from urllib.parse import urlsplit
@@ -51,6 +52,8 @@ class OpenAIModel:
         self._url = f"{self.base_url}/chat/completions"
         self._length_field = "max_tokens"
         self._no_logprobs = False
+        self._served: list[str] = []
+        """The models that the server lists."""
 
     @property
     def style(self) -> Style | None:
@@ -156,12 +159,14 @@ class OpenAIModel:
                 if response.status == 401:  # with 403 a key may still chat, though not list models
                     body = self._mask.masked_body(await read_body(response, MOST_BYTES))
                     raise self._refusal(response.status, response.headers, _error_of(body))
+                if response.status == 200:
+                    self._served = _names_of(await read_body(response, MOST_BYTES))
         except aiohttp.ClientConnectorError as exc:
             raise ModelError(
                 f"cannot reach {self.base_url}: {self._describe(exc)};"
                 " start the server, or give its address with --base-url or OPENAI_BASE_URL"
             ) from exc
-        except (aiohttp.ClientError, TimeoutError):
+        except (aiohttp.ClientError, TimeoutError, Transient):
             pass  # a server without that route, or a slow one: the first real call will tell
 
     def _adapt(self, problem: dict[str, Any], asked: dict[str, Any]) -> bool:
@@ -187,7 +192,9 @@ class OpenAIModel:
             had = "refused the key" if self._key else "wants a key, and none is set"
             return ModelError(f"{message}; the server {had}: set OPENAI_API_KEY to a valid one")
         if status in (402, 404) or problem.get("code") in ("insufficient_quota", "model_not_found"):
-            return ModelError(f"{message}; check the model's name, the base URL and the account")
+            near = get_close_matches(self.model, self._served, 1) if self.model not in self._served else []
+            hint = f"did you mean {f'openai:{near[0]}'!r}? " if near else ""
+            return ModelError(f"{message}; {hint}check the model's name, the base URL and the account")
         if status == 400 and problem.get("code") in ("unsupported_parameter", "unsupported_value"):
             return ModelError(f"{message}; this model does not take a value of the run (see --temperature and --seed)")
         if status in _LATER:
@@ -265,6 +272,14 @@ def _start(tokens: list[dict[str, Any]], text: str) -> int:
 
 def _count(value: Any) -> int:
     return value if isinstance(value, int) and 0 <= value < 2**31 else 0
+
+
+def _names_of(body: bytes) -> list[str]:
+    """The models that a server lists; none where it says something else."""
+    try:
+        return [str(model["id"]) for model in orjson.loads(body)["data"]]
+    except (orjson.JSONDecodeError, KeyError, TypeError):
+        return []
 
 
 def _error_of(body: bytes) -> dict[str, Any]:
