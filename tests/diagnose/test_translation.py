@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -10,7 +11,7 @@ from mores.bench import culturall
 from mores.bench.culturall import CULTURALL
 from mores.bench.folder import RESULT, RunFolder
 from mores.bench.score import BenchResult
-from mores.diagnose.change import Matrix
+from mores.diagnose.change import Change, Matrix, language_words
 from mores.diagnose.paired import Opened, open_run
 from mores.diagnose.translation import (
     CASES,
@@ -22,7 +23,7 @@ from mores.diagnose.translation import (
 )
 from mores.errors import ConfigError, InputError
 from mores.signature import sign
-from mores.types import Item
+from mores.types import Item, Result
 from tests.diagnose.runs import BENCH, GARBLED, make_run
 
 HOW_MANY = {"both": 20, "lost": 12, "won": 2, "neither": 8, "garbled": 3}
@@ -126,8 +127,29 @@ def test_the_paragraph_names_the_languages_that_stand_out(tmp_path: Path) -> Non
     items += [_item("lost", 200 + n, "ja") for n in range(29)]  # too few to be named
     one, two = make_run(tmp_path / "a", items, say), make_run(tmp_path / "b", items, say, variant="english")
     text = paragraph(diagnose_translation(open_versions(one, two, known=BENCH)))
-    assert "largest in Korean (+100.0 percentage points" in text
-    assert "smallest in Thai (-100.0 percentage points" in text
+    assert "Korean gains most (+100.0 percentage points" in text
+    assert "Thai loses most (-100.0 percentage points" in text
+
+
+@pytest.mark.parametrize(
+    ("french", "spanish", "words"),
+    [
+        (-0.04, -0.22, "Spanish loses most (-22.0 percentage points) and French least (-4.0 percentage points)"),
+        (0.22, 0.04, "French gains most (+22.0 percentage points) and Spanish least (+4.0 percentage points)"),
+        (0.04, -0.22, "French gains most (+4.0 percentage points) and Spanish loses most (-22.0 percentage points)"),
+        (0.0, -0.22, "Spanish loses most (-22.0 percentage points) and French least (+0.0 percentage points)"),
+        (0.0, 0.0, "No language with enough questions changes."),
+    ],
+)
+def test_changes_are_said_by_size_and_direction(
+    result: TranslationResult, french: float, spanish: float, words: str
+) -> None:
+    def change(value: float) -> Change:
+        gain = Result(name="gain", value=value, low=value - 0.1, high=value + 0.1, n=30)
+        return result.change.model_copy(update={"figures": {"gain": gain}})
+
+    text = language_words({"language": {"fr": change(french), "es": change(spanish)}})
+    assert words in re.sub(r" \(95% interval .*?\)", "", text)
 
 
 def test_the_paragraph_is_honest_about_few_questions(tmp_path: Path) -> None:

@@ -116,7 +116,7 @@ def test_several_models_have_heatmaps() -> None:
     runs = [run(model=f"m{i}", value=0.3 + i / 10) for i in range(3)]
     part = section(bench_page(runs), "b1").split("Regions</h3>")[1]
     assert [row[0] for row in rows(part)] == ["m2", "m1", "m0"]  # the best first
-    assert rows(part)[0][1:3] == ["50", "55 ✕1"]
+    assert rows(part)[0][1:3] == ["50 n 10", "55 n 18 ✕1"]
     assert 'title="m2, Japan: 55.0% (95% interval 50.0–60.0%), n 18, 1 unscored"' in part
 
 

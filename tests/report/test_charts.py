@@ -11,8 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
+from mores.report.bench_charts import Row, Shades, bars, dots, radar, world
 from mores.report.charts import Cell, Head, Interval, Series, forest, heatmap, histogram, lines, number, span, table
 from mores.report.page import TEMPLATES
+from mores.types import Result
 
 HOSTILE = "</svg></td><script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
 
@@ -203,3 +205,21 @@ def test_outlined_cells() -> None:
     cells = [[Cell("0", 0.0, outlined=i == j) for j in range(3)] for i in range(3)]
     found = [c.get("class") == "outlined" for c in tree(heatmap(rows, rows, cells, title="t")).findall(".//tbody//td")]
     assert found == [i == j for i, j in product(range(3), repeat=2)]
+
+
+def test_few_samples_never_have_the_strongest_colour_in_any_chart() -> None:
+    found = {name: Result(name="accuracy", value=1.0, n=n) for name, n in (("FR", 20), ("KE", 19), ("JP", 1))}
+    cells = [[Cell("100", 1.0, n=result.n) for result in found.values()]]
+    drawn = heatmap([Head("row")], [Head(name) for name in found], cells, title="t")
+    assert re.findall(r'<td class="([\w ]+)">100(?: <small>(.*?)</small>)?</td>', drawn) == (
+        [("above s20", ""), ("few", "n 19"), ("few", "n 1")]
+    )
+    tiles = tree(str(world(found, Shades(0.0, 1.0), title="t"))).iter("g")
+    known = {"".join(text.itertext()): tile.get("class") for tile in tiles for text in tile.iter("text")}
+    assert known == {"FR": "tile known s20", "KE19": "tile known few", "JP1": "tile known few"}
+    boxes = bars(["g"], {name: [result] for name, result in found.items()}, title="t")
+    assert re.findall(r'<rect class="(f0.*?)"', boxes) == ["f0", "f0 few", "f0 few"]
+    spokes = radar(list(found), [Series("m", (), [1.0] * 3, [result.n for result in found.values()])], title="t")
+    assert re.findall(r'<circle class="[^"]* few"[^>]*><title>(.*?)</title>', spokes) == ["m, KE: n 19", "m, JP: n 1"]
+    rows = dots([Row(name, result) for name, result in found.items()], {}, title="t")
+    assert re.findall(r'<tr( class="muted")?><th', rows) == ["", ' class="muted"', ' class="muted"']

@@ -196,13 +196,19 @@ def spoken(tag: str) -> str:
 
 
 def language_words(by: By) -> str:
-    """The languages with the largest and the smallest gain, of those with enough questions to be named."""
+    """The languages at both ends, of those with enough questions to be named, said by the size and the direction."""
     changes = by.get("language", {}).items()
     large = [(name, one) for name, one in changes if one.gain.n >= FEW and one.gain.value is not None]
     if len(large) < 2:
         return ""
     (worst, least), *_, (best, most) = sorted(large, key=lambda one: one[1].gain.value or 0.0)
-    return (
-        f"Of the languages with enough questions, the change is largest in {spoken(best)} ({points(most.gain)}) and"
-        f" smallest in {spoken(worst)} ({points(least.gain)}); {PICKED}."
-    )
+    high, low = most.gain.value or 0.0, least.gain.value or 0.0
+    if low < 0 < high:
+        ends = f"{spoken(best)} gains most ({points(most.gain)}) and {spoken(worst)} loses most ({points(least.gain)})"
+    elif high > 0:
+        ends = f"{spoken(best)} gains most ({points(most.gain)}) and {spoken(worst)} least ({points(least.gain)})"
+    elif low < 0:
+        ends = f"{spoken(worst)} loses most ({points(least.gain)}) and {spoken(best)} least ({points(most.gain)})"
+    else:
+        return "No language with enough questions changes."
+    return f"Of the languages with enough questions, {ends}; {PICKED}."

@@ -34,13 +34,11 @@ from mores.report.bench_charts import (
     spoken,
     world,
 )
-from mores.report.charts import NOTHING, Cell, Head, Series, heatmap, number, table
+from mores.report.charts import NOTHING, Cell, Head, Series, heatmap, is_few, number, table
 from mores.report.meta_sheets import SIGNIFICANT, Sheet, chance, group_name
 from mores.report.page import TEMPLATES, asset, hash_of, stylesheet
 from mores.types import Result
 
-FEW = 20
-"""A group with fewer questions is drawn hollow: its number says little."""
 SMALL = 4
 """So many groups are bars; more are dots or a heatmap."""
 OPEN = 4
@@ -300,7 +298,11 @@ def _grouping(named: Mapping[str, BenchResult], grouping: str) -> dict[str, Any]
     if len(named) == 1:
         rows = [_group_row(results[0], grouping, group) for group in groups]
         chart = dots(rows, _references(results[0]), title=f"By {grouping}, the weakest first")
-        return body | {"chart": chart, "few": any(row.muted for row in rows), "tall": len(groups) > 12}
+        return body | {
+            "chart": chart,
+            "few": any(is_few(row.result.n) for row in rows if row.result),
+            "tall": len(groups) > 12,
+        }
     scale = shades(found.value for r in results for g in groups if (found := _of(r, grouping, g)))
     return body | {"sheet": _group_sheet(named, grouping, groups, scale), "ramp": ramp(scale)}
 
@@ -320,7 +322,7 @@ def _size(results: Sequence[BenchResult], grouping: str, group: str) -> int:
 def _group_row(result: BenchResult, grouping: str, group: str) -> Row:
     found = _of(result, grouping, group)
     n = found.n if found else 0
-    return Row(group_name(grouping, group), found, f"n {n:,}", muted=n < FEW)
+    return Row(group_name(grouping, group), found, f"n {n:,}")
 
 
 def _group_sheet(named: Mapping[str, BenchResult], grouping: str, groups: Sequence[str], scale: Shades) -> Sheet:
@@ -338,7 +340,13 @@ def _group_sheet(named: Mapping[str, BenchResult], grouping: str, groups: Sequen
 def _heat_cell(name: str, found: Result | None, scale: Shades) -> Cell:
     value = found.value if found else None
     out = left_out(found.unscored) if found else ""
-    return Cell(percent(value, 0).removesuffix("%"), scale.at(value), small=out, hint=spoken(name, found))
+    return Cell(
+        percent(value, 0).removesuffix("%"),
+        scale.at(value),
+        small=out,
+        hint=spoken(name, found),
+        n=found.n if found else None,
+    )
 
 
 def _profiles(named: Mapping[str, BenchResult]) -> dict[str, list[Markup]] | None:
@@ -360,9 +368,16 @@ def _profiles(named: Mapping[str, BenchResult]) -> dict[str, list[Markup]] | Non
 
 
 def _radars(named: Mapping[str, BenchResult], grouping: str, groups: Sequence[str]) -> list[Markup]:
-    axes, title = [group_name(grouping, g) for g in groups], f"By {grouping}"
+    sizes = {g: min(found.n for r in named.values() if (found := _of(r, grouping, g))) for g in groups}
+    axes = [group_name(grouping, g) + (f" (n {sizes[g]:,})" if is_few(sizes[g]) else "") for g in groups]
+    title = f"By {grouping}"
     series = [
-        Series(model, (), [(found.value or 0.0) if (found := _of(r, grouping, g)) else 0.0 for g in groups])
+        Series(
+            model,
+            (),
+            [(found.value or 0.0) if (found := _of(r, grouping, g)) else 0.0 for g in groups],
+            [found.n if (found := _of(r, grouping, g)) else 0 for g in groups],
+        )
         for model, r in named.items()
     ]
     top = shades([0.0, *(value for one in series for value in one.y)]).high

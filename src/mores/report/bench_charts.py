@@ -13,7 +13,7 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from mores.culture import region_name
-from mores.report.charts import COLOURS, NOTHING, STEPS, Series, stroke, swatch
+from mores.report.charts import COLOURS, NOTHING, STEPS, Series, is_few, stroke, swatch
 from mores.report.page import TEMPLATES, look_up
 from mores.types import Result
 
@@ -127,7 +127,7 @@ def _dot_row(row: Row, guides: Markup) -> Markup:
         '<tr{}><th scope="row"><bdi>{}</bdi>{}</th><td class="plot"><svg width="100%" height="26" role="img">'
         '<title>{}</title>{}{}</svg></td><td class="value">{} <small>{}</small>{}</td></tr>'
     ).format(
-        Markup(' class="muted"') if row.muted else "",
+        Markup(' class="muted"') if row.muted or (found and is_few(found.n)) else "",
         row.label,
         Markup(" <small>{}</small>").format(row.note) if row.note else "",
         spoken(row.label, found),
@@ -177,8 +177,15 @@ def _bar_row(label: str, groups: Sequence[str], results: Sequence[Result | None]
         if found is None or found.value is None or not math.isfinite(found.value):
             continue
         drawn += Markup(
-            '<rect class="f{}" x="2%" y="{}" width="{:.2f}%" height="{}" rx="2"><title>{}</title></rect>'
-        ).format(i % COLOURS, i * BAR + 5, 96 * min(1.0, max(0.0, found.value)), BAR - 4, spoken(group, found))
+            '<rect class="f{}{}" x="2%" y="{}" width="{:.2f}%" height="{}" rx="2"><title>{}</title></rect>'
+        ).format(
+            i % COLOURS,
+            " few" if is_few(found.n) else "",
+            i * BAR + 5,
+            96 * min(1.0, max(0.0, found.value)),
+            BAR - 4,
+            spoken(group, found),
+        )
         if between(found) and found.low is not None and found.high is not None:
             middle = i * BAR + 5 + (BAR - 4) / 2
             drawn += Markup('<line class="error" x1="{}" x2="{}" y1="{}" y2="{}"/>').format(
@@ -241,7 +248,14 @@ def _corners(values: Sequence[float], top: float) -> str:
 
 def _polygon(place: int, one: Series, axes: Sequence[str], top: float, *, filled: bool) -> Markup:
     said = ", ".join(f"{axis} {percent(value)}" for axis, value in zip(axes, one.y, strict=True))
-    return Markup(
+    hollow = Markup().join(
+        Markup('<circle class="{} few" cx="{:.1f}" cy="{:.1f}" r="4.5"><title>{}</title></circle>').format(
+            stroke(place), *_place(i, len(axes), min(1.0, max(0.0, value / top))), f"{one.label}, {axes[i]}: n {n:,}"
+        )
+        for i, (value, n) in enumerate(zip(one.y, one.n, strict=bool(one.n)))
+        if is_few(n)
+    )
+    return hollow + Markup(
         '<polygon class="{}{} g{}" points="{}" role="img" aria-label="{}"><title>{}</title></polygon>'
     ).format(
         stroke(place),
@@ -332,15 +346,15 @@ def _tile(code: str, place: tuple[int, int], found: Result | None, scale: Shades
         )
     said = spoken(name, found)
     return Markup(
-        '<g class="tile known s{}" role="img" aria-label="{}"><title>{}</title>{}<text x="{}" y="{}">{}</text></g>'
+        '<g class="tile known {}" role="img" aria-label="{}"><title>{}</title>{}<text x="{}" y="{}">{}</text></g>'
     ).format(
-        max(1, round(STEPS * strength)),
+        "few" if found and is_few(found.n) else f"s{max(1, round(STEPS * strength))}",
         said,
         said,
         square,
         (place[0] + 0.5) * TILE,
         (place[1] + 0.5) * TILE + 3.2,
-        code,
+        Markup('{}<tspan class="n">{}</tspan>').format(code, found.n) if found and is_few(found.n) else code,
     )
 
 

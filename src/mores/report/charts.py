@@ -17,6 +17,8 @@ COLOURS, DASHES = 8, 3
 """How many colours and dash patterns charts.css has for lines."""
 STEPS = 20
 """Shades of a heatmap between 0 and 1."""
+FEW = 20
+"""A value of fewer samples says little: every chart draws it hollow or hatched, with its count, and in no colour."""
 NOTHING = "–"
 """Shown where there is no value."""
 LONG = 14
@@ -40,6 +42,8 @@ class Series(NamedTuple):
     label: str
     x: Sequence[float]
     y: Sequence[float]
+    n: Sequence[int] = ()
+    """How many samples each value of a radar rests on."""
 
 
 class Head(NamedTuple):
@@ -63,6 +67,13 @@ class Cell(NamedTuple):
     """The tooltip."""
     star: bool = False
     outlined: bool = False
+    n: int | None = None
+    """How many samples the value rests on, where it is a value of samples."""
+
+
+def is_few(n: int | None) -> bool:
+    """Whether a value rests on too few samples to be drawn like the others."""
+    return n is not None and n < FEW
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -336,14 +347,15 @@ def _head(scope: str, head: Head) -> Markup:
 
 
 def _cell(cell: Cell, coloured: bool) -> Markup:
-    classes = [*(_shade(cell.value) if coloured else ()), *(["outlined"] if cell.outlined else [])]
-    classes += ["none"] if cell.text == NOTHING else []
+    few = coloured and is_few(cell.n) and cell.text != NOTHING
+    shade = ["few"] if few else _shade(cell.value) if coloured else ()
+    classes = [*shade, *(["outlined"] if cell.outlined else []), *(["none"] if cell.text == NOTHING else [])]
     return Markup("<td{}{}>{}{}{}</td>").format(
         _classed(" ".join(classes)),
         Markup(' title="{}"').format(cell.hint) if cell.hint else "",
         cell.text,
         Markup('<b class="star">*</b>') if cell.star else "",
-        _small(cell.small),
+        _small(f"n {cell.n:,} {cell.small}".strip() if few else cell.small),
     )
 
 

@@ -99,7 +99,7 @@ def _topic(own: LanguageCount, name: str) -> Cell:
     n = own.categories.get(name, 0)
     share = n / own.labelled
     hint = f"{own.name}, {name}: {n:,} of {own.labelled:,} ({percent(share)})"
-    return Cell(f"{n:,}" if n else NOTHING, share or None, hint=hint)
+    return Cell(f"{n:,}" if n else NOTHING, share or None, hint=hint, n=own.labelled)
 
 
 def _head(own: LanguageCount) -> Head:

@@ -314,7 +314,7 @@ def _local_cell(local: Local | None) -> Cell:
     hint = f"{local.verdict}; n {gap.n:,}, {gap.unscored:,} unscored; adjusted p {_p_cell(local.adjusted).text}"
     strength = max(-1.0, min(1.0, 2.5 * (gap.value or 0.0)))
     sure = local.verdict in ("above", "below")
-    return Cell(points(gap.value), strength, points_between(gap.low, gap.high), hint, star=sure)
+    return Cell(points(gap.value), strength, points_between(gap.low, gap.high), hint, star=sure, n=gap.n)
 
 
 def _shift(one: Shift) -> Markup:

@@ -16,12 +16,10 @@ from mores.longform.stages import STAGES
 from mores.longform.summary import LEFT_OUT, Summary, resources
 from mores.longform.tells import Tell
 from mores.report.bench_charts import Shades, bars, between, percent, possible, spoken
-from mores.report.charts import NOTHING, Cell, Head, heatmap, number
+from mores.report.charts import FEW, NOTHING, Cell, Head, heatmap, number
 from mores.report.meta_sheets import Sheet, group_name
 from mores.types import Result
 
-FEW = 10
-"""A cell of a heatmap with fewer answers is marked; the paper leaves it out (Figures 8, 9 and 11)."""
 BETWEEN = " / "
 LEVELS = {"high and mid": "High and mid resources", "low": "Low resources", None: "Other languages"}
 """Languages stand in this order."""
@@ -299,15 +297,13 @@ def _turned(found: Result | None, figure: Figure) -> Result | None:
 def _heat_cell(name: str, figure: Figure, found: Result | None, top: float) -> Cell:
     if found is None or found.value is None:
         return Cell(NOTHING, hint=said(name, figure.key, found))
-    few = found.n < FEW
-    strength = None if few else Shades(0.0, top).at(found.value)
-    out = f"✕{found.unscored:,}" if found.unscored else ""
+    strength = Shades(0.0, top).at(found.value)
     return Cell(
         shown(figure.key, found),
         strength if strength is None or figure.good else -strength,
-        small=" ".join(filter(None, (f"n {found.n:,}" if few else "", out))),
+        small=f"✕{found.unscored:,}" if found.unscored else "",
         hint=said(name, figure.key, found),
-        star=few,
+        n=found.n,
     )
 
 
@@ -334,7 +330,7 @@ def heat_maps(summaries: Sequence[Summary]) -> Markup:
         return Markup()
     lead = (
         "Languages with many or some resources come first, then those with few; the outlined lines are all languages "
-        f"of such a level together. * and no colour: fewer than {FEW} answers, which the paper leaves out. "
+        f"of such a level together. Hatched: fewer than {FEW} answers (the paper leaves out fewer than 10). "
         "Point at a cell for its interval and n."
     )
     return Markup('<p class="lead">{}</p>').format(lead) + Markup().join(

@@ -89,7 +89,7 @@ def _cell(where: str, result: Result | None, *, digits: int = 2, star: bool = Fa
     said = " ".join(filter(None, [number(value, 3), ends]))
     hint = ", ".join(filter(None, [f"{where}: {said}", f"n = {result.n:,}", unscored]))
     small = ends if interval else f"✕{result.unscored:,}" if unscored else ""
-    return Cell(number(value, digits), value, small, hint, star and value is not None)
+    return Cell(number(value, digits), value, small, hint, star and value is not None, n=result.n)
 
 
 # ---- which differences are real --------------------------------------------------------------------------------
