@@ -41,7 +41,7 @@ from mores.diagnose.confidence import (
     read_reply,
     read_stated,
 )
-from mores.diagnose.reliability import area, figures, make_cells, measure, selective
+from mores.diagnose.reliability import GAIN, area, figures, make_cells, measure, selective
 from mores.diagnose.subject import Subject, of_run
 from mores.engine import Counts, Store
 from mores.errors import ConfigError, InputError, Rejected
@@ -418,6 +418,32 @@ def test_always_95_and_right_half_the_time(tmp_path: Path) -> None:
     assert {group: one["ECE"].value for group, one in result.by["topic"].items()} == {
         "food": pytest.approx(5.0), "history": pytest.approx(95.0)
     }  # fmt: skip
+
+
+def test_no_interval_leaves_its_range_or_is_a_point() -> None:
+    """25 answers of which the model is wholly sure, and that are all wrong, or all right."""
+    for right in (True, False):
+        found = figures(make_cells(np.ones(25), np.full(25, right), np.arange(25)), 0)
+        for name, one in found.items():
+            if one.value is not None and name != "ECE by chance":
+                assert one.low is not None
+                assert one.high is not None
+                least, most = (0, 100) if name == "ECE" else (-1, 1) if name in {"overconfidence", GAIN} else (0, 1)
+                assert least <= one.low < one.high <= most, name
+                assert one.low <= one.value <= one.high, name
+
+
+@pytest.mark.parametrize(("levels", "less"), [((0.55, 0.75, 0.95), 0.0), ((0.65, 0.85, 0.95), 0.3)])
+def test_the_interval_of_the_calibration_error_holds_it(levels: tuple[float, ...], less: float) -> None:
+    """Of an honest model the error is 0, though 20 answers nearly never show that."""
+    rng, hits = np.random.default_rng(0), 0
+    for _ in range(60):
+        sure = rng.choice(levels, 20)
+        found = figures(make_cells(sure, rng.random(20) < sure - less, np.arange(20)), 0)["ECE"]
+        assert found.low is not None
+        assert found.high is not None
+        hits += found.low <= 100 * less <= found.high
+    assert hits >= 55  # of 60: below that once in 50 times where 95% hold it
 
 
 def test_a_model_that_is_right_as_often_as_it_says(tmp_path: Path) -> None:

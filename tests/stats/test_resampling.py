@@ -1,4 +1,4 @@
-"""Permutation tests, bootstrap and adjusted p-values: by hand, against SciPy, and on hostile input."""
+"""Permutation tests, resamples and adjusted p-values: by hand, against SciPy, and on hostile input."""
 
 from __future__ import annotations
 
@@ -11,17 +11,15 @@ from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped,unused-ignore]
 
 from mores.stats import resampling
-from mores.stats.classification import Floats, auc
+from mores.stats.classification import Floats
 from mores.stats.correlation import kendall_tau_b
 from mores.stats.resampling import (
-    BootstrapInterval,
-    Indices,
     PermutationTest,
     adjust_p_values,
-    bootstrap,
-    bootstrap_mean,
     compare_means,
+    percentiles,
     permutation_test,
+    resample_sums,
 )
 
 tenths = st.integers(-5, 5).map(lambda value: value / 10)
@@ -138,75 +136,31 @@ def test_forty_thousand_samples_without_a_difference_have_none() -> None:
     assert found.p_value > 1 / 1001
 
 
-# -- bootstrap ---------------------------------------------------------------------------------------------
+# -- resamples ---------------------------------------------------------------------------------------------
 
 
-def test_interval_of_a_mean_is_near_the_normal_one() -> None:
-    values = np.random.default_rng(12).normal(3, 1, 2000)
-    found = bootstrap_mean(values, resamples=4000)
-    assert found is not None
-    half = 1.96 * values.std() / 2000**0.5
-    assert found.value == pytest.approx(values.mean())
-    assert (found.low, found.high) == pytest.approx((values.mean() - half, values.mean() + half), abs=half / 10)
-    assert (found.resamples, found.undefined) == (4000, 0)
-
-
-def test_interval_is_scipys_with_the_same_draws() -> None:
+def test_resampled_sums_are_scipys_with_the_same_draws() -> None:
     values = np.random.default_rng(13).exponential(size=200)
-    found = bootstrap_mean(values, resamples=500, confidence=0.9, seed=14)
+    drawn = resample_sums(values[:, None], resamples=500, seed=14)[:, 0] / 200
     expected = stats.bootstrap(
         (values,), np.mean, n_resamples=500, confidence_level=0.9, method="percentile", rng=np.random.default_rng(14)
     ).confidence_interval
-    assert found is not None
-    assert (found.low, found.high) == pytest.approx((expected.low, expected.high), abs=1e-12)
-
-
-def test_fast_and_general_bootstrap_agree_on_the_same_draws() -> None:
-    values = np.random.default_rng(15).normal(size=30)
-    groups = np.repeat(["b", "a", "c", "d"], [3, 10, 9, 8])
-    for grouped in (None, groups):
-        fast = bootstrap_mean(values, groups=grouped, resamples=200, seed=16)
-        general = bootstrap(30, lambda at: float(values[at].mean()), groups=grouped, resamples=200, seed=16)
-        assert fast is not None
-        assert general is not None
-        assert (fast.value, fast.low, fast.high) == pytest.approx((general.value, general.low, general.high))
+    assert percentiles(drawn, confidence=0.9) == pytest.approx((expected.low, expected.high), abs=1e-12)
 
 
 def test_drawn_groups_come_whole() -> None:
     groups = np.array([2, 0, 1, 0, 2, 2])
-    seen: list[Indices] = []
-    bootstrap(6, lambda at: float(seen.append(at) or 0), groups=groups, resamples=50)  # type: ignore[func-returns-value]
-    for drawn in seen[1:]:
-        times = np.bincount(drawn, minlength=6)
+    for times in resample_sums(np.eye(6), groups=groups, resamples=50):
         assert all(len(set(times[groups == group])) == 1 for group in range(3))
         assert sum(times[groups == group][0] for group in range(3)) == 3
 
 
-def test_samples_of_one_item_widen_the_interval() -> None:
-    values = np.repeat(np.random.default_rng(17).normal(size=100), 9)
-    alone, together = bootstrap_mean(values), bootstrap_mean(values, groups=np.arange(900) // 9)
-    assert alone is not None
-    assert together is not None
-    assert (together.high - together.low) / (alone.high - alone.low) == pytest.approx(3, abs=0.4)
+def test_undefined_resamples_are_left_out() -> None:
+    assert percentiles(np.array([np.nan, *np.linspace(0, 1, 41)])) == pytest.approx((0.025, 0.975))
 
 
-def test_undefined_resamples_are_counted() -> None:
-    gold, scores = np.array([True, False, False, True]), np.array([0.9, 0.2, 0.4, 0.3])
-    found = bootstrap(4, lambda at: auc(gold[at], scores[at]), resamples=400)
-    assert found is not None
-    assert found.value == 0.75
-    assert found.resamples + found.undefined == 400
-    assert found.undefined == pytest.approx(400 * 2 / 16, abs=30)  # all four drawn from one class: 2 · (1/2)⁴
-    assert 0 <= found.low <= found.value <= found.high <= 1
-
-
-def test_one_sample_and_none() -> None:
-    assert bootstrap_mean([2.5]) == BootstrapInterval(2.5, 2.5, 2.5, 1000, 0)
-    assert bootstrap_mean([]) is None
+def test_no_samples() -> None:
     assert compare_means([], []) is permutation_test([], [], mean) is None
-    assert bootstrap(0, lambda _: 1.0) is bootstrap(3, lambda _: None) is None
-    answers = iter([1.0, None, None])
-    assert bootstrap(2, lambda _: next(answers), resamples=2) is None
 
 
 # -- adjusted p-values -------------------------------------------------------------------------------------
@@ -231,14 +185,12 @@ def test_refuses_wrong_input() -> None:
         compare_means([1, 2], [1])
     with pytest.raises(ValueError, match=r"second\[1\] is nan; leave that sample out"):
         permutation_test([1, 2], [1, np.nan], mean)
-    with pytest.raises(ValueError, match=r"values\[0\] is inf; expected a finite number"):
-        bootstrap_mean([np.inf])
     with pytest.raises(ValueError, match="permutations is 0; expected at least 1"):
         compare_means([1], [2], permutations=0)
     with pytest.raises(ValueError, match="resamples is 0; expected at least 1"):
-        bootstrap_mean([1, 2], resamples=0)
+        resample_sums(np.ones((2, 1)), resamples=0)
     with pytest.raises(ValueError, match="confidence is 95; expected a share"):
-        bootstrap_mean([1, 2], confidence=95)
+        percentiles(np.ones(2), confidence=95)
     with pytest.raises(ValueError, match=r"p_values\[1\] is 1.2; expected a number from 0 to 1"):
         adjust_p_values([0.1, 1.2])
 

@@ -1,4 +1,4 @@
-"""Paired permutation tests, bootstrap intervals and adjusted p-values.
+"""Paired permutation tests, resamples and adjusted p-values.
 
 Samples of one source item are not independent: pass `groups`, one label per sample, and whole groups are swapped
 or drawn. The same seed gives the same result. None without samples.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 import numpy.typing as npt
 
-from mores.stats.classification import Floats, Ints, same_length, vector
+from mores.stats.classification import Floats, same_length, vector
 
 Indices = npt.NDArray[np.intp]
 Swaps = npt.NDArray[np.uint8]
@@ -37,20 +37,6 @@ class PermutationTest:
     """Those looked at."""
     exact: bool
     """Whether these were all there are."""
-
-
-@dataclass(frozen=True)
-class BootstrapInterval:
-    """A statistic with its percentile interval."""
-
-    value: float
-    """On the samples themselves."""
-    low: float
-    high: float
-    resamples: int
-    """Those on which the statistic is defined."""
-    undefined: int
-    """Those that were left out because it is not, for example because one class was not drawn."""
 
 
 # -- permutation tests -------------------------------------------------------------------------------------
@@ -152,24 +138,6 @@ def _conclude(difference: float, extreme: int, units: int, permutations: int) ->
 # -- bootstrap ---------------------------------------------------------------------------------------------
 
 
-def bootstrap_mean(
-    values: npt.ArrayLike,
-    *,
-    groups: npt.ArrayLike | None = None,
-    confidence: float = 0.95,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> BootstrapInterval | None:
-    """Percentile interval of a mean, as `bootstrap` but fast; with groups, the drawn groups' sums over their sizes."""
-    array = vector(values, "values", finite=True)
-    codes = group_codes(groups, array.size)
-    if not array.size:
-        return None
-    drawn = resample_sums(np.stack([array, np.ones_like(array)], axis=1), groups=codes, resamples=resamples, seed=seed)
-    found = drawn[:, 0] / drawn[:, 1]
-    return _percentiles(float(array.mean()), found, resamples, confidence)
-
-
 def resample_sums(
     values: npt.NDArray[np.float64],
     *,
@@ -184,33 +152,6 @@ def resample_sums(
     return np.concatenate([np.stack([column[drawn].sum(axis=1) for column in sums], axis=1) for drawn in blocks])
 
 
-def bootstrap(
-    count: int,
-    statistic: Callable[[Indices], float | None],
-    *,
-    groups: npt.ArrayLike | None = None,
-    confidence: float = 0.95,
-    resamples: int = 1000,
-    seed: int = 0,
-) -> BootstrapInterval | None:
-    """Percentile interval of any statistic of `count` samples, drawn with replacement; with groups, group by group.
-
-    `statistic` gets positions of samples: `lambda at: auc(gold[at], scores[at])`. Resamples on which it is None are
-    left out and counted; None when it is None on the samples themselves or on every resample.
-    B. Efron, Annals of Statistics 7 (1979), 1-26; for groups, the cluster bootstrap of A. C. Davison and D. V. Hinkley,
-    Bootstrap Methods and their Application (1997), section 3.8.
-    """
-    codes = group_codes(groups, count)
-    value = statistic(np.arange(count)) if count else None
-    if value is None:
-        return None
-    members, sizes = np.argsort(codes, kind="stable"), np.bincount(codes)
-    rows = (row for drawn in _draw_units(sizes.size, resamples, seed) for row in drawn)
-    found = [statistic(members[_spread(row, sizes)]) for row in rows]
-    defined = np.array([one for one in found if one is not None], dtype=np.float64)
-    return _percentiles(value, defined, resamples, confidence) if defined.size else None
-
-
 def _draw_units(units: int, resamples: int, seed: int) -> Iterator[Indices]:
     """Blocks of resamples, one per row."""
     if resamples < 1:
@@ -220,25 +161,12 @@ def _draw_units(units: int, resamples: int, seed: int) -> Iterator[Indices]:
         yield rng.integers(0, units, size=(stop - start, units), dtype=np.intp)
 
 
-def _spread(drawn: Indices, sizes: Ints) -> Indices:
-    """Places, in samples sorted by group, of all members of the drawn groups."""
-    lengths = sizes[drawn]
-    shift = (np.cumsum(sizes) - sizes)[drawn] - (np.cumsum(lengths) - lengths)
-    places: Indices = np.arange(int(lengths.sum())) + np.repeat(shift, lengths)
-    return places
-
-
 def percentiles(found: Floats, confidence: float = 0.95) -> tuple[float, float]:
     """The interval of a statistic's resampled values, of those that are defined."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence:g}; expected a share between 0 and 1, such as 0.95")
     low, high = np.quantile(found[~np.isnan(found)], [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
-
-
-def _percentiles(value: float, found: Floats, resamples: int, confidence: float) -> BootstrapInterval:
-    low, high = percentiles(found, confidence)
-    return BootstrapInterval(value, low, high, found.size, resamples - found.size)
 
 
 # -- many tests --------------------------------------------------------------------------------------------
