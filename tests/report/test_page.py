@@ -237,10 +237,8 @@ def test_only_our_script_and_style_may_run() -> None:
 
 
 def test_nothing_is_loaded_from_elsewhere() -> None:
-    html = page([], title="t")
-    assert not re.search(
-        r"https?:|//\w|@import|url\(|\ssrc=|<link|<iframe|fetch\(|XMLHttp", re.sub(r"//  ?\S.*", "", html)
-    )
+    html = re.sub(r"'sha256-.*?'|//  ?\S.*", "", page([], title="t"))  # a hash may look like an address
+    assert not re.search(r"https?:|//\w|@import|url\(|\ssrc=|<link|<iframe|fetch\(|XMLHttp", html)
 
 
 def test_the_script_never_writes_markup() -> None:
