@@ -12,7 +12,7 @@ import mores
 
 SOURCE = Path(mores.__file__).parent
 LAYERS = [
-    {"types", "errors", "cache", "signature"},
+    {"types", "errors", "cache", "signature", "extras"},
     {"culture"},
     {"io", "stats", "language"},
     {"models"},

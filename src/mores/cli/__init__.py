@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
+import threading
 from difflib import get_close_matches
 from importlib import import_module
 from io import TextIOWrapper
+from typing import Any
 
 import click
 
 from mores import __version__
 from mores.errors import ConfigError, GateError, MoresError
+from mores.extras import extra_of
 
 COMMANDS = {
     "score": "Find the cultural errors in texts.",
@@ -57,6 +61,14 @@ class _Commands(click.Group):
         command: click.Command = getattr(import_module(f"mores.cli.{module}"), module)
         return command
 
+    def invoke(self, ctx: click.Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except ModuleNotFoundError as exc:
+            if extra := extra_of(exc.name or ""):
+                raise ConfigError(f"{exc.name} must be installed for this: pip install 'mores[{extra}]'") from exc
+            raise
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
@@ -69,7 +81,11 @@ def mores() -> None:
 
 
 def main(arguments: list[str] | None = None) -> None:
-    """Run the command line: exit code 1 for a failure, 2 for wrong usage, 3 for a gate that failed (docs/ci.md)."""
+    """Run the command line: exit code 1 for a failure, 2 for wrong usage, 3 for a gate that failed (docs/ci.md).
+
+    SIGTERM and SIGHUP end it as Ctrl-C does, tidily, with 128 and the signal's number.
+    """
+    stopped_by = _stopped_by_signals()
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a console that cannot show a script still shows the rest
@@ -81,7 +97,7 @@ def main(arguments: list[str] | None = None) -> None:
         code = exc.exit_code
     except (click.Abort, KeyboardInterrupt):
         click.echo("stopped", err=True)
-        code = 1
+        code = 128 + stopped_by[-1] if stopped_by else 1
     except GateError as exc:
         click.echo(f"gate failed: {exc}", err=True)
         code = 3
@@ -94,3 +110,22 @@ def main(arguments: list[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered can never be written
         code = 1
     sys.exit(code or 0)
+
+
+def _stopped_by_signals() -> list[int]:
+    """Let signals that ask to end act like Ctrl-C, so that no half file is left; returns those that came."""
+    received: list[int] = []
+
+    def stop(number: int, frame: object) -> None:  # noqa: ARG001
+        received.append(number)
+        if callable(signal.getsignal(signal.SIGINT)):
+            signal.raise_signal(signal.SIGINT)
+        else:  # Ctrl-C is ignored, as for a background job of a script
+            raise KeyboardInterrupt
+
+    if threading.current_thread() is threading.main_thread():
+        for name in ("SIGTERM", "SIGHUP"):
+            number = getattr(signal, name, None)  # Windows has no SIGHUP
+            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
+                signal.signal(number, stop)
+    return received

@@ -16,6 +16,7 @@ from mores.cli.progress import stage
 from mores.engine.cost import price_of
 from mores.engine.store import opened
 from mores.errors import ConfigError
+from mores.extras import require
 from mores.io import read_records, write_text
 from mores.longform.asking import How
 from mores.longform.estimate import estimate
@@ -24,6 +25,7 @@ from mores.longform.factuality import median_claims
 from mores.longform.lid import CHECKERS, checker
 from mores.longform.records import LongAnswer
 from mores.longform.summary import Counting, Summary
+from mores.longform.tokens import default_tokenizer
 from mores.metric import Metric
 from mores.models import Model, open_model
 from mores.search import Options as SearchOptions
@@ -67,6 +69,9 @@ class Setup:
     def __post_init__(self) -> None:
         if self.facts and not self.judge:
             raise ConfigError("facts are judged by a model; name it with --judge, for example openai:NAME")
+        default_tokenizer()  # an extra, which had better be found missing before anything is paid for
+        if self.lid == "paper":
+            require("pip install 'mores[lid]'", "pycld2", "py3langid")
 
 
 def facts_of(given: dict[str, Any]) -> str | None:

@@ -18,6 +18,7 @@ from mores.engine import Counts, Store
 from mores.engine.cost import price_of
 from mores.engine.loop import run
 from mores.errors import ConfigError, InputError
+from mores.extras import require
 from mores.factory.build import Built, Soften
 from mores.factory.build import build as make
 from mores.factory.errors.model import make as make_soft
@@ -76,6 +77,7 @@ def recipe(name: str, out: Path, data: Path | None, commercial: bool, as_json: b
 
     `free` has the sources that the embedded metric was tuned on.
     """
+    require("pip install 'mores[build]'", "yaml", "sklearn", "pyarrow")
     model = given.pop("model")
     soften = _soften(open_model(model, Options(given.pop("base_url")))) if model else None
     changed = {key: value for key, value in given.items() if value is not None and key != "base_url"}

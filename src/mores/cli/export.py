@@ -7,8 +7,8 @@ from pathlib import Path
 import click
 
 from mores.errors import ConfigError
+from mores.extras import require
 from mores.models import pull
-from mores.models.hf.files import require
 
 TYPES = ("q8_0", "f16", "f32")
 

@@ -20,9 +20,10 @@ from mores.engine import Counts
 from mores.engine.cost import price_of
 from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, ModelError
+from mores.extras import require
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter, write_text
-from mores.meta.baselines import BASELINES, fit, judge
+from mores.meta.baselines import BASELINES, NEEDS, fit, judge
 from mores.meta.dataset import Dataset, source_of
 from mores.meta.leave_one_out import NONE, collect, leave_one_out
 from mores.meta.prompted import Prompted
@@ -108,8 +109,8 @@ def meta(
     (meta.json) and one page that shows it (meta.html). {source} in a model or file stands for each source in turn:
     the judge that was trained without it judges its samples.
     """  # fmt: skip
-    dataset = Dataset(data, split, limit)
     chosen = _chosen(metrics, baselines)
+    dataset = Dataset(data, split, limit)
     out: Path = given.pop("out") or Path(f"{data.resolve().name}.meta")
     votes, by, dry_run, as_json, price = (given.pop(key) for key in ("votes", "by", "dry_run", "as_json", "price"))
     job = _Run(dataset, out, lambda model: options.metric({**given, "model": model}), price, out_of_domain)
@@ -135,6 +136,8 @@ def _chosen(metrics: tuple[str, ...], baselines: str) -> list[Scorer]:
     names = dict.fromkeys([*metrics, *wanted])
     if not names:
         raise ConfigError("nothing to evaluate; name a metric with --metric, or leave out --baselines none")
+    if needed := sorted({module for name in names for module in NEEDS.get(name, ())}):
+        require("pip install 'mores[meta]', or --baselines always,never,majority", *needed)
     return [scorer(name) for name in names]
 
 

@@ -14,10 +14,10 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from mores.cache import models_folder
 from mores.errors import ConfigError
+from mores.extras import require
 from mores.factory.output import read_split
 from mores.meta.leave_one_out import NONE
 from mores.models import pull
-from mores.models.hf.files import require
 from mores.report.terminal import Grid, harmless
 from mores.train.recipe import Recipe, read_recipe
 from mores.train.records import Trained

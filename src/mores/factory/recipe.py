@@ -10,6 +10,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from mores.errors import ConfigError, InputError
+from mores.extras import require
 from mores.types import Record
 
 
@@ -53,10 +54,9 @@ def read_recipe(name: str) -> Recipe:
 
 
 def _load(text: str, name: str) -> Any:
-    try:
-        import yaml
-    except ImportError as exc:
-        raise ConfigError("building data needs `pip install 'mores[build]'`") from exc
+    require("pip install 'mores[build]'", "yaml")
+    import yaml
+
     try:
         return yaml.safe_load(text)
     except yaml.YAMLError as exc:

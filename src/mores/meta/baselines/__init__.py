@@ -52,6 +52,13 @@ BASELINES: dict[str, Callable[[], Baseline]] = {
     "similarity": Similarity,
     "retrieval": Retrieval,
 }
+NEEDS: dict[str, tuple[str, ...]] = {
+    "words": ("sklearn", "scipy"),
+    "words-both": ("sklearn", "scipy"),
+    "similarity": ("sklearn",),
+    "retrieval": ("bm25s",),
+}
+"""The libraries of those that need some."""
 SHORTCUT = "words"
 """The one that never sees the instruction."""
 

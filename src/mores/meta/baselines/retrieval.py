@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from mores.errors import ConfigError
 from mores.factory.errors.units import keys
 from mores.factory.gold import Gold
 from mores.meta.baselines.cut import best_cut
@@ -69,10 +68,8 @@ def _words(text: str) -> list[str]:
 
 
 def _index(documents: list[list[str]]) -> Any:
-    try:
-        import bm25s
-    except ImportError as exc:
-        raise ConfigError("the retrieval baseline needs `pip install 'mores[meta]'`") from exc
+    import bm25s
+
     index = bm25s.BM25()
     index.index(documents, show_progress=False)
     return index

@@ -28,6 +28,7 @@ from functools import cached_property, partial
 from typing import NamedTuple, Self
 
 from mores.errors import ModelError, MoresError
+from mores.extras import require
 from mores.models.base import Completion, Request, Style
 from mores.models.hf.files import (
     adapter_files,
@@ -37,7 +38,6 @@ from mores.models.hf.files import (
     hub_commit,
     local_folder,
     model_files,
-    require,
     tuned_style,
 )
 from mores.models.hf.load import has_gpu, load_network

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import re
 import tomllib
@@ -12,6 +11,7 @@ from pathlib import Path
 from typing import cast
 
 from mores.errors import ConfigError
+from mores.extras import require
 from mores.models.base import STYLES, Style
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -115,12 +115,6 @@ def fingerprint(files: Iterable[Path], whole: bool = False) -> str:
                 file.seek(start)
                 digest.update(file.read(_BLOCK))
     return digest.hexdigest()
-
-
-def require(fix: str, *modules: str) -> None:
-    missing = [module for module in modules if importlib.util.find_spec(module) is None]
-    if missing:
-        raise ConfigError(f"{' and '.join(missing)} must be installed for this: {fix}")
 
 
 def first_line(exc: Exception) -> str:

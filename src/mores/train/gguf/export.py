@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from mores.errors import ConfigError, InputError
+from mores.extras import require
 from mores.models.gguf import STYLE
-from mores.models.hf.files import require, tuned_style
+from mores.models.hf.files import tuned_style
 from mores.train.gguf.adapter import Change, read_adapter
 from mores.train.gguf.layout import NORMED, Floats
 from mores.train.gguf.weights import FileWeights, Weights, check_same, open_weights

