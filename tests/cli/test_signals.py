@@ -30,11 +30,15 @@ def test_a_run_that_is_told_to_end(home: Path, number: signal.Signals, before: C
             command(*arguments), cwd=home, stderr=subprocess.PIPE, stdout=subprocess.PIPE, preexec_fn=before
         )
         wait_for(server, 8)
+        if before:  # Ctrl-C is not for a background job
+            process.send_signal(signal.SIGINT)
+            wait_for(server, 16)
         process.send_signal(number)
         _, err = process.communicate(timeout=20)
     assert process.returncode == 128 + number, err
     assert "what was answered is kept: run the same command again to go on\n" in err.decode()
     assert err.decode().endswith("stopped\n")
+    assert "Traceback" not in err.decode()
     assert 0 < len(keys(home)) < 400
     assert sorted(path.name for path in home.iterdir()) == ["cache", "t.jsonl"]
 

@@ -118,14 +118,18 @@ def _stopped_by_signals() -> list[int]:
 
     def stop(number: int, frame: object) -> None:  # noqa: ARG001
         received.append(number)
-        if callable(signal.getsignal(signal.SIGINT)):
-            signal.raise_signal(signal.SIGINT)
-        else:  # Ctrl-C is ignored, as for a background job of a script
-            raise KeyboardInterrupt
+        signal.raise_signal(signal.SIGINT)
+        if hasattr(signal, "pthread_sigmask"):
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT})  # one comes, however many waited
 
-    if threading.current_thread() is threading.main_thread():
-        for name in ("SIGTERM", "SIGHUP"):
-            number = getattr(signal, name, None)  # Windows has no SIGHUP
-            if number is not None and signal.getsignal(number) is not signal.SIG_IGN:  # as nohup wants it
-                signal.signal(number, stop)
+    if threading.current_thread() is not threading.main_thread():
+        return received
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and hasattr(signal, "pthread_sigmask"):
+        # A background job of a script: Ctrl-C is not meant for it, and waits; the one from `stop` comes through.
+        signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    for name in ("SIGTERM", "SIGHUP"):
+        asked = getattr(signal, name, None)  # Windows has no SIGHUP
+        if asked is not None and signal.getsignal(asked) is not signal.SIG_IGN:  # as nohup has it
+            signal.signal(asked, stop)
     return received
