@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import resource
 from collections.abc import Callable
@@ -12,7 +13,9 @@ import pytest
 from aiohttp import web
 
 from mores.engine import Limits, Store
+from mores.engine.loop import run
 from mores.errors import ModelError
+from mores.models.embedded import EmbeddedModel
 from mores.models.openai import MOST_BYTES, OpenAIModel
 from tests.engine.server import Fault, Server, completion
 from tests.engine.test_runner import ask, collect
@@ -134,3 +137,21 @@ def test_a_key_that_may_chat_but_not_list_models_is_enough() -> None:
     with Server() as server:
         server.models_status = 403
         assert collect([ask("q")], OpenAIModel("x", server.url, KEY))[0].completion
+
+
+def test_the_embedded_servers_process_gets_no_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    given: dict[str, str] = {}
+
+    async def start(*command: str, env: dict[str, str], **options: Any) -> None:  # noqa: ARG001
+        given.update(env)
+        raise ModelError("started")
+
+    names = ("OPENAI_API_KEY", "SERPER_API_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "LLAMA_API_KEY", "DB_PASSWORD")
+    for name in names:
+        monkeypatch.setenv(name, KEY)
+    monkeypatch.setattr(asyncio, "create_subprocess_exec", start)
+    (tmp_path / "m.gguf").write_bytes(b"GGUF")
+    with pytest.raises(ModelError, match="started"):
+        run(EmbeddedModel(str(tmp_path / "m.gguf"))._start(str(tmp_path)))
+    assert given["PATH"]
+    assert KEY not in given.values()

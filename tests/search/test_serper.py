@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import pytest
+from aiohttp import web
 
 from mores.engine import Counts, Limits
 from mores.engine.loop import run
@@ -137,6 +138,31 @@ def test_what_does_not_pass_is_a_failure_after_all_tries() -> None:
     assert found.failure.kind is FailureKind.MODEL
     assert reason(found) == "serper: HTTP 502: <html>Bad gateway</html> (tried 4 times)"
     assert len(server.bodies) == 4
+
+
+def test_an_outage_is_waited_for_by_the_clock() -> None:
+    first: list[float] = []
+
+    async def gone(server: Server, request: web.Request) -> web.StreamResponse:
+        first.append(time.monotonic())
+        if first[-1] < first[0] + 0.5:
+            return await (faults.dropped if len(server.bodies) % 2 else faults.broken)(server, request)
+        return web.json_response(results("tea"))
+
+    limits = Limits(concurrency=4, attempts=2, backoff=0.01, longest_wait=0.05, outage=10)
+    with Server(always=gone) as server:
+        found = find(server, [Query(f"q{n}") for n in range(8)], limits=limits)
+    assert all(len(one.evidence) == 3 for one in found)  # two tries alone are over after a tenth of a second
+
+
+def test_results_that_repeat_the_key_are_kept_without_it() -> None:
+    def echoing(_: str) -> dict[str, Any]:
+        return {"organic": [{"title": KEY, "snippet": f"Your key is {KEY}.", "link": f"https://x.example/{KEY}"}]}
+
+    with Server(answer=echoing) as server:
+        (found,) = find(server, [Query("tea")])
+    assert KEY not in repr(found)
+    assert found.evidence[0].text == "Your key is …."
 
 
 def test_a_server_that_says_nothing_is_a_failure() -> None:
