@@ -16,7 +16,6 @@ from mores.cli.progress import stage
 from mores.engine.cost import price_of
 from mores.engine.store import opened
 from mores.errors import ConfigError
-from mores.extras import require
 from mores.io import read_records, write_text
 from mores.longform.asking import How
 from mores.longform.estimate import estimate
@@ -70,8 +69,6 @@ class Setup:
         if self.facts and not self.judge:
             raise ConfigError("facts are judged by a model; name it with --judge, for example openai:NAME")
         default_tokenizer()  # an extra, which had better be found missing before anything is paid for
-        if self.lid == "paper":
-            require("pip install 'mores[lid]'", "pycld2", "py3langid")
 
 
 def facts_of(given: dict[str, Any]) -> str | None:
