@@ -19,7 +19,6 @@ import mores.bench.calmqa
 from mores.bench.benchmark import Verdict
 from mores.bench.score import BenchResult
 from mores.io import read_records
-from mores.language import paper
 from mores.longform.records import Appraisal, LongAnswer
 from mores.longform.summary import Summary
 from mores.types import FailureKind, Result
@@ -424,7 +423,6 @@ def test_the_language_check_of_the_paper(mores: Run, home: Path) -> None:
 def test_without_its_packages_the_fix_is_said(mores: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("pycld2", "py3langid"):
         monkeypatch.setitem(sys.modules, name, None)
-    paper._import.cache_clear()
     done = mores("longform", "answers.jsonl", "--lid", "paper")
     assert done.returncode == 2
     assert re.search(r"needs py(cld2|3langid); run: pip install 'mores\[lid\]'", done.stderr)
