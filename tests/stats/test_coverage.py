@@ -15,7 +15,7 @@ from scipy.stats import binom
 
 from mores.bench.msqa.figures import FIGURES
 from mores.stats.classification import Floats
-from mores.stats.intervals import limits, ratio_moments
+from mores.stats.intervals import difference_interval, limits, ratio_moments, share_interval
 
 PROMISE = 0.93
 SAMPLES = 1000
@@ -42,6 +42,16 @@ def test_shares_of_single_answers_exactly(n: int) -> None:
     low, high = limits(k / n, k * (n - k) / n**3, n)
     found = (binom.pmf(k, n, shares) * ((low <= shares) & (shares <= high))).sum(axis=1)
     assert found.min() >= 0.949  # 0.95 but for the digits of the quantile
+
+
+@pytest.mark.parametrize("sizes", [(20, 20), (20, 60)])
+def test_differences_of_shares_exactly(sizes: tuple[int, int]) -> None:
+    """With Wilson's intervals, as Newcombe has it, the difference of 2% and 98% of 20 is held 88% of the time."""
+    ends = [[(k / n, share_interval(k, n)) for k in range(n + 1)] for n in sizes]
+    low, high = np.array([[difference_interval(*pair) for pair in product([one], ends[1])] for one in ends[0]]).T
+    for one, two in product((0.01, 0.02, 0.1, 0.3, 0.5), (0.01, 0.05, 0.2, 0.5, 0.9, 0.98)):
+        chances = np.outer(*(binom.pmf(np.arange(n + 1), n, p) for n, p in zip(sizes, (one, two), strict=True))).T
+        assert chances[(low <= one - two) & (one - two <= high)].sum() >= PROMISE, (one, two)
 
 
 def draw_questions(rng: np.random.Generator, share: float, questions: int, alike: str | float) -> Floats:
