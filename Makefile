@@ -6,6 +6,8 @@ EXTRAS ?= dev
 comma := ,
 READY := $(VENV)/ready-$(subst $(comma),-,$(EXTRAS))
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+COMPILE := build/lock/bin/uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 \
+	--no-header --no-annotate --quiet
 
 .PHONY: demo test check test-slow bench docs picture lock clean
 
@@ -44,17 +46,24 @@ picture: $(READY) ## take the README's picture again; needs Chromium
 	$(BIN)/mores show examples/world.jsonl examples/world.gold.jsonl --html build/gold.html --quiet
 	$(BIN)/python docs/picture.py build/gold.html docs/page.png
 
-lock: ## pin the newest versions of everything that development uses
+lock: ## pin the newest versions of everything that development uses, with the hashes of all their files
 	$(PYTHON) -m venv --clear build/lock
-	build/lock/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,embed,hf]' $(LOCK)
-	build/lock/bin/python -m pip list --format=freeze --exclude mores --exclude pip --exclude setuptools \
-		| sed 's/+cpu$$//' > requirements-dev.lock
+	build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
+	$(COMPILE) --extra dev --generate-hashes --output-file requirements-dev.lock
+	$(COMPILE) --all-extras --constraint requirements-dev.lock --output-file requirements-extras.lock
 	rm -rf build/lock
 
-$(READY): pyproject.toml requirements-dev.lock
+# Torch comes in several builds of one version, and which one a machine takes is its own choice: the other extras are
+# pinned without hashes.
+$(READY): pyproject.toml requirements-dev.lock requirements-extras.lock
 	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Mores needs Python 3.11 or newer: make PYTHON=python3.12"'
 	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --editable '.[$(EXTRAS)]' --constraint requirements-dev.lock
+	$(PIP) install --quiet --require-hashes --requirement requirements-dev.lock
+ifneq ($(EXTRAS),dev)
+	$(PIP) install --quiet --no-build-isolation --editable '.[$(EXTRAS)]' --constraint requirements-extras.lock
+else
+	$(PIP) install --quiet --no-build-isolation --no-deps --editable .
+endif
 	touch $@
 
 clean:
