@@ -565,13 +565,6 @@ def test_a_link_and_permissions_stay() -> None:
     assert stat.S_IMODE(Path("real.txt").stat().st_mode) == 0o640
 
 
-def test_a_new_file_has_the_usual_permissions() -> None:
-    write_text("new.txt", "ä")
-    put("usual.txt", "")
-    assert Path("new.txt").read_bytes() == "ä".encode()
-    assert Path("new.txt").stat().st_mode == Path("usual.txt").stat().st_mode
-
-
 def test_stdout(monkeypatch: pytest.MonkeyPatch) -> None:
     screen = io.BytesIO()
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(screen))

@@ -36,6 +36,7 @@ from mores.engine.cost import Price, guess_tokens, price_of
 from mores.engine.store import opened
 from mores.errors import ConfigError, ModelError
 from mores.io import write_text
+from mores.io.private import make_folder
 from mores.longform.summary import Counting, summarise
 from mores.metric import Metric
 from mores.models import Model, Request, open_model
@@ -347,7 +348,7 @@ def _tokens(request: Request) -> int:
 def _appraise(setup: Setup, how: Metric, job: Run, said: Path, verdicts: Path, price: str | None) -> dict[str, Any]:
     """Judge long answers; the run's folder has one more, `longform`, with all that is said of each."""
     folder, total = verdicts.with_name("longform"), len(job.items) * job.samples
-    folder.mkdir(exist_ok=True)
+    make_folder(folder)
     answers = folder / "answers.jsonl"
     write_answers(job.benchmark, job.items, said, answers)
     with ExitStack() as stack:

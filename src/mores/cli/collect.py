@@ -18,6 +18,7 @@ from mores.engine.cost import Price, price_of
 from mores.engine.store import opened
 from mores.errors import InputError, ModelError
 from mores.io import JsonlWriter, spool, write_text
+from mores.io.private import make_folder
 from mores.longform.collection import (
     Candidate,
     Collected,
@@ -146,7 +147,7 @@ def _step(collector: Collector, stage: Stage, every: list[Collected], price: Pri
 
 
 def _write(out: Path, every: list[Collected], found: Collection, warning: str | None) -> None:
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     for fate in Fate:
         with JsonlWriter(out / f"{fate}.jsonl") as writer:
             for one in every:

@@ -23,6 +23,7 @@ from mores.engine.cost import price_of
 from mores.engine.store import opened
 from mores.errors import ConfigError, ModelError
 from mores.io import read_records, write_text
+from mores.io.private import make_folder
 from mores.report.terminal import Grid, harmless
 
 
@@ -67,7 +68,7 @@ def judge_check(name: str, data: Path | None, pairs: Path | None, limit: int, **
     with ExitStack() as stack:
         stack.enter_context(options.run_of(how))
         folder = out or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mores-")))
-        folder.mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         store = stack.enter_context(opened(how.store))
         job = Run(one, asked, how.judge_model, how.judge_model, store=store, limits=how.limits, fresh=how.fresh)
         said, path = folder / RESPONSES, folder / VERDICTS

@@ -25,6 +25,7 @@ from mores.cli.appraise import (
 )
 from mores.errors import ConfigError, InputError, ModelError
 from mores.io import JsonlWriter
+from mores.io.private import make_folder
 from mores.longform.answers import read_answers
 from mores.longform.evaluate import RESULTS
 from mores.longform.summary import Counting, Summary, summarise, unjudged_figures
@@ -71,7 +72,7 @@ def longform(answers: Path, judge: str | None, out: Path, as_json: bool, **given
     """  # fmt: skip
     given, setup = _setup(judge, given)
     read_k(given["k"])  # before anything is paid for
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     copy, count = _copy(answers, out / "answers.jsonl", given.pop("limit"))
     dry, price, k = given.pop("dry_run"), given.pop("price"), given.pop("k")
     counting = Counting(missing_as_issue=given.pop("missing_as_issue"), every=setup.every)

@@ -23,6 +23,7 @@ from mores.errors import ConfigError, InputError, ModelError
 from mores.extras import require
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter, write_text
+from mores.io.private import make_folder
 from mores.meta.baselines import BASELINES, NEEDS, fit, judge
 from mores.meta.dataset import Dataset, source_of
 from mores.meta.leave_one_out import NONE, collect, leave_one_out
@@ -159,7 +160,7 @@ class _Run:
         if self.data.limit:
             most = f"at most {self.data.limit:,} of each source, half of them with errors"
             self.notes.append(f"{known:,} samples were judged: {most} (--limit).")
-        (self.out / "judgements").mkdir(parents=True, exist_ok=True)
+        make_folder(self.out / "judgements")
         judged: dict[str, Judged] = {}
         for one in chosen:
             if (found := self._judge(one)) is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
 from collections.abc import Iterator
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from mores.errors import StoreError
+from mores.io.private import make_folder, open_private
 
 
 class Layout(NamedTuple):
@@ -26,7 +28,9 @@ class Layout(NamedTuple):
 def connect(path: Path, layout: Layout) -> sqlite3.Connection:
     """Open a file, which is made where there is none."""
     with explained(path, layout):
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folder(path.parent)
+        if not path.exists():  # SQLite would make it for everyone to read; what it puts beside it is as private
+            os.close(open_private(path, os.O_RDWR))
         db = sqlite3.connect(path, timeout=60, check_same_thread=False)
         try:
             _prepare(db, path, layout)

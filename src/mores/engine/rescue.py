@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from mores.errors import InputError, StoreError
+from mores.io.private import make_part
 
 _MISSES = 100_000
 """Numbers in a row without a readable row after which a table ends, where its last number cannot be read either."""
@@ -23,8 +24,7 @@ def rescue(path: Path) -> dict[str, int]:
     """Put a new file with all readable rows in the place of a damaged one; returns their number in each table."""
     if not path.is_file():
         raise InputError(f"{path}: no such file")
-    new = path.with_name(f"{path.name}.rescued")
-    new.unlink(missing_ok=True)
+    new = make_part(path.with_name(f"{path.name}.rescued"))
     try:
         with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(new)) as db:
             counts = _copy(old, db)

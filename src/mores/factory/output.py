@@ -27,6 +27,7 @@ from mores.factory.gold import Gold
 from mores.factory.recipe import Recipe
 from mores.factory.split import SPLITS
 from mores.io import JsonlWriter, read_records, write_text
+from mores.io.private import make_folder
 from mores.types import Sample
 
 SUMS = "SHA256SUMS"
@@ -39,7 +40,7 @@ ROWS = 10_000
 
 def write(built: Built, recipe: Recipe, folder: Path, progress: Progress = quiet) -> None:
     """Write everything; the same build gives the same bytes."""
-    folder.mkdir(parents=True, exist_ok=True)
+    make_folder(folder)
     tally = Tally()
     with ExitStack() as stack:
         files: dict[str, _Split] = {split: stack.enter_context(_Split(folder, split)) for split in SPLITS}

@@ -18,6 +18,7 @@ import orjson
 from pydantic_core import PydanticSerializationError
 
 from mores.errors import InputError, MoresError, StoreError
+from mores.io.private import NO_LINK, open_private
 from mores.io.source import to_path
 from mores.types import Record
 
@@ -134,13 +135,14 @@ class _Output:
 
 def _open_alone(path: Path) -> IO[bytes]:
     """An empty file that no other process writes; BlockingIOError when one does."""
-    file = path.open("ab")
+    file = os.fdopen(open_private(path, os.O_WRONLY | os.O_APPEND | NO_LINK), "ab")
     try:
         if fcntl is not None:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
         if not os.path.samestat(os.fstat(file.fileno()), path.stat()):  # renamed between opening and locking
             raise BlockingIOError(errno.EAGAIN, "in use")
         file.truncate(0)
+        path.chmod(0o600)  # a killed run may have left it, with other permissions
     except BaseException:
         file.close()
         raise
@@ -166,6 +168,8 @@ def _unwritable(path: Path, error: OSError) -> MoresError:
         return InputError(f"{path}: not a place for a file ({error.strerror}); give the name of a file in a folder")
     if code in {errno.EACCES, errno.EPERM, errno.EROFS}:
         return InputError(f"{path}: may not be written ({error.strerror}); choose another folder")
+    if code == errno.ELOOP:
+        return InputError(f"{path}: .{path.name}.part beside it is a link, and may lead anywhere; remove it")
     if code == errno.EAGAIN:
         return InputError(f"{path}: another run is writing it; wait for that to end or choose another name")
     if code in {errno.ENOSPC, errno.EDQUOT}:

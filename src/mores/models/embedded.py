@@ -93,7 +93,8 @@ class EmbeddedModel(OpenAIModel):
 
     @cached_property
     def identity(self) -> str:
-        parts = [f"{self.path.stem}@{pull.sha256(self.path)[:12]}"]
+        digest = pull.sha256(self.path) if self._asked else pull.DEFAULT.sha256  # which was checked
+        parts = [f"{self.path.stem}@{digest[:12]}"]
         if self.adapter:
             parts.append(f"lora@{pull.sha256(self.adapter)[:12]}")
         parts.append(f"xllamacpp-{importlib.metadata.version('xllamacpp')}")

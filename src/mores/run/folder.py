@@ -14,6 +14,7 @@ from pydantic import ValidationError
 
 from mores.errors import ConfigError, InputError
 from mores.io import write_text
+from mores.io.private import make_folder
 from mores.run.manifest import MANIFEST, Manifest, Plan, Status
 
 try:
@@ -56,7 +57,7 @@ def start_run(folder: Path, plan: Plan) -> Iterator[Run]:
     """
     for number in count(1):
         path = folder if number == 1 else folder.with_name(f"{folder.name}-{number}")
-        path.mkdir(parents=True, exist_ok=True)
+        make_folder(path)
         with _locked(path) as locked:
             known = read_manifest(path) if (path / MANIFEST).exists() else None
             if known is not None and known.signature != plan.signature:

@@ -18,6 +18,7 @@ from typing import Any
 from mores.cache import cache_folder
 from mores.culture import country, region_name
 from mores.errors import ConfigError, InputError, StoreError
+from mores.io.private import make_folder
 from mores.io.source import why_unreadable
 from mores.search import index, passages, words
 from mores.search.base import Evidence, Found, Query
@@ -75,7 +76,7 @@ class Corpus:
     def _build(self, folder: Path) -> None:
         """Beside its place and renamed when whole; when another process was faster, theirs is as good."""
         try:
-            folder.parent.mkdir(parents=True, exist_ok=True)
+            make_folder(folder.parent)
             draft = Path(mkdtemp(prefix=".new-", dir=folder.parent))
         except OSError as error:
             raise StoreError(f"{folder.parent}: cannot be written ({error}); set MORES_CACHE to a folder") from error

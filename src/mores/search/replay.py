@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from mores.errors import ConfigError, InputError, StoreError
 from mores.io import read_records
+from mores.io.private import open_private
 from mores.io.source import to_path, why_unreadable
 from mores.search.base import Evidence, Found, Query, Search
 from mores.search.clean import writable
@@ -121,7 +122,7 @@ class Recording:
                 _mend(self._path)
                 for recorded in read_records(self._path, Recorded):
                     _add(self._recorded, recorded)
-            return self._path.open("ab")
+            return os.fdopen(open_private(self._path, os.O_WRONLY | os.O_APPEND), "ab")
         except OSError as error:
             raise StoreError(f"{self._path}: cannot be written ({error}); choose another name") from error
 

@@ -35,6 +35,7 @@ from mores.factory.gold import Gold
 from mores.factory.output import read_split
 from mores.factory.split import SPLITS
 from mores.io import JsonlWriter, read_records, write_text
+from mores.io.private import make_folder
 from mores.search.clean import LONGEST_SOURCE, clean
 from mores.search.corpus import Corpus
 from mores.search.ground import CHARACTERS, query_of, shorten
@@ -106,7 +107,7 @@ def ground_dataset(
 ) -> Grounded:
     """Write a dataset with evidence from one that `mores build` wrote; the same input gives the same bytes."""
     _check(data, out)
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     with TemporaryDirectory(prefix="mores-ground-", ignore_cleanup_errors=True) as folder:
         every, training = (_index(data, Path(folder), splits) for splits in (tuple(SPLITS), ("train",)))
         found = _Making(data, out, k, characters, seed, progress).all_files(every, training)

@@ -30,6 +30,7 @@ import torch
 from mores.errors import ConfigError
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter, read_records, write_text
+from mores.io.private import make_folder
 from mores.signature import sign
 from mores.train.card import card
 from mores.train.decide import Decisions, decide
@@ -89,7 +90,7 @@ class Study:
         from transformers.utils.logging import disable_progress_bar
 
         if self._team.is_main_process:
-            self.folder.mkdir(parents=True, exist_ok=True)
+            make_folder(self.folder)
             write_text(self.folder / "recipe.toml", write_recipe(self.recipe))
         else:
             disable_progress_bar()

@@ -20,6 +20,7 @@ import torch
 from torch.nn import functional
 
 from mores.errors import ConfigError
+from mores.io.private import make_part
 from mores.train.examples import Example
 from mores.train.network import core, words
 from mores.train.packing import Row, Shape, pack, shape_of, steps
@@ -283,7 +284,7 @@ class Training:
             "identity": self.identity, "step": step, "tokens": tokens, "weights": weights,
             "optimizer": self._optimizer_.state_dict(),
         }  # fmt: skip
-        part = self.folder / f"{CHECKPOINT}.part"
+        part = make_part(self.folder / f"{CHECKPOINT}.part")
         torch.save(state, part)
         part.replace(self.folder / CHECKPOINT)
 

@@ -26,6 +26,7 @@ from mores.diagnose.stability import MEAN, Stability
 from mores.diagnose.translation import TranslationResult
 from mores.errors import ConfigError, ModelError
 from mores.io import write_text
+from mores.io.private import make_folder
 from mores.types import Record
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -187,7 +188,7 @@ def _diagnose(
 def _tell(found: Sequence[Findings], out: Path, as_json: bool) -> None:
     from mores.report.diagnose import diagnose_page
 
-    out.mkdir(parents=True, exist_ok=True)
+    make_folder(out)
     told = [_told(one) for one in found]
     results = [result for one in found for result in one.results]
     for kind in told:

@@ -16,6 +16,7 @@ from mores.cli import options
 from mores.cli.bench import Made, Session, check, open_session
 from mores.diagnose.paired import Opened, open_run
 from mores.errors import ConfigError, InputError
+from mores.io.private import make_folder
 from mores.longform.asking import How
 from mores.models import Model
 from mores.types import Record
@@ -133,5 +134,5 @@ class Desk:
     def folder(self, kind: str, name: str, model: str) -> Path:
         """Where a kind of diagnosis keeps what was said."""
         found = self.out / kind / options.file_name(name) / options.file_name(model)
-        found.mkdir(parents=True, exist_ok=True)
+        make_folder(found)
         return found

@@ -10,6 +10,7 @@ import numpy as np
 
 from mores.errors import ConfigError, InputError
 from mores.extras import require
+from mores.io.private import make_folder, make_part
 from mores.models.gguf import STYLE
 from mores.models.hf.files import tuned_style
 from mores.train.gguf.adapter import Change, read_adapter
@@ -147,8 +148,8 @@ class _Writer:
         from gguf import GGUFWriter
 
         self._out, self._part = out, out.with_name(f".{out.name}.part")
-        out.parent.mkdir(parents=True, exist_ok=True)
-        self.writer: Any = GGUFWriter(str(self._part), architecture)
+        make_folder(out.parent)
+        self.writer: Any = GGUFWriter(str(make_part(self._part)), architecture)
 
     def __enter__(self) -> _Writer:
         return self

@@ -11,6 +11,7 @@ from typing import Any
 
 from mores.errors import InputError
 from mores.extras import require
+from mores.io.private import make_folder
 from mores.train.gguf.layout import settings
 from mores.train.gguf.weights import FileWeights
 from mores.train.gguf.words import end_tokens, make_tokenizer, token_number
@@ -22,7 +23,7 @@ def unpack(path: Path, folder: Path) -> None:
     if folder.exists():
         raise InputError(f"{folder}: is there already; remove it to unpack {path.name} again")
     file = FileWeights(path)
-    folder.parent.mkdir(parents=True, exist_ok=True)
+    make_folder(folder.parent)
     # Made beside its place and moved there at the end, so that a stopped run leaves no half of a model.
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".unpack-") as place:
         made = Path(place) / folder.name

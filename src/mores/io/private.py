@@ -1,0 +1,31 @@
+"""What Mores makes belongs to its user alone: new files are 0600 and new folders 0700.
+
+Prompts, answers and judged texts may be confidential. What is there already keeps its permissions.
+"""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+"""Refuse to open a symbolic link, which may lead anywhere; Windows has no such flag."""
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder, and those that it lies in, unless they are there."""
+    if not path.is_dir():
+        make_folder(path.parent)
+        path.mkdir(mode=0o700, exist_ok=True)
+
+
+def open_private(path: Path, flags: int) -> int:
+    """The descriptor of a file, which is made where there is none."""
+    return os.open(path, flags | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0), 0o600)
+
+
+def make_part(path: Path) -> Path:
+    """A new, empty file for a library to write: whatever had this name, perhaps a link, is removed first."""
+    path.unlink(missing_ok=True)
+    os.close(open_private(path, os.O_WRONLY | os.O_EXCL | NO_LINK))
+    return path
