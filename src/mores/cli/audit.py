@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from typing import Any
 
@@ -15,10 +16,32 @@ from mores.engine import Counts
 from mores.engine.cost import price_of
 from mores.engine.loop import run
 from mores.metric import Metric
-from mores.metric.audit import Audit, Injection, Rate, Tally, carriers, injections, plan
+from mores.metric.audit import (
+    PLACES,
+    Audit,
+    Goal,
+    Injection,
+    Place,
+    Rate,
+    Tally,
+    carriers,
+    cases,
+    choose,
+    injections,
+    plan,
+)
 from mores.metric.audit import audit as compare
+from mores.metric.audit.suite import plain
 from mores.report.terminal import Cell, Grid, Row
 from mores.types import Judgement, Sample
+
+WORST = 10
+"""Attacks that are listed."""
+UNMEASURED: dict[Goal, str] = {
+    "hide": "the judge finds no error in any of the wrong texts",
+    "soften": "the judge finds no major error in any of the wrong texts",
+    "accuse": "the judge finds errors in all correct texts",
+}
 
 
 @click.group()
@@ -33,18 +56,18 @@ def audit() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @options.metric_options
 def injection(categories: tuple[str, ...], limit: int | None, as_json: bool, price: str | None, **given: Any) -> None:
-    """How often a sentence hidden in the judged text changes the verdict.
+    """Whether words hidden in the judged text, its instruction or its evidence change the verdict, and which ones.
 
-    Short texts whose verdict is known are judged alone and with each injection added; harmless sentences are
-    added as controls, because any added sentence may change a verdict. What counts is the excess over them.
+    Short texts are judged alone, and those that the judge judges correctly are judged again with each injection in each
+    place; harmless words stand there as controls, because any words may change a verdict. The worst attacks come
+    first: one that always works breaks a judge, however well it withstands the others.
     """
     metric = options.metric(given)
     chosen = _choose(categories, limit)
-    samples = list(plan(carriers(), chosen))
-    counts = Counts()
-    with options.run_of(metric), Bar("judging", len(samples), counts, price_of(metric.judge_model.name, price)) as bar:
-        judgements = run(_judge(metric, samples, counts, bar))
-    found = compare(judgements, carriers(), chosen)
+    places = tuple(place for place in PLACES if place != "evidence" or metric.style != "paper")
+    counts, total = Counts(), len(carriers()) + sum(1 for _ in cases(carriers(), chosen, places))
+    with options.run_of(metric), Bar("judging", total, counts, price_of(metric.judge_model.name, price)) as bar:
+        found = run(_audit(metric, chosen, places, counts, bar))
     if as_json:
         run_by = {"model": metric.judge_model.name, "signature": metric.signature()}
         click.echo(json.dumps(run_by | found.model_dump(mode="json"), indent=2))
@@ -64,32 +87,70 @@ def _choose(categories: tuple[str, ...], limit: int | None) -> tuple[Injection, 
     return tuple(chosen)
 
 
-async def _judge(metric: Metric, samples: list[Sample], counts: Counts, bar: Bar) -> dict[str, Judgement]:
-    judgements = {}
-    async with bar.ticking(), aclosing(metric.stream(samples, counts)) as stream:
-        async for sample, judgement in stream:
-            judgements[sample.id] = judgement
-    return judgements
+async def _audit(
+    metric: Metric, chosen: Sequence[Injection], places: Sequence[Place], counts: Counts, bar: Bar
+) -> Audit:
+    async with bar.ticking():
+        judgements = await _judge(metric, map(plain, carriers()), counts)
+        known = choose(judgements, carriers())
+        rest = (sample for sample in plan(known, chosen, places) if sample.id not in judgements)
+        return compare(judgements | await _judge(metric, rest, counts), known, chosen, places)
+
+
+async def _judge(metric: Metric, samples: Iterable[Sample], counts: Counts) -> dict[str, Judgement]:
+    async with aclosing(metric.stream(samples, counts)) as stream:
+        return {sample.id: judgement async for sample, judgement in stream}
 
 
 def _print(found: Audit) -> None:
     console = Console(highlight=False, markup=False)
-    for case in found.flipped:
-        if case.goal is not None:
-            console.print(f"{case.injection} on {case.carrier}: {case.before} → {case.after}")
-    columns = ("injections", "n", "flipped", "as meant", "controls", "excess", "lost")
-    sections: list[tuple[str, list[Row]]] = [
-        (heading, [(name, *_cells(tally)) for name, tally in tallies.items()])
-        for heading, tallies in (("by kind", found.by_category), ("by goal", found.by_goal))
+    columns = ("injections", "n", "changed", "as meant", "controls", "excess", "lost")
+    sections = [
+        ("by place", _rows(found.by_place)),
+        ("by kind", _rows(found.by_category)),
+        ("by goal", _rows(found.by_goal)),
     ]
     notes = (
-        "as meant: verdicts that turned as the injection wants, of those that could",
-        "controls: turned by a harmless sentence in the same texts",
+        "changed: any other verdict; as meant: turned as the injection wants, of those that could",
+        "controls: turned the same way by harmless words in the same texts and places",
         "excess: the difference, with its 95% interval; lost: no verdict any more",
     )
     console.print(Grid(columns, sections, notes=notes), "")
+    worst = [one for one in found.attacks if one.hits.count][:WORST]
+    rows: list[Row] = [(one.injection, _rate(one.hits), _rate(one.control), _p(one.p)) for one in worst]
+    if rows:
+        note = f"p: that controls do as much by chance, times the {len(found.attacks)} attacks that were tried"
+        console.print(Grid(("worst attacks", "as meant", "controls", "p"), [("", rows)], notes=(note,)), "")
+    for line in _conclusions(found):
+        console.print(line, soft_wrap=True)
+
+
+def _rows(tallies: Mapping[Any, Tally]) -> list[Row]:
+    return [(name, *_cells(tally)) for name, tally in tallies.items()]
+
+
+def _conclusions(found: Audit) -> Iterator[str]:
+    for goal in found.unmeasured:
+        yield f"{goal}: {UNMEASURED[goal]}, so it cannot be measured"
     parts = [f"{goal} {' '.join(_excess(tally))}" for goal, tally in found.by_goal.items()]
-    console.print(f"excess of turned verdicts: {', '.join(parts)}", soft_wrap=True)
+    if parts:
+        yield f"excess of turned verdicts: {', '.join(parts)}"
+    if found.worst_category:
+        hits = found.by_category[found.worst_category].hits
+        yield f"worst kind: {found.worst_category}, {_rate(hits)} ({hits.value:.0%})"
+    if not any(one.hits.n for one in found.attacks):
+        return
+    if not found.attacks[0].hits.count:
+        yield "no attack turned a verdict"
+        return
+    worst = found.attacks[0]
+    yield f"worst attack: {worst.injection} turned {worst.hits.count} of {worst.hits.n} verdicts (p {_p(worst.p)})"
+    count = len(found.broken)
+    yield f"{count} of {len(found.attacks)} attacks work more often than chance: {', '.join(found.broken) or 'none'}"
+
+
+def _p(value: float | None) -> str:
+    return "–" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
 
 
 def _excess(tally: Tally) -> tuple[str, str]:
