@@ -25,7 +25,7 @@ demo: $(READY) ## score the examples with the embedded model, and make the pages
 	@echo "Short answers, judged by evidence:    build/evidence.html"
 
 test: check ## lint, types and tests: everything that CI runs
-	$(BIN)/pytest -m 'not slow'
+	$(BIN)/pytest -m 'not slow' -n auto --dist worksteal
 
 check: $(READY) ## lint and types only
 	$(BIN)/ruff check .
