@@ -110,6 +110,27 @@ def test_a_result_is_replaced_by_the_same_run_only(mores: Run) -> None:
     assert "other.jsonl is there already, and is not a file of judgements" in done.stderr
 
 
+def test_a_result_of_another_run_is_kept_before_anything_is_searched_for(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    put("other.jsonl", [{"id": "a", "text": "Another text under the same id."}])
+    score = partial(mores, "score", "t.jsonl", "--out", "o.jsonl", "--model", "fake:clean")
+    assert score("--evidence", "fake:echo").returncode == 0
+    before = Path("o.jsonl").read_bytes()
+    for done, words in (
+        (score("--evidence", "fake:none"), "o.jsonl holds the judgements of fake:clean with other settings"),
+        (score("--evidence", "fake:echo", "--passages", "1"), "with other settings"),
+        (
+            mores("score", "other.jsonl", "--out", "o.jsonl", "--model", "fake:clean", "--evidence", "fake:echo"),
+            "the judgements of other texts",
+        ),
+    ):
+        assert done.returncode == 2
+        assert words in done.stderr
+        assert "searching" not in done.stderr
+        assert Path("o.jsonl").read_bytes() == before
+    assert score("--evidence", "fake:echo").returncode == 0  # the same run may go on
+
+
 def test_a_line_of_judgements_can_be_read_alone(mores: Run) -> None:
     put("t.jsonl", ROWS)
     assert mores("score", "t.jsonl", "--model", "fake:first-word").returncode == 0

@@ -76,6 +76,12 @@ def test_a_study_without_each_source_in_turn_is_read_by_meta(mores: Run, home: P
     make_base(home / "tiny")
     done = mores("train", "--data", "data", "--base", "tiny", "--out", "study", "--leave-one-out", *chosen(epochs=1))
     assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if not line.startswith("Loading weights")]
+    for count, what in (
+        (3, "loading tiny"), (1, "reading samples: 16 in"), (2, "reading samples: 8 in"), (1, "training: 1 of"),
+        (1, "without b: 1 of"), (3, "deciding about dev: 16 in"), (3, "deciding about test: 16 in"),
+    ):  # fmt: skip
+        assert sum(line.startswith(what) for line in lines) == count, done.stderr
     trained = {name: json.loads((home / "study" / name / "training.json").read_text()) for name in FOLDERS}
     assert [one["sources"] for one in trained.values()] == [{"a": 8, "b": 8}, {"b": 8}, {"a": 8}]
     pattern = "study/without-{source}/decisions.test.jsonl"

@@ -115,17 +115,22 @@ def stage(
 
 
 class Stages:
-    """Shows work that goes in stages: a bar for each in a terminal, a line now and then and at its end elsewhere."""
+    """Shows work that goes in stages: a bar for each in a terminal, a line now and then and at its end elsewhere.
 
-    def __init__(self) -> None:
-        console = Console(stderr=True, highlight=False, markup=False)
+    With `shown=False` it shows nothing.
+    """
+
+    def __init__(self, shown: bool = True) -> None:
+        console = Console(stderr=True, highlight=False, markup=False, quiet=not shown)
         columns = (
             TextColumn("{task.description}", markup=False),
             BarColumn(),
             MofNCompleteColumn(),
             TimeElapsedColumn(),
+            TimeRemainingColumn(),
+            TextColumn("{task.fields[text]}", markup=False),
         )
-        self._progress = Progress(*columns, TimeRemainingColumn(), console=console, disable=not console.is_terminal)
+        self._progress = Progress(*columns, console=console, disable=not (shown and console.is_terminal))
         self._console = console
 
     def __enter__(self) -> Self:
@@ -138,7 +143,7 @@ class Stages:
     def __call__(self, stage: str, things: Iterable[T], total: int | None = None) -> Iterator[T]:
         started, done = time.monotonic(), 0
         said = started
-        task = self._progress.add_task(stage, total=total)
+        task = self._progress.add_task(stage, total=total, text="")
         for done, thing in enumerate(things, 1):
             yield thing
             self._progress.advance(task)

@@ -127,8 +127,9 @@ def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_jso
             _dry_run(stack, metric, source, lookup, rates, as_json)
             return
         if lookup:
-            source = _look_up(stack, metric, source, lookup)
-        _check_target(metric, source, target)
+            source = _look_up(stack, metric, source, lookup, target)
+        else:
+            _check_target(metric, source, target)
         kept = _judge(stack, metric, source, rates, target)
         summary = _show(metric, source, kept, html, target, as_json)
     if not summary.judged:
@@ -191,11 +192,16 @@ def _check_style(metric: Metric, source: _Input, lookup: _Lookup | None) -> None
         raise ConfigError(NO_PLACE)
 
 
-def _look_up(stack: ExitStack, metric: Metric, source: _Input, lookup: _Lookup) -> _Input:
+def _look_up(stack: ExitStack, metric: Metric, source: _Input, lookup: _Lookup, target: str) -> _Input:
     """The texts with what a search finds about them; those for which it failed are not judged."""
     counts = Counts()
     search = open_search(lookup.name, SearchOptions(limits=metric.limits, fresh=metric.fresh, counts=counts))
     metric.settings = replace(metric.settings, evidence=f"{search.identity}.k{lookup.k}.c{CHARACTERS}")
+    try:  # before the first search, which may cost money, but after the signature says where evidence is from
+        _check_target(metric, source, target)
+    except ConfigError:
+        run(search.close())
+        raise
     if cost := lookup.cost(source):
         click.echo(f"{lookup.searches(source):,} searches, at most ${cost:,.3f}", err=True)
     path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mores-"))) / "samples.jsonl"
@@ -266,7 +272,7 @@ def _dry_run(
     """What would be searched, sent and paid. A search that costs nothing is made, so that the counts are true."""
     searches, cost = (lookup.searches(source), lookup.cost(source)) if lookup else (0, 0.0)
     if lookup and not cost:
-        source = _look_up(stack, metric, source, lookup)
+        source = _look_up(stack, metric, source, lookup, "-")
     samples = _with_blanks(source, lookup.k) if lookup and cost else source.samples()
     found = estimate(metric, metric.jobs(samples), rates)
     if lookup and as_json:

@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Any
 import click
 from pydantic import ValidationError
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.progress import TaskID
 
 from mores.cache import models_folder
+from mores.cli.progress import Stages
 from mores.errors import ConfigError
 from mores.extras import require
 from mores.factory.output import read_split
@@ -68,8 +69,12 @@ def train(
     where, found = _base(base, team), {}
     for source in sources:
         folder = out / f"without-{source or NONE}" if leave_one_out else out
-        with _Bar(f"without {source}" if source else "training", team.is_main_process) as bar:
-            study = Study(data, where, base, chosen, folder, source, limit, evaluate.split(","), bar.update)
+        if team.is_main_process:
+            click.echo(f"loading {base}", err=True)
+        with _Training(f"without {source}" if source else "training", team.is_main_process) as shown:
+            study = Study(
+                data, where, base, chosen, folder, source, limit, evaluate.split(","), shown.step, progress=shown
+            )
             found[source or "all"] = study.run()
     if team.is_main_process:
         _print(found, out, as_json)
@@ -133,28 +138,19 @@ def _left_out(data: Path, leave_out: str | None, each: bool) -> list[str | None]
     return [leave_out] if leave_out else [None, *known]
 
 
-class _Bar:
-    """Steps, loss and tokens a second: a bar in a terminal, a line now and then elsewhere, if it is shown."""
+class _Training(Stages):
+    """The stages of a training; its steps show their loss and tokens a second, too."""
 
     def __init__(self, what: str, shown: bool) -> None:
-        self._console = Console(stderr=True, highlight=False)
-        columns = (BarColumn(), MofNCompleteColumn(), TimeRemainingColumn(), TextColumn("{task.fields[text]}"))
-        self._progress = Progress(TextColumn(what), *columns, console=self._console, transient=True)
-        self._task = self._progress.add_task(what, total=None, text="")
-        self._what, self._said, self._shown = what, 0, shown and self._console.is_terminal
+        super().__init__(shown)
+        self._what, self._said = what, 0
+        self._task: TaskID | None = None
 
-    def __enter__(self) -> _Bar:
-        if self._shown:
-            self._progress.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._shown:
-            self._progress.stop()
-
-    def update(self, step: Step) -> None:
-        """Show where the run is."""
+    def step(self, step: Step) -> None:
+        """Show where the training is."""
         text = f"loss {step.loss:.3f}, {step.tokens / max(step.seconds, 1e-9):,.0f} tokens/s"
+        if self._task is None:
+            self._task = self._progress.add_task(self._what, text="")
         self._progress.update(self._task, completed=step.step, total=step.of, text=text)
         if not self._console.is_terminal and (step.step == step.of or 20 * step.step // step.of > self._said):
             self._said = 20 * step.step // step.of

@@ -6,7 +6,7 @@ that thousands of samples take seconds. A greedy judge decides the same way, as 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,8 +55,14 @@ class Decisions:
         return Result(name="scaled accuracy", value=2 * right / n - 1, low=2 * low - 1, high=2 * high - 1, n=n)
 
 
-def decide(model: Any, making: Examples, golds: Iterable[Gold], row_tokens: int | None = None) -> Decisions:
-    """The model's decisions about samples; those that are too long are left out."""
+def decide(
+    model: Any,
+    making: Examples,
+    golds: Iterable[Gold],
+    row_tokens: int | None = None,
+    follow: Callable[[Iterable[float], int], Iterable[float]] = lambda odds, _: odds,
+) -> Decisions:
+    """The model's decisions about samples, which `follow` sees come; those that are too long are left out."""
     kept = [(gold, _cut(example)) for gold, example in making.pairs(golds)]
     if not kept:
         return Decisions([], np.empty(0))
@@ -64,8 +70,8 @@ def decide(model: Any, making: Examples, golds: Iterable[Gold], row_tokens: int 
     row_tokens = row_tokens or ROW_TOKENS[_device(model).type == "cuda"]
     shape = shape_of(lengths, max(1, int(row_tokens / np.mean(lengths))), 2 * row_tokens)
     rows = pack((example for _, example in kept), shape)
-    odds = [part for row in rows for part in _odds(model, on_device(row, shape, _device(model)), making.choices)]
-    return Decisions([gold for gold, _ in kept], np.array(odds, dtype=np.float64))
+    odds = (part for row in rows for part in _odds(model, on_device(row, shape, _device(model)), making.choices))
+    return Decisions([gold for gold, _ in kept], np.array(list(follow(odds, len(kept))), dtype=np.float64))
 
 
 def _cut(example: Example) -> Example:

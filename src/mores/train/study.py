@@ -20,6 +20,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ import numpy as np
 import torch
 
 from mores.errors import ConfigError
+from mores.factory.build import Progress, quiet
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder
@@ -38,7 +40,8 @@ from mores.train.examples import Examples
 from mores.train.network import load, save
 from mores.train.recipe import Recipe, write_recipe
 from mores.train.records import Trained
-from mores.train.tune import CHECKPOINT, Progress, Training, join
+from mores.train.tune import CHECKPOINT, Training, join
+from mores.train.tune import Progress as Step
 from mores.types import Judgement, Result
 
 
@@ -59,7 +62,9 @@ class Study:
     """Most training samples."""
     evaluate: Sequence[str] = ("dev", "test")
     """Splits about whose samples the tuned model decides."""
-    on_step: Callable[[Progress], None] = lambda _: None
+    on_step: Callable[[Step], None] = lambda _: None
+    progress: Progress = quiet
+    """Follows what is read and what is decided."""
 
     def run(self) -> Trained:
         """Train, decide, write everything."""
@@ -68,7 +73,7 @@ class Study:
         self._begin()
         model, tokenizer = load(self.base, self.recipe)
         making = Examples(tokenizer, self.recipe)
-        examples = list(making.of(golds))
+        examples = list(making.of(self.progress("reading samples", golds, len(golds))))
         begun = time.perf_counter()
         training = Training(model, examples, self.recipe, self.folder, self.signature(golds), on_step=self.on_step)
         training.tune()
@@ -125,7 +130,8 @@ class Study:
     def _decide(self, model: Any, making: Examples, split: str) -> dict[str, Result]:
         golds = list(read_records(self.data / f"{split}.jsonl", Gold))
         own = golds[self._team.process_index :: self._team.num_processes]
-        decided = together(decide(model.eval(), making, own), golds)
+        follow = partial(self.progress, f"deciding about {split}")
+        decided = together(decide(model.eval(), making, own, follow=follow), golds)
         if self._team.is_main_process:
             self._write(decided, split)
         return by_source(decided)
