@@ -398,7 +398,7 @@ def test_errors_are_sorted_and_the_judge_is_checked(mores: Run, home: Path) -> N
     checked = mores("diagnose", "errors", str(run), "--judge", judge, "--check", "labelled.jsonl")
     assert checked.returncode == 0, checked.stderr
     assert "Of 4 answers that people sorted, the judge gives 75.0%" in " ".join(checked.stdout.split())
-    assert "no type (parse): 1" in checked.stdout
+    assert "no type, the answer could not be parsed: 1" in checked.stdout
     assert "sorting errors: 10 of 10, no calls" in checked.stderr.replace("1 failed", "").replace("  ", " ")
 
 

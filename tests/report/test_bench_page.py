@@ -82,7 +82,7 @@ def cards(html: str) -> list[str]:
 def test_headline_with_interval_references_and_unscored_by_kind() -> None:
     html = words(section(bench_page([run()]), "b1"))
     assert "60.0% 95%: 55.0–65.0% model-a , accuracy. 97 questions scored, 3 unscored" in html
-    assert "ungraded answers: 2 parse, 1 model" in html
+    assert "not graded: 2 answers could not be parsed, 1 request was refused or not answered" in html
     assert "random: 6.2% always False: 2.0%" in html
     assert "not clearly above" not in html
 
@@ -207,7 +207,7 @@ def test_wrong_answers_come_first_with_all_that_was_said() -> None:
     assert "q0 Egypt · Arabic · hard · model-a · made-up Wrong" in first
     assert "Question What is it? Answer: option 0" in first
     assert "said said 0 read as B right answer A Judge because" in first
-    assert "parse no single choice" in words(html)
+    assert "The answer could not be parsed: no single choice" in words(html)
 
 
 def test_the_parts_of_a_question_share_a_card() -> None:

@@ -61,7 +61,7 @@ def test_the_headline_and_the_stages() -> None:
     assert rows(section(html, "stages"))[:3] == [
         ["duplicate", "60", "54", "6", "0"], ["specificity", "54", "48", "6", "0"], ["quality", "48", "30", "12", "6"],
     ]  # fmt: skip
-    assert "Answers not had or not read: 6 parse." in words(html)
+    assert "Not decided: 6 answers could not be parsed." in words(html)
 
 
 def test_topics_and_overlap() -> None:

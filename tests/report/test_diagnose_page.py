@@ -171,7 +171,7 @@ def test_errors_have_figure_9_table_4_and_the_check_of_the_judge(html: str) -> N
     assert [row[1] for row in table] == ["24", "14", "12", "6", "2", "0"]
     assert table[0][2] == "41.4% 28.6–55.1% ✕6"
     assert "answers that decline, which are no errors 1" in words(part)
-    assert "the judge failed: parse 3" in words(part)
+    assert "the judge failed: the answer could not be parsed 3" in words(part)
     check = part.split("<h3>The judge against people")[1]
     assert "Cohen's kappa 0.69" in unescape(check)
     matrix = rows(check.split('class="heat"')[1])

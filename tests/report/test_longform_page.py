@@ -346,9 +346,9 @@ def test_an_answer_with_claims_shows_verdicts_evidence_and_failures() -> None:
     assert "Answer in English As it was judged Coffee goes with dates. Relevant, says the judge It answers." in said
     assert "3 claims: 1 supported, 1 not supported, 1 undecided" in said
     assert "Coffee is from Peru. Not supported sentence 1 The results say Ethiopia." in said
-    assert "Undecided sentence 1 parse: no verdict Evidence: 2 results" in said
+    assert "Undecided sentence 1 The answer could not be parsed: no verdict Evidence: 2 results" in said
     assert "Coffee Dates go with coffee. 2021-05-03 · https://example.org/coffee A passage. corpus.jsonl:7" in said
-    assert "Verification failed (parse): 1 of 3 claims: no verdict" in said
+    assert "Verification failed, the answer could not be parsed: 1 of 3 claims: no verdict" in said
     assert card.count('<a href="https://example.org/coffee" rel="noopener noreferrer nofollow"') == 3
     assert card.count("<a ") == 3
 
@@ -364,7 +364,7 @@ def test_surface_issues_are_on_the_card() -> None:
     assert f"<mark>{TEXTS['sm'][1] * 5}</mark> …" in repeats
     (lost,) = cards(page_of([missing(answer(0))]))
     assert "No answer" in words(lost)
-    assert "Answer failed (model): HTTP 500" in words(lost)
+    assert "Answer failed, the request was refused or not answered: HTTP 500" in words(lost)
 
 
 def test_right_to_left_text_is_shown_so() -> None:

@@ -53,7 +53,7 @@ def test_tiles_count_everything() -> None:
     assert tiles(page(PAIRS, title="t")) == {
         "Texts": "12",
         "Judged": "10",
-        "Not judged": "2 1 truncated, 1 parse",
+        "Not judged": "2 1 answer was cut off, 1 answer could not be parsed",
         "Texts with errors": "8 80% of judged",
         "Major errors": "9 −5 each",
         "Minor errors": "9 −1 each",

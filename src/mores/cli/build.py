@@ -27,6 +27,7 @@ from mores.factory.output import verify as check
 from mores.factory.output import write
 from mores.factory.recipe import Recipe, read_recipe
 from mores.models import Model, Options, open_model
+from mores.report.table import show_failures
 from mores.report.terminal import Grid, Row
 from mores.train.ground import Grounded, ground_dataset
 
@@ -151,15 +152,17 @@ def _soften(model: Model) -> Soften:
 
     async def collect(golds: list[Gold], counts: Counts, bar: Bar) -> list[Gold]:
         made: list[Gold] = []
-        reasons: Counter[str] = Counter()
+        reasons, uncultural = Counter[str](), 0
         with Store(store_path()) as store:
             async with bar.ticking(), aclosing(make_soft(golds, model, store=store, counts=counts)) as results:
                 async for _, result in results:
                     if isinstance(result, Gold):
                         made.append(result)
+                    elif result is None:
+                        uncultural += 1
                     else:
-                        reasons["not cultural" if result is None else f"failed: {result.kind}"] += 1
-        found = ", ".join(f"{count} {reason}" for reason, count in reasons.items())
+                        reasons[result.kind] += 1
+        found = ", ".join(filter(None, (f"{uncultural:,} not cultural" if uncultural else "", show_failures(reasons))))
         click.echo(f"{len(made)} soft errors made" + (f"; {found}" if found else ""), err=True)
         return made
 

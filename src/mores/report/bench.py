@@ -37,6 +37,7 @@ from mores.report.bench_charts import (
 from mores.report.charts import NOTHING, Cell, Head, Series, heatmap, is_few, number, table
 from mores.report.meta_sheets import SIGNIFICANT, Sheet, chance, group_name
 from mores.report.page import TEMPLATES, asset, hash_of, stylesheet
+from mores.report.table import name_failure, show_failures
 from mores.types import Result
 
 SMALL = 4
@@ -96,6 +97,7 @@ def template(name: str) -> Template:
     """A template that knows how sheets are shown."""
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
     environment.filters.update(table=_table, heat=_heat, thousands="{:,}".format)
+    environment.filters.update(name_failure=name_failure, show_failures=show_failures)
     return environment.get_template(name)
 
 
@@ -191,10 +193,10 @@ def _hero(result: BenchResult) -> dict[str, Any]:
 def _counts(result: BenchResult) -> str:
     """How many questions a headline rests on, and what became of the others, by kind."""
     found = _headline(result)
-    kinds = ", ".join(f"{count:,} {kind}" for kind, count in result.failures.items())
+    kinds = show_failures(result.failures)
     unit = "questions" if result.samples < 2 else "answers"
     counts = f"{found.n:,} {unit} scored, {found.unscored:,} unscored"
-    ungraded = f"ungraded answers: {kinds}" if kinds else ""
+    ungraded = f"not graded: {kinds}" if kinds else ""
     return "; ".join(filter(None, (counts, possible(found), ungraded)))
 
 

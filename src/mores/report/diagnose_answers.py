@@ -62,6 +62,7 @@ from mores.report.diagnose_items import (
     unused,
 )
 from mores.report.meta_sheets import Sheet, group_name
+from mores.report.table import name_failure
 from mores.types import Result
 
 SOURCES = {VERBALISED: "stated", LIKELIHOOD: "likelihood", AGREEMENT: "agreement"}
@@ -336,7 +337,7 @@ def _error_table(one: ErrorTable) -> Markup:
 
 def _errors_of(one: ErrorsResult, limit: int) -> Markup:
     body = Markup().join(_errors_by(one, name) for name in groupings(n for n, own in one.by.items() if len(own) > 1))
-    failed = {f"the judge failed: {kind}": count for kind, count in one.failures.items()}
+    failed = {f"the judge failed: {name_failure(kind)}": count for kind, count in one.failures.items()}
     left = {"answers without a grade": one.ungraded, "answers that decline, which are no errors": one.declined}
     body += unused(left | failed, f"In no share ({one.answers:,} graded answers, {one.wrong:,} wrong)")
     for place, name in enumerate(sorted(one.counts, key=lambda name: -one.counts[name])):
@@ -379,7 +380,7 @@ def _check(one: TypeCheck) -> Markup:
         + paragraph(type_check.paragraph(one))
         + plain(summary)
         + (heat(sheet) + key("Rows: the type that people gave; columns: the judge’s.") if names else Markup())
-        + unused({f"the judge failed: {kind}": count for kind, count in one.failures.items()})
+        + unused({f"the judge failed: {name_failure(kind)}": count for kind, count in one.failures.items()})
     )
 
 

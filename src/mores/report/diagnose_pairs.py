@@ -48,6 +48,7 @@ from mores.report.diagnose_items import (
     unused,
 )
 from mores.report.meta_sheets import SIGNIFICANT, Sheet, chance, group_name
+from mores.report.table import name_failure
 from mores.types import Result
 
 FAULTS = {Fault.NOT_FOUND: 7, Fault.NOT_USED: 1, Fault.USED_WRONGLY: 4, Fault.UNDECIDED: 5}
@@ -175,7 +176,7 @@ def _found_dots(one: RetrievalResult, grouping: str) -> Markup:
 
 
 def _retrieval_unused(one: RetrievalResult) -> Markup:
-    failed = {f"the judge failed: {kind}": n for kind, n in one.judged.items() if kind != "given"}
+    failed = {f"the judge failed: {name_failure(kind)}": n for kind, n in one.judged.items() if kind != "given"}
     told = unused(one.left_out) + _uncertain(one.uncertain)
     told += unused(failed, "Decided by rule instead") if failed else Markup()
     if any(one.overlap.values()):

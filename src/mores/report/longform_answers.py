@@ -23,6 +23,7 @@ from mores.report.bench_charts import percent
 from mores.report.longform_charts import TELLS
 from mores.report.meta_sheets import group_name
 from mores.report.page import is_web_address, look_up
+from mores.report.table import name_failure
 from mores.search.base import Evidence
 from mores.types import Failure
 
@@ -344,5 +345,6 @@ def _source(source: str) -> Markup | str:
 
 
 def _failure(failure: Failure, stage: str = "") -> Markup:
-    name = f"{stage.capitalize()} failed ({failure.kind.value}):" if stage else f"{failure.kind.value}:"
+    why = name_failure(failure.kind)
+    name = f"{stage.capitalize()} failed, {why}:" if stage else f"{why.capitalize()}:"
     return Markup('<p class="failure" dir="auto"><strong>{}</strong> {}</p>').format(name, _cut(failure.reason))

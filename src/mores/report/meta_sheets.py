@@ -14,6 +14,7 @@ from mores.culture import language_name, region_name
 from mores.errors import InputError
 from mores.meta.records import STATISTICS, Comparison, Evaluation, LeaveOneOut, Meta, VoteTable
 from mores.report.charts import NOTHING, Cell, Head, number, span
+from mores.report.table import show_failures
 from mores.types import Result
 
 MAIN = "scaled_accuracy"
@@ -25,7 +26,7 @@ MANY = 100
 ALL_TRAINED = "none"
 """The row of a leave-one-out matrix for which nothing was left out."""
 NAMES: dict[str, Callable[[str], str]] = {"language": language_name, "region": region_name, "subregion": region_name}
-BETTER = "* significantly better than all others in the column (adjusted p < 0.05)"
+BETTER = "* significantly better than all others in the column (adjusted p < 0.05)."
 APART = "* its 95% interval lies above those of all the others"
 EMPTY = Cell(NOTHING)
 
@@ -73,11 +74,6 @@ def shortcut_sentence(meta: Meta, evaluation: Evaluation) -> str:
     if value > shortcut:
         return f"Of this metric’s {mine}, a classifier that never sees the instruction gets {its}."
     return f"This metric’s {mine} is no more than the {its} of a classifier that never sees the instruction."
-
-
-def failures(evaluation: Evaluation) -> str:
-    """For example `3 parse, 2 missing`."""
-    return ", ".join(f"{count:,} {kind}" for kind, count in evaluation.failures.items() if count)
 
 
 def _cell(where: str, result: Result | None, *, digits: int = 2, star: bool = False, interval: bool = False) -> Cell:
@@ -145,14 +141,15 @@ def headline_sheet(meta: Meta) -> Sheet:
     """Table 4 with intervals and failures; the shortcut is the last row."""
     columns = [*(Head(STATISTICS[name]) for name in TABLE_4), Head("n"), Head("unscored")]
     stars = {name: significantly_best(meta, name) for name in TABLE_4}
-    cells = [[*_scores(e, TABLE_4, stars), Cell(f"{e.n:,}"), _unscored(e)] for e in meta.evaluations]
+    cells = [[*_scores(e, TABLE_4, stars), Cell(f"{e.n:,}"), Cell(f"{e.unscored:,}")] for e in meta.evaluations]
     rows = heads(meta.evaluations)
     if meta.shortcut:
         rows.append(Head("shortcut, which never sees the instruction", muted=True))
         result = _cell("shortcut", meta.shortcut, digits=3, interval=True)
         cells.append([result, EMPTY, EMPTY, Cell(f"{meta.shortcut.n:,}"), Cell(f"{meta.shortcut.unscored:,}")])
     note = BETTER if any(stars.values()) else "No metric is significantly better than all others."
-    return Sheet("Agreement with the gold reports", rows, columns, cells, note if len(meta.evaluations) > 1 else "")
+    notes = [note] if len(meta.evaluations) > 1 else []
+    return Sheet("Agreement with the gold reports", rows, columns, cells, " ".join(notes + _unscored(meta.evaluations)))
 
 
 def statistics_sheet(meta: Meta, names: Iterable[str], title: str) -> Sheet | None:
@@ -162,9 +159,10 @@ def statistics_sheet(meta: Meta, names: Iterable[str], title: str) -> Sheet | No
         return None
     stars = {name: significantly_best(meta, name) for name in known}
     able = [e for e in meta.evaluations if any(value_of(e.scores.get(n)) is not None for n in known)]
-    cells = [[*_scores(e, known, stars), _unscored(e)] for e in able]
+    cells = [[*_scores(e, known, stars), Cell(f"{e.unscored:,}")] for e in able]
     columns = [*(Head(STATISTICS.get(name, name)) for name in known), Head("unscored")]
-    return Sheet(title, heads(able), columns, cells, BETTER if any(stars.values()) else "")
+    notes = [BETTER] if any(stars.values()) else []
+    return Sheet(title, heads(able), columns, cells, " ".join(notes + _unscored(able)))
 
 
 def _scores(evaluation: Evaluation, names: Iterable[str], stars: dict[str, str | None]) -> list[Cell]:
@@ -180,9 +178,10 @@ def _scores(evaluation: Evaluation, names: Iterable[str], stars: dict[str, str |
     ]
 
 
-def _unscored(evaluation: Evaluation) -> Cell:
-    kinds = failures(evaluation)
-    return Cell(f"{evaluation.unscored:,}", small=f"({kinds})" if kinds else "")
+def _unscored(evaluations: Iterable[Evaluation]) -> list[str]:
+    """Why samples have no score, in a sentence, if there are any."""
+    why = [f"{e.metric}: {show_failures(e.failures)}" for e in evaluations if any(e.failures.values())]
+    return [f"Unscored: {'; '.join(why)}."] if why else []
 
 
 def groups_of(meta: Meta, grouping: str) -> list[str]:

@@ -32,6 +32,8 @@ from mores.report.table import (
     count_errors,
     errors,
     lacks_certainty,
+    name_failure,
+    show_failures,
     show_score,
     state,
     worst,
@@ -95,7 +97,7 @@ def page(
 @cache
 def _template() -> Template:
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
-    environment.filters["signed"] = _signed
+    environment.filters.update(signed=_signed, name_failure=name_failure, show_failures=show_failures)
     return environment.get_template("score.html.j2")
 
 

@@ -35,6 +35,7 @@ FAILED: dict[str, tuple[str, str]] = {
     FailureKind.TRUNCATED: ("answer was cut off", "answers were cut off"),
     FailureKind.PARSE: ("answer could not be parsed", "answers could not be parsed"),
     FailureKind.SCHEMA: ("answer had another form than asked for", "answers had another form than asked for"),
+    "missing": ("text has no judgement", "texts have no judgement"),
 }
 """Each kind of failure in plain words, of one and of many."""
 STYLES: dict[State, str] = {"errors": "bold red", "clean": "blue", "failed": "dim"}
@@ -228,6 +229,11 @@ def show_failures(failed: Mapping[FailureKind, int] | Mapping[str, int]) -> str:
 def _show_failure(kind: str, count: int) -> str:
     one, many = FAILED.get(kind, (f"answer without a result ({kind})", f"answers without a result ({kind})"))
     return f"{count:,} {one if count == 1 else many}"
+
+
+def name_failure(kind: str) -> str:
+    """One failure, for example `the answer could not be parsed`."""
+    return _show_failure(kind, 1).replace("1", "the", 1)
 
 
 def plain(text: str) -> str:

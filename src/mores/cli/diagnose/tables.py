@@ -16,6 +16,7 @@ from mores.diagnose.retrieval import RetrievalResult
 from mores.diagnose.stability import Stability
 from mores.diagnose.translation import TranslationResult
 from mores.diagnose.type_check import TypeCheck
+from mores.report.table import name_failure, show_failures
 from mores.report.terminal import Grid, Row, harmless
 from mores.types import Record, Result
 
@@ -89,7 +90,7 @@ def _translation(result: TranslationResult) -> Iterator[Grid]:
 def _errors(result: ErrorsResult) -> Iterator[Grid]:
     title = f"errors: {result.model} on {result.benchmark}, sorted by {result.judge}"
     rows = [(name, f"{result.counts[name]:,}", *_cells(share)[:2]) for name, share in result.figures.items()]
-    untyped = {f"no type ({kind})": number for kind, number in result.failures.items()}
+    untyped = {f"no type, {name_failure(kind)}": number for kind, number in result.failures.items()}
     more = _counts(untyped | {"declined": result.declined, "without a grade": result.ungraded})
     yield _table(title, ("", "wrong answers", "share", "95% interval"), rows, more)
 
@@ -108,7 +109,7 @@ def _type_check(result: TypeCheck) -> Iterator[Grid]:
     figures = {"accuracy": result.accuracy, "kappa": result.kappa} | {
         f"found: {name}": share for name, share in result.recall.items() if share.n
     }
-    yield _figures(f"{result.judge} beside people", figures, _counts(result.failures))
+    yield _figures(f"{result.judge} beside people", figures, show_failures(result.failures))
 
 
 def _locality(result: Locality) -> Iterator[Grid]:
