@@ -1,4 +1,4 @@
-"""Settings of all tests: the same examples in every CI run, no deadline on shared machines, one thread per process."""
+"""Settings of all tests: the same examples in every CI run, no deadline, one thread per process, no Hub."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 # Tests run side by side: threads of one that wait by spinning would take the cores from the others.
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
+os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported
 
 from hypothesis import settings  # noqa: E402
 

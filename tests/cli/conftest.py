@@ -30,7 +30,6 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("MORES_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("COLUMNS", "120")
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
     for name in ("OPENAI_API_KEY", "OPENAI_BASE_URL"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path

@@ -578,7 +578,7 @@ def test_missing_folders_and_files_say_what_to_do(tmp_path: Path) -> None:
         load("normad", tmp_path / "normad")
     for name in sources.names():
         (tmp_path / name).mkdir()
-        with pytest.raises(InputError, match=f"{name}: no file .*; see `mores sources`"):
+        with pytest.raises(InputError, match=f"{name}: no file .*; `mores sources` and `mores bench info` say"):
             load(name, tmp_path / name)
 
 

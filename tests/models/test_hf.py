@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 import json
-import os
 import shutil
 import sys
 import threading
@@ -25,7 +24,6 @@ from mores.models.hf import HFModel, files
 from mores.models.hf.network import Network, _Chooser, _Row
 from mores.types import FailureKind
 
-os.environ["HF_HUB_OFFLINE"] = "1"
 _REASON = "needs the extra hf: pip install 'mores[hf]'"
 torch: Any = pytest.importorskip("torch", reason=_REASON)
 transformers: Any = pytest.importorskip("transformers", reason=_REASON)

@@ -6,7 +6,6 @@ llama.cpp is the judge: what was unpacked or exported must say the same in it as
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 import urllib.request
@@ -22,7 +21,6 @@ import pytest
 from mores.errors import ConfigError, InputError
 from mores.models.pull import default_path
 
-os.environ["HF_HUB_OFFLINE"] = "1"
 _REASON = "needs the extras hf and train: pip install 'mores[hf,train]'"
 gguf: Any = pytest.importorskip("gguf", reason=_REASON)
 torch: Any = pytest.importorskip("torch", reason=_REASON)

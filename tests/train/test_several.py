@@ -164,7 +164,7 @@ def test_two_processes_train_what_one_trains(place: Place, two: Two) -> None:
 
 
 def test_the_first_process_alone_speaks(two: Two) -> None:
-    assert two.done.stdout.count("scaled accuracy") == 1
+    assert two.done.stdout.count("trained on all: scaled accuracy") == 1
     assert two.done.stderr.count(f"wrote {two.out}") == 1
     assert two.done.stderr.count("training: 6 of 6") == 1
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
@@ -17,16 +16,13 @@ from mores.factory.gold import Gold
 from mores.metric.schema import parse_text
 from mores.metric.spans import align
 from mores.metric.write import write_report
+from mores.train.decide import decide
 from mores.train.examples import Example, Examples
+from mores.train.network import ATTENTION, load, register_attention
 from mores.train.packing import Shape, make_row, pack, shape_of, steps
 from mores.train.recipe import Recipe
-from tests.meta.golds import dishes, error, gold
-
-os.environ["HF_HUB_OFFLINE"] = "1"
-
-from mores.train.decide import decide
-from mores.train.network import ATTENTION, load, register_attention
 from mores.train.tune import CHECKPOINT, LOG, Progress, Training, Tuned, learning_rate, on_device
+from tests.meta.golds import dishes, error, gold
 from tests.train.tiny import make_base, torch, transformers
 
 RECIPE = Recipe(style="paper", longest=512, rank=8, batch=4, warmup_steps=2, learning_rate=3e-3, row_tokens=1024)
