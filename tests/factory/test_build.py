@@ -26,6 +26,7 @@ from mores.factory.shortcut import audit, out_of_fold, see
 from mores.factory.shortcut import words as words_of
 from mores.factory.split import FOLDS, SPLITS, folds, groups, normalise
 from mores.io import read_records
+from mores.report.card import card_page
 from mores.types import ErrorReport, Severity
 from tests.cli.conftest import Run, home, mores
 from tests.factory.test_sources import REAL
@@ -282,7 +283,8 @@ def test_the_card_shows_what_matters(made: tuple[Recipe, Built], tmp_path: Path)
     golds = list(built.golds)
     hostile = golds[0].sample.model_copy(update={"text": "</details><script>alert(1)</script>"})
     first = golds[0].model_copy(update={"sample": hostile, "kind": "correct", "report": ErrorReport()})
-    write(replace(built, golds=[first, *golds[1:]], missing=["mango"]), recipe, tmp_path)
+    write(replace(built, golds=[first, *golds[1:]], missing=["mango"]), recipe, tmp_path, page=card_page)
+    assert not any("card" in problem for problem in verify(tmp_path))
     html, text = (tmp_path / "card.html").read_text(), (tmp_path / "card.md").read_text()
     for page in (html, text):
         for words in ("Shortcut audit", "survey", "quiz", "mango", "Kenya", built.revisions["quiz"]):

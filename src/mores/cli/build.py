@@ -27,6 +27,7 @@ from mores.factory.output import verify as check
 from mores.factory.output import write
 from mores.factory.recipe import Recipe, read_recipe
 from mores.models import Model, Options, open_model
+from mores.report.card import card_page
 from mores.report.table import show_failures
 from mores.report.terminal import Grid, Row
 from mores.train.ground import Grounded, ground_dataset
@@ -178,7 +179,7 @@ def _build(wanted: Recipe, data: Path | None, commercial: bool, soften: Soften |
     started = time.monotonic()
     with Stages() as stages:
         built = make(wanted, data, commercial, stages, stages.paused(soften) if soften else None)
-        write(built, wanted, out, stages)
+        write(built, wanted, out, stages, card_page)
     click.echo(f"built {len(built.golds):,} samples in {time.monotonic() - started:.0f} s", err=True)
     return built
 

@@ -76,13 +76,11 @@ def _largest_first(row: tuple[str, int]) -> tuple[int, str]:
     return -row[1], row[0]
 
 
-def render(about: dict[str, Any], form: str) -> str:
-    """The card in Markdown (`md`) or HTML (`html`)."""
-    environment = Environment(
-        loader=PackageLoader("mores.factory", "cards"), autoescape=form == "html", undefined=StrictUndefined,
-        trim_blocks=True, lstrip_blocks=True,
-    )  # fmt: skip
-    return environment.get_template(f"card.{form}.j2").render(about)
+def render(about: dict[str, Any]) -> str:
+    """The card in Markdown."""
+    loader = PackageLoader("mores.factory", "cards")
+    environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    return environment.get_template("card.md.j2").render(about)
 
 
 def _source(name: str, built: Built, tally: Tally) -> dict[str, Any]:

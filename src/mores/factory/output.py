@@ -5,7 +5,7 @@
 | `train`, `dev`, `test` `.jsonl` | one `Gold` record per line |
 | the same, `.parquet` | the same as flat columns, the report as JSON |
 | `facts.jsonl` | what is right about each of their items, as a corpus to search: one `Fact` per line |
-| `card.md`, `card.html` | the data card |
+| `card.md`, `card.html` | the data card (`mores build` draws the page) |
 | `recipe.json` | the recipe, versions, counts and audits |
 | `SHA256SUMS` | of all of these |
 """
@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any, Self
@@ -38,8 +38,14 @@ ROWS = 10_000
 """Rows of a Parquet row group."""
 
 
-def write(built: Built, recipe: Recipe, folder: Path, progress: Progress = quiet) -> None:
-    """Write everything; the same build gives the same bytes."""
+def write(
+    built: Built,
+    recipe: Recipe,
+    folder: Path,
+    progress: Progress = quiet,
+    page: Callable[[dict[str, Any]], str] | None = None,
+) -> None:
+    """Write everything; the same build gives the same bytes. `page` makes HTML of the card, where that is wanted."""
     make_folder(folder)
     tally = Tally()
     with ExitStack() as stack:
@@ -51,10 +57,12 @@ def write(built: Built, recipe: Recipe, folder: Path, progress: Progress = quiet
         for tally.facts, fact in enumerate(built.facts, 1):
             writer.write(fact)
     about = facts(built, recipe, tally)
-    write_text(folder / "card.md", render(about, "md"))
-    write_text(folder / "card.html", render(about, "html"))
+    cards = {"card.md": render(about)} | ({"card.html": page(about)} if page else {})
+    for name, card in cards.items():
+        write_text(folder / name, card)
     write_text(folder / "recipe.json", json.dumps(about, indent=2, ensure_ascii=False) + "\n")
-    lines = [f"{_sum(folder / name)}  {name}\n" for name in _names()]
+    splits = [f"{split}.{kind}" for split in SPLITS for kind in ("jsonl", "parquet")]
+    lines = [f"{_sum(folder / name)}  {name}\n" for name in (*splits, FACTS, *sorted(cards), "recipe.json")]
     write_text(folder / SUMS, "".join(lines))
 
 
@@ -141,11 +149,6 @@ def _wrong_sums(folder: Path) -> Iterator[str]:
             yield f"{name}: is missing"
         elif _sum(folder / name) != wanted:
             yield f"{name}: has been changed (sha256 differs)"
-
-
-def _names() -> list[str]:
-    splits = [f"{split}.{kind}" for split in SPLITS for kind in ("jsonl", "parquet")]
-    return [*splits, FACTS, "card.html", "card.md", "recipe.json"]
 
 
 def _sum(path: Path) -> str:

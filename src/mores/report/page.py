@@ -176,13 +176,13 @@ def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
         "region": look_up(region_name, sample.region) or sample.region,
         "rtl": bool(look_up(is_rtl, sample.language)),
         "own_instruction": sample.instruction != DEFAULT_INSTRUCTION,
-        "sides": {side: _side(sample, side, numbered) for side in SIDES},
+        "sides": {side: cut_side(sample, side, numbered) for side in SIDES},
         "state": state(judgement),
         "worst": "major" if any(one.error.severity is Severity.MAJOR for one in numbered) else "minor",
         "score": None if judgement.score is None else _signed(judgement.score),
         "bar": _bar(judgement),
         "counts": count_errors(judgement),
-        "errors": [_error(one, evidence) for one in numbered],
+        "errors": [list_error(one, evidence) for one in numbered],
         "summary": _summary(judgement),
         "evidence": evidence,
         "cited": {number: [one.number for one in numbered if number in one.error.evidence]
@@ -196,11 +196,12 @@ def _summary(judgement: Judgement) -> str:
     return "" if said == " ".join(error.explanation for error in errors(judgement)) else said
 
 
-def _side(sample: Sample, side: Side, numbered: Sequence[Numbered]) -> list[Piece]:
+def cut_side(sample: Sample, side: Side, numbered: Sequence[Numbered]) -> list[Piece]:
+    """One side of a sample, cut at its errors."""
     return cut_at_errors(sample.side(side), [one for one in numbered if one.located and one.error.side == side])
 
 
-def _error(one: Numbered, evidence: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def list_error(one: Numbered, evidence: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """One error of the list; what it cites is shown in short where it is there."""
     cited = dict.fromkeys(one.error.evidence)
     short = {number: cut(evidence[number - 1]["text"], RESTS) for number in cited if number <= len(evidence)}

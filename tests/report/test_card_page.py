@@ -1,0 +1,97 @@
+"""The card of a dataset: what it says, hostile texts, and how it looks in a browser."""
+
+from __future__ import annotations
+
+import re
+from base64 import b64encode
+from collections.abc import Iterator
+from hashlib import sha256
+from html import unescape
+from pathlib import Path
+from tempfile import gettempdir
+from typing import Any
+
+import pytest
+
+from mores.factory.gold import Gold
+from mores.factory.items import Task
+from mores.report.card import card_page
+from mores.types import Error, ErrorReport, Sample, Severity
+from tests.browser import Browser, pixels
+from tests.report.conftest import showing
+from tests.report.markup import read_markup
+
+HOSTILE = "</p><script>window.hacked = 1</script><b style='color:red'>"
+
+
+def gold(text: str, quote: str, language: str, **more: Any) -> dict[str, Any]:
+    start = text.index(quote)
+    error = Error(
+        side="text", quote=quote, start=start, end=start + len(quote), severity=Severity.MAJOR, type="wrong dish",
+        explanation=f"Nobody says {quote}.",
+    )  # fmt: skip
+    sample = Sample(id=text[:5], instruction="What is eaten?", text=text, language=language, source="quiz")
+    found = Gold(
+        sample=sample, task=Task.QA, kind="hard", maker="rules", report=ErrorReport(errors=(error,) if quote else ()),
+        item="i", group="g", split="test",
+    )  # fmt: skip
+    return found.model_copy(update=more).model_dump(mode="json")
+
+
+def about(**more: Any) -> dict[str, Any]:
+    source = {"name": "quiz", "title": "A quiz", "licence": "CC BY 4.0", "commercial": False, "revision": "abc" * 13}
+    counts = {"items": 1200, "bad": 1, "lost": 2, "train": 1000, "dev": 100, "test": 100}
+    audits = {"quiz": {"value": 0.012, "error": 0.01, "n": 1200}, "all": {"value": -0.02, "error": 0.01, "n": 1200}}
+    return {
+        "recipe": {"name": "made-up"}, "mores": "1.0", "samples": 1200, "facts": 600, "missing": [],
+        "sources": [source | counts],
+        "tables": {"kind": {"correct": 600, "hard": 600}, "language": {f"Language {i}": 50 - i for i in range(30)}},
+        "length": {"instruction": 30, "text": 60}, "shortcut": audits, "paper_shortcut": audits,
+        "examples": [gold("يأكل الناس الخبز في الصباح", "الخبز", "ar"), gold("Wir essen Brot.", "Brot", "de")],
+    } | more  # fmt: skip
+
+
+def hostile() -> dict[str, Any]:
+    made = about(missing=[HOSTILE], tables={HOSTILE: {HOSTILE: 3}}, examples=[gold(HOSTILE, "script", "en")])
+    made["recipe"]["name"] = made["sources"][0]["licence"] = made["sources"][0]["revision"] = HOSTILE
+    return made
+
+
+def test_the_card_says_what_is_in_the_dataset() -> None:
+    read = read_markup(card_page(about(missing=["mango"])))
+    for words in (
+        "Samples1,200", "Not there when this was built: mango", "CC BY 4.0 not for commercial use", "0.012 ± 0.010",
+        "−0.020 ± 0.010", "abcabc", "correct600", "Language (30)",
+    ):  # fmt: skip
+        assert words in read.words
+    assert [mark.text for mark in read.all("mark")] == ["الخبز", "Brot"]
+    assert [node.attributes["dir"] for node in read.all(".body")] == ["auto", "rtl", "auto", "auto"]
+    assert [node.attributes["href"] for node in read.all(".ref")] == ["#e0-1", "#e1-1"]
+
+
+def test_the_policy_allows_our_style_only() -> None:
+    html = card_page(about())
+    policy = unescape(re.findall(r'Content-Security-Policy" content="(.*?)"', html)[0])
+    style = html.split("<style>")[1].split("</style>")[0]
+    assert f"style-src 'sha256-{b64encode(sha256(style.encode()).digest()).decode()}'" in policy
+    assert "unsafe" not in policy
+    assert not re.search(r"https?:|@import|url\(|\ssrc=|<link|<script|\sstyle=", html)
+
+
+PAGES = {"made-up": about, "hostile": hostile}
+
+
+@pytest.fixture
+def show(browser: Browser, tmp_path: Path) -> Iterator[Any]:
+    with showing(browser, tmp_path) as show_page:
+        yield show_page
+
+
+@pytest.mark.parametrize(("width", "touch", "dark"), [(1280, False, False), (390, True, True)])
+@pytest.mark.parametrize("name", list(PAGES))
+def test_nothing_is_wider_than_the_window(show: Any, name: str, width: int, touch: bool, dark: bool) -> None:
+    page = show(card_page(PAGES[name]()), width=width, height=800, touch=touch, dark=dark)
+    (Path(gettempdir()) / f"card-{name}-{width}-{'dark' if dark else 'light'}.png").write_bytes(page.screenshot())
+    assert page.evaluate("[document.documentElement.scrollWidth, innerWidth]") == [width, width]
+    assert page.evaluate("window.hacked") is None
+    assert (sum(pixels(page.screenshot((0, 0, 40, 40)))[0][0]) < 150) is dark
