@@ -16,6 +16,7 @@ from mores import __version__
 from mores.bench import BENCHMARKS, benchmark
 from mores.bench.appraise import join_signatures, measure, write_answers, write_verdicts
 from mores.bench.benchmark import Benchmark, Label, Verdict
+from mores.bench.board import league_of
 from mores.bench.choice import SHUFFLED, grade_letter, shuffle
 from mores.bench.evidence import Retrieval, read_retrieval, retrieve
 from mores.bench.folder import EVIDENCE, FILES, RESPONSES, RESULT, VERDICTS, RunFolder
@@ -42,6 +43,7 @@ from mores.metric import Metric
 from mores.models import Model, Request, open_model
 from mores.report.bench import bench_page
 from mores.report.bench_answers import BenchRun
+from mores.report.links import link_runs
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
 from mores.search import Search, open_search, search_cost
@@ -147,7 +149,8 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
             return
         made = [session.run(one, out) for one in chosen]
         runs = [BenchRun(one.result, _answers(one.job.items, one.folder)) for one in made]
-        write_text(out / "bench.html", bench_page(runs))
+        named = ((f"{one.result.model}, {league_of(one.result)}", one.folder) for one in made)
+        write_text(out / "bench.html", bench_page(runs, link_runs(out / "bench.html", named)))
     found = [one.result for one in made]
     click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
     if as_json:

@@ -11,6 +11,7 @@ from mores.bench.board import Board, Gap, League, Shift, Standing, make_board, r
 from mores.io import write_text
 from mores.report.bench import board_page
 from mores.report.bench_charts import between, percent, possible
+from mores.report.links import link_runs
 from mores.report.meta_sheets import SIGNIFICANT, chance
 from mores.report.table import show_failures
 from mores.report.terminal import Grid, Row, harmless
@@ -32,7 +33,8 @@ def board(folders: tuple[Path, ...], html: Path | None, force: bool, as_json: bo
     entries = read_runs(folders)
     found = make_board(entries, force=force)
     if html:
-        write_text(html, board_page(found, [entry.result for entry in entries]))
+        links = link_runs(html, ((f"{one.result.model}, {one.league}", Path(one.folder)) for one in entries))
+        write_text(html, board_page(found, [entry.result for entry in entries], links))
         click.echo(f"wrote {html}", err=True)
     if as_json:
         click.echo(found.model_dump_json(indent=2))

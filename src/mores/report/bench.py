@@ -35,6 +35,7 @@ from mores.report.bench_charts import (
     world,
 )
 from mores.report.charts import NOTHING, Cell, Head, Series, heatmap, is_few, number, table
+from mores.report.links import RunLinks
 from mores.report.meta_sheets import SIGNIFICANT, Sheet, chance, group_name
 from mores.report.page import TEMPLATES, asset, hash_of, stylesheet
 from mores.report.table import name_failure, show_failures
@@ -58,14 +59,14 @@ PROFILES = ("language", "area", "dimension")
 """Groupings that are drawn as radars."""
 
 
-def bench_page(runs: Sequence[BenchRun]) -> str:
+def bench_page(runs: Sequence[BenchRun], links: Sequence[RunLinks] = ()) -> str:
     """The whole page; of the answers it holds some hundreds, the wrong and the unscored first."""
-    return _page(_parts([run.result for run in runs]), [run.result for run in runs], examples(runs), None)
+    return _page(_parts([run.result for run in runs]), [run.result for run in runs], examples(runs), None, links)
 
 
-def board_page(board: Board, results: Sequence[BenchResult]) -> str:
+def board_page(board: Board, results: Sequence[BenchResult], links: Sequence[RunLinks] = ()) -> str:
     """The page of a leaderboard; `results` are those of its runs."""
-    return _page(_parts(results, board.leagues), results, None, board.shift)
+    return _page(_parts(results, board.leagues, links), results, None, board.shift, links)
 
 
 def _page(
@@ -73,6 +74,7 @@ def _page(
     results: Sequence[BenchResult],
     examples: dict[str, Any] | None,
     shift: Shift | None,
+    links: Sequence[RunLinks],
 ) -> str:
     style = stylesheet("score.css", "charts.css", "meta.css", "bench.css")
     script = asset("bench.js")
@@ -84,6 +86,7 @@ def _page(
         shift=_shift_chart(shift) if shift else None,
         examples=examples,
         results=results,
+        runs=links,
         style=style,
         script=script,
         style_hash=hash_of(style),
@@ -124,15 +127,18 @@ def _facts(results: Sequence[BenchResult]) -> dict[str, str]:
 # ---- the part of one benchmark ---------------------------------------------------------------------------------
 
 
-def _parts(results: Sequence[BenchResult], leagues: Sequence[League] = ()) -> list[dict[str, Any]]:
+def _parts(
+    results: Sequence[BenchResult], leagues: Sequence[League] = (), links: Sequence[RunLinks] = ()
+) -> list[dict[str, Any]]:
     by_league: dict[str, list[BenchResult]] = defaultdict(list)
     for result in results:
         by_league[league_of(result)].append(result)
     known = {league.benchmark: league for league in leagues}
-    return [_part(name, own, known.get(name)) for name, own in by_league.items()]
+    begin = {run.folder: next(iter(run.files.values()), "") for run in links}
+    return [_part(name, own, known.get(name), begin) for name, own in by_league.items()]
 
 
-def _part(name: str, results: Sequence[BenchResult], league: League | None) -> dict[str, Any]:
+def _part(name: str, results: Sequence[BenchResult], league: League | None, begin: Mapping[str, str]) -> dict[str, Any]:
     named = _named(results)
     first = results[0]
     variant = name.removeprefix(first.benchmark).removeprefix(".")
@@ -144,7 +150,7 @@ def _part(name: str, results: Sequence[BenchResult], league: League | None) -> d
         "chart": _headline_chart(named),
         "failures": {model: result.failures for model, result in named.items() if result.failures},
         "figures": _figure_sheet(named),
-        "standings": _standing_sheet(league) if league and len(league.standings) > 1 else None,
+        "standings": _standing_sheet(league, begin) if league and len(league.standings) > 1 else None,
         "notes": league.notes if league else (),
         "statements": _statement_sheet(named),
         "profiles": _profiles(named),
@@ -226,8 +232,8 @@ def _plain(found: Result | None) -> Cell:
     return Cell(percent(found.value if found else None), small=small, hint=possible(found))
 
 
-def _standing_sheet(league: League) -> Sheet:
-    rows = [Head(f"{one.rank or NOTHING}. {one.model}") for one in league.standings]
+def _standing_sheet(league: League, begin: Mapping[str, str]) -> Sheet:
+    rows = [Head(f"{one.rank or NOTHING}. {one.model}", link=begin.get(one.folder, "")) for one in league.standings]
     cells = [
         [
             _plain(one.result),

@@ -53,6 +53,8 @@ class Head(NamedTuple):
     note: str = ""
     """A few more words, for example how many samples it has."""
     muted: bool = False
+    link: str = ""
+    """An address that the label leads to."""
 
 
 class Cell(NamedTuple):
@@ -343,7 +345,10 @@ def _grid(
 
 
 def _head(scope: str, head: Head) -> Markup:
-    return Markup('<th scope="{0}"><bdi title="{1}">{1}</bdi>{2}</th>').format(scope, head.label, _small(head.note))
+    label = Markup('<bdi title="{0}">{0}</bdi>').format(head.label)
+    if head.link:
+        label = Markup('<a href="{}">{}</a>').format(head.link, label)
+    return Markup('<th scope="{}">{}{}</th>').format(scope, label, _small(head.note))
 
 
 def _cell(cell: Cell, coloured: bool) -> Markup:

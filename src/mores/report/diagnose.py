@@ -31,6 +31,7 @@ from mores.report.diagnose_answers import calibration_part, errors_part, stabili
 from mores.report.diagnose_charts import points, points_between
 from mores.report.diagnose_items import OVERRIDES, subjects
 from mores.report.diagnose_pairs import locality_part, retrieval_part, translation_part
+from mores.report.links import RunLinks
 from mores.report.page import TEMPLATES, hash_of, stylesheet
 from mores.types import Record, Result
 
@@ -70,8 +71,11 @@ class Section(NamedTuple):
     body: Markup
 
 
-def diagnose_page(results: Sequence[Record]) -> str:
-    """The whole page of these results of `mores.diagnose`, in any order; InputError for any other record."""
+def diagnose_page(results: Sequence[Record], links: Sequence[RunLinks] = ()) -> str:
+    """The whole page of these results of `mores.diagnose`, in any order; InputError for any other record.
+
+    `links` are those of the runs that it is about.
+    """
     for one in results:
         if not isinstance(one, KNOWN):
             names = ", ".join(kind.__name__ for kind in KNOWN)
@@ -81,6 +85,7 @@ def diagnose_page(results: Sequence[Record]) -> str:
         facts=_facts(results),
         sections=[section for section in _sections(results) if section.body],
         signatures=_signatures(results),
+        runs=links,
         style=style,
         style_hash=hash_of(style),
     )

@@ -11,6 +11,8 @@ from typing import Any, TypeVar
 import click
 from rich.console import Console
 
+from mores.bench.board import league_of
+from mores.bench.folder import RunFolder, find_runs
 from mores.cli import options
 from mores.cli.bench import asking_options, search_options
 from mores.cli.diagnose import analyses
@@ -144,7 +146,8 @@ def locality(folders: tuple[Path, ...], by: str, force: bool, out: Path, as_json
 
     A RUN is a folder that `mores bench` wrote, or one that has several of them.
     """  # fmt: skip
-    _tell([analyses.localities(folders, by, force)], out, as_json)
+    runs = [run.path for folder in folders for run in find_runs(folder)]
+    _tell([analyses.localities(folders, by, force)], runs, out, as_json)
 
 
 @diagnose.command(name="all")
@@ -179,21 +182,25 @@ def _diagnose(
                 f"{desk.runs[0].folder.path}: all needs a benchmark, whose questions it asks anew; name it"
             )
         found = work(desk)
-    _tell(found, out, as_json)
+        runs = [*(run.folder.path for run in desk.runs), *(made.folder for made in desk.made.values())]
+    _tell(found, runs, out, as_json)
 
 
 # ---- what is said ----------------------------------------------------------------------------------------------
 
 
-def _tell(found: Sequence[Findings], out: Path, as_json: bool) -> None:
+def _tell(found: Sequence[Findings], runs: Sequence[Path], out: Path, as_json: bool) -> None:
     from mores.report.diagnose import diagnose_page
+    from mores.report.links import link_runs
 
     make_folder(out)
     told = [_told(one) for one in found]
     results = [result for one in found for result in one.results]
     for kind in told:
         write_text(out / f"{kind['kind']}.json", json.dumps(kind, indent=1, ensure_ascii=False) + "\n")
-    write_text(out / "diagnose.html", diagnose_page(results))
+    made = ((run, RunFolder(run).result()) for run in dict.fromkeys(runs))
+    links = link_runs(out / "diagnose.html", ((f"{one.model}, {league_of(one)}", run) for run, one in made))
+    write_text(out / "diagnose.html", diagnose_page(results, links))
     for one in found:
         for what, why in one.left_out.items():
             click.echo(f"left out: {what}: {why}", err=True)
