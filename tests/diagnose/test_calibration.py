@@ -41,7 +41,7 @@ from mores.diagnose.confidence import (
     read_reply,
     read_stated,
 )
-from mores.diagnose.reliability import GAIN, area, figures, make_cells, measure, selective
+from mores.diagnose.reliability import GAIN, area, figures, make_cells, measure, selective, selective_interval
 from mores.diagnose.subject import Subject, of_run
 from mores.engine import Counts, Store
 from mores.errors import ConfigError, InputError, Rejected
@@ -444,6 +444,24 @@ def test_the_interval_of_the_calibration_error_holds_it(levels: tuple[float, ...
         assert found.high is not None
         hits += found.low <= 100 * less <= found.high
     assert hits >= 55  # of 60: below that once in 50 times where 95% hold it
+
+
+@pytest.mark.parametrize(("questions", "alike", "below"), [(20, 1, 0.01), (50, 1, 0.01), (20, 5, 0.1)])
+def test_the_accuracy_of_the_surer_half_is_held_where_it_ends_at_a_cliff(
+    questions: int, alike: int, below: float
+) -> None:
+    """Half of all answers are surer than the rest, and 98% of them are right; a sample has more or fewer of them."""
+    above, samples, sure = 0.98, 400, np.array([0.9, 0.9, 0.6, 0.6])
+    shares = np.array([above, 1 - above, below, 1 - below]) / 2
+    drawn = np.random.default_rng(1).multinomial(questions, shares, samples)
+    kinds, times = np.unique(drawn, axis=0, return_counts=True)
+    held = 0
+    for counts, often in zip(kinds, times, strict=True):
+        kind = np.repeat(np.repeat(np.arange(4), counts), alike)
+        cells = make_cells(sure[kind], kind % 2 == 0, np.repeat(np.arange(questions), alike))
+        low, high = selective_interval(cells, 0.5)
+        held += often * (0 <= low <= above <= high <= 1)
+    assert held / samples >= 0.93
 
 
 def test_a_model_that_is_right_as_often_as_it_says(tmp_path: Path) -> None:

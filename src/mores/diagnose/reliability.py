@@ -15,7 +15,7 @@ import numpy.typing as npt
 from mores.diagnose.draws import RESAMPLES, bounds, draw_counts, number
 from mores.stats.calibration import BINS
 from mores.stats.classification import Bools, Floats, ratios
-from mores.stats.intervals import drawn_interval, limits, ratio_interval
+from mores.stats.intervals import Z95, drawn_interval, limits, ratio_interval, ratio_moments
 from mores.types import Result
 
 SURE = 0.9
@@ -107,8 +107,8 @@ def figures(cells: Cells, unscored: int) -> dict[str, Result]:
 def _intervals(cells: Cells, value: Mapping[str, float], chance: Result) -> dict[str, Interval]:
     """Of shares and means by question; of the others with the variance of resampled questions.
 
-    AUROC rests on the rarer of right and wrong answers, and what is said of the surer half on that half; the area
-    weighs the surest answers most, which comes to half of them too (the mean of ln² is 2).
+    AUROC rests on the rarer of right and wrong answers, and the gain of the surer half on that half; the area weighs
+    the surest answers most, which comes to half of them too (the mean of ln² is 2).
     """
     blocks = [measure(one) for one in cells.resamples()]
     drawn = {name: np.concatenate([block[name] for block in blocks]) for name in value}
@@ -123,7 +123,7 @@ def _intervals(cells: Cells, value: Mapping[str, float], chance: Result) -> dict
         GAP: (2 * low - 1, 2 * high - 1),
         SURELY: _share(cells, sure >= SURE),
         AUROC: drawn_interval(value[AUROC], drawn[AUROC], rarer),
-        AT_HALF: drawn_interval(value[AT_HALF], drawn[AT_HALF], half),
+        AT_HALF: selective_interval(cells, HALF),
         GAIN: drawn_interval(value[GAIN], drawn[GAIN], half, least=-1.0),
         AREA: drawn_interval(value[AREA], drawn[AREA], half),
     }
@@ -180,6 +180,32 @@ def selective(covered: Floats, correct: Floats, coverage: float) -> Floats:
     first, last = correct[row, after - 1], correct[row, after]
     hits = first + (last - first) * ratios(wanted - start, end - start)
     return ratios(hits, wanted)
+
+
+def selective_interval(cells: Cells, coverage: float) -> tuple[float, float]:
+    """Of the accuracy of the surest share of the answers, where the cut-off is uncertain as well as the accuracy.
+
+    In other samples of the questions this cut-off covers another share: c within d = 1.96 standard errors. Where many
+    answers have the same confidence, just above it they may be far better than just below, and resampled values lean
+    to one side. So the end is the farthest of those of all cut-offs c, where a cut-off that is f of d away leaves
+    √(1 - f²) of the interval's side: both errors together are as far as one of them alone may be.
+    """
+    whole = cells.whole()
+    covered = whole.thresholds()[0][0]
+    reach = Z95 * np.sqrt(coverage * (1 - coverage) / cells.units)
+    edges = covered[1:] / covered[-1]
+    edges = edges[np.abs(edges - coverage) < reach]
+    cuts = np.concatenate([coverage + reach * np.linspace(-1, 1, 17), edges[:: 1 + len(edges) // 16]])
+    cuts = cuts[(cuts > 0) & (cuts <= 1)]
+    taken = np.clip((cuts[:, None] * covered[-1] - covered[:-1]) / np.diff(covered), 0, 1)
+    weights = taken[:, np.searchsorted(-whole.sure, -cells.sure)]
+    hits, n = (
+        np.stack([np.bincount(cells.unit, weights=own * weight) for weight in weights]) for own in (cells.hits, cells.n)
+    )
+    value, variance, units = ratio_moments(hits, n, n)
+    low, high = limits(value, variance, units)
+    side = np.sqrt(np.maximum(0.0, 1 - ((cuts - coverage) / reach) ** 2)) if reach else 1.0
+    return float((value - side * (value - low)).min()), float((value + side * (high - value)).max())
 
 
 def area(covered: Floats, correct: Floats) -> Floats:
@@ -240,9 +266,8 @@ def curve(cells: Cells, coverages: Floats) -> Mapping[str, Floats]:
     covered, correct = cells.whole().thresholds()
     levels = cells.whole().sure
     place = np.maximum((covered[0] < coverages[:, None] * covered[0, -1] - 1e-9).sum(axis=1), 1) - 1
-    drawn = [np.stack([selective(*one.thresholds(), share) for share in coverages]) for one in cells.resamples()]
     value = np.concatenate([selective(covered, correct, share) for share in coverages])
-    low, high = limits(value, np.nanvar(np.concatenate(drawn, axis=1), axis=1), coverages * cells.units)
+    low, high = np.array([selective_interval(cells, share) for share in coverages]).T
     return {"accuracy": value, "low": low, "high": high, "threshold": levels[place]}
 
 
