@@ -7,8 +7,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 
 from mores.bench.benchmark import Label, Verdict
 from mores.bench.board import Entry
@@ -16,10 +14,9 @@ from mores.bench.folder import RESULT, VERDICTS, RunFolder
 from mores.bench.score import BenchResult
 from mores.diagnose.locality import Locality, locality, paragraph, read_ran
 from mores.diagnose.profiles import Profile, Ran
-from mores.diagnose.ranks import kendall, mid_ranks, rank_range, rank_spans
+from mores.diagnose.ranks import order, rank_range, sure_order, tau_range
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, write_text
-from mores.stats.correlation import kendall_tau_b
 from mores.stats.resampling import adjust_p_values
 from mores.types import Item, Result
 
@@ -146,24 +143,46 @@ def test_one_language_has_no_profile() -> None:
 
 
 def test_ranks_by_hand() -> None:
-    values = np.array([[0.5, 0.9, 0.5, 0.1]])
-    first, last = rank_range(values)
-    assert (first.tolist(), last.tolist()) == ([[2, 1, 2, 4]], [[3, 1, 3, 4]])
-    assert mid_ranks(values).tolist() == [[2.5, 1, 2.5, 4]]
-    assert rank_range(np.array([[0.1 + 0.2, 0.3]]))[0].tolist() == [[1, 1]]
-    drawn = np.array([[1.0, 0.0]] * 96 + [[0.0, 1.0]] * 4)
-    low, high = rank_spans(drawn)
-    assert (low.tolist(), high.tolist()) == ([1, 1], [2, 2])
-    low, high = rank_spans(np.array([[1.0, 0.0]] * 99 + [[0.0, 1.0]]))
-    assert (low.tolist(), high.tolist()) == ([1, 2], [1, 2])
+    first, last = rank_range(order(np.array([0.5, 0.9, 0.5, 0.1])))
+    assert (first.tolist(), last.tolist()) == ([2, 1, 2, 4], [3, 1, 3, 4])
+    assert rank_range(order(np.array([0.1 + 0.2, 0.3])))[0].tolist() == [1, 1]
 
 
-@given(st.lists(st.tuples(st.integers(0, 4), st.integers(0, 4)), min_size=2, max_size=8))
-@settings(max_examples=60, deadline=None)
-def test_kendall_is_that_of_the_statistics(pairs: list[tuple[int, int]]) -> None:
-    x, y = (np.array([own], dtype=np.float64) / 4 for own in zip(*pairs, strict=True))
-    known, found = kendall_tau_b(x[0], y[0]), float(kendall(x, y)[0])
-    assert np.isnan(found) if known is None else found == pytest.approx(known)
+def test_tau_of_what_is_sure() -> None:
+    """Of three pairs one is in the same order on both, and one in the opposite; the third may be either."""
+    first, second = (np.array([[0, 1, one], [-1, 0, 1], [-one, -1, 0]]) for one in (1, 0))
+    second[1, 2], second[2, 1] = -1, 1
+    assert tau_range(first, second) == pytest.approx((-1 / 3, 1 / 3))
+    assert tau_range(first, first) == (1.0, 1.0)
+    assert tau_range(first, 0 * first) == (-1.0, 1.0)
+
+
+@pytest.mark.parametrize("models", [(0.5, 0.51, 0.52, 0.53, 0.54), (0.1, 0.3, 0.5, 0.9, 0.95)])
+def test_ranges_of_ranks_shifts_and_tau_hold_the_truth(models: tuple[float, ...]) -> None:
+    """Five models and 20 or 50 questions, some of them hard for all; on another benchmark the best is the worst."""
+    rng, samples, count = np.random.default_rng(3), 200, len(models)
+    chances = np.array([models, models[::-1]])
+    true = [rank_range(order(own))[0] for own in chances]
+    held = np.zeros((3, count))
+    for sample in range(samples):
+        questions = 20 if sample % 2 else 50
+        luck = np.where(
+            rng.random((2, questions, 1)) < 0.3, rng.random((2, questions, 1)), rng.random((2, questions, count))
+        )
+        tables = (luck < chances[:, None]).astype(np.float64)
+        (low, high), (least, most) = (rank_range(sure_order(table, count - 1)) for table in tables)
+        taus = tau_range(*(sure_order(table, count * (count - 1) // 2) for table in tables))
+        held[0] += (low <= true[0]) & (true[0] <= high)
+        held[1] += (least - high <= true[1] - true[0]) & (true[1] - true[0] <= most - low)
+        held[2] += taus[0] <= -1 <= taus[1]
+    assert held.min() / samples >= 0.93
+
+
+def test_models_that_never_differ_are_not_told_apart() -> None:
+    """Twenty questions that all answer alike: no order is sure, though every resample has the same."""
+    assert not sure_order(np.tile([1.0, 1.0, 1.0], (20, 1)), 2).any()
+    assert sure_order(np.tile([1.0, 0.0, np.nan], (20, 1))[:, :2], 1).tolist() == [[0, 1], [-1, 0]]
+    assert not sure_order(np.array([[1.0, 0.0], [1.0, 0.0], [1.0, np.nan]]), 1).any()
 
 
 def halves(hits: int, of: int = 100) -> dict[str, list[float | None]]:
@@ -198,10 +217,10 @@ def test_a_model_that_surely_falls_and_two_that_change_places_by_chance() -> Non
     assert "Kendall's tau is -0.33" in said
 
 
-def test_the_same_questions_are_drawn_for_all_models() -> None:
-    """One model is right wherever the other is and once more: paired, its place is nearly sure; not so unpaired."""
+def test_models_are_compared_on_the_same_questions() -> None:
+    """One model is right wherever the other is and ten times more: paired, its place is sure; not so unpaired."""
     base: list[float | None] = [1.0, 0.0] * 50
-    better = [1.0] * 10 + base[10:]
+    better = [1.0] * 20 + base[20:]
     runs = [ran(m, bench, {"en": own}) for bench in "ab" for m, own in (("x", better), ("y", base))]
     [shift] = locality(runs).shifts
     assert (shift.models[0].model, shift.models[0].first.high) == ("x", 1)
@@ -216,7 +235,7 @@ def test_equal_models_share_a_place_and_have_no_tau() -> None:
 
 
 def test_the_same_order_has_tau_1_within_its_interval() -> None:
-    """Each model is right on questions of its own, so that drawing others can change the order."""
+    """Each model is right on questions of its own, so that other questions can change the order."""
     rng = np.random.default_rng(0)
 
     def mixed(hits: int) -> dict[str, list[float | None]]:

@@ -19,11 +19,11 @@ from mores.bench import benchmark
 from mores.bench.board import SAME, Entry, read_runs
 from mores.bench.folder import RunFolder
 from mores.diagnose.change import spoken
-from mores.diagnose.draws import bounds, draw_counts, number
 from mores.diagnose.profiles import LEAST, Profile, Ran, make_profiles
-from mores.diagnose.ranks import kendall, mid_ranks, rank_range, rank_spans
+from mores.diagnose.ranks import order, rank_range, sure_order, tau_range
 from mores.errors import ConfigError, InputError
-from mores.stats.classification import Floats, ratios
+from mores.stats.classification import Floats
+from mores.stats.correlation import kendall_tau_b
 from mores.types import Record, Result
 
 LANGUAGE = "language"
@@ -36,11 +36,17 @@ class Rank(Record):
 
     rank: int
     """Equal ones share it."""
-    tied: bool
+    last: int
+    """The last of the places that equal ones share."""
     low: int
     high: int
-    """Where 95% of the resamples put it; of tied models each may be the first or the last."""
+    """Behind all that are surely better, ahead of all that are surely worse; 95% of such ranges hold the true place."""
     credit: float
+
+    @property
+    def tied(self) -> bool:
+        """Whether another model has the same credit."""
+        return self.last > self.rank
 
 
 class Moved(Record):
@@ -50,7 +56,10 @@ class Moved(Record):
     first: Rank
     second: Rank
     shift: Result
-    """The second place less the first; those of tied models are the mean of theirs. Positive is worse."""
+    """The second place less the first; those of tied models are the mean of theirs. Positive is worse.
+
+    Its interval has every difference of a place that the model may have on the one and on the other.
+    """
 
 
 class Shift(Record):
@@ -61,7 +70,7 @@ class Shift(Record):
     models: tuple[Moved, ...]
     """In the order of the first."""
     tau: Result
-    """Kendall's tau-b of the credits; n counts models."""
+    """Kendall's tau-b of the credits, from the least to the greatest that what is sure leaves; n counts models."""
     left_out: tuple[str, ...] = ()
     """Models that are on one of the two only."""
 
@@ -160,56 +169,45 @@ def _shift(names: tuple[str, str], leagues: Mapping[str, Mapping[str, Ran]]) -> 
     models = [model for model in first if model in second and first[model].entry.credit and second[model].entry.credit]
     if len(models) < 2:
         return None
-    (own, drawn), (other, redrawn) = (
-        _credits([runs[model] for model in models], seed) for seed, runs in enumerate((first, second))
-    )
+    tables = [_credits([runs[model] for model in models]) for runs in (first, second)]
     rows = [
-        Moved(
-            model=model, first=_rank(own, drawn, place), second=_rank(other, redrawn, place),
-            shift=_moved(mid_ranks(other) - mid_ranks(own), mid_ranks(redrawn) - mid_ranks(drawn), place),
-        )
-        for place, model in enumerate(models)
-    ]  # fmt: skip
+        Moved(model=model, first=one, second=two, shift=_moved(one, two, len(models)))
+        for model, one, two in zip(models, *map(_ranks, tables), strict=True)
+    ]
     out = sorted({*first, *second} - set(models))
     ranked = sorted(rows, key=lambda row: (row.first.rank, row.model))
-    return Shift(
-        first=names[0], second=names[1], models=tuple(ranked), tau=_tau(own, other, drawn, redrawn), left_out=tuple(out)
-    )
+    return Shift(first=names[0], second=names[1], models=tuple(ranked), tau=_tau(rows, tables), left_out=tuple(out))
 
 
-def _credits(runs: Sequence[Ran], seed: int) -> tuple[Floats, Floats]:
-    """1 × models and resamples × models: the mean credit, of the same drawn questions for all models."""
+def _credits(runs: Sequence[Ran]) -> Floats:
+    """Questions × models; nan where a model has no grade."""
     units = sorted({unit for run in runs for unit in run.entry.credit})
-    table = np.array([[run.entry.credit.get(unit, np.nan) for run in runs] for unit in units])
-    known = ~np.isnan(table)
-    full, valid = np.where(known, table, 0.0), known.astype(np.float64)
-    blocks = [ratios(times @ full, times @ valid) for times in draw_counts(len(units), seed=seed, width=len(runs))]
-    drawn = np.concatenate(blocks)
-    whole = ratios(full.sum(axis=0), valid.sum(axis=0))[None, :]
-    return whole, drawn[~np.isnan(drawn).any(axis=1)]
+    return np.array([[run.entry.credit.get(unit, np.nan) for run in runs] for unit in units])
 
 
-def _rank(whole: Floats, drawn: Floats, place: int) -> Rank:
-    first, last = rank_range(whole)
-    low, high = rank_spans(drawn)
-    return Rank(
-        rank=int(first[0, place]), tied=bool(first[0, place] != last[0, place]), credit=float(whole[0, place]),
-        low=min(int(low[place]), int(first[0, place])), high=max(int(high[place]), int(last[0, place])),
-    )  # fmt: skip
+def _ranks(table: Floats) -> list[Rank]:
+    means = np.nanmean(table, axis=0)
+    first, last = rank_range(order(means))
+    low, high = rank_range(sure_order(table, len(means) - 1))
+    return [
+        Rank(rank=rank, last=end, low=least, high=most, credit=credit)
+        for rank, end, least, most, credit in zip(
+            *(own.tolist() for own in (first, last, low, high, means)), strict=True
+        )
+    ]
 
 
-def _moved(value: Floats, drawn: Floats, place: int) -> Result:
-    low, high = bounds(drawn[:, place])
-    return Result(name="shift", value=float(value[0, place]), low=low, high=high, n=value.shape[1])
+def _moved(first: Rank, second: Rank, models: int) -> Result:
+    value = (second.rank + second.last - first.rank - first.last) / 2
+    return Result(name="shift", value=value, low=second.low - first.high, high=second.high - first.low, n=models)
 
 
-def _tau(own: Floats, other: Floats, drawn: Floats, redrawn: Floats) -> Result:
-    """Widened to hold its value: drawing adds noise, and noise pulls every tau towards 0."""
-    value = number(float(kendall(own, other)[0]))
-    low, high = bounds(kendall(drawn, redrawn)) if value is not None else (None, None)
-    if value is None or low is None or high is None:
-        return Result(name="tau", value=value, n=own.shape[1])
-    return Result(name="tau", value=value, low=min(low, value), high=max(high, value), n=own.shape[1])
+def _tau(rows: Sequence[Moved], tables: Sequence[Floats]) -> Result:
+    n, value = len(rows), kendall_tau_b([row.first.rank for row in rows], [row.second.rank for row in rows])
+    if value is None:
+        return Result(name="tau", value=None, n=n)
+    low, high = tau_range(*(sure_order(table, n * (n - 1) // 2) for table in tables))
+    return Result(name="tau", value=value, low=low, high=high, n=n)
 
 
 # ---- in words --------------------------------------------------------------------------------------------------

@@ -1,4 +1,12 @@
-"""Ranks of models in many resamples at once; the highest value is first, and equal values share their places."""
+"""Ranks of models, and which ranks each may have: from comparisons of every two of them on the same questions.
+
+A model is behind those that are surely better and ahead of those that are surely worse; between, it may be anywhere.
+Each of the M - 1 comparisons of a model gets 1 / (M - 1) of what may fail (Bonferroni), so that at least 95% of such
+ranges hold the true rank; and as of two models that differ only one can be wrongly called the better one, they hold it
+on two benchmarks at once. Resampled ranks do not: of ten models that are nearly alike they hold it 60% of the time, and
+they are a point where all resamples agree. See M. Mogstad, J. P. Romano, A. Shaikh and D. Wilhelm, Inference
+for ranks, Review of Economic Studies 91 (2024).
+"""
 
 from __future__ import annotations
 
@@ -6,45 +14,48 @@ import numpy as np
 import numpy.typing as npt
 
 from mores.stats.classification import Floats, ratios
+from mores.stats.intervals import TAIL, limits
 
 Ints = npt.NDArray[np.int64]
 ROUNDING = 1e-12
 """Values nearer to each other than this are equal: the order of a sum must not decide a rank."""
 
 
-def rank_range(values: Floats) -> tuple[Ints, Ints]:
-    """Samples × models: the first and the last place that each model shares."""
-    signs = _signs(values)
-    above, equal = (signs < 0).sum(axis=2), (signs == 0).sum(axis=2)
-    return 1 + above, above + equal
+def order(values: Floats) -> Ints:
+    """Models × models: 1 where the first has the higher value, -1 where the second has."""
+    gaps = values[:, None] - values[None, :]
+    return np.where(np.abs(gaps) <= ROUNDING, 0, np.sign(gaps)).astype(np.int64)
 
 
-def mid_ranks(values: Floats) -> Floats:
-    """Samples × models: the mean of the places that each model shares."""
-    first, last = rank_range(values)
-    found: Floats = (first + last) / 2
-    return found
+def sure_order(credit: Floats, comparisons: int) -> Ints:
+    """The order of models, as far as it is sure when so many comparisons should hold together; 0 where it is not.
+
+    `credit` is questions × models, from 0 to 1 or nan; each model has some.
+    """
+    known = ~np.isnan(credit)
+    count = known.sum(axis=0)
+    means = ratios(np.where(known, credit, 0.0).sum(axis=0), count)
+    moved = np.where(known, credit - means, 0.0) / count  # by each question
+    together = moved.T @ moved
+    own = np.diag(together)
+    variance = np.maximum(own[:, None] + own[None, :] - 2 * together, 0.0)
+    gaps, units = means[:, None] - means[None, :], np.minimum(count[:, None], count[None, :])
+    low, high = limits((1 + gaps) / 2, variance / 4, units, TAIL / comparisons)
+    return (low > 0.5).astype(np.int64) - (high < 0.5)
 
 
-def rank_spans(values: Floats) -> tuple[Ints, Ints]:
-    """For each model, between which places 95% of the samples put it."""
-    first, last = rank_range(values)
-    low = np.quantile(first, 0.025, axis=0, method="inverted_cdf")
-    high = np.quantile(last, 0.975, axis=0, method="inverted_cdf")
-    return low.astype(np.int64), high.astype(np.int64)
+def rank_range(signs: Ints) -> tuple[Ints, Ints]:
+    """The first and the last place that each model may have in an order; those that are not told apart share theirs."""
+    return 1 + (signs < 0).sum(axis=1), len(signs) - (signs > 0).sum(axis=1)
 
 
-def kendall(first: Floats, second: Floats) -> Floats:
-    """Kendall's tau-b of each sample of both; nan where one of them has all models equal."""
-    rows = min(len(first), len(second))
-    one, other = _signs(first[:rows]), _signs(second[:rows])
-    # Every pair is there twice, above and below.
-    above = (one * other).sum(axis=(1, 2))
-    below = np.sqrt((one != 0).sum(axis=(1, 2)) * (other != 0).sum(axis=(1, 2)))
-    return ratios(above.astype(np.float64), below)
+def tau_range(first: Ints, second: Ints) -> tuple[float, float]:
+    """The least and the greatest Kendall's tau of two orders of which only some pairs are sure.
 
-
-def _signs(values: Floats) -> npt.NDArray[np.int8]:
-    """Samples × models × models: 1 where the first is higher, -1 where the second is."""
-    gaps = values[:, :, None] - values[:, None, :]
-    return np.where(np.abs(gaps) <= ROUNDING, 0, np.sign(gaps)).astype(np.int8)
+    Every other pair may be in the same order in both or in the opposite one. Ties move tau-b no farther: what remains
+    of a mean of ±1 when some of them are left out is reached too when those are all 1, or all -1.
+    """
+    pairs = np.triu_indices(len(first), 1)
+    products = first[pairs] * second[pairs]
+    total, open_ = float(products.sum()), float((products == 0).sum())
+    return (total - open_) / len(products), (total + open_) / len(products)

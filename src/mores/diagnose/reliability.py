@@ -200,7 +200,8 @@ def selective_interval(cells: Cells, coverage: float) -> tuple[float, float]:
     taken = np.clip((cuts[:, None] * covered[-1] - covered[:-1]) / np.diff(covered), 0, 1)
     weights = taken[:, np.searchsorted(-whole.sure, -cells.sure)]
     hits, n = (
-        np.stack([np.bincount(cells.unit, weights=own * weight) for weight in weights]) for own in (cells.hits, cells.n)
+        np.array([np.bincount(cells.unit, weights=own * weight) for weight in weights], dtype=np.float64)
+        for own in (cells.hits, cells.n)
     )
     value, variance, units = ratio_moments(hits, n, n)
     low, high = limits(value, variance, units)

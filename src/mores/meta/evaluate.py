@@ -177,10 +177,16 @@ def _counted(scored: Scored) -> Iterator[Result]:
 
 
 def _drawn(name: str, value: float, units: Floats) -> tuple[float, float]:
-    """With the variance of resampled groups. Such a statistic rests on samples with an error and on those without."""
+    """With the variance of resampled groups. Such a statistic rests on samples with an error and on those without.
+
+    Where there are none of one kind, it may have any value.
+    """
     with_error, without = ((units[:, own].sum(axis=1) > 0).sum() for own in ([0, 2], [1, 3]))
-    rests_on = 2 / (1 / max(1, with_error) + 1 / max(1, without))
-    return drawn_interval(value, COUNTED[name](resample_sums(units).T), rests_on, least=-1.0 if name == "mcc" else 0.0)
+    least = -1.0 if name == "mcc" else 0.0
+    if not with_error or not without:
+        return least, 1.0
+    rests_on = 2 / (1 / with_error + 1 / without)
+    return drawn_interval(value, COUNTED[name](resample_sums(units).T), rests_on, least=least)
 
 
 Moved = dict[str, influence.Influenced | None]

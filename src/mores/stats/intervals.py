@@ -132,14 +132,16 @@ def ratio_moments(above: Floats, below: Floats, sizes: Floats) -> tuple[Floats, 
     return value, variance, total * sizes.sum(axis=-1) / (sizes**2).sum(axis=-1)
 
 
-def limits(value: npt.ArrayLike, variance: npt.ArrayLike, units: npt.ArrayLike) -> tuple[Floats, Floats]:
+def limits(
+    value: npt.ArrayLike, variance: npt.ArrayLike, units: npt.ArrayLike, tail: float = TAIL
+) -> tuple[Floats, Floats]:
     """Both ends for figures between 0 and 1, given the variance of each (0 where all units agree) and its units."""
     v, s, n = np.broadcast_arrays(*(np.asarray(given, dtype=np.float64) for given in (value, variance, units)))
-    below, above = _upper(np.stack([1 - v, v]), s, n)
+    below, above = _upper(np.stack([1 - v, v]), s, n, tail)
     return 1 - below, above
 
 
-def _upper(value: Floats, variance: Floats, units: Floats) -> Floats:
+def _upper(value: Floats, variance: Floats, units: Floats, tail: float) -> Floats:
     """With x of n units and one that is 1: the mean of x, and Σ (x - mean)² / ((n+1)(n+2)), its Dirichlet variance."""
     room = 1 - value
     mean = value + room / (units + 1)
@@ -149,7 +151,7 @@ def _upper(value: Floats, variance: Floats, units: Floats) -> Floats:
     # Units of very different sizes may vary more than any share of so many can; then nearly nothing is known.
     known = np.maximum(known, 0.5 / np.where(inside, np.minimum(mean, 1 - mean), 0.5))
     a, b = np.where(inside, (mean * known, (1 - mean) * known), 1.0)
-    found: Floats = np.where(inside, beta_quantile(a, b, 1 - TAIL), 1.0)
+    found: Floats = np.where(inside, beta_quantile(a, b, 1 - tail), 1.0)
     return found
 
 
