@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from mores.bench.board import Board, Gap, League, Shift, league_of
+from mores.bench.board import Board, League, Shift, league_of
 from mores.bench.score import BenchResult
 from mores.report.bench_answers import SURROGATES, BenchRun, examples
 from mores.report.bench_charts import (
@@ -34,9 +34,10 @@ from mores.report.bench_charts import (
     spoken,
     world,
 )
-from mores.report.charts import NOTHING, Cell, Head, Series, heatmap, is_few, number, table
+from mores.report.bench_sheets import figure_sheet, headline_of, references_of, standing_sheet, statement_sheet
+from mores.report.charts import Cell, Head, Series, heatmap, is_few, table
 from mores.report.links import RunLinks
-from mores.report.meta_sheets import SIGNIFICANT, Sheet, chance, group_name
+from mores.report.meta_sheets import Sheet, group_name
 from mores.report.page import TEMPLATES, asset, hash_of, stylesheet
 from mores.report.table import name_failure, show_failures
 from mores.types import Result
@@ -49,8 +50,6 @@ OVERLAID = 5
 """So many models share one radar; with more, each has its own."""
 AXES = range(3, 17)
 """How many axes a radar can have."""
-PARTS = "statements"
-"""What the name of a reference ends with that is about the parts of questions."""
 TITLES = {"region": "Regions", "subregion": "Parts of countries", "language": "Languages", "topic": "Topics",
           "area": "Areas", "mode": "Modes", "tier": "Tiers", "dimension": "Dimensions"}  # fmt: skip
 ORDER = ("easy", "medium", "moderate", "hard")
@@ -149,10 +148,10 @@ def _part(name: str, results: Sequence[BenchResult], league: League | None, begi
         "hero": _hero(first) if len(results) == 1 else None,
         "chart": _headline_chart(named),
         "failures": {model: result.failures for model, result in named.items() if result.failures},
-        "figures": _figure_sheet(named),
-        "standings": _standing_sheet(league, begin) if league and len(league.standings) > 1 else None,
+        "figures": figure_sheet(named),
+        "standings": standing_sheet(league, begin) if league and len(league.standings) > 1 else None,
         "notes": league.notes if league else (),
-        "statements": _statement_sheet(named),
+        "statements": statement_sheet(named),
         "profiles": _profiles(named),
         "maps": _maps(named),
         "groupings": [_grouping(named, one) for one in _groupings(results) if len(_groups(results, one)) > SMALL],
@@ -161,7 +160,7 @@ def _part(name: str, results: Sequence[BenchResult], league: League | None, begi
 
 def _named(results: Sequence[BenchResult]) -> dict[str, BenchResult]:
     """By model, the best first; a second run of the same model has a number."""
-    ranked = sorted(results, key=lambda r: -(_headline(r).value or 0.0))
+    ranked = sorted(results, key=lambda r: -(headline_of(r).value or 0.0))
     seen: Counter[str] = Counter()
     named = {}
     for result in ranked:
@@ -171,21 +170,9 @@ def _named(results: Sequence[BenchResult]) -> dict[str, BenchResult]:
     return named
 
 
-def _headline(result: BenchResult) -> Result:
-    return next(iter(result.figures.values()), Result(name="", value=None))
-
-
-def _references(result: BenchResult, of: str = "") -> dict[str, float]:
-    """What others reach: of a figure or of parts, whose name theirs ends with, or of the headline."""
-    if of:
-        return {name[: -len(of) - 2]: v for name, v in result.references.items() if name.endswith(f", {of}")}
-    others = tuple(f", {name}" for name in (*result.figures, PARTS))
-    return {name: value for name, value in result.references.items() if not name.endswith(others)}
-
-
 def _hero(result: BenchResult) -> dict[str, Any]:
     """The headline of a single run, and what it is worth."""
-    found, known = _headline(result), _references(result)
+    found, known = headline_of(result), references_of(result)
     near = [name for name, value in known.items() if found.low is not None and found.low <= value]
     return {
         "model": result.model,
@@ -198,7 +185,7 @@ def _hero(result: BenchResult) -> dict[str, Any]:
 
 def _counts(result: BenchResult) -> str:
     """How many questions a headline rests on, and what became of the others, by kind."""
-    found = _headline(result)
+    found = headline_of(result)
     kinds = show_failures(result.failures)
     unit = "questions" if result.samples < 2 else "answers"
     counts = f"{found.n:,} {unit} scored, {found.unscored:,} unscored"
@@ -209,65 +196,10 @@ def _counts(result: BenchResult) -> str:
 def _headline_chart(named: Mapping[str, BenchResult]) -> Markup:
     first = next(iter(named.values()))
     figure = next(iter(first.figures), "score")
-    rows = [Row(model, _headline(result), _counts(result) if len(named) > 1 else "") for model, result in named.items()]
-    return dots(rows, _references(first), title=f"{figure.capitalize()} with 95% intervals")
-
-
-def _figure_sheet(named: Mapping[str, BenchResult]) -> Sheet | None:
-    """Every figure of every model, where there are more than the headline."""
-    figures = list(dict.fromkeys(name for result in named.values() for name in result.figures))
-    if len(figures) < 2:
-        return None
-    cells = [[_plain(result.figures.get(name)) for name in figures] for result in named.values()]
-    first = next(iter(named.values()))
-    others = {name: _references(first, name) for name in figures}
-    lines = list(dict.fromkeys(line for own in others.values() for line in own))
-    cells += [[Cell(percent(others[name].get(line))) for name in figures] for line in lines]
-    rows = [*map(Head, named), *(Head(f"“{line}”") for line in lines)]
-    return Sheet("All figures", rows, [Head(name) for name in figures], cells)
-
-
-def _plain(found: Result | None) -> Cell:
-    small = " ".join(filter(None, (between(found), left_out(found.unscored)))) if found else ""
-    return Cell(percent(found.value if found else None), small=small, hint=possible(found))
-
-
-def _standing_sheet(league: League, begin: Mapping[str, str]) -> Sheet:
-    rows = [Head(f"{one.rank or NOTHING}. {one.model}", link=begin.get(one.folder, "")) for one in league.standings]
-    cells = [
-        [
-            _plain(one.result),
-            _gap(one.best),
-            _gap(one.next),
-            Cell(f"{one.result.n:,}"),
-            Cell(f"{one.result.unscored:,}"),
-        ]
-        for one in league.standings
+    rows = [
+        Row(model, headline_of(result), _counts(result) if len(named) > 1 else "") for model, result in named.items()
     ]
-    columns = [Head(league.figure), Head("against the best"), Head("against the next"), Head("n"), Head("unscored")]
-    return Sheet(f"{league.title}: ranks", rows, columns, cells)
-
-
-def _gap(gap: Gap | None) -> Cell:
-    if gap is None:
-        return Cell(NOTHING)
-    hint = f"against {gap.against}: difference {100 * gap.difference:+.1f} points on {gap.n:,} shared questions"
-    small = f"p {chance(gap.adjusted)}, n {gap.n:,}".replace("p <", "p < ")
-    return Cell(number(100 * gap.difference, 1), small=small, hint=hint, star=gap.adjusted < SIGNIFICANT)
-
-
-def _statement_sheet(named: Mapping[str, BenchResult]) -> Sheet | None:
-    """Questions beside their parts alone, which flatter (CulturalBench, Section 4)."""
-    own = {model: result for model, result in named.items() if result.rows}
-    if not own:
-        return None
-    names = list(dict.fromkeys(name for result in own.values() for name in _references(result, PARTS)))
-    cells = [
-        [_plain(_headline(r)), _plain(r.rows), *(Cell(percent(_references(r, PARTS).get(n))) for n in names)]
-        for r in own.values()
-    ]
-    columns = [Head("whole questions"), Head("statements alone"), *(Head(f"“{n}”, statements") for n in names)]
-    return Sheet("Questions and statements", [Head(model) for model in own], columns, cells)
+    return dots(rows, references_of(first), title=f"{figure.capitalize()} with 95% intervals")
 
 
 # ---- groups ----------------------------------------------------------------------------------------------------
@@ -305,7 +237,7 @@ def _grouping(named: Mapping[str, BenchResult], grouping: str) -> dict[str, Any]
     groups, body = _groups(results, grouping), {"name": TITLES.get(grouping, grouping.capitalize())}
     if len(named) == 1:
         rows = [_group_row(results[0], grouping, group) for group in groups]
-        chart = dots(rows, _references(results[0]), title=f"By {grouping}, the weakest first")
+        chart = dots(rows, references_of(results[0]), title=f"By {grouping}, the weakest first")
         return body | {
             "chart": chart,
             "few": any(is_few(row.result.n) for row in rows if row.result),
