@@ -14,7 +14,12 @@ import pytest
 from scipy.stats import binom
 
 from mores.bench.msqa.figures import FIGURES
+from mores.diagnose.errors import type_names
+from mores.diagnose.type_check import measure_kappa
+from mores.longform.figures import NOT_DUE, UNDECIDED, Part, decided, figure
+from mores.meta.evaluate import COUNTED, counted_interval
 from mores.stats.classification import Floats
+from mores.stats.influence import Influenced, area, kendall_b, tie_accuracy
 from mores.stats.intervals import difference_interval, limits, ratio_moments, share_interval
 
 PROMISE = 0.93
@@ -119,6 +124,81 @@ def test_means_of_values_between_0_and_1(name: str) -> None:
     for answers in (20, 60):
         drawn = rng.choice(values, p=shares, size=(SAMPLES, answers))
         assert coverage(drawn, np.ones_like(drawn), np.ones_like(drawn), float(np.dot(values, shares))) >= PROMISE
+
+
+@pytest.mark.parametrize("name", ["balanced_accuracy", "mcc"])
+def test_statistics_of_true_and_false_positives(name: str) -> None:
+    """Two samples of 20 have an error, or none; the metric makes nearly no mistakes, or finds half of them."""
+    rng = np.random.default_rng(4)
+    for wrong, found, passed in ((0.1, 0.98, 0.98), (0.9, 1.0, 0.9), (0.5, 0.5, 0.9)):
+        shares = np.array([wrong * found, (1 - wrong) * (1 - passed), wrong * (1 - found), (1 - wrong) * passed])
+        truth = float(COUNTED[name](shares[:, None])[0])
+        kinds, times = np.unique(rng.multinomial(20, shares, 400), axis=0, return_counts=True)
+        values = COUNTED[name](kinds.T.astype(np.float64))
+        ends = np.array([
+            counted_interval(name, value, np.repeat(np.eye(4), counts, axis=0)) if value == value else (np.nan, np.nan)
+            for counts, value in zip(kinds, values, strict=True)
+        ]).T  # fmt: skip
+        held = times[(ends[0] <= truth) & (truth <= ends[1])].sum() / times[~np.isnan(values)].sum()
+        assert held >= PROMISE, (wrong, found, passed)
+
+
+PAIRED: dict[str, Callable[[Floats, Floats], Influenced | None]] = {
+    "kendall": kendall_b,
+    "tie accuracy": lambda human, metric: tie_accuracy(human, metric, 0.5),
+    "AUC": lambda human, metric: area(human < 0, -metric),
+}
+
+
+@pytest.mark.parametrize("name", PAIRED)
+def test_statistics_over_pairs(name: str) -> None:
+    """20 items with one sample or three that are alike; a metric that is good, that is noise, and that is coarse."""
+    rng, samples = np.random.default_rng(5), 150
+    for noise, coarse in ((0.5, False), (0.8, True), (9.0, False)):
+        human = -rng.poisson(0.8, (samples, 20)).astype(np.float64)
+        metric = human + rng.normal(0, noise, human.shape)
+        metric = np.round(metric) if coarse else metric
+        large = PAIRED[name](human.ravel(), metric.ravel())
+        assert large
+        for times in (1, 3):
+            groups = np.repeat(np.arange(20), times)
+            found = [PAIRED[name](np.repeat(x, times), np.repeat(y, times)) for x, y in zip(human, metric, strict=True)]
+            ends = np.array([one.interval(groups) for one in found if one]).T
+            held = ((ends[0] <= large.value) & (large.value <= ends[1])).mean()
+            assert held >= PROMISE, (noise, coarse, times)
+
+
+@pytest.mark.parametrize(("clean", "supported"), [(0.1, 0.9), (0.6, 0.05), (0.95, 0.99)])
+def test_products_of_shares(clean: float, supported: float) -> None:
+    """S of 20 questions with two like answers to each, of which a judge decides four of five."""
+    rng, samples = np.random.default_rng(7), 150
+    undecided = Part((decided(1.0), decided(1.0), UNDECIDED), 0.0, 1.0, scored=False)
+    parts = {
+        0.0: Part((decided(0.0), NOT_DUE, NOT_DUE), 0.0, 0.0, scored=True),
+        0.5: Part((decided(1.0), decided(1.0), decided(0.5)), 0.5, 0.5, scored=True),
+        1.0: Part((decided(1.0), decided(1.0), decided(1.0)), 1.0, 1.0, scored=True),
+    }
+    values = (rng.random((samples, 20)) < clean) * np.where(rng.random((samples, 20)) < supported, 1.0, 0.5)
+    held = []
+    for row in values:
+        drawn = [undecided if value and rng.random() < 0.2 else parts[value] for value in np.repeat(row, 2)]
+        found = figure("S", drawn, np.repeat(np.arange(20), 2))
+        if found.low is not None and found.high is not None:
+            held.append(0 <= found.low <= clean * (1 + supported) / 2 <= found.high <= 1)
+    assert np.mean(held) >= PROMISE
+
+
+def test_kappa_where_one_kind_is_frequent() -> None:
+    """Two people agree on half of the answers and otherwise by chance; three of four answers are of one kind."""
+    names = type_names()
+    rng, shares = np.random.default_rng(6), np.array([0.75, *[0.25 / (len(names) - 1)] * (len(names) - 1)])
+    held = []
+    for _ in range(300):
+        one, two = rng.choice(names, (2, 20), p=shares)
+        pairs = [*zip(one, np.where(rng.random(20) < 0.5, one, two), strict=True)]
+        found = measure_kappa(pairs, 0)
+        held += [found.low <= 0.5 <= found.high] if found.low is not None and found.high is not None else []
+    assert np.mean(held) >= PROMISE
 
 
 def test_intervals_are_not_needlessly_wide() -> None:

@@ -43,15 +43,15 @@ def check_types(labelled: Sequence[LabelledError], typed: Sequence[Typed], judge
     return TypeCheck(
         judge=judge, signature=signature,
         accuracy=count_share("accuracy", sum(one == two for one, two in pairs), len(pairs), unscored),
-        kappa=_kappa(pairs, unscored),
+        kappa=measure_kappa(pairs, unscored),
         confusion={one: {two: cells[one, two] for two in names} for one in names},
         recall={one: count_share(one, cells[one, one], sum(cells[one, two] for two in names)) for one in names},
         failures=dict(failures),
     )  # fmt: skip
 
 
-def _kappa(pairs: Sequence[tuple[str, str]], unscored: int) -> Result:
-    """Its variance is that of pairs drawn with replacement."""
+def measure_kappa(pairs: Sequence[tuple[str, str]], unscored: int) -> Result:
+    """Its variance is that of pairs drawn with replacement; it rests on those that are not alike by chance alone."""
     value = cohen_kappa([one for one, _ in pairs], [two for _, two in pairs]) if pairs else None
     if value is None:
         return Result(name="kappa", value=None, n=len(pairs), unscored=unscored)
@@ -60,7 +60,7 @@ def _kappa(pairs: Sequence[tuple[str, str]], unscored: int) -> Result:
     drawn = np.random.default_rng(0).multinomial(n, shares, RESAMPLES).reshape(-1, len(names), len(names)) / n
     chance = (drawn.sum(axis=1) * drawn.sum(axis=2)).sum(axis=1)
     kappas = ratios(np.trace(drawn, axis1=1, axis2=2) - chance, 1 - chance)
-    low, high = drawn_interval(value, kappas, n, least=-1.0)
+    low, high = drawn_interval(value, kappas, n * float(1 - chance.mean()), least=-1.0)
     return Result(name="kappa", value=value, low=low, high=high, n=n, unscored=unscored)
 
 

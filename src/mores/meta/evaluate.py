@@ -170,17 +170,18 @@ def _counted(scored: Scored) -> Iterator[Result]:
         if np.isnan(value):
             yield Result(name=name, value=None, n=len(scored.golds), unscored=scored.unscored)
             continue
-        low, high = SHARES[name].interval(units) if name in SHARES else _drawn(name, value, units)
-        if name == "scaled_accuracy":
-            low, high = 2 * low - 1, 2 * high - 1
+        low, high = counted_interval(name, value, units)
         yield Result(name=name, value=value, low=low, high=high, n=len(scored.golds), unscored=scored.unscored)
 
 
-def _drawn(name: str, value: float, units: Floats) -> tuple[float, float]:
-    """With the variance of resampled groups. Such a statistic rests on samples with an error and on those without.
+def counted_interval(name: str, value: float, units: Floats) -> tuple[float, float]:
+    """Of a statistic of groups × counts; of those that are no share, with the variance of resampled groups.
 
-    Where there are none of one kind, it may have any value.
+    They rest on samples with an error and on those without; where there are none of one kind, they may have any value.
     """
+    if name in SHARES:
+        low, high = SHARES[name].interval(units)
+        return (2 * low - 1, 2 * high - 1) if name == "scaled_accuracy" else (low, high)
     with_error, without = ((units[:, own].sum(axis=1) > 0).sum() for own in ([0, 2], [1, 3]))
     least = -1.0 if name == "mcc" else 0.0
     if not with_error or not without:
