@@ -233,6 +233,10 @@ class Judgement(Record):
         return self
 
 
+FEW = 20
+"""A result of fewer samples says little: charts mark it, and comparisons warn."""
+
+
 class Result(Record):
     """One number with its interval, its count, and the same number by group."""
 

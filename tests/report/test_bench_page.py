@@ -20,7 +20,8 @@ from mores.bench.score import BenchResult
 from mores.report import bench_answers
 from mores.report.bench import bench_page, board_page
 from mores.report.bench_answers import BenchRun
-from mores.report.bench_charts import Shades, bump, percent, radar, shades, tiles, world
+from mores.report.bench_charts import bump, percent, radar
+from mores.report.bench_map import Shades, shades, tiles, world
 from mores.report.charts import Series
 from mores.types import Failure, FailureKind, Item, Result
 from tests.browser import Browser, Page, pixels
@@ -109,7 +110,7 @@ def test_one_model_has_dots_the_weakest_first_and_small_groups_hollow() -> None:
     shown = rows(part)
     assert [row[0] for row in shown][:2] == ["Egypt n 10", "Japan n 18"]
     assert shown[1][-1] == "65.0% 60.0–70.0% ✕1"
-    assert part.split("<tbody>")[1].split("</tbody>")[0].count('<tr class="muted">') == 2
+    assert part.split("<tbody>")[1].split("</tbody>")[0].count('<tr class="few">') == 2
 
 
 def test_several_models_have_heatmaps() -> None:

@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from markupsafe import Markup
 
-from mores.report.bench_charts import Row, Shades, bars, dots, radar, world
+from mores.report.bench_charts import Row, bars, dots, radar
+from mores.report.bench_map import Shades, shades, world
 from mores.report.charts import Cell, Head, Interval, Series, forest, heatmap, histogram, lines, number, span, table
+from mores.report.diagnose_charts import Column, Part, Stack, Track, changes, reliability, stacked
+from mores.report.few import telling
 from mores.report.page import TEMPLATES
 from mores.types import Result
 
@@ -91,11 +94,6 @@ def test_forest_without_values() -> None:
     assert len(root.findall(".//tbody/tr")) == 3
     assert len(root.findall(".//circle")) == 1
     assert [cell.text for cell in root.findall(".//td[@class='value']")] == ["–", "0.200", "–"]
-
-
-def test_forest_of_baselines_is_hollow() -> None:
-    root = tree(forest([Interval("a", 0.1, muted=True), Interval("b", 0.2)], title="t"))
-    assert [row.get("class") for row in root.findall(".//tbody/tr")] == ["muted", None]
 
 
 @pytest.mark.parametrize("values", [(-300.0, 900.0), (0.0, 0.0), (-1.0, 1.0), (0.001, 0.002)])
@@ -207,19 +205,68 @@ def test_outlined_cells() -> None:
     assert found == [i == j for i, j in product(range(3), repeat=2)]
 
 
-def test_few_samples_never_have_the_strongest_colour_in_any_chart() -> None:
-    found = {name: Result(name="accuracy", value=1.0, n=n) for name, n in (("FR", 20), ("KE", 19), ("JP", 1))}
-    cells = [[Cell("100", 1.0, n=result.n) for result in found.values()]]
-    drawn = heatmap([Head("row")], [Head(name) for name in found], cells, title="t")
-    assert re.findall(r'<td class="([\w ]+)">100(?: <small>(.*?)</small>)?</td>', drawn) == (
-        [("above s20", ""), ("few", "n 19"), ("few", "n 1")]
+ENOUGH, ONE_SHORT, SINGLE = (
+    Result(name="accuracy", value=value, low=0.1, high=1.0, n=n) for value, n in ((0.6, 20), (1.0, 19), (1.0, 1))
+)
+SMALL = {"FR": ENOUGH, "KE": ONE_SHORT, "JP": SINGLE}
+
+
+def with_few(results: dict[str, Result]) -> dict[str, Markup]:
+    """Every kind of chart that shows values of samples."""
+    head, sizes = [Head(name) for name in results], [one.n for one in results.values()]
+    cells = [[Cell("100", one.value, n=one.n) for one in results.values()]]
+    rows = [Row(name, one) for name, one in results.items()]
+    values = [one.value or 0.0 for one in results.values()]
+    track = Track("accuracy", values, values, values, values, n=sizes)
+    return {
+        "heatmap": heatmap([Head("row")], head, cells, title="t"),
+        "map": world(results, Shades(0.0, 0.6), title="t"),
+        "bars": bars(list(results), {"m": list(results.values())}, title="t"),
+        "radar": radar(list(results), [Series("m", (), values, sizes)], title="t"),
+        "dots": dots(rows, {}, title="t"),
+        "changes": changes(rows, title="t"),
+        "stacked": stacked([Stack(name, [one.n, 0]) for name, one in results.items()], [Part("a", 0), Part("b", 1)],
+                           title="t"),
+        "forest": forest([Interval(name, one.value, n=one.n) for name, one in results.items()], title="t"),
+        "histogram": histogram([0, 1], {name: [one.n] for name, one in results.items()}, title="t"),
+        "reliability": reliability(track, [Column(0, 1, n) for n in sizes], title="t", x="x", y="y"),
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", with_few(SMALL))
+def test_few_samples_have_their_sign_their_count_and_a_key_in_every_chart(kind: str) -> None:
+    drawn = with_few(SMALL)[kind]
+    root = tree(drawn)
+    signs = [one for one in root.iter() if "few" in (one.get("class") or "").split()]
+    inside = [one for one in signs if not any(one in list(other) for other in signs)]
+    assert len(inside) == 2
+    assert all(count in "".join(root.itertext()) for count in ("19", "1"))
+    sign = "hatched" if kind == "heatmap" else "hollow"
+    assert words(drawn).count(f"{sign}: fewer than 20 samples") == 1
+    assert "fewer than" not in with_few({"FR": ENOUGH})[kind]
+
+
+def test_few_samples_have_no_colour_and_their_count_beside_them() -> None:
+    drawn = with_few(SMALL)
+    assert re.findall(r'<td class="([\w ]+)">100(?: <small>(.*?)</small>)?</td>', drawn["heatmap"]) == (
+        [("above s12", ""), ("few", "n 19"), ("few", "n 1")]
     )
-    tiles = tree(str(world(found, Shades(0.0, 1.0), title="t"))).iter("g")
-    known = {"".join(text.itertext()): tile.get("class") for tile in tiles for text in tile.iter("text")}
+    known = {"".join(t.itertext()): g.get("class") for g in tree(drawn["map"]).iter("g") for t in g.iter("text")}
     assert known == {"FR": "tile known s20", "KE19": "tile known few", "JP1": "tile known few"}
-    boxes = bars(["g"], {name: [result] for name, result in found.items()}, title="t")
-    assert re.findall(r'<rect class="(f0.*?)"', boxes) == ["f0", "f0 few", "f0 few"]
-    spokes = radar(list(found), [Series("m", (), [1.0] * 3, [result.n for result in found.values()])], title="t")
-    assert re.findall(r'<circle class="[^"]* few"[^>]*><title>(.*?)</title>', spokes) == ["m, KE: n 19", "m, JP: n 1"]
-    rows = dots([Row(name, result) for name, result in found.items()], {}, title="t")
-    assert re.findall(r'<tr( class="muted")?><th', rows) == ["", ' class="muted"', ' class="muted"']
+    assert re.findall(r"<span title[^>]*>(.*?)</span>", drawn["bars"]) == [
+        "60.0%", "100.0% <small>n 19</small>", "100.0% <small>n 1</small>"
+    ]  # fmt: skip
+    assert re.findall(r"</bdi>(?: <small>(.*?)</small>)?</th>", drawn["dots"]) == ["", "n 19", "n 1"]
+
+
+def test_few_samples_do_not_stretch_a_scale_of_colours() -> None:
+    assert shades(telling([*SMALL.values(), None])) == Shades(0.6, 0.7)
+    assert shades(telling([SINGLE])) == Shades(0.0, 1.0)
+
+
+def test_a_baseline_is_a_square_and_hollow_means_few_alone() -> None:
+    drawn = forest([Interval("a", 0.1, baseline=True, n=30), Interval("b", 0.2, n=3)], title="t")
+    assert re.findall(r'<tr(?: class="(\w+)")?>.*?<(rect|circle) class="point"', drawn) == [
+        ("muted", "rect"), ("few", "circle")
+    ]  # fmt: skip
+    assert "a baseline" in words(drawn)

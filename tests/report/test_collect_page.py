@@ -66,12 +66,12 @@ def test_the_headline_and_the_stages() -> None:
 
 def test_topics_and_overlap() -> None:
     html = page(questions())
-    assert "fewer than 20 questions" in words(section(html, "overlap"))
+    assert "hatched: fewer than 20 samples" in words(section(html, "overlap"))
     assert [row[0] for row in rows(section(html, "topics"))] == [
         "Arabic n 10", "English n 10", "Hungarian n 10", "all n 30"
     ]  # fmt: skip
     assert rows(section(html, "overlap"))[0][:2] == ["Arabic ar, n 10", "–"]
-    assert re.fullmatch(r"\d\.\d\d \*", rows(section(html, "overlap"))[0][2])
+    assert re.fullmatch(r"\d\.\d\d n 10", rows(section(html, "overlap"))[0][2])
 
 
 def test_one_language_is_compared_with_none() -> None:

@@ -175,7 +175,7 @@ def test_errors_have_figure_9_table_4_and_the_check_of_the_judge(html: str) -> N
     check = part.split("<h3>The judge against people")[1]
     assert "Cohen's kappa 0.69" in unescape(check)
     matrix = rows(check.split('class="heat"')[1])
-    assert [row[1:3] for row in matrix] == [["8", "2"], ["1", "8"]]
+    assert [row[1:3] for row in matrix] == [["8 n 10", "2 n 10"], ["1 n 9", "8 n 9"]]
     assert "Why this type It names a better-known neighbour." in words(part)
 
 
@@ -191,7 +191,7 @@ def test_locality_marks_what_differs_and_draws_ranks_with_intervals(html: str) -
     profile = samples.local().profiles[0]
     sure = {local.group: local.verdict in ("above", "below") for local in profile.groups}
     drawn = part.split("</figure>")[0]
-    assert drawn.count('<tr class="muted">') == list(sure.values()).count(False)
+    assert drawn.count('<b class="star">') == list(sure.values()).count(True) > 0
     moved = samples.local().shifts[0].models[0]
     told = f"{moved.first.rank} ({moved.first.low}–{moved.first.high}) on first"
     assert f"{moved.model}: place {told}" in part
@@ -324,21 +324,21 @@ def test_ticks_of_numbers_of_answers(high: int, ticks: list[str]) -> None:
 
 
 def test_parts_of_a_bar_are_its_shares() -> None:
-    html = str(stacked([Stack("m", [6, 3, 0])], [Part("a", 0), Part("b", 9), Part("c", 2)], title="t"))
+    html = str(stacked([Stack("m", [60, 30, 0])], [Part("a", 0), Part("b", 9), Part("c", 2)], title="t"))
     assert re.findall(r'class="(f\d)" x="([\d.]+)%" y="4" width="([\d.]+)%"', html) == [
         ("f0", "0.00", "66.67"), ("f1", "66.67", "33.33"),
     ]  # fmt: skip
-    assert "<title>b: 3 (33.3%)</title>" in html
-    assert "n 9" in html
+    assert "<title>b: 30 (33.3%)</title>" in html
+    assert "n 90" in html
 
 
 def test_changes_stand_on_both_sides_of_zero() -> None:
     one = Result(name="gain", value=-0.25, low=-0.5, high=0.0, n=9, unscored=2)
-    html = str(changes([Row("m", one, muted=True), Row("none", None)], title="t"))
+    html = str(changes([Row("m", one, star=True), Row("none", None)], title="t"))
     assert 'class="whisker" x1="4.00%" x2="50.00%"' in html
     assert 'class="point" cx="27.00%"' in html
-    assert '<tr class="muted"><th scope="row"><bdi>m</bdi>' in html
-    assert '−25.0 <small>−50.0 to 0.0</small> <small class="out">✕2</small>' in html
+    assert '<tr class="few"><th scope="row"><bdi>m</bdi> <small>n 9</small>' in html
+    assert '−25.0<b class="star">*</b> <small>−50.0 to 0.0</small> <small class="out">✕2</small>' in html
     assert "none: – points, n 0" in html
 
 

@@ -20,7 +20,6 @@ from mores.bench.score import BenchResult
 from mores.report.bench_answers import SURROGATES, BenchRun, examples
 from mores.report.bench_charts import (
     Row,
-    Shades,
     bars,
     between,
     bump,
@@ -29,13 +28,12 @@ from mores.report.bench_charts import (
     percent,
     possible,
     radar,
-    ramp,
-    shades,
     spoken,
-    world,
 )
+from mores.report.bench_map import Shades, ramp, shades, world
 from mores.report.bench_sheets import figure_sheet, headline_of, references_of, standing_sheet, statement_sheet
-from mores.report.charts import Cell, Head, Series, heatmap, is_few, table
+from mores.report.charts import Cell, Head, Series, heatmap, table
+from mores.report.few import few_count, telling
 from mores.report.links import RunLinks
 from mores.report.meta_sheets import Sheet, group_name
 from mores.report.page import TEMPLATES, asset, hash_of, stylesheet
@@ -238,12 +236,8 @@ def _grouping(named: Mapping[str, BenchResult], grouping: str) -> dict[str, Any]
     if len(named) == 1:
         rows = [_group_row(results[0], grouping, group) for group in groups]
         chart = dots(rows, references_of(results[0]), title=f"By {grouping}, the weakest first")
-        return body | {
-            "chart": chart,
-            "few": any(is_few(row.result.n) for row in rows if row.result),
-            "tall": len(groups) > 12,
-        }
-    scale = shades(found.value for r in results for g in groups if (found := _of(r, grouping, g)))
+        return body | {"chart": chart, "tall": len(groups) > 12}
+    scale = shades(telling(_of(r, grouping, g) for r in results for g in groups))
     return body | {"sheet": _group_sheet(named, grouping, groups, scale), "ramp": ramp(scale)}
 
 
@@ -309,7 +303,7 @@ def _profiles(named: Mapping[str, BenchResult]) -> dict[str, list[Markup]] | Non
 
 def _radars(named: Mapping[str, BenchResult], grouping: str, groups: Sequence[str]) -> list[Markup]:
     sizes = {g: min(found.n for r in named.values() if (found := _of(r, grouping, g))) for g in groups}
-    axes = [group_name(grouping, g) + (f" (n {sizes[g]:,})" if is_few(sizes[g]) else "") for g in groups]
+    axes = [group_name(grouping, g) + (f" ({few_count(sizes[g])})" if few_count(sizes[g]) else "") for g in groups]
     title = f"By {grouping}"
     series = [
         Series(
@@ -334,7 +328,7 @@ def _maps(named: Mapping[str, BenchResult]) -> dict[str, Any] | None:
     }
     if not any(len(own) > 1 for own in scores.values()):
         return None
-    scale = shades(found.value for own in scores.values() for found in own.values())
+    scale = shades(telling(found for own in scores.values() for found in own.values()))
     drawn = [world(own, scale, title=model) for model, own in scores.items()]
     return {"first": drawn[:OPEN], "rest": drawn[OPEN:], "ramp": ramp(scale)}
 

@@ -1,4 +1,4 @@
-"""Charts of benchmark results: dots, bars, radars, a map of tiles and a chart of ranks, as `charts.py` makes its own.
+"""Charts of benchmark results: dots, bars, radars and a chart of ranks, as `charts.py` makes its own.
 
 Scores are shares from 0 to 1 and are shown in per cent. No script, `style` attribute or address; everything is escaped.
 """
@@ -7,33 +7,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from typing import NamedTuple
 
 from markupsafe import Markup
 
-from mores.culture import region_name
-from mores.report.charts import COLOURS, NOTHING, STEPS, Series, is_few, stroke, swatch
-from mores.report.page import TEMPLATES, look_up
+from mores.report.charts import COLOURS, NOTHING, Series, legend_of, stroke, swatch
+from mores.report.few import few_count, few_key, is_few
 from mores.types import Result
 
-BRIGHT = 0.08
-"""The weakest score still has so much colour, to be told from no data."""
 LINE = 15
 """Letters in a line of a radar's label."""
-
-
-class Shades(NamedTuple):
-    """From scores to strengths of colour: the lightest for `low`, the full one for `high`."""
-
-    low: float
-    high: float
-
-    def at(self, value: float | None) -> float | None:
-        """The strength of a value, from just visible to 1."""
-        if value is None or not math.isfinite(value):
-            return None
-        return BRIGHT + (1 - BRIGHT) * min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
 
 
 class Row(NamedTuple):
@@ -42,15 +25,8 @@ class Row(NamedTuple):
     label: str
     result: Result | None
     note: str = ""
-    muted: bool = False
-
-
-def shades(values: Iterable[float | None]) -> Shades:
-    """A scale that holds these values, between full tens of per cent."""
-    known = [value for value in values if value is not None and math.isfinite(value)]
-    low, high = min(known, default=0.0), max(known, default=1.0)
-    first, last = math.floor(low * 10 + 1e-9) / 10, math.ceil(high * 10 - 1e-9) / 10
-    return Shades(first, max(last, first + 0.1))
+    star: bool = False
+    """Whether it is unlikely to be chance; the chart's key says of what."""
 
 
 def percent(value: float | None, digits: int = 1) -> str:
@@ -110,14 +86,25 @@ def dots(rows: Sequence[Row], references: Mapping[str, float], *, title: str) ->
         '<tfoot aria-hidden="true"><tr><td></td><td class="plot">{}</td><td></td></tr></tfoot></table></figure>'
     ).format(
         title,
-        Markup('<ul class="legend">{}</ul>').format(legend) if lines else "",
+        legend_of(legend + few_key("hollow", counts(rows))),
         Markup().join(_dot_row(row, guides) for row in rows),
         _ticks(),
     )
 
 
+def counts(rows: Iterable[Row]) -> list[int]:
+    """How many samples the values rest on that are drawn."""
+    return [row.result.n for row in rows if row.result and row.result.value is not None]
+
+
+def star(row: Row) -> Markup:
+    """The sign of what is unlikely to be chance."""
+    return Markup('<b class="star">*</b>') if row.star else Markup()
+
+
 def _dot_row(row: Row, guides: Markup) -> Markup:
     found, interval, drawn = row.result, between(row.result), Markup()
+    note = row.note or few_count(found.n if found else None)
     if found and interval and found.low is not None and found.high is not None:
         ends = _at(found.low), _at(found.high)
         drawn += Markup('<line class="whisker" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(*ends)
@@ -125,15 +112,16 @@ def _dot_row(row: Row, guides: Markup) -> Markup:
         drawn += Markup('<circle class="point" cx="{}" cy="50%" r="4.5"/>').format(_at(found.value))
     return Markup(
         '<tr{}><th scope="row"><bdi>{}</bdi>{}</th><td class="plot"><svg width="100%" height="26" role="img">'
-        '<title>{}</title>{}{}</svg></td><td class="value">{} <small>{}</small>{}</td></tr>'
+        '<title>{}</title>{}{}</svg></td><td class="value">{}{} <small>{}</small>{}</td></tr>'
     ).format(
-        Markup(' class="muted"') if row.muted or (found and is_few(found.n)) else "",
+        Markup(' class="few"') if found and is_few(found.n) else "",
         row.label,
-        Markup(" <small>{}</small>").format(row.note) if row.note else "",
+        Markup(" <small>{}</small>").format(note) if note else "",
         spoken(row.label, found),
         guides,
         drawn,
         percent(found.value if found else None),
+        star(row),
         interval,
         Markup(' <small class="out">{}</small>').format(left_out(found.unscored)) if found and found.unscored else "",
     )
@@ -163,6 +151,7 @@ def bars(groups: Sequence[str], rows: Mapping[str, Sequence[Result | None]], *, 
         Markup('<li><span class="block f{}" aria-hidden="true"></span> <bdi>{}</bdi></li>').format(i % COLOURS, group)
         for i, group in enumerate(groups)
     )
+    legend += few_key("hollow", (found.n for results in rows.values() for found in results if found))
     body = Markup().join(_bar_row(label, groups, results) for label, results in rows.items())
     return Markup(
         '<figure class="chart"><figcaption>{}</figcaption><ul class="legend">{}</ul>'
@@ -180,7 +169,7 @@ def _bar_row(label: str, groups: Sequence[str], results: Sequence[Result | None]
             '<rect class="f{}{}" x="2%" y="{}" width="{:.2f}%" height="{}" rx="2"><title>{}</title></rect>'
         ).format(
             i % COLOURS,
-            " few" if is_few(found.n) else "",
+            f" c{i % COLOURS} few" if is_few(found.n) else "",
             i * BAR + 5,
             96 * min(1.0, max(0.0, found.value)),
             BAR - 4,
@@ -194,7 +183,7 @@ def _bar_row(label: str, groups: Sequence[str], results: Sequence[Result | None]
     said = "; ".join(spoken(group, found) for group, found in zip(groups, results, strict=True))
     values = Markup().join(
         Markup('<span title="{}">{}{}</span>').format(
-            spoken(group, found), percent(found.value if found else None), _out(found)
+            spoken(group, found), percent(found.value if found else None), _beside(found)
         )
         for group, found in zip(groups, results, strict=True)
     )
@@ -204,8 +193,10 @@ def _bar_row(label: str, groups: Sequence[str], results: Sequence[Result | None]
     ).format(label, len(groups) * BAR + 8, said, drawn, values)
 
 
-def _out(found: Result | None) -> Markup:
-    return Markup(" <small>{}</small>").format(left_out(found.unscored)) if found and found.unscored else Markup()
+def _beside(found: Result | None) -> Markup:
+    """The count where it is few, and how many could not be scored."""
+    shown = " ".join(filter(None, (few_count(found.n), left_out(found.unscored)))) if found else ""
+    return Markup(" <small>{}</small>").format(shown) if shown else Markup()
 
 
 # ---- radar -----------------------------------------------------------------------------------------------------
@@ -230,6 +221,7 @@ def radar(
     drawn += Markup().join(_polygon(i, one, axes, top, filled=len(series) < 3) for i, one in enumerate(series))
     legend = [swatch(stroke(i), one.label) for i, one in enumerate(series)]
     legend += [swatch("faint", faint.label)] if faint else []
+    legend.append(few_key("hollow", (n for one in series for n in one.n)))
     return Markup(
         '<figure class="chart"><figcaption>{0}</figcaption><svg class="radar" viewBox="0 0 {1} {2}" role="group" '
         'aria-label="{0}">{3}</svg><ul class="legend">{4}</ul></figure>'
@@ -304,65 +296,6 @@ def _lines(label: str) -> list[str]:
             lines.append(word)
     kept = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in lines[:2]]
     return [*kept[:-1], f"{kept[-1][: LINE - 1]}…"] if len(lines) > 2 else kept
-
-
-# ---- map -------------------------------------------------------------------------------------------------------
-
-TILE = 20
-
-
-@cache
-def tiles() -> dict[str, tuple[int, int]]:
-    """Column and row of each country on the map, as drawn in templates/bench.tiles.txt."""
-    rows = (TEMPLATES / "bench.tiles.txt").read_text(encoding="utf-8").splitlines()
-    return {
-        code: (column, row) for row, line in enumerate(rows) for column, code in enumerate(line.split()) if code != ".."
-    }
-
-
-def world(scores: Mapping[str, Result], scale: Shades, *, title: str) -> Markup:
-    """One square for each country, shaded by its score; pale where there is none."""
-    grid = tiles()
-    width, height = (max(place[axis] for place in grid.values()) + 1 for axis in (0, 1))
-    drawn = Markup().join(_tile(code, place, scores.get(code), scale) for code, place in grid.items())
-    off = sorted(look_up(region_name, code) or code for code in scores if code not in grid)
-    missing = Markup('<p class="key">Not on the map: {}.</p>').format(", ".join(off)) if off else ""
-    return Markup(
-        '<figure class="chart"><figcaption><bdi>{0}</bdi></figcaption>'
-        '<svg class="world" viewBox="0 0 {1} {2}" role="group" aria-label="{0}: scores by country">{3}</svg>'
-        "{4}</figure>"
-    ).format(title, width * TILE, height * TILE, drawn, missing)
-
-
-def _tile(code: str, place: tuple[int, int], found: Result | None, scale: Shades) -> Markup:
-    name = look_up(region_name, code) or code
-    strength = scale.at(found.value) if found else None
-    square = Markup('<rect x="{0}" y="{1}" width="{2}" height="{2}" rx="3"/>').format(
-        place[0] * TILE + 0.75, place[1] * TILE + 0.75, TILE - 1.5
-    )
-    if strength is None:
-        return Markup('<g class="tile" aria-hidden="true"><title>{}</title>{}</g>').format(
-            spoken(name, found) if found else f"{name}: no data", square
-        )
-    said = spoken(name, found)
-    return Markup(
-        '<g class="tile known {}" role="img" aria-label="{}"><title>{}</title>{}<text x="{}" y="{}">{}</text></g>'
-    ).format(
-        "few" if found and is_few(found.n) else f"s{max(1, round(STEPS * strength))}",
-        said,
-        said,
-        square,
-        (place[0] + 0.5) * TILE,
-        (place[1] + 0.5) * TILE + 3.2,
-        Markup('{}<tspan class="n">{}</tspan>').format(code, found.n) if found and is_few(found.n) else code,
-    )
-
-
-def ramp(scale: Shades) -> Markup:
-    """The legend of a map or heatmap."""
-    return Markup('<span class="ends">{} <span class="ramp up" aria-hidden="true"></span> {}</span>').format(
-        percent(scale.low, 0), percent(scale.high, 0)
-    )
 
 
 # ---- ranks -----------------------------------------------------------------------------------------------------

@@ -13,12 +13,12 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
+from mores.report.few import few_count, few_key, is_few
+
 COLOURS, DASHES = 8, 3
 """How many colours and dash patterns charts.css has for lines."""
 STEPS = 20
 """Shades of a heatmap between 0 and 1."""
-FEW = 20
-"""A value of fewer samples says little: every chart draws it hollow or hatched, with its count, and in no colour."""
 NOTHING = "–"
 """Shown where there is no value."""
 LONG = 14
@@ -32,8 +32,10 @@ class Interval(NamedTuple):
     value: float | None
     low: float | None = None
     high: float | None = None
-    muted: bool = False
-    """Drawn hollow: shown only for comparison."""
+    baseline: bool = False
+    """Drawn as a square: shown only for comparison."""
+    n: int | None = None
+    """How many samples it rests on."""
 
 
 class Series(NamedTuple):
@@ -71,11 +73,6 @@ class Cell(NamedTuple):
     outlined: bool = False
     n: int | None = None
     """How many samples the value rests on, where it is a value of samples."""
-
-
-def is_few(n: int | None) -> bool:
-    """Whether a value rests on too few samples to be drawn like the others."""
-    return n is not None and n < FEW
 
 
 def number(value: float | None, digits: int = 2) -> str:
@@ -122,7 +119,10 @@ def forest(
     legend = [
         swatch("zero", zero),
         *([swatch("reference", f"{reference[0]}: {number(reference[1])}")] if reference else []),
-    ]
+        *([Markup('<li><span class="block square" aria-hidden="true"></span> a baseline</li>')]
+          if any(row.baseline for row in rows) else []),
+        few_key("hollow", (row.n for row in rows)),
+    ]  # fmt: skip
     return Markup(
         '<figure class="chart"><figcaption>{}</figcaption><ul class="legend">{}</ul><table class="forest"><tbody>{}'
         '</tbody><tfoot aria-hidden="true"><tr><td></td><td class="plot">{}</td><td></td></tr></tfoot></table></figure>'
@@ -151,6 +151,11 @@ def swatch(kind: str, label: str) -> Markup:
     ).format(kind, label)
 
 
+def legend_of(entries: Markup) -> Markup:
+    """A legend with these entries; nothing where there are none."""
+    return Markup('<ul class="legend">{}</ul>').format(entries) if entries else Markup()
+
+
 def _forest_row(row: Interval, scale: _Scale, guides: Markup) -> Markup:
     shown = number(row.value, 3)
     interval = "" if shown == NOTHING else span(row.low, row.high)
@@ -159,18 +164,20 @@ def _forest_row(row: Interval, scale: _Scale, guides: Markup) -> Markup:
         ends = (scale.at(row.low), scale.at(row.high))
         drawn += Markup('<line class="whisker" x1="{}" x2="{}" y1="15" y2="15"/>').format(*ends)
     if shown != NOTHING and row.value is not None:
-        drawn += Markup('<circle class="point" cx="{}" cy="15" r="5"/>').format(scale.at(row.value))
+        square = '<rect class="point" x="{}" y="10.5" width="9" height="9" transform="translate(-4.5 0)"/>'
+        point = square if row.baseline else '<circle class="point" cx="{}" cy="15" r="5"/>'
+        drawn += Markup(point).format(scale.at(row.value))
     return Markup(
         '<tr{}><th scope="row"><bdi>{}</bdi></th><td class="plot"><svg width="100%" height="30" role="img">'
         '<title>{}</title>{}{}</svg></td><td class="value">{}{}</td></tr>'
     ).format(
-        _classed("muted" if row.muted else ""),
+        _classed(" ".join([*(["muted"] if row.baseline else []), *(["few"] if is_few(row.n) else [])])),
         row.label,
-        f"{row.label}: {shown} {interval}".strip(),
+        " ".join(filter(None, (f"{row.label}: {shown}", interval, few_count(row.n)))),
         guides,
         drawn,
         shown,
-        _small(interval),
+        _small(" ".join(filter(None, (interval, few_count(row.n))))),
     )
 
 
@@ -255,8 +262,11 @@ def histogram(edges: Sequence[float], counts: Mapping[str, Sequence[int]], *, ti
     height = BAND * len(counts)
     return Markup(
         '<figure class="chart"><figcaption><bdi>{0}</bdi>{5}</figcaption><svg width="100%" height="{1}" role="img">'
-        "<title>{0}: how the scores are spread</title><desc>{2}</desc>{3}{4}</svg></figure>"
-    ).format(title, height + 20, _spoken(edges, counts), bands, _edge_ticks(edges, height), _small(note))
+        "<title>{0}: how the scores are spread</title><desc>{2}</desc>{3}{4}</svg>{6}</figure>"
+    ).format(
+        title, height + 20, _spoken(edges, counts), bands, _edge_ticks(edges, height), _small(note),
+        legend_of(few_key("hollow", map(sum, counts.values()))),
+    )  # fmt: skip
 
 
 def _shares(counts: Sequence[int]) -> list[float]:
@@ -266,15 +276,15 @@ def _shares(counts: Sequence[int]) -> list[float]:
 
 def _band(place: int, kind: str, edges: Sequence[float], counts: Sequence[int], top: float) -> Markup:
     base, step = BAND * (place + 1), 100 / max(1, len(counts))
-    bars = Markup()
+    bars, few = Markup(), _classed("few" if is_few(sum(counts)) else "")
     for i, (count, share) in enumerate(zip(counts, _shares(counts), strict=True)):
         if count:
             height = max(1.5, ROOM * share / top)
             where = f"{number(edges[i])} to {number(edges[i + 1])}" if i + 1 < len(edges) else f"bar {i + 1}"
             bars += Markup(
-                '<rect x="{:.2f}%" y="{:.1f}" width="{:.2f}%" height="{:.1f}">'
+                '<rect{} x="{:.2f}%" y="{:.1f}" width="{:.2f}%" height="{:.1f}">'
                 "<title>{}, {}: {:,} ({:.1%})</title></rect>"
-            ).format((i + 0.06) * step, base - height, 0.88 * step, height, kind, where, count, share)
+            ).format(few, (i + 0.06) * step, base - height, 0.88 * step, height, kind, where, count, share)
     return Markup(
         '<g class="kind {0}"><line class="axis" x1="0" x2="100%" y1="{1}" y2="{1}"/>{2}'
         '<text class="first name" x="0" y="{3}">{0}</text><text class="last" x="100%" y="{3}">{4:,}</text></g>'
@@ -329,6 +339,8 @@ def _grid(
     kind: str, rows: Sequence[Head], columns: Sequence[Head], cells: Sequence[Sequence[Cell]], title: str
 ) -> Markup:
     upright = kind == "heat" and len(columns) > 5 and any(len(column.label) > LONG for column in columns)
+    drawn = [cell.n for line in cells for cell in line if kind == "heat" and cell.text != NOTHING]
+    few = few_key("hatched", drawn)
     head = Markup().join(_head("col", column) for column in columns)
     body = Markup().join(
         Markup("<tr{}>{}{}</tr>").format(
@@ -340,8 +352,8 @@ def _grid(
     )
     return Markup(
         '<div class="scroll" role="region" tabindex="0" aria-label="{0}"><table class="{1}"><caption>{0}</caption>'
-        "<thead><tr><td></td>{2}</tr></thead><tbody>{3}</tbody></table></div>"
-    ).format(title, f"{kind} upright" if upright else kind, head, body)
+        "<thead><tr><td></td>{2}</tr></thead><tbody>{3}</tbody></table>{4}</div>"
+    ).format(title, f"{kind} upright" if upright else kind, head, body, legend_of(few))
 
 
 def _head(scope: str, head: Head) -> Markup:
@@ -360,7 +372,7 @@ def _cell(cell: Cell, coloured: bool) -> Markup:
         Markup(' title="{}"').format(cell.hint) if cell.hint else "",
         cell.text,
         Markup('<b class="star">*</b>') if cell.star else "",
-        _small(f"n {cell.n:,} {cell.small}".strip() if few else cell.small),
+        _small(f"{few_count(cell.n)} {cell.small}".strip() if few else cell.small),
     )
 
 

@@ -10,12 +10,14 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from mores.longform.collection import FEW, Collected, Collection, Fate, LanguageCount, Stage, categories
+from mores.longform.collection import Collected, Collection, Fate, LanguageCount, Stage, categories
 from mores.longform.collection.numbers import Overlap, Size
 from mores.report.bench import template
 from mores.report.bench_answers import SURROGATES
-from mores.report.bench_charts import percent, shades
+from mores.report.bench_charts import percent
+from mores.report.bench_map import shades
 from mores.report.charts import NOTHING, Cell, Head, number
+from mores.report.few import is_few
 from mores.report.meta_sheets import Sheet
 from mores.report.page import asset, hash_of, stylesheet
 
@@ -41,7 +43,6 @@ def collection_page(found: Collection, questions: Sequence[Collected], warning: 
         languages=_language_sheet(found),
         topics=_topic_sheet(found) if found.total.labelled else None,
         overlap=_overlap(found) if _compared(found) else None,
-        few=FEW,
         duplicates=_duplicates(questions),
         cards=_cards(questions),
         style=style,
@@ -104,7 +105,7 @@ def _topic(own: LanguageCount, name: str) -> Cell:
 
 def _head(own: LanguageCount) -> Head:
     left = f", {own.unlabelled:,} without" if own.unlabelled else ""
-    return Head(own.name, f"n {own.labelled:,}{left}", muted=own.few)
+    return Head(own.name, f"n {own.labelled:,}{left}")
 
 
 def _compared(found: Collection) -> list[tuple[str, LanguageCount]]:
@@ -117,12 +118,11 @@ def _overlap(found: Collection) -> dict[str, Any]:
     """Bhattacharyya's coefficients, pairwise between languages (Figure 6)."""
     known = _compared(found)
     pairs = {frozenset((one.first, one.second)): one for one in found.overlaps}
-    scale = shades(one.value for one in pairs.values())
+    scale = shades(one.value for one in pairs.values() if not is_few(min(one.n)))
     cells = [[_alike(found, pairs.get(frozenset((row, column))), scale.at) for column, _ in known] for row, _ in known]
-    rows = [Head(own.name, f"{tag}, n {own.labelled:,}", muted=own.few) for tag, own in known]
+    rows = [Head(own.name, f"{tag}, n {own.labelled:,}") for tag, own in known]
     sheet = Sheet("How alike the topics of two languages are", rows, [Head(tag) for tag, _ in known], cells)
-    few = any(one.few for one in pairs.values() if one.value is not None)
-    return {"sheet": sheet, "low": number(scale.low, 1), "high": number(scale.high, 1), "few": few}
+    return {"sheet": sheet, "low": number(scale.low, 1), "high": number(scale.high, 1)}
 
 
 def _alike(found: Collection, pair: Overlap | None, shade: Any) -> Cell:
@@ -130,7 +130,7 @@ def _alike(found: Collection, pair: Overlap | None, shade: Any) -> Cell:
         return Cell(NOTHING)
     first, second = (found.languages[tag].name for tag in (pair.first, pair.second))
     hint = f"{first} (n {pair.n[0]:,}) and {second} (n {pair.n[1]:,}): {number(pair.value)}"
-    return Cell(number(pair.value), shade(pair.value), hint=hint, star=pair.few)
+    return Cell(number(pair.value), shade(pair.value), hint=hint, n=min(pair.n))
 
 
 # ---- questions -------------------------------------------------------------------------------------------------

@@ -147,7 +147,8 @@ def _reliability(name: str, one: Calibration) -> Markup:
     ]
     hints = [f"{sure:.0%} sure, {right:.1%} right, n {bar.n:,}" for sure, right, bar in rows]
     lows, highs = [bar.accuracy_low for *_, bar in rows], [bar.accuracy_high for *_, bar in rows]
-    track = Track("accuracy", [sure for sure, *_ in rows], [right for _, right, _ in rows], lows, highs, hints)
+    xs, ys, sizes = [sure for sure, *_ in rows], [right for _, right, _ in rows], [bar.n for *_, bar in rows]
+    track = Track("accuracy", xs, ys, lows, highs, hints, sizes)
     columns = [Column(bar.low, bar.high, bar.n) for bar in one.bins]
     return reliability(track, columns, title=f"Reliability: {name}", x=f"confidence ({name})", y="right")
 
@@ -388,4 +389,4 @@ def _agreed(one: TypeCheck, person: str, judge: str) -> Cell:
     count, total = one.confusion[person].get(judge, 0), sum(one.confusion[person].values())
     share = count / total if total else 0.0
     hint = f"people: {person}; judge: {judge}: {count:,} of {total:,}"
-    return Cell(f"{count:,}", share if person == judge else -share, hint=hint, outlined=person == judge)
+    return Cell(f"{count:,}", share if person == judge else -share, hint=hint, outlined=person == judge, n=total)

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from mores.report.bench_charts import Row, left_out
+from mores.report.bench_charts import Row, counts, left_out, star
 from mores.report.charts import COLOURS, HEIGHT, LEFT, NOTHING, SIDE, TOP, WIDTH, stroke, swatch
+from mores.report.few import few_count, few_key, is_few
 
 NARROW = 0.085
 """A smaller part of a stacked bar has no room for its per cent."""
@@ -48,6 +49,8 @@ class Track(NamedTuple):
     low: Sequence[float | None]
     high: Sequence[float | None]
     hints: Sequence[str] = ()
+    n: Sequence[int] = ()
+    """How many samples each point rests on, where points are drawn."""
 
 
 class Column(NamedTuple):
@@ -78,6 +81,7 @@ def reliability(track: Track, columns: Sequence[Column], *, title: str, x: str, 
     drawn += _line(0, track, axis) + Markup().join(_mark(track, place, axis) for place in range(len(track.x)))
     drawn += Markup().join(_count(one, axis) for one in columns if one.n)
     legend = swatch("guess", "as often right as it is sure") + swatch(stroke(0), "with 95% intervals")
+    legend += few_key("hollow", track.n)
     return _figure(title, _spoken([track], axis, y), _frame(axis, y) + drawn, legend)
 
 
@@ -146,8 +150,9 @@ def _mark(one: Track, place: int, axis: Axis) -> Markup:
         ends = *_at(x, low, axis), *_at(x, high, axis)
         whisker = Markup('<line class="whisker thin" x1="{}" y1="{}" x2="{}" y2="{}"/>').format(*ends)
     hint = one.hints[place] if one.hints else ""
-    return Markup('<g><title>{}</title>{}<circle class="point" cx="{}" cy="{}" r="3.5"/></g>').format(
-        hint, whisker, *_at(x, y, axis)
+    few = " few" if one.n and is_few(one.n[place]) else ""
+    return Markup('<g><title>{}</title>{}<circle class="point{}" cx="{}" cy="{}" r="3.5"/></g>').format(
+        hint, whisker, few, *_at(x, y, axis)
     )
 
 
@@ -190,6 +195,7 @@ def stacked(stacks: Sequence[Stack], parts: Sequence[Part], *, title: str) -> Ma
         )
         for part in parts
     )
+    legend += few_key("hollow", (total for stack in stacks if (total := sum(stack.counts))))
     return Markup(
         '<figure class="chart"><figcaption>{}</figcaption><ul class="legend">{}</ul>'
         '<table class="forest stacks"><tbody>{}</tbody></table></figure>'
@@ -200,7 +206,7 @@ def _stack(one: Stack, parts: Sequence[Part]) -> Markup:
     total, left, drawn = sum(one.counts), 0.0, Markup()
     for part, count in zip(parts, one.counts, strict=True):
         share = count / total if total else 0.0
-        drawn += _piece(part, count, share, left) if count else Markup()
+        drawn += _piece(part, count, share, left, few=is_few(total)) if count else Markup()
         left += share
     said = ", ".join(f"{part.label} {count:,}" for part, count in zip(parts, one.counts, strict=True))
     return Markup(
@@ -209,12 +215,13 @@ def _stack(one: Stack, parts: Sequence[Part]) -> Markup:
     ).format(one.label, Markup(" <small>{}</small>").format(one.note) if one.note else "", said, drawn, total)
 
 
-def _piece(part: Part, count: int, share: float, left: float) -> Markup:
-    middle = 100 * (left + share / 2)
+def _piece(part: Part, count: int, share: float, left: float, *, few: bool) -> Markup:
+    middle, colour = 100 * (left + share / 2), part.colour % COLOURS
     text = Markup('<text class="rank" x="{:.2f}%" y="19">{:.0%}</text>').format(middle, share)
     return Markup(
-        '<g><title>{}</title><rect class="f{}" x="{:.2f}%" y="4" width="{:.2f}%" height="22"/>{}</g>'
-    ).format(f"{part.label}: {count:,} ({share:.1%})", part.colour % COLOURS, 100 * left, 100 * share,
+        '<g{}><title>{}</title><rect class="{}" x="{:.2f}%" y="4" width="{:.2f}%" height="22"/>{}</g>'
+    ).format(Markup(' class="few"') if few else "", f"{part.label}: {count:,} ({share:.1%})",
+             f"f{colour} c{colour} few" if few else f"f{colour}", 100 * left, 100 * share,
              text if share >= NARROW else "")  # fmt: skip
 
 
@@ -235,14 +242,15 @@ def points_between(low: float | None, high: float | None) -> str:
 
 
 def changes(rows: Sequence[Row], *, title: str, zero: str = "no change") -> Markup:
-    """Differences in points with their intervals on both sides of zero; what is muted is drawn hollow."""
+    """Differences in points with their intervals on both sides of zero."""
     known = [abs(v) for row in rows if (r := row.result) for v in (r.value, r.low, r.high) if v is not None]
     reach = max(0.1, math.ceil(10 * max(known, default=0.0) - 1e-9) / 10)
+    legend = swatch("zero", zero) + few_key("hollow", counts(rows))
     return Markup(
         '<figure class="chart"><figcaption>{}</figcaption><ul class="legend">{}</ul><table class="forest dots"><tbody>'
         '{}</tbody><tfoot aria-hidden="true"><tr><td></td><td class="plot">{}</td><td></td></tr></tfoot></table>'
         "</figure>"
-    ).format(title, swatch("zero", zero), Markup().join(_change(row, reach) for row in rows), _change_ticks(reach))
+    ).format(title, legend, Markup().join(_change(row, reach) for row in rows), _change_ticks(reach))
 
 
 def _place(value: float, reach: float) -> str:
@@ -259,14 +267,15 @@ def _change(row: Row, reach: float) -> Markup:
     if value is not None:
         drawn += Markup('<circle class="point" cx="{}" cy="50%" r="4.5"/>').format(_place(value, reach))
     n, out = (found.n, found.unscored) if found else (0, 0)
+    note = row.note or few_count(n)
     said = f"{row.label}: {points(value)} points" + (f" (95% interval {interval})" if interval else "") + f", n {n:,}"
     return Markup(
         '<tr{}><th scope="row"><bdi>{}</bdi>{}</th><td class="plot"><svg width="100%" height="26" role="img"><title>{}'
         '</title><line class="zero" x1="50%" x2="50%" y1="0" y2="100%"/>{}</svg></td>'
-        '<td class="value">{} <small>{}</small>{}</td></tr>'
+        '<td class="value">{}{} <small>{}</small>{}</td></tr>'
     ).format(
-        Markup(' class="muted"') if row.muted else "", row.label,
-        Markup(" <small>{}</small>").format(row.note) if row.note else "", said, drawn, points(value), interval,
+        Markup(' class="few"') if value is not None and is_few(n) else "", row.label,
+        Markup(" <small>{}</small>").format(note) if note else "", said, drawn, points(value), star(row), interval,
         Markup(' <small class="out">{}</small>').format(left_out(out)) if out else "",
     )  # fmt: skip
 

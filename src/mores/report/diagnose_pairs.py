@@ -55,7 +55,7 @@ FAULTS = {Fault.NOT_FOUND: 7, Fault.NOT_USED: 1, Fault.USED_WRONGLY: 4, Fault.UN
 """Their colours."""
 OPEN, PROFILES = 2, 24
 """Profiles that are drawn at once, and folded away; the others are in the table only."""
-HOLLOW = "Filled: unlikely to be chance (p < 0.05, adjusted for the number of groups). Hollow: may be chance."
+STAR = "* unlikely to be chance (p < 0.05, adjusted for the number of groups); without it, a difference may be chance."
 
 
 # ---- two runs --------------------------------------------------------------------------------------------------
@@ -67,7 +67,9 @@ def _matrix(matrix: Matrix, names: tuple[str, str]) -> Markup:
 
     def cell(count: int, side: int) -> Cell:
         share = count / total if total else 0.0
-        return Cell(f"{count:,}", side * max(0.3, min(1.0, 2 * share)) if side and count else None, f"{share:.1%}")
+        return Cell(
+            f"{count:,}", side * max(0.3, min(1.0, 2 * share)) if side and count else None, f"{share:.1%}", n=total
+        )
 
     rows = [Head(f"right {names[0]}"), Head(f"wrong {names[0]}")]
     columns = [Head(f"right {names[1]}"), Head(f"wrong {names[1]}")]
@@ -80,7 +82,7 @@ def _matrix(matrix: Matrix, names: tuple[str, str]) -> Markup:
 def _change_rows(by: Mapping[str, Change], grouping: str) -> list[Row]:
     kept = largest({group: one.gain.n for group, one in by.items()})
     rows = [(by[group], group_name(grouping, group)) for group in kept]
-    return [Row(name, one.gain, f"n {one.gain.n:,}", muted=not _sure(one.adjusted)) for one, name in rows]
+    return [Row(name, one.gain, f"n {one.gain.n:,}", star=_sure(one.adjusted)) for one, name in rows]
 
 
 def _sure(p: float | None) -> bool:
@@ -89,11 +91,11 @@ def _sure(p: float | None) -> bool:
 
 def _gains(change: Change, by: Mapping[str, Mapping[str, Change]], title: str, more: Mapping[str, Markup]) -> Markup:
     """The change by group, and `more` on it: language at once, what else there is folded."""
-    whole = Row("All questions", change.gain, f"n {change.gain.n:,}", muted=not _sure(change.p))
+    whole = Row("All questions", change.gain, f"n {change.gain.n:,}", star=_sure(change.p))
     there = groupings(name for name, own in by.items() if len(own) > 1)
     first = there[0] if there and there[0] == "language" else ""
     rows = [whole, *(_change_rows(by[first], first) if first else ())]
-    body = changes(rows, title=f"{title}, by {first}" if first else title) + key(HOLLOW)
+    body = changes(rows, title=f"{title}, by {first}" if first else title) + key(STAR)
     body += more_groups(len(by[first])) + more.get(first, Markup()) if first else Markup()
     for name in there:
         drawn = _change_table(by[name], name)
@@ -265,7 +267,7 @@ def locality_part(one: Locality) -> Markup:
         told = paragraph(locality.paragraph(rest)) + Markup().join(charts[OPEN:])
         body += fold(f"{len(charts) - OPEN:,} more profiles", told)
     if with_groups:
-        body += key(HOLLOW + f" Groups with fewer than {LEAST} questions are not tested.")
+        body += key(STAR + f" Groups with fewer than {LEAST} questions are not tested.")
     body += Markup().join(
         _profile_sheet([p for p in with_groups if p.benchmark == name], name, one.grouping) for name in one.benchmarks
     )
@@ -285,7 +287,7 @@ def _local_row(local: Local, grouping: str) -> Row:
     gap = f"{points(local.difference.value)} points"
     note = f"n {local.credit.n:,} · {local.verdict if local.verdict == 'too few' else gap}"
     sure = local.verdict in ("above", "below")
-    return Row(group_name(grouping, local.group), local.credit, f"{note}, {local.verdict}" if sure else note, not sure)
+    return Row(group_name(grouping, local.group), local.credit, f"{note}, {local.verdict}" if sure else note, sure)
 
 
 def _profile_sheet(profiles: Sequence[Profile], benchmark: str, grouping: str) -> Markup:

@@ -15,8 +15,10 @@ from mores.longform.records import Kind
 from mores.longform.stages import STAGES
 from mores.longform.summary import LEFT_OUT, Summary, resources
 from mores.longform.tells import Tell
-from mores.report.bench_charts import Shades, bars, between, percent, possible, spoken
-from mores.report.charts import FEW, NOTHING, Cell, Head, heatmap, number
+from mores.report.bench_charts import bars, between, percent, possible, spoken
+from mores.report.bench_map import Shades
+from mores.report.charts import NOTHING, Cell, Head, heatmap, number
+from mores.report.few import telling
 from mores.report.meta_sheets import Sheet, group_name
 from mores.types import Result
 
@@ -312,7 +314,7 @@ def _top(summaries: Sequence[Summary], figure: Figure) -> float:
     if figure.key != "claims":
         return 1.0
     groups = (own for one in summaries for own in one.by.get("language", {}).values())
-    return max([found.value or 0.0 for own in groups if (found := own.get(figure.key))], default=1.0) or 1.0
+    return max(telling(own.get(figure.key) for own in groups), default=1.0) or 1.0
 
 
 def _ramp(figure: Figure, top: float) -> Markup:
@@ -330,7 +332,7 @@ def heat_maps(summaries: Sequence[Summary]) -> Markup:
         return Markup()
     lead = (
         "Languages with many or some resources come first, then those with few; the outlined lines are all languages "
-        f"of such a level together. Hatched: fewer than {FEW} answers (the paper leaves out fewer than 10). "
+        "of such a level together. The paper leaves out languages with fewer than 10 answers. "
         "Point at a cell for its interval and n."
     )
     return Markup('<p class="lead">{}</p>').format(lead) + Markup().join(

@@ -245,7 +245,7 @@ def _results(meta: Meta) -> dict[str, Any]:
 
 def _forest(meta: Meta) -> Markup | None:
     results = [(e, e.scores.get(MAIN)) for e in meta.evaluations if main_value(e) is not None]
-    rows = [Interval(e.metric, r.value, r.low, r.high, e.baseline) for e, r in results if r]
+    rows = [Interval(e.metric, r.value, r.low, r.high, e.baseline, r.n) for e, r in results if r]
     rows.sort(key=lambda row: -(row.value or 0.0))
     shortcut = value_of(meta.shortcut)
     reference = None if shortcut is None else ("shortcut, which never sees the instruction", shortcut)

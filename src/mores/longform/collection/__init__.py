@@ -6,11 +6,10 @@ English, gives it a topic, and says what was dropped and why.
 
 from mores.longform.collection.asking import FILTERS, Category, Stage, categories
 from mores.longform.collection.candidates import Candidate, candidate_from, read_candidates
-from mores.longform.collection.numbers import FEW, Collection, LanguageCount, add_up, undecided
+from mores.longform.collection.numbers import Collection, LanguageCount, add_up, undecided
 from mores.longform.collection.run import Collected, Collector, Fate, collect, mark_near
 
 __all__ = [
-    "FEW",
     "FILTERS",
     "Candidate",
     "Category",

@@ -9,10 +9,7 @@ from mores.longform.collection.asking import FILTERS, Stage, categories
 from mores.longform.collection.duplicates import NearDuplicate
 from mores.longform.collection.run import Collected, Fate
 from mores.stats.distributions import bhattacharyya, summarise
-from mores.types import Record
-
-FEW = 20
-"""A language with fewer labelled questions has too few to compare its topics with others'."""
+from mores.types import FEW, Record
 
 
 class Size(Record):
