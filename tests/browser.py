@@ -220,7 +220,8 @@ class Page:
         while not (condition() if callable(condition) else self.evaluate(condition)):
             if time.monotonic() > deadline:
                 raise TimeoutError(f"still not true: {condition}")
-            self.evaluate("new Promise((done) => setTimeout(done, 20))")
+            time.sleep(0.02)
+            self.evaluate("0")  # events are heard while a command runs; a timer would never end where scripts are off
 
     def resize(self, width: int, height: int, *, touch: bool = False) -> None:
         """Set the size of the window; with `touch`, behave as a phone."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from string import ascii_uppercase
 from typing import NamedTuple
 
 from markupsafe import Markup
@@ -15,8 +16,10 @@ from mores.report.bench_charts import Row, counts, left_out, star
 from mores.report.charts import COLOURS, HEIGHT, LEFT, NOTHING, SIDE, TOP, WIDTH, stroke, swatch
 from mores.report.few import few_count, few_key, is_few
 
-NARROW = 0.085
-"""A smaller part of a stacked bar has no room for its per cent."""
+NARROW, NARROWEST = 0.12, 0.03
+"""A smaller part of a stacked bar has no room for its per cent, and for its letter."""
+LETTERS = ascii_uppercase
+"""What tells the parts of a stacked bar apart without colour."""
 FLOOR = 46
 """Height of the largest column at the foot of a reliability diagram."""
 
@@ -188,12 +191,12 @@ class Part(NamedTuple):
 
 
 def stacked(stacks: Sequence[Stack], parts: Sequence[Part], *, title: str) -> Markup:
-    """Bars of the same length, cut by share (MSQA, Figure 9); beside each how many it is of."""
+    """Bars of the same length, cut by share (MSQA, Figure 9), each part with its letter; beside each its size."""
     legend = Markup().join(
-        Markup('<li><span class="block f{}" aria-hidden="true"></span> <bdi>{}</bdi></li>').format(
-            part.colour % COLOURS, part.label
+        Markup('<li><span class="block f{}" aria-hidden="true"></span> <b>{}</b> <bdi>{}</bdi></li>').format(
+            part.colour % COLOURS, letter, part.label
         )
-        for part in parts
+        for letter, part in zip(LETTERS, parts, strict=False)
     )
     legend += few_key("hollow", (total for stack in stacks if (total := sum(stack.counts))))
     return Markup(
@@ -204,9 +207,9 @@ def stacked(stacks: Sequence[Stack], parts: Sequence[Part], *, title: str) -> Ma
 
 def _stack(one: Stack, parts: Sequence[Part]) -> Markup:
     total, left, drawn = sum(one.counts), 0.0, Markup()
-    for part, count in zip(parts, one.counts, strict=True):
+    for letter, part, count in zip(LETTERS, parts, one.counts, strict=False):
         share = count / total if total else 0.0
-        drawn += _piece(part, count, share, left, few=is_few(total)) if count else Markup()
+        drawn += _piece(letter, part, count, left, total) if count else Markup()
         left += share
     said = ", ".join(f"{part.label} {count:,}" for part, count in zip(parts, one.counts, strict=True))
     return Markup(
@@ -215,14 +218,15 @@ def _stack(one: Stack, parts: Sequence[Part]) -> Markup:
     ).format(one.label, Markup(" <small>{}</small>").format(one.note) if one.note else "", said, drawn, total)
 
 
-def _piece(part: Part, count: int, share: float, left: float, *, few: bool) -> Markup:
-    middle, colour = 100 * (left + share / 2), part.colour % COLOURS
-    text = Markup('<text class="rank" x="{:.2f}%" y="19">{:.0%}</text>').format(middle, share)
+def _piece(letter: str, part: Part, count: int, left: float, total: int) -> Markup:
+    share, few, colour = count / total, is_few(total), part.colour % COLOURS
+    shown = f"{letter} {share:.0%}" if share >= NARROW else letter
+    text = Markup('<text class="rank" x="{:.2f}%" y="19">{}</text>').format(100 * (left + share / 2), shown)
     return Markup(
         '<g{}><title>{}</title><rect class="{}" x="{:.2f}%" y="4" width="{:.2f}%" height="22"/>{}</g>'
     ).format(Markup(' class="few"') if few else "", f"{part.label}: {count:,} ({share:.1%})",
              f"f{colour} c{colour} few" if few else f"f{colour}", 100 * left, 100 * share,
-             text if share >= NARROW else "")  # fmt: skip
+             text if share >= NARROWEST else "")  # fmt: skip
 
 
 # ---- changes ---------------------------------------------------------------------------------------------------

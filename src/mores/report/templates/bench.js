@@ -25,7 +25,11 @@
     const query = find("q").value.trim().toLowerCase();
     const chosen = cards.filter((card) => selects.every((one) => fits(card, one)) && (!query || text(card).includes(query)));
     const shown = new Set(chosen.slice(0, room));
-    for (const card of cards) card.hidden = !shown.has(card);
+    const fitting = new Set(chosen);
+    for (const card of cards) {
+      card.hidden = !fitting.has(card);
+      card.classList.toggle("later", fitting.has(card) && !shown.has(card)); // printed all the same
+    }
     const left = chosen.length - shown.size;
     find("count").textContent = chosen.length === cards.length ? `${cards.length} answers` : `${chosen.length} of ${cards.length} answers`;
     find("none").hidden = chosen.length > 0;
@@ -41,10 +45,11 @@
 
   panel.addEventListener("input", change);
   find("more").addEventListener("click", () => {
-    const next = cards.filter((card) => !card.hidden).length;
+    const seen = () => cards.filter((card) => !card.hidden && !card.classList.contains("later"));
+    const next = seen().length;
     room += CHUNK;
     draw();
-    const shown = cards.filter((card) => !card.hidden);
+    const shown = seen();
     if (shown[next]) {
       shown[next].tabIndex = -1;
       shown[next].focus({ preventScroll: true });

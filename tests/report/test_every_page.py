@@ -1,0 +1,68 @@
+"""What every page owes its reader: all of it on paper, and without scripts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from mores.report.bench import bench_page
+from mores.report.diagnose import diagnose_page
+from mores.report.meta import meta_page
+from mores.report.page import page as score_page
+from tests.browser import Browser
+from tests.report import diagnose_samples, test_bench_page, test_collect_page, test_longform_page
+from tests.report.meta_samples import made_up
+from tests.report.samples import PAIRS
+
+PAGES: dict[str, Callable[[], str]] = {
+    "score": lambda: score_page(PAIRS, title="Made-up texts"),
+    "bench": lambda: bench_page([test_bench_page.run(40)]),  # more than are shown at once
+    "board": lambda: test_bench_page.board_of(*test_bench_page.several()),
+    "longform": lambda: test_longform_page.page_of(test_longform_page.pairs(30, models=("model-a", "model-b"))),
+    "meta": lambda: meta_page(made_up()),
+    "diagnose": lambda: diagnose_page(diagnose_samples.everything()),
+    "collect": lambda: test_collect_page.page(test_collect_page.questions(40)),
+}
+PAPER = 703
+"""Width of an A4 page between our margins in CSS pixels."""
+CONTROLS = "nav, button, label, script, style, head, [role=status], #none, #popover"
+"""What nobody needs on paper or without scripts."""
+UNSEEN = """(folded, controls) => [...document.querySelectorAll('body *')].filter((node) =>
+    [...node.childNodes].some((child) => child.nodeType === 3 && child.data.trim())
+    && !node.closest(controls) && (folded || !node.closest('details:not([open]) > :not(summary)'))
+    && !(node.ownerSVGElement && ['title', 'desc'].includes(node.tagName))
+    && !node.checkVisibility({contentVisibilityAuto: folded, visibilityProperty: true, opacityProperty: true})
+).map((node) => node.outerHTML.slice(0, 120))"""
+"""Every text that is not shown; texts in what is folded only if asked for."""
+CUT_OFF = """[...document.querySelectorAll('body *')].filter((node) => node.checkVisibility()).filter((node) => {
+    const {right, width} = node.getBoundingClientRect(), {overflowX, overflowY, clipPath} = getComputedStyle(node);
+    const hides = !node.closest('svg') && clipPath === 'none' && (
+        (overflowX !== 'visible' && node.scrollWidth > node.clientWidth + 1)
+        || (overflowY !== 'visible' && node.scrollHeight > node.clientHeight + 1));
+    const squeezed = node.matches('th[scope=row]') && width < 40;
+    return right > innerWidth + 1 || hides || squeezed;
+}).map((node) => node.outerHTML.slice(0, 120))"""
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_keeps_nothing_from_a_reader_on_paper_or_without_scripts(
+    name: str, browser: Browser, tmp_path: Path
+) -> None:
+    path = tmp_path / f"{name}.html"
+    path.write_text(PAGES[name](), encoding="utf-8")
+    tab = browser.page(dark=True)
+    tab.send("Emulation.setScriptExecutionDisabled", value=True)
+    tab.open(path.as_uri())
+    assert tab.evaluate(f"({UNSEEN})(false, '{CONTROLS}')") == []
+    idle = "[...document.querySelectorAll('button, input, select')].filter((node) => node.checkVisibility()).length"
+    assert tab.evaluate(idle) == 0  # a control that does nothing is not shown
+    tab.send("Emulation.setScriptExecutionDisabled", value=False)
+    tab.send("Emulation.setEmulatedMedia", media="print")
+    tab.resize(PAPER, 1000)
+    tab.open(path.as_uri())
+    assert tab.evaluate(f"({UNSEEN})(true, '{CONTROLS}')") == []
+    assert tab.evaluate(CUT_OFF) == []
+    assert tab.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+    tab.close()
