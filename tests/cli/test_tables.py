@@ -17,6 +17,7 @@ import mores.bench
 from mores.bench import BENCHMARKS, benchmark
 from mores.bench.benchmark import Label
 from mores.cli import mores as command
+from mores.cli.bench_tables import show_results
 from mores.cli.diagnose.tables import grids
 from mores.cli.train import show_trained
 from mores.meta.baselines import similarity
@@ -207,3 +208,9 @@ def test_a_training_is_shown_whole(monkeypatch: pytest.MonkeyPatch, capsys: pyte
         shown[width] = capsys.readouterr().out
     check(shown["80"], shown[WIDE])
     assert shown["80"].splitlines()[-1] == "trained on all: scaled accuracy 0.000 on test"
+
+
+def test_names_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
+    """`openai:m` and the colon behind it are no emoji."""
+    show_results([result("openai:m", 0.5, "x")])
+    assert capsys.readouterr().out.splitlines()[-1].startswith("x, openai:m: ")

@@ -224,6 +224,17 @@ def test_a_macrolanguage_accepts_its_members(expected: str, text: str) -> None:
     assert check([text], [expected])[0].right is True
 
 
+@pytest.mark.parametrize(
+    ("expected", "right"), [("sr", (True, True)), ("sr-Latn", (True, False)), ("sr-Cyrl", (False, True))]
+)
+def test_a_tag_with_a_script_accepts_no_other(expected: str, right: tuple[bool, bool]) -> None:
+    texts = (
+        "Ljudi u Srbiji često piju kafu i rakiju, a za slavu se peče kolač i kuva žito.",
+        "Људи у Србији често пију кафу и ракију, а за славу се пече колач и кува жито.",
+    )
+    assert tuple(one.right for one in check(texts, [expected] * 2)) == right
+
+
 def test_a_member_accepts_no_other() -> None:
     assert check([MEMBERS["no"][0]], ["nb"])[0].right is False
     assert model_tag("arz") == "ar"  # the model knows Egyptian only as Arabic

@@ -184,6 +184,14 @@ def unjudged(one: LongAnswer) -> Pair:
     return one, appraisal(one, claims=(claim(None),), failures={"search": failure("1 of 1 claim: down")})
 
 
+def test_no_best_is_named_among_equals() -> None:
+    """Where no S is known, the share without issues stands first, and it may be the same."""
+    pairs = [unjudged(answer(i, model=model)) for i, model in enumerate("aabb")]
+    top = words(page_of(pairs).split("<nav")[0])
+    assert "The best is" not in top
+    assert "is shown first, but others have the same share without issues." in top
+
+
 @pytest.mark.parametrize(
     ("others", "said"),
     [

@@ -8,7 +8,6 @@ from contextlib import aclosing
 from typing import Any
 
 import click
-from rich.console import Console
 
 from mores.cli import options
 from mores.cli.progress import Bar
@@ -32,7 +31,7 @@ from mores.metric.audit import (
 )
 from mores.metric.audit import audit as compare
 from mores.metric.audit.suite import plain
-from mores.report.terminal import Cell, Grid, Row
+from mores.report.terminal import Cell, Grid, Row, plain_console
 from mores.types import Judgement, Sample
 
 WORST = 10
@@ -103,7 +102,7 @@ async def _judge(metric: Metric, samples: Iterable[Sample], counts: Counts) -> d
 
 
 def _print(found: Audit) -> None:
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     columns = ("injections", "n", "changed", "as meant", "controls", "excess", "lost")
     sections = [
         ("by place", _rows(found.by_place)),

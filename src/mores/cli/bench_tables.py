@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from rich.console import Console
-
 from mores.bench.benchmark import Benchmark
 from mores.bench.score import BenchResult
 from mores.report.bench_charts import between, percent, possible
 from mores.report.table import show_failures
-from mores.report.terminal import Cell, Grid, harmless
+from mores.report.terminal import Cell, Grid, harmless, plain_console
 from mores.types import Result
 
 
@@ -21,14 +19,14 @@ def show_list(benchmarks: Iterable[Benchmark]) -> None:
         graded = "a judge" if one.judging else "rule, and a judge if given" if one.long_answer else "rule"
         rows.append((one.name, one.title, graded, one.licence))
     note = f"{len(rows)} benchmarks; `mores bench info NAME` says more of one"
-    Console().print(
+    plain_console().print(
         Grid(("name", "what", "graded by", "licence"), [("", rows)], notes=[note], words=frozenset(range(4)))
     )
 
 
 def show_results(results: Sequence[BenchResult]) -> None:
     """The tables of all runs, then a line for each: what a reader wants to know stands last."""
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     for result in results:
         console.print(grid(result))
         console.print()

@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from mores.bench.board import Board, Gap, League, Shift, Standing, make_board, read_runs
 from mores.io import write_text
@@ -14,7 +13,7 @@ from mores.report.bench_charts import between, percent, possible
 from mores.report.links import link_runs
 from mores.report.meta_sheets import SIGNIFICANT, chance
 from mores.report.table import show_failures
-from mores.report.terminal import Grid, Row, harmless
+from mores.report.terminal import Grid, Row, harmless, plain_console
 
 
 @click.command()
@@ -43,7 +42,7 @@ def board(folders: tuple[Path, ...], html: Path | None, force: bool, as_json: bo
 
 
 def _print(found: Board) -> None:
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     for league in found.leagues:
         console.print(_grid(league), "")
     if found.shift:

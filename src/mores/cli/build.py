@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from mores.cache import store_path
 from mores.cli.progress import Bar, Stages
@@ -29,7 +28,7 @@ from mores.factory.recipe import Recipe, read_recipe
 from mores.models import Model, Options, open_model
 from mores.report.card import card_page
 from mores.report.table import show_failures
-from mores.report.terminal import Grid, Row
+from mores.report.terminal import Grid, Row, plain_console
 from mores.train.ground import Grounded, ground_dataset
 
 SHOWN = 20
@@ -145,7 +144,7 @@ def ground(folder: Path, out: Path, passages: int, characters: int, seed: int, a
     if as_json:
         click.echo(made.model_dump_json(indent=2))
     else:
-        Console(highlight=False, markup=False).print(_retrieved(made))
+        plain_console().print(_retrieved(made))
 
 
 def _soften(model: Model) -> Soften:
@@ -204,7 +203,7 @@ def _show(built: Built) -> None:
         paper = built.paper_shortcuts[source]
         rows.append((source, *cells, *((f"{one.value:.3f}", f"± {one.error:.3f}") for one in (found, paper))))
     columns = ("source", "items", "bad", "samples", "left out", "shortcut", "paper's")
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     console.print(Grid(columns, [("", rows)]), "")
     if whole := built.shortcuts.get("all"):
         line = (

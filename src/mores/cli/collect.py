@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from mores.cli import options
 from mores.cli.progress import stage as run_stage
@@ -35,7 +34,7 @@ from mores.longform.collection.numbers import Size
 from mores.metric import Metric, Settings
 from mores.metric.estimate import estimate
 from mores.report.collect import collection_page
-from mores.report.terminal import Grid, Row, harmless
+from mores.report.terminal import Grid, Row, harmless, plain_console
 
 PROBLEMS = 20
 """Bad rows that are named."""
@@ -170,7 +169,7 @@ def _show(found: Collection) -> None:
             (own.name, *(cell for size in (own.questions, own.answers) for cell in (f"{size.n:,}", _size(size))))
         )
     columns = ("", "candidates", "kept", "dropped", "unscored", "most frequent topic")
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     for view in (
         Grid(("stage", "asked", "passed", "dropped", "unscored"), [("", stages)], f"Collection: {found.model}"),
         Grid(columns, [("", fates)], "By language", words=frozenset({0, 5})),

@@ -5,14 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from mores.meta.dataset import Dataset
 from mores.meta.records import GROUPINGS, STATISTICS, Comparison, Versus
 from mores.meta.scorers import read_judgements
 from mores.meta.versus import check_data, compare_judges, compare_texts
 from mores.report.meta_sheets import SIGNIFICANT, chance
-from mores.report.terminal import Grid, Row, harmless
+from mores.report.terminal import Grid, Row, harmless, plain_console
 
 NAMES = {**STATISTICS, "score": "mean score", "error_free": "without error"}
 
@@ -59,7 +58,7 @@ def compare(first: str, second: str, data: Path | None, split: str, by: str, for
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     left = f", {found.left_out:,} more left out because one of them has no score" if found.left_out else ""
     if found.by.get(by):
         console.print(_grid(found.by[by], by, f"Scaled accuracy by {by}", adjusted=True), "")

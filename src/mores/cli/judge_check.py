@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from mores.bench import benchmark
 from mores.bench.benchmark import Verdict
@@ -24,7 +23,7 @@ from mores.engine.store import opened
 from mores.errors import ConfigError, ModelError
 from mores.io import read_records, write_text
 from mores.io.private import make_folder
-from mores.report.terminal import Grid, harmless
+from mores.report.terminal import Grid, harmless, plain_console
 
 
 @click.command("judge-check")
@@ -105,7 +104,7 @@ def _show(found: JudgeCheck) -> None:
         f"{name}: called correct {bias.value:+.1%} more often ({bias.low:+.1%} to {bias.high:+.1%})"
         for name, bias in found.biases.items()
     ]
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     console.print(Grid(("answers", "called what they are", "n", "unscored"), sections, "", notes), "")
     kappa = "" if found.kappa is None else f", Cohen's κ {found.kappa:.3f}"
     agreement = found.agreement

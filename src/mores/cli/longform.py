@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from mores.cli import options
 from mores.cli.appraise import (
@@ -30,7 +29,7 @@ from mores.longform.answers import read_answers
 from mores.longform.evaluate import RESULTS
 from mores.longform.summary import Counting, Summary, summarise, unjudged_figures
 from mores.report.bench_charts import between, percent
-from mores.report.terminal import Grid, Row, harmless
+from mores.report.terminal import Grid, Row, harmless, plain_console
 from mores.types import Result
 
 SHOWN = ("without issues", "wrong language", "repetition", "precision", "F1", "relevance", "S", "english")
@@ -142,7 +141,7 @@ def _expected(answers: Path) -> str:
 
 
 def _show(found: Sequence[Summary]) -> None:
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     for title, models in _tables(found):
         names = [name for name in SHOWN if any(name in figures for _, figures in models)]
         rows: list[Row] = []

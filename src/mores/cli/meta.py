@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from mores.cli import options
 from mores.cli.progress import Bar, Stages
@@ -37,7 +36,7 @@ from mores.metric import Metric
 from mores.metric.estimate import Estimate, estimate
 from mores.report.meta import breakdown, conclusion, headline, markdown_tables, meta_page
 from mores.report.meta import votes as show_votes
-from mores.report.terminal import harmless
+from mores.report.terminal import harmless, plain_console
 from mores.signature import sign_data
 from mores.types import Judgement
 
@@ -298,7 +297,7 @@ def _show(found: Meta, by: str, as_json: bool) -> None:
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     for table in (*map(show_votes, found.votes), breakdown(found, by), headline(found)):
         console.print(table, "")
     console.print(harmless(conclusion(found)), soft_wrap=True)

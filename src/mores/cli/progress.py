@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self, TypeVar
 
-from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from mores.engine import Counts
 from mores.engine.cost import Price
 from mores.engine.loop import run
 from mores.report.table import plain
+from mores.report.terminal import plain_console
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -30,7 +30,7 @@ class Bar:
     """Shows a run's counts while it is `ticking`."""
 
     def __init__(self, what: str, total: int, counts: Counts, price: Price | None) -> None:
-        self.console = Console(stderr=True, highlight=False, markup=False)
+        self.console = plain_console(stderr=True)
         self._what, self._total, self._counts, self._price = what, total, counts, price
         self._every = 0.1 if self.console.is_terminal else EVERY
         self._shown = time.monotonic()
@@ -121,7 +121,7 @@ class Stages:
     """
 
     def __init__(self, shown: bool = True) -> None:
-        console = Console(stderr=True, highlight=False, markup=False, quiet=not shown)
+        console = plain_console(stderr=True, quiet=not shown)
         columns = (
             TextColumn("{task.description}", markup=False),
             BarColumn(),

@@ -6,9 +6,8 @@ import json
 from pathlib import Path
 
 import click
-from rich.console import Console
 
-from mores.report.terminal import Grid
+from mores.report.terminal import Grid, plain_console
 from mores.run import find_runs, read_manifest
 
 
@@ -28,4 +27,4 @@ def runs(folder: Path, as_json: bool) -> None:
     lines = [(str(path), run.kind, run.status.value, run.headline or run.error) for path, run in found.items()]
     columns = ("folder", "kind", "status", "result")
     count = f"{len(found):,} run" + ("" if len(found) == 1 else "s")
-    Console(highlight=False, markup=False).print(Grid(columns, [("", lines)], notes=[count], words=frozenset(range(4))))
+    plain_console().print(Grid(columns, [("", lines)], notes=[count], words=frozenset(range(4))))

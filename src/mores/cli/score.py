@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from mores.cli import options
 from mores.cli.gate import TextGate, score_gate_options
@@ -28,6 +27,7 @@ from mores.metric.estimate import Estimate, estimate
 from mores.metric.prompt import NO_PLACE
 from mores.report.page import page
 from mores.report.table import Summary, Tally, plain, show_summary, table
+from mores.report.terminal import plain_console
 from mores.search import Options as SearchOptions
 from mores.search import Search, ground, open_search, search_cost, search_or_corpus
 from mores.search.ground import CHARACTERS
@@ -248,7 +248,7 @@ def _show(metric: Metric, source: _Input, kept: Path, html: str | None, target: 
     def pairs() -> Iterator[tuple[Sample, Judgement]]:
         return zip(source.samples(), read_records(kept, Judgement), strict=True)
 
-    console = Console(stderr=target == "-")
+    console = plain_console(stderr=target == "-")
     tally = Tally()
     view = table(pairs(), tally=tally)
     summary = tally.summary()

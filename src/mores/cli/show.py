@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import click
-from rich.console import Console
 
 from mores.errors import InputError
 from mores.io import FORMATS, read_records, read_samples, spool, write_text
 from mores.report.page import page
 from mores.report.table import Tally, show_summary, table
+from mores.report.terminal import plain_console
 from mores.types import Judgement, Sample
 
 
@@ -44,7 +44,7 @@ def show(files: tuple[str, ...], format_: str | None, html: str | None, title: s
     if as_json:
         click.echo(tally.summary().model_dump_json(indent=2))
     elif not quiet:
-        console = Console()
+        console = plain_console()
         console.print(view)
         console.print(show_summary(tally.summary()))
 

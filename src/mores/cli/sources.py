@@ -7,12 +7,11 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from mores.errors import InputError
 from mores.factory import sources as datasets
 from mores.factory.items import Source
-from mores.report.terminal import Grid
+from mores.report.terminal import Grid, plain_console
 
 COUNTS = ("items", "bad", "languages", "regions")
 
@@ -33,7 +32,7 @@ def sources(data: Path | None, commercial: bool, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))
     else:
-        Console(highlight=False, markup=False).print(_grid(rows, counted=data is not None))
+        plain_console().print(_grid(rows, counted=data is not None))
 
 
 def _describe(source: Source, data: Path | None) -> dict[str, Any]:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import click
-from rich.console import Console
 
 from mores.bench import benchmark
 from mores.bench.topics import read_topic, read_topics, topic_jobs
@@ -20,7 +19,7 @@ from mores.engine.cost import price_of
 from mores.engine.store import opened
 from mores.errors import ConfigError, ModelError
 from mores.io import JsonlWriter
-from mores.report.terminal import Grid, harmless
+from mores.report.terminal import Grid, harmless, plain_console
 
 
 @click.command()
@@ -75,7 +74,7 @@ def _show(name: str, found: Counter[str], known: list[str]) -> None:
     counts = {topic: found[topic] for topic in sorted(known, key=lambda topic: -found[topic])}
     counts["not sorted"] = found[""]
     rows = [(topic, f"{count:,}", f"{count / total:.1%}") for topic, count in counts.items()]
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     console.print(Grid(("topic", "questions", "share"), [("", rows)]), "")
     line = f"{name}: {total - found['']:,} of {total:,} questions sorted"
     console.print(harmless(line), soft_wrap=True)

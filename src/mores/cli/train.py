@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import click
 from pydantic import ValidationError
-from rich.console import Console
 from rich.progress import TaskID
 
 from mores.cache import models_folder
@@ -19,7 +18,7 @@ from mores.extras import require
 from mores.factory.output import read_split
 from mores.meta.leave_one_out import NONE
 from mores.models import pull
-from mores.report.terminal import Grid, harmless
+from mores.report.terminal import Grid, harmless, plain_console
 from mores.train.recipe import Recipe, read_recipe
 from mores.train.records import Trained
 from mores.types import Result
@@ -165,7 +164,7 @@ def show_trained(found: Mapping[str, Trained]) -> None:
         ("all" if name == "all" else f"all but {name}", split, *_cells(results, sources))
         for (name, split), results in rows.items()
     ]
-    console = Console(highlight=False, markup=False)
+    console = plain_console()
     columns = ("trained on", "split", *sources)
     console.print(Grid(columns, [("", shown)], "scaled accuracy of decisions", words=frozenset({0, 1})), "")
     for (name, split), results in rows.items():

@@ -19,14 +19,16 @@ from functools import cache
 
 import numpy as np
 import numpy.typing as npt
+from langcodes import Language
 
-from mores.culture import accepts, macrolanguage
+from mores.culture import accepts, language, macrolanguage
 from mores.errors import InputError
 from mores.language.confusions import confusions
 from mores.language.letters import EAST_ASIAN, MOST, RULES
 from mores.language.model import shipped
 from mores.language.scope import tag_of
 from mores.language.score import Floats, score
+from mores.language.scripts import NUMBERS
 from mores.language.text import Ints, Segments, segments
 
 SWITCH = 6.0
@@ -113,6 +115,8 @@ class _Wanted:
     """As the model knows it."""
     places: tuple[int, ...]
     """Of all languages that it accepts: of Norwegian, Bokmål and Nynorsk."""
+    script: str | None
+    """The script that the tag names, as `sr-Latn` does; None where any will do, or letters do not tell (`zh-Hant`)."""
 
 
 @cache
@@ -120,7 +124,9 @@ def _wanted(expected: str) -> _Wanted | None:
     tag = model_tag(expected)
     if tag is None:
         return None
-    return _Wanted(tag, tuple(place for name, place in _places().items() if name == tag or accepts(expected, name)))
+    script = Language.get(language(expected)).script
+    places = tuple(place for name, place in _places().items() if name == tag or accepts(expected, name))
+    return _Wanted(tag, places, script if script in NUMBERS else None)
 
 
 def _allowed(candidates: Collection[str] | None) -> npt.NDArray[np.bool_]:
@@ -210,18 +216,21 @@ class _Batch:
             chances = _softmax(self._logits(nats, grams, evidence, self.prior[texts][:, columns]))
             ranks = np.argsort(-chances, axis=1, kind="stable")[:, : ALTERNATIVES + 1]
             for row, text in enumerate(texts):
-                said = self._say(columns, chances[row], ranks[row], weights[text], self.wanted[text])
+                said = self._say(scores.script, chances[row], ranks[row], weights[text], self.wanted[text])
                 if said.probability > found[text].probability:  # a language in two scripts: the surer one
                     found[text] = said
         return found
 
-    def _say(self, columns: Ints, chances: Floats, rank: Ints, weights: Floats, wanted: _Wanted | None) -> Detection:
-        names = languages()
+    def _say(self, script: str, chances: Floats, rank: Ints, weights: Floats, wanted: _Wanted | None) -> Detection:
+        names, columns = languages(), self.columns[script]
         (tag, chance), *others = [(names[columns[at]], float(chances[at])) for at in rank if chances[at] > 0]
         places = np.flatnonzero(weights)
         total = weights[places].sum()
         shares = {names[at]: float(weights[at] / total) for at in places} if len(places) > 1 else {tag: 1.0}
-        expected = float(chances[np.isin(columns, wanted.places)].sum()) if wanted is not None else None
+        expected = None
+        if wanted is not None:
+            read = wanted.script in (None, script)
+            expected = float(chances[np.isin(columns, wanted.places)].sum()) if read else 0.0
         sure = tag if chance >= self.calibration.sure else None
         return Detection(tag, chance, sure, tuple(others), shares, expected)
 

@@ -44,6 +44,8 @@ def _first(models: Sequence[Summary], key: str) -> str:
     known = [found for one in models if numbers.is_known(found := one.figures.get(key))]
     if len(known) < len(models):
         return f"{isolated(best.model)} is shown first{gave}, but too little could be decided for an order."
+    if len(known) > 1 and known[1].value == known[0].value:
+        return f"{isolated(best.model)} is shown first{gave}, but others have the same {name}."
     least = known[0].bounds[0] if known[0].bounds else known[0].value or 0.0
     if all(least >= (found.bounds[1] if found.bounds else found.value or 0.0) for found in known[1:]):
         return f"The best is {isolated(best.model)}{gave}."

@@ -25,6 +25,11 @@ WORDS = 18
 """A column of words that is wider may be wrapped to this."""
 
 
+def plain_console(*, stderr: bool = False, quiet: bool = False) -> Console:
+    """A console that prints words as they are: `openai:m:` is a name, and neither an emoji nor markup."""
+    return Console(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
+
+
 @dataclass(frozen=True)
 class Grid:
     """One table; all of its words are made harmless when it is printed."""

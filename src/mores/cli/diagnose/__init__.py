@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import click
-from rich.console import Console
 
 from mores.bench.board import league_of
 from mores.bench.folder import RunFolder, find_runs
@@ -29,6 +28,7 @@ from mores.diagnose.translation import TranslationResult
 from mores.errors import ConfigError, ModelError
 from mores.io import write_text
 from mores.io.private import make_folder
+from mores.report.terminal import plain_console
 from mores.types import Record
 
 F = TypeVar("F", bound=Callable[..., Any])
@@ -208,7 +208,7 @@ def _tell(found: Sequence[Findings], runs: Sequence[Path], out: Path, as_json: b
     if as_json:
         click.echo(json.dumps(told if len(told) > 1 else told[0], indent=2))
     else:
-        console = Console(highlight=False, markup=False)
+        console = plain_console()
         for result in results:
             show(console, result)
     if not any(map(_counted, results)):
