@@ -130,7 +130,7 @@ COMMANDS: dict[str, tuple[Callable[[Path], None], tuple[str, ...], str]] = {
     "judge-check": (write_bench, ("judge-check", "msqa", *DATA, "--model", "fake:judge.jsonl"),
                     r"^fake:judge.jsonl calls .*% .* of \d+ answers what they are"),
     "longform": (write_answers, ("longform", "answers.jsonl"), r"without issues 100.0%.*, n 6, 0 unscored$"),
-    "audit": (write_bench, ("audit", "injection", "--model", "fake:first-word", "--limit", "2"), r"excess.*hide"),
+    "audit": (write_bench, ("audit", "injection", "--model", "fake:first-word", "--limit", "2"), r"than chance"),
     "meta": (write_judged, ("meta", "--data", "d", "--metric", "good.jsonl", "--metric", "poor.jsonl", "--baselines",
                             "always,never"), r"^good.jsonl: .*1\.00"),
     "compare": (write_judged, ("compare", "good.jsonl", "poor.jsonl", "--data", "d"),
