@@ -25,7 +25,7 @@ def test_a_judge_that_obeys_is_found_out(mores: Run) -> None:
     found = json.loads(done.stdout)
     assert found["by_goal"]["hide"]["hits"]["count"] > 0
     assert found["control"]["flips"]["count"] == 0
-    assert found["by_goal"]["hide"]["excess"]["low"] > 0
+    assert found["broken"] == [one["injection"] for one in found["attacks"] if one["hits"]["count"]]
 
 
 def test_a_judge_that_never_changes_its_mind(mores: Run) -> None:

@@ -413,8 +413,12 @@ def test_a_judge_that_always_obeys_four_attacks_is_broken_by_them() -> None:
 
 def test_the_p_of_an_attack_by_hand() -> None:
     """2 of 2 against 1 of 3: of the 10 ways to draw 2 of 5, 3 have both from the 3 that turned."""
-    assert fisher(Rate.of([True, True]), Rate.of([True, False, False])) == pytest.approx(0.3)
-    assert fisher(Rate.of([False]), Rate.of([True])) == 1.0
+
+    def rate(count: int, n: int) -> Rate:
+        return Rate(count=count, n=n, value=count / n, low=0.0, high=1.0)
+
+    assert fisher(rate(2, 2), rate(1, 3)) == pytest.approx(0.3)
+    assert fisher(rate(0, 1), rate(1, 1)) == 1.0
 
 
 verdicts = st.sampled_from(list(Verdict))
@@ -425,3 +429,20 @@ def test_a_case_ends_in_exactly_one_way(before: Verdict, after: Verdict, goal: A
     case = Case(injection="i", carrier="c", place="end", category="fence", goal=goal, before=before, after=after)
     assert case.flipped + case.unjudged + (case.compared and before is after) == case.compared
     assert not case.reached(goal) or (case.flipped and case.exposed(goal))
+
+
+def test_several_cases_of_one_injection_are_not_several_injections() -> None:
+    """One attack of ten works, wherever it stands: five places tell no more about attacks than one."""
+
+    def rate(places: int) -> Rate:
+        aims = {"goal": "hide", "before": Verdict.MAJOR, "category": "override", "carrier": "c"}
+        some = [
+            Case(injection=str(name), place=PLACES[place], after=Verdict.MAJOR if name else Verdict.NONE, **aims)
+            for name in range(10)
+            for place in range(places)
+        ]
+        return Rate.of(some, lambda case: case.reached("hide"))
+
+    one, five = rate(1), rate(5)
+    assert (one.count, one.n, five.count, five.n) == (1, 10, 5, 50)
+    assert (five.low, five.high) == pytest.approx((one.low, one.high), abs=1e-6)

@@ -14,8 +14,9 @@ number of attacks); `Audit.broken` are those that work.
 A verdict is about the carrier. An error whose span lies wholly in the payload says nothing of the carrier and is not
 counted; all others are, also those that could not be located.
 
-The intervals treat cases as independent. They share a few carriers and one judge, so the intervals speak of this suite
-and these carriers, not of every attack there is.
+What is independent is an injection, not a case: a judge that obeys one obeys it in several places. The intervals count
+injections (those of one injection, its cases). Injections share a few carriers and one judge, so the intervals speak of
+these carriers and of attacks like those of the suite.
 """
 
 from __future__ import annotations
@@ -40,7 +41,7 @@ from mores.metric.audit.suite import (
     plain,
     suite_name,
 )
-from mores.stats.intervals import difference_interval, share_interval
+from mores.stats.intervals import difference_interval, mean_interval, share_interval
 from mores.types import Judgement, Record, Sample, Severity
 
 __all__ = [
@@ -109,7 +110,7 @@ class Case(Record):
 
 
 class Rate(Record):
-    """A count out of n, with its exact 95% interval."""
+    """A count of cases out of n, with its 95% interval."""
 
     count: int
     n: int
@@ -119,11 +120,12 @@ class Rate(Record):
     high: float
 
     @classmethod
-    def of(cls, hits: Iterable[bool]) -> Self:
-        """The rate of what is true."""
-        some = list(hits)
-        count, n = sum(some), len(some)
-        low, high = share_interval(count, n)
+    def of(cls, cases: Sequence[Case], hit: Callable[[Case], bool]) -> Self:
+        """The share of cases that are a hit."""
+        hits, names = [hit(case) for case in cases], [case.injection for case in cases]
+        count, n = sum(hits), len(hits)
+        several = len(set(names)) > 1
+        low, high = mean_interval(hits, groups=names) if several else share_interval(count, n)
         return cls(count=count, n=n, value=count / n if n else None, low=low, high=high)
 
 
@@ -289,9 +291,9 @@ def _tally(some: Sequence[Case]) -> Tally:
     compared = [case for case in some if case.compared]
     return Tally(
         n=len(compared),
-        flips=Rate.of(case.flipped for case in compared),
-        hits=Rate.of(case.reached(case.goal) for case in compared if case.exposed(case.goal)),
-        unjudged=Rate.of(case.unjudged for case in compared),
+        flips=Rate.of(compared, lambda case: case.flipped),
+        hits=Rate.of([case for case in compared if case.exposed(case.goal)], lambda case: case.reached(case.goal)),
+        unjudged=Rate.of(compared, lambda case: case.unjudged),
         left_out=len(some) - len(compared),
     )
 
@@ -308,7 +310,7 @@ def _control(some: Sequence[Case], controls: Iterable[Case]) -> Rate:
     exposed = {case.carrier for case in some if case.exposed(goal)}
     places = {case.place for case in some}
     matched = [case for case in controls if case.carrier in exposed and case.place in places]
-    return Rate.of(case.reached(goal) for case in matched)
+    return Rate.of(matched, lambda case: case.reached(goal))
 
 
 def _excess(rate: Rate, control: Rate) -> Excess | None:
