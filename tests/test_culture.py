@@ -353,6 +353,7 @@ def test_region_messages(value: str, message: str) -> None:
         ("Tibet", "CN-XZ", "Tibet"),
         ("Basque Country", "ES-PV", "Basque Country"),
         ("Scotland", "GB-SCT", "Scotland"),
+        ("UK-SCT", "GB-SCT", "Scotland"),
         ("England", "GB-ENG", "England"),
         ("Asturias", "ES-AS", "Asturias"),
         ("Principado de Asturias", "ES-AS", "Asturias"),

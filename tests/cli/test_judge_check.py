@@ -59,3 +59,11 @@ def test_people_may_have_graded_answers_to_any_item(mores: Run, home: Path, judg
     assert done.returncode == 0, done.stderr
     people = JudgeCheck.model_validate_json(done.stdout).probes["graded by people"]
     assert (people.value, people.n) == (0.5, 2)
+
+
+@pytest.mark.usefixtures("data")
+def test_a_file_without_answers_is_refused(mores: Run, home: Path, judge: str) -> None:
+    (home / "pairs.jsonl").write_text("")
+    done = mores("judge-check", "msqa", "--data", "data", "--model", judge, "--pairs", "pairs.jsonl")
+    assert done.returncode == 1
+    assert "pairs.jsonl: there is no answer in it; expected rows with item_id, answer and label" in done.stderr

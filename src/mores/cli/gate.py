@@ -105,7 +105,8 @@ class TextGate:
         bad = [Severity.MAJOR] if self.fail_on == Severity.MAJOR else [Severity.MAJOR, Severity.MINOR]
         found = {severity: counts.errors.get(severity, 0) for severity in bad}
         if self.fail_on and any(found.values()):
-            problems.append(", ".join(f"{count:,} {name}" for name, count in found.items() if count) + " errors")
+            counted = (f"{count:,} {name} error{'s' * (count > 1)}" for name, count in found.items() if count)
+            problems.append(", ".join(counted))
         if self.fail_under is not None and counts.mean_score is not None and counts.mean_score < self.fail_under:
             problems.append(f"the mean score {counts.mean_score:.3f} is below {self.fail_under:g}")
         unjudged, total = counts.n - counts.judged + left_out, counts.n + left_out

@@ -20,7 +20,7 @@ from mores.cli.items import read_items, spread
 from mores.cli.progress import stage
 from mores.engine.cost import price_of
 from mores.engine.store import opened
-from mores.errors import ConfigError, ModelError
+from mores.errors import ConfigError, InputError, ModelError
 from mores.io import read_records, write_text
 from mores.io.private import make_folder
 from mores.report.terminal import Grid, harmless, plain_console
@@ -61,6 +61,8 @@ def judge_check(name: str, data: Path | None, pairs: Path | None, limit: int, **
     if one.judging is None:
         raise ConfigError(f"{name} is graded by rule; give a benchmark that has a judge")
     known, labelled = read_items(one, data, None), list(read_records(pairs, Labelled)) if pairs else []
+    if pairs and not labelled:
+        raise InputError(f"{pairs}: there is no answer in it; expected rows with item_id, answer and label")
     items, graded = spread(one, known, limit), {row.item_id for row in labelled}
     asked = [*items, *(item for item in known if item.id in graded - {item.id for item in items})]
     how = options.served(given)

@@ -170,7 +170,7 @@ def _find(value: str) -> list[str]:
 def _from_code(value: str) -> str | None:
     match = _CODE.fullmatch(value)
     code = f"{match[1]}-{match[2]}".upper() if match else None
-    code = TWICE.get(code, code) if code else None
+    code = TWICE.get(code, code.replace("UK-", "GB-")) if code else None
     return code if code and ("-" not in code or code in _parts()) else None
 
 
