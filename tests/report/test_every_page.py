@@ -8,11 +8,12 @@ from pathlib import Path
 import pytest
 
 from mores.report.bench import bench_page
+from mores.report.card import card_page
 from mores.report.diagnose import diagnose_page
 from mores.report.meta import meta_page
 from mores.report.page import page as score_page
 from tests.browser import Browser
-from tests.report import diagnose_samples, test_bench_page, test_collect_page, test_longform_page
+from tests.report import diagnose_samples, test_bench_page, test_card_page, test_collect_page, test_longform_page
 from tests.report.meta_samples import made_up
 from tests.report.samples import PAIRS
 
@@ -23,6 +24,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "longform": lambda: test_longform_page.page_of(test_longform_page.pairs(30, models=("model-a", "model-b"))),
     "meta": lambda: meta_page(made_up()),
     "diagnose": lambda: diagnose_page(diagnose_samples.everything()),
+    "card": lambda: card_page(test_card_page.about(missing=["mango"])),
     "collect": lambda: test_collect_page.page(test_collect_page.questions(40)),
 }
 PAPER = 703
