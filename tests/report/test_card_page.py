@@ -61,7 +61,7 @@ def test_the_card_says_what_is_in_the_dataset() -> None:
     read = read_markup(card_page(about(missing=["mango"])))
     for words in (
         "Samples1,200", "Not there when this was built: mango", "CC BY 4.0 not for commercial use", "0.012 ± 0.010",
-        "−0.020 ± 0.010", "abcabc", "correct600", "Language (30)",
+        "−0.020 ± 0.010", "abcabc", "correct600", "Facts600", "Language (30)",
     ):  # fmt: skip
         assert words in read.words
     assert [mark.text for mark in read.all("mark")] == ["الخبز", "Brot"]
