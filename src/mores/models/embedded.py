@@ -32,7 +32,8 @@ TUNED = Path(__file__).parent / "tuned" / "smollm2-135m-mores.gguf"
 """The LoRA that makes a metric of the default model; its card is beside it."""
 _WARNING_TUNED = (
     "embedded is SmolLM2-135M, tuned by Mores to write error reports: a very small model that reads little but English."
-    " Of 100 balanced test pairs it judges 64 right, with evidence that covers them 96; guessing gives 50."
+    " Of 100 balanced test pairs of its own sources it judges 64 right, with evidence that covers them 96; on sources"
+    " that it never saw it is near chance (50) without evidence."
 )
 _WARNING_UNTUNED = (
     "embedded is SmolLM2-135M-Instruct, untuned: a very small model that knows little of cultures and reads English"
