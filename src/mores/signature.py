@@ -7,10 +7,15 @@ from collections.abc import Mapping
 from mores import __version__
 
 
+def with_version(fields: Mapping[str, str]) -> dict[str, str]:
+    """All fields of a signature: those given, and the version of Mores."""
+    return {**fields, "mores": __version__}
+
+
 def sign(fields: Mapping[str, object]) -> str:
     """`name:value|name:value|…|mores:VERSION`."""
-    whole = {**fields, "mores": __version__}
-    return "|".join(f"{name}:{str(value).replace('|', '/')}" for name, value in whole.items())
+    clean = {name: str(value).replace("|", "/") for name, value in fields.items()}
+    return "|".join(f"{name}:{value}" for name, value in with_version(clean).items())
 
 
 def sign_data(signature: str, revision: str) -> str:

@@ -58,7 +58,7 @@ def measure(
     """The figures of a result, overall and by group: those of `mores.longform`, which a failing judge does not move."""
     by_id = {item.id: item for item in items}
     every: list[tuple[str, Parts]] = []
-    groups: dict[str, dict[str, list[tuple[str, Parts]]]] = {name: defaultdict(list) for name in benchmark.groupings}
+    groups: dict[str, dict[str, list[tuple[str, Parts]]]] = {name: defaultdict(list) for name in benchmark.breakdowns}
     for answer, found in appraised:
         item = by_id[answer.id.rpartition(AGAIN)[0] if answer.id not in by_id else answer.id]
         parts = parts_of(answer, found, counting)

@@ -160,6 +160,11 @@ class Benchmark:
         return str(item.metadata.get("unit", item.id))
 
     @property
+    def graded_by(self) -> str:
+        """Who grades answers, in words."""
+        return "a judge" if self.judging else "rule, and a judge if given" if self.long_answer else "rule"
+
+    @property
     def breakdowns(self) -> tuple[str, ...]:
         """The groupings, with the parts of countries behind the regions."""
         return tuple(name for grouping in self.groupings for name in (PLACES if grouping == "region" else (grouping,)))

@@ -16,12 +16,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from mores.bench.benchmark import Verdict
 from mores.bench.score import BenchResult
 from mores.errors import InputError
-from mores.io import JsonlWriter, read_records
+from mores.io import JsonlWriter, read_record, read_records
 from mores.types import Item
 
 ITEMS, EVIDENCE, RESPONSES = "items.jsonl", "evidence.jsonl", "responses.jsonl"
@@ -38,13 +36,7 @@ class RunFolder:
 
     def result(self) -> BenchResult:
         """All figures."""
-        path = self.path / RESULT
-        try:
-            return BenchResult.model_validate_json(path.read_bytes())
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            where = ".".join(map(str, first["loc"]))
-            raise InputError(f"{path}: {where}: {first['msg']}; expected the result of `mores bench`") from error
+        return read_record(self.path / RESULT, BenchResult, "expected the result of `mores bench`")
 
     def items(self) -> list[Item]:
         """What was asked."""

@@ -28,6 +28,8 @@ from mores.signature import sign
 from mores.types import Failure, FailureKind, Item, Record, Response, Usage
 
 Alternatives = tuple[tuple[str, float], ...]
+JUDGE_TOKENS = 1024
+"""Longest answer of a judge."""
 ALTERNATIVES = 20
 """First words that are looked at; most servers give no more."""
 
@@ -180,7 +182,7 @@ class Run:
         def follow(job: Job, completion: Completion) -> Request | None:
             item, one = job.data
             more = judging.ask_again(item, one.response.text or "", completion.text)
-            return _judge_request(more) if more else None
+            return judge_request(more) if more else None
 
         answers = run(jobs, judge, store=self.store, limits=self.limits, follow=follow, counts=counts, fresh=self.fresh)
         async with aclosing(answers):
@@ -208,11 +210,12 @@ def _question(judging: Judging, item: Item, said: Said) -> Request | Failure:
     asked = judging.ask(item, said.response.text)
     if isinstance(asked, Graded):
         return _Known(kind=FailureKind.INPUT, reason="it needs no judge", grade=asked)
-    return _judge_request(asked)
+    return judge_request(asked)
 
 
-def _judge_request(messages: tuple[Message, ...]) -> Request:
-    return Request(messages, max_tokens=1024, logprobs=False)
+def judge_request(messages: tuple[Message, ...]) -> Request:
+    """How a judge is asked."""
+    return Request(messages, max_tokens=JUDGE_TOKENS, logprobs=False)
 
 
 def _read(judging: Judging, answer: Answer) -> Graded | Failure:

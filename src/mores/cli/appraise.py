@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -32,7 +32,6 @@ from mores.search import Search, open_search, search_cost
 
 MEDIAN = 0
 """Stands for the median number of claims of the run."""
-F = TypeVar("F", bound=Callable[..., Any])
 
 _HOW = [
     click.option("--lid", type=click.Choice(list(CHECKERS)), default="mores", show_default=True,
@@ -43,11 +42,8 @@ _HOW = [
 ]  # fmt: skip
 
 
-def long_options(function: F) -> F:
-    """Options that `mores bench` has too."""
-    for option in reversed(_HOW):
-        function = option(function)
-    return function
+long_options = options.several(_HOW)
+"""Options that `mores bench` has too."""
 
 
 @dataclass(frozen=True)

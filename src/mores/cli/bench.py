@@ -8,11 +8,10 @@ from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import click
 
-from mores import __version__
 from mores.bench import BENCHMARKS, benchmark
 from mores.bench.appraise import join_signatures, measure, write_answers, write_verdicts
 from mores.bench.benchmark import Benchmark, Label, Verdict
@@ -47,11 +46,11 @@ from mores.report.links import link_runs
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
 from mores.search import Search, open_search, search_cost
+from mores.signature import with_version
 from mores.types import Item
 
 LIST, INFO = "list", "info"
 """Words that are no benchmarks: what there is, and what is known of some."""
-F = TypeVar("F", bound=Callable[..., Any])
 Grading = Callable[[Run, Path, Path, str | None], dict[str, Any]]
 """Grades what a model said and says more of the result."""
 
@@ -81,18 +80,10 @@ _SEARCHING = [
 ]  # fmt: skip
 
 
-def asking_options(function: F) -> F:
-    """What `open_session` reads of how questions are asked and graded."""
-    for option in reversed(_ASKING):
-        function = option(function)
-    return function
-
-
-def search_options(function: F) -> F:
-    """What it reads of a search."""
-    for option in reversed(_SEARCHING):
-        function = option(function)
-    return function
+asking_options = options.several(_ASKING)
+"""What `open_session` reads of how questions are asked and graded."""
+search_options = options.several(_SEARCHING)
+"""What it reads of a search."""
 
 
 @click.command()
@@ -220,7 +211,8 @@ class Session:
     def run(self, one: Benchmark, out: Path) -> Made:
         """Ask and grade a benchmark, with a folder of its own for what was asked, said and graded."""
         job, counts = self.job(*self.items(one)), Counts()
-        search = open_search(self.search, self._search_options(counts)) if self.search else None
+        how = SearchOptions(limits=self.how.limits, fresh=self.how.fresh, counts=counts)
+        search = open_search(self.search, how) if self.search else None
         if search:
             job.retrieval = Retrieval(f"{search.identity}.k{self.results}", {})
         with start_run(out / self.name(one) / options.file_name(job.model.name), self._plan(job)) as run:
@@ -233,20 +225,19 @@ class Session:
             run.finish(files=FILES, failures=result.failures, headline=headline(result))
         return Made(run.path, job, result)
 
-    def _search_options(self, counts: Counts) -> SearchOptions:
-        return SearchOptions(limits=self.how.limits, fresh=self.how.fresh, counts=counts)
-
     def _plan(self, job: Run) -> Plan:
         """What the run is; who appraises long answers is part of it too."""
         fields = job.signature_fields()
         if job.benchmark.long_answer:
             judge = self.judging.judge_model.identity if self.setup.judge else "none"
             fields |= {"lid": self.setup.lid, "judge": judge, "facts": self.setup.facts or "none"}
-        settings = {"limit": self.limit, "samples": self.samples, "variant": self.variant, "search": self.search}
         return Plan(
-            kind="bench", name=job.benchmark.name, model=job.model.name,
-            signature=fields | {"mores": __version__}, settings={**settings},
-        )  # fmt: skip
+            kind="bench",
+            name=job.benchmark.name,
+            model=job.model.name,
+            signature=with_version(fields),
+            settings={"limit": self.limit, "samples": self.samples, "variant": self.variant, "search": self.search},
+        )
 
     def name(self, one: Benchmark) -> str:
         """The folder of a benchmark, which also says how it is asked."""

@@ -12,13 +12,12 @@ import click
 
 from mores.bench import BENCHMARKS
 from mores.bench.benchmark import Benchmark, Graded
-from mores.bench.run import Run
+from mores.bench.run import JUDGE_TOKENS, Run, judge_request
 from mores.cli.score import print_estimate
 from mores.engine import Job
 from mores.engine.cost import price_of
 from mores.metric import Metric, Settings
 from mores.metric.estimate import estimate
-from mores.models import Request
 from mores.search import search_cost
 
 if TYPE_CHECKING:
@@ -26,8 +25,6 @@ if TYPE_CHECKING:
 
 ANSWER = "word " * 100
 """An answer of the usual length, to count what a judge would read."""
-JUDGED_TOKENS = 1024
-"""Longest answer of a judge."""
 
 
 def show_info(benchmarks: Sequence[Benchmark], as_json: bool) -> None:
@@ -61,7 +58,7 @@ def _info(one: Benchmark) -> dict[str, Any]:
         "files": one.files,
         "folder": f"DATA/{one.source}, with --data DATA",
         "hub": one.hub,
-        "graded by": "a judge" if one.judging else "rule, and a judge if given" if one.long_answer else "rule",
+        "graded by": one.graded_by,
         "figures": list(one.figures),
         "broken down": [f"by {name}" for name in one.groupings],
         "variants": list(one.variants),
@@ -85,7 +82,7 @@ def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> Non
         for judge in session.judges if one.judging else ():
             how = replace(session.judging, model=judge.name)
             found[f"{one.name}: {judge.name} as the judge, at least"] = _estimate(
-                session, how, _judged(job), JUDGED_TOKENS
+                session, how, _judged(job), JUDGE_TOKENS
             )
         plans |= {name: own.model_dump() for name, own in found.items()}
         for name, own in found.items() if not as_json else ():
@@ -113,4 +110,4 @@ def _judged(job: Run) -> Iterator[Job]:
         asked = judging.ask(item, ANSWER)
         if not isinstance(asked, Graded):
             for sample in range(job.samples):
-                yield Job(item.id, Request(asked, JUDGED_TOKENS, logprobs=False), sample)
+                yield Job(item.id, judge_request(asked), sample)

@@ -14,10 +14,7 @@ from mores.types import Result
 
 def show_list(benchmarks: Iterable[Benchmark]) -> None:
     """Every benchmark in a row."""
-    rows = []
-    for one in benchmarks:
-        graded = "a judge" if one.judging else "rule, and a judge if given" if one.long_answer else "rule"
-        rows.append((one.name, one.title, graded, one.licence))
+    rows = [(one.name, one.title, one.graded_by, one.licence) for one in benchmarks]
     note = f"{len(rows)} benchmarks; `mores bench info NAME` says more of one"
     plain_console().print(
         Grid(("name", "what", "graded by", "licence"), [("", rows)], notes=[note], words=frozenset(range(4)))

@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
 from mores.bench.board import Entry, compare_runs, read_runs
+from mores.cli.options import several
 from mores.errors import ConfigError, GateError
 from mores.report.bench_charts import percent
 from mores.report.meta_sheets import SIGNIFICANT, chance
 from mores.report.table import Summary
 from mores.stats.resampling import adjust_p_values
 from mores.types import Severity
-
-F = TypeVar("F", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True)
@@ -77,18 +76,10 @@ _BENCH = [
 ]  # fmt: skip
 
 
-def score_gate_options(function: F) -> F:
-    """What a `TextGate` is made of."""
-    for option in reversed(_SCORE):
-        function = option(function)
-    return function
-
-
-def bench_gate_options(function: F) -> F:
-    """What `bench_gate` reads."""
-    for option in reversed(_BENCH):
-        function = option(function)
-    return function
+score_gate_options = several(_SCORE)
+"""What a `TextGate` is made of."""
+bench_gate_options = several(_BENCH)
+"""What `bench_gate` reads."""
 
 
 @dataclass(frozen=True)

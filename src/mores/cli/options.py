@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -66,30 +66,25 @@ _RUNNING = [
 ]  # fmt: skip
 
 
-def metric_options(function: F) -> F:
-    """All options that `metric` reads."""
-    return _MODEL(judge_options(function))
+def several(decorators: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
+    """One decorator for several options, which the help lists in this order."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(decorators):
+            function = option(function)
+        return function
+
+    return decorate
 
 
-def judge_options(function: F) -> F:
-    """The same but for the model."""
-    for option in reversed(_SERVING + _ASKING + _RUNNING):
-        function = option(function)
-    return function
-
-
-def model_options(function: F) -> F:
-    """All options that `served` reads: the model, and how it is reached."""
-    for option in reversed(_SERVING + _RUNNING):
-        function = option(function)
-    return _MODEL(function)
-
-
-def judged_options(function: F) -> F:
-    """The same where the model is a judge that need not be there; `judged` reads them."""
-    for option in reversed(_SERVING + _RUNNING):
-        function = option(function)
-    return function
+judge_options = several(_SERVING + _ASKING + _RUNNING)
+"""All options that `metric` reads, but for the model."""
+metric_options = several([_MODEL, judge_options])
+"""All of them."""
+judged_options = several(_SERVING + _RUNNING)
+"""What `judged` reads, where the model is a judge that need not be there."""
+model_options = several([_MODEL, judged_options])
+"""All options that `served` reads: the model, and how it is reached."""
 
 
 def judged(given: dict[str, Any], judge: str | None) -> Metric:

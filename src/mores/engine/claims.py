@@ -10,6 +10,8 @@ import os
 from contextlib import suppress
 from pathlib import Path
 
+from mores.io.private import NO_LINK, open_private
+
 try:
     import fcntl
 except ImportError:  # Windows: every process asks for itself
@@ -29,7 +31,7 @@ class Claims:
             return True
         try:
             if self._file is None:
-                self._file = os.open(self._path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o600)
+                self._file = open_private(self._path, os.O_RDWR | NO_LINK)
             fcntl.lockf(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB, 1, _place(key))
         except (BlockingIOError, PermissionError):
             return self._file is None

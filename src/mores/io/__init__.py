@@ -1,7 +1,7 @@
 """Files in and out: texts become `Sample`s, records become JSON Lines; every error says `file:line: what; fix`."""
 
 from mores.io.fields import sample_from
-from mores.io.records import read_records
+from mores.io.records import read_record, read_records
 from mores.io.samples import Checked, check_samples, read_samples
 from mores.io.source import FORMATS, spool
 from mores.io.write import JsonlWriter, write_text
@@ -11,6 +11,7 @@ __all__ = [
     "Checked",
     "JsonlWriter",
     "check_samples",
+    "read_record",
     "read_records",
     "read_samples",
     "sample_from",

@@ -8,6 +8,7 @@ from typing import TypeVar
 
 from pydantic import ValidationError
 
+from mores.errors import InputError
 from mores.io.source import STDIN, Source, not_utf8, numbered_lines, to_path
 from mores.types import Record
 
@@ -23,6 +24,14 @@ def read_records(path: str | Path, type_: type[T]) -> Iterator[T]:
                 yield _record(source, number, line, type_)
 
 
+def read_record(path: Path, type_: type[T], fix: str) -> T:
+    """The one record that a file of JSON is; InputError with the place and the fix where it is none."""
+    try:
+        return type_.model_validate_json(path.read_bytes())
+    except ValidationError as error:
+        raise InputError(f"{path}: {_problem(error)}; {fix}") from error
+
+
 def _record(source: Source, number: int, line: bytes, type_: type[T]) -> T:
     try:
         line.decode()
@@ -30,7 +39,11 @@ def _record(source: Source, number: int, line: bytes, type_: type[T]) -> T:
     except UnicodeDecodeError as error:
         raise not_utf8(source, number, error) from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        field = ".".join(map(str, first["loc"]))
-        what = f"{field}: {first['msg']}" if field else first["msg"]
-        raise source.error(f"{what}; expected a {type_.__name__} as Mores writes it", number) from error
+        raise source.error(f"{_problem(error)}; expected a {type_.__name__} as Mores writes it", number) from error
+
+
+def _problem(error: ValidationError) -> str:
+    """The first field that is wrong, and why."""
+    first = error.errors(include_url=False)[0]
+    field = ".".join(map(str, first["loc"]))
+    return f"{field}: {first['msg']}" if field else first["msg"]

@@ -10,11 +10,9 @@ from datetime import UTC, datetime
 from itertools import count
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from mores.errors import ConfigError, InputError
-from mores.io import write_text
-from mores.io.private import make_folder
+from mores.io import read_record, write_text
+from mores.io.private import NO_LINK, make_folder, open_private
 from mores.run.manifest import MANIFEST, Manifest, Plan, Status
 
 try:
@@ -95,7 +93,7 @@ def _locked(path: Path) -> Iterator[bool]:
     if fcntl is None:
         yield True
         return
-    descriptor = os.open(path / LOCK, os.O_CREAT | os.O_RDWR | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    descriptor = open_private(path / LOCK, os.O_RDWR | NO_LINK)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -109,15 +107,10 @@ def _locked(path: Path) -> Iterator[bool]:
 
 def read_manifest(path: Path) -> Manifest:
     """What `run.json` says; InputError where there is none or it cannot be read."""
-    file = path / MANIFEST
     try:
-        return Manifest.model_validate_json(file.read_bytes())
+        return read_record(path / MANIFEST, Manifest, "run the command that made it again")
     except FileNotFoundError:
         raise InputError(f"{path}: there is no {MANIFEST} in it; give the folder of a run") from None
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(map(str, first["loc"])) or "the file"
-        raise InputError(f"{file}: {where}: {first['msg']}; run the command that made it again") from error
 
 
 def find_runs(folder: Path, kind: str | None = None) -> list[Path]:

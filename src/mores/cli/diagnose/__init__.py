@@ -48,10 +48,7 @@ def _samples(default: int) -> Callable[[F], F]:
                         help="Answers to each question, where a run is made.")  # fmt: skip
 
 
-def _out(function: F) -> F:
-    for option in reversed(_OUT):
-        function = option(function)
-    return function
+_out = options.several(_OUT)
 
 
 def _made(function: F) -> F:
