@@ -222,9 +222,9 @@ def area(covered: Floats, correct: Floats) -> Floats:
 
 
 def _error_interval(value: float, drawn: Floats, chance: Result, units: int) -> Interval:
-    """Of the calibration error, without the part of it that noise adds: a resample has that part once more.
+    """Of the calibration error, without the part that noise adds: a resample contains that part once more.
 
-    Where a model that is right as often as it says has such an error by chance, there may be none.
+    The low end is 0 where a perfectly calibrated model would show as large an error by chance.
     """
     noise = float(drawn.mean()) - value
     low, high = drawn_interval(float(np.clip(value - noise, 0.0, 100.0)), drawn, units, most=100.0)

@@ -114,7 +114,7 @@ def votes(table: VoteTable) -> Grid:
 
 
 def conclusion(meta: Meta) -> str:
-    """The best metric and its value, beside what is had without the instruction."""
+    """The best metric and its value, beside the value reached without the instruction."""
     top = best(meta)
     if top is None:
         return "no metric has a score"

@@ -50,8 +50,8 @@ class Corpus:
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
         """The best k passages for each query; what names its region in English counts up to twice.
 
-        Who asks about a country wants what is said of it and not of others, but first of all an answer: a passage that
-        shares nothing with the query but the region is not found. The language makes no difference.
+        A question about a country needs a passage about that country, but above all an answer: a passage that shares
+        only the region with the query is not returned. The language makes no difference.
         """
         return await asyncio.to_thread(lambda: [Found(evidence=tuple(self._best(query, k))) for query in queries])
 
