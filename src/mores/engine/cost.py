@@ -1,7 +1,8 @@
-"""What a run will cost: tokens times a price that the user gives, or that of a few well-known hosted models."""
+"""What a run will cost: tokens times the price that the user gives, or the list price that `genai-prices` knows."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from mores.errors import ConfigError
@@ -18,20 +19,10 @@ class Price(NamedTuple):
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
 
 
-PRICES = {
-    "openai:gpt-4o": Price(2.50, 10.00),
-    "openai:gpt-4o-mini": Price(0.15, 0.60),
-    "openai:gpt-4.1": Price(2.00, 8.00),
-    "openai:gpt-4.1-mini": Price(0.40, 1.60),
-    "openai:gpt-4.1-nano": Price(0.10, 0.40),
-}
-"""List prices as of 2025; `--price` overrides them."""
-
-
 def price_of(model: str, given: str | None) -> Price | None:
-    """The price that the user gave as `IN,OUT`, or the one that we know; None when nobody knows."""
+    """The price that the user gave as `IN,OUT`, or the list price; None when neither is known."""
     if given is None:
-        return Price(0.0, 0.0) if model.startswith(("embedded", "hf:", "fake:")) else PRICES.get(model)
+        return Price(0.0, 0.0) if model.startswith(("embedded", "hf:", "fake:")) else list_price(model)
     try:
         prompt, completion = (float(part) for part in given.split(","))
     except ValueError:
@@ -42,6 +33,26 @@ def price_of(model: str, given: str | None) -> Price | None:
     if min(prompt, completion) < 0:
         raise ConfigError(f"--price {given!r}: a price cannot be negative")
     return Price(prompt, completion)
+
+
+@cache
+def list_price(model: str) -> Price | None:
+    """What the provider of an `openai:NAME` asks, by the data that `genai-prices` ships: no network is used.
+
+    NAME may begin with a provider, as gateways write it: `openai:anthropic/claude-sonnet-4-5`. A model that its maker
+    lists as free counts as unknown, since others ask money for it.
+    """
+    kind, _, name = model.partition(":")
+    if kind != "openai":
+        return None
+    from genai_prices import Usage, calc_price  # takes 0.2 s
+
+    try:  # "litellm" reads a provider at the start of the name; a thousand tokens stay below the tiers of long prompts
+        found = calc_price(Usage(input_tokens=1000, output_tokens=1000), name, provider_id="litellm")
+    except LookupError:
+        return None
+    price = Price(float(found.input_price * 1000), float(found.output_price * 1000))
+    return price if any(price) else None
 
 
 def guess_tokens(text: str) -> int:
