@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := build/lock/bin/uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 \
 	--no-header --no-annotate --quiet
 
-.PHONY: demo test check test-slow bench docs picture lock clean
+.PHONY: demo test check test-slow coverage bench docs picture lock clean
 
 demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
@@ -32,8 +32,16 @@ check: $(READY) ## lint and types only
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-test-slow: $(READY) ## the tests that take minutes
-	$(BIN)/pytest -m slow
+test-slow: $(READY) ## the tests that take minutes, and every property on a thousand random examples
+	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -m 'slow or hypothesis' -n auto --dist worksteal
+
+coverage: $(READY) ## the lines and branches that the tests reach, in child processes too
+	mkdir -p build/coverage
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest -m 'not slow' -n auto --dist worksteal
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage html --quiet
+	$(BIN)/coverage report --skip-covered
 
 bench: $(READY) ## the engine's speed beside others, as ratios in one run
 	$(BIN)/python benchmarks/engine.py

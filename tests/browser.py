@@ -85,8 +85,7 @@ class Browser:
         for domain in ("Page", "Runtime", "Log", "Network"):
             page.send(f"{domain}.enable")
         page.resize(width, height, touch=touch)
-        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
-        page.send("Emulation.setEmulatedMedia", features=[scheme])
+        page.prefer(dark=dark)
         return page
 
     def send(self, method: str, session: str | None = None, **params: Any) -> dict[str, Any]:
@@ -228,6 +227,11 @@ class Page:
         metrics = {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": touch}
         self.send("Emulation.setDeviceMetricsOverride", **metrics)
         self.send("Emulation.setTouchEmulationEnabled", enabled=touch)
+
+    def prefer(self, *, dark: bool) -> None:
+        """Choose the colour scheme of the reader."""
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.send("Emulation.setEmulatedMedia", features=[scheme])
 
     def box(self, selector: str) -> tuple[float, float, float, float]:
         """Left, top, width and height of an element in the window, scrolled into view if it was not."""

@@ -1,4 +1,4 @@
-"""Settings of all tests: the same examples in every CI run, no deadline, one thread per process, no Hub."""
+"""Settings of all tests: how many examples a property is tried with, one thread per process, no Hub."""
 
 from __future__ import annotations
 
@@ -11,5 +11,6 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported
 
 from hypothesis import settings  # noqa: E402
 
-settings.register_profile("mores", deadline=None, derandomize=bool(os.environ.get("CI")))
-settings.load_profile("mores")
+settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True)
+settings.register_profile("nightly", deadline=None, max_examples=1000)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

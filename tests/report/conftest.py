@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mores.report.page import page
-from tests.browser import NAMES, Browser, Page, binary
+from tests.browser import NAMES, Browser, Page, binary, pixels
 from tests.report.samples import PAIRS
 
 Show = Callable[..., Page]
@@ -60,6 +60,18 @@ def assert_quiet(tab: Page) -> None:
     assert tab.dialogs == []
     assert [url for url in tab.requests if not url.startswith("file:")] == []
     assert len(tab.requests) == 1
+
+
+def assert_fits(tab: Page) -> None:
+    """On a screen and on a phone, light and dark: the page is as wide as the window and has the scheme's ground."""
+    for width, height, touch in ((1280, 900, False), (360, 740, True)):
+        tab.resize(width, height, touch=touch)
+        for dark in (False, True):
+            tab.prefer(dark=dark)
+            assert tab.evaluate("[document.documentElement.scrollWidth, innerWidth]") == [width, width]
+            assert (sum(pixels(tab.screenshot((0, 0, 40, 40)))[0][0]) < 150) is dark
+    tab.evaluate("document.querySelectorAll('*').forEach((e) => e.dispatchEvent(new MouseEvent('mouseover')))")
+    assert tab.evaluate("window.hacked") is None, "a hostile text has run"
 
 
 @pytest.fixture
