@@ -13,7 +13,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, model_validator
+from pydantic import BaseModel, ConfigDict, Field, GetCoreSchemaHandler, model_validator
+from pydantic_core import CoreSchema, core_schema
 
 DEFAULT_INSTRUCTION = "Generate a culturally correct text."
 """The instruction of a text that comes without one (ExCAM, Section 1)."""
@@ -33,6 +34,27 @@ class Record(BaseModel):
     """Base of all records: immutable, and no field that we do not know."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
+
+
+class Signature(dict[str, str]):
+    """What must be the same for two numbers to be comparable (after sacreBLEU), by field: task, data, model, …
+
+    Files hold the fields. As text it is `task:msqa.2|data:1f0a…|…`, which is for people and is never read back.
+    """
+
+    def __str__(self) -> str:
+        return "|".join(f"{name}:{value}" for name, value in self.items())
+
+    def __hash__(self) -> int:  # type: ignore[override]  # it is never changed
+        return hash(frozenset(self.items()))
+
+    def __or__(self, other: Any) -> Signature:
+        return Signature({**self, **other})
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
+        fields = core_schema.dict_schema(core_schema.str_schema(), core_schema.str_schema())
+        return core_schema.no_info_after_validator_function(cls, fields)
 
 
 class FailureKind(StrEnum):
@@ -206,7 +228,7 @@ class Judgement(Record):
     failure: Failure | None = None
     notes: tuple[str, ...] = ()
     """What a reader must know about this number, for example that p(R) could not be had."""
-    signature: str = ""
+    signature: Signature = Signature()
 
     @classmethod
     def of(cls, sample: Sample, **fields: Any) -> Self:
@@ -251,4 +273,4 @@ class Result(Record):
     bounds: tuple[float, float] | None = None
     """The lowest and the highest value that they could make of it, whatever they are; None where there are none."""
     by: dict[str, Result] = Field(default_factory=dict)
-    signature: str = ""
+    signature: Signature = Signature()

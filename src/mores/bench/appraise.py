@@ -12,8 +12,8 @@ from mores.bench.run import Said
 from mores.io import JsonlWriter, read_records
 from mores.longform.records import Appraisal, LongAnswer
 from mores.longform.summary import Counting, Parts, figures, parts_of, values
-from mores.signature import read_signature, sign
-from mores.types import Item
+from mores.signature import sign
+from mores.types import Item, Signature
 
 MEASURES = ("S", "without issues", "wrong language", "repetition", "precision", "relevance", "english")
 """The shares among the figures; the first that there is, is the headline."""
@@ -71,8 +71,7 @@ def measure(
     return {"figures": figures(every), "by": by}
 
 
-def join_signatures(run: str, evaluation: str) -> str:
+def join_signatures(run: Signature, evaluation: Signature) -> Signature:
     """That of the run, with how its answers were appraised in place of the judge."""
-    fields = {name: value for name, value in read_signature(run).items() if name not in ("judge", "mores")}
-    how = {name: value for name, value in read_signature(evaluation).items() if name not in ("task", "data", "mores")}
-    return sign(fields | how)
+    asked = {name: value for name, value in run.items() if name != "judge"}
+    return sign(asked | {name: value for name, value in evaluation.items() if name not in ("task", "data")})

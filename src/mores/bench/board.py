@@ -20,9 +20,8 @@ from mores.bench.benchmark import Label, Verdict
 from mores.bench.folder import RunFolder, find_runs
 from mores.bench.score import BenchResult, tally
 from mores.errors import ConfigError
-from mores.signature import read_signature
 from mores.stats.resampling import adjust_p_values, compare_means
-from mores.types import Record, Result
+from mores.types import Record, Result, Signature
 
 PERMUTATIONS = 10_000
 SAME = ("task", "data")
@@ -55,7 +54,7 @@ class Standing(Record):
     """The headline figure."""
     failures: dict[str, int]
     """Answers that could not be graded, by kind."""
-    signature: str
+    signature: Signature
     best: Gap | None = None
     """Against the first."""
     next: Gap | None = None
@@ -102,38 +101,9 @@ class Entry:
     credit: Mapping[str, float]
 
     @property
-    def fields(self) -> dict[str, str]:
-        """Of its signature."""
-        return read_signature(self.result.signature)
-
-    @property
-    def league(self) -> str:
-        """The table that it belongs to."""
-        return league_of(self.result)
-
-    @property
     def headline(self) -> Result:
         """The first figure."""
         return next(iter(self.result.figures.values()), Result(name="", value=None))
-
-
-def league_of(result: BenchResult) -> str:
-    """The benchmark and, for another way to ask, the variant and how the options were shuffled."""
-    options = read_signature(result.signature).get("options")
-    return ".".join(filter(None, (result.benchmark, variant_of(result), options)))
-
-
-def variant_of(result: BenchResult) -> str | None:
-    """The other way in which it was asked, if not the plain."""
-    task = read_signature(result.signature).get("task", "")
-    variant = task.removeprefix(f"{result.benchmark}.").partition(".")[2] if task.startswith(result.benchmark) else ""
-    return variant or None
-
-
-def unjudged_of(result: BenchResult) -> Label | None:
-    """What an answer counts as that the judge failed to grade, where the run counts it."""
-    _, _, label = read_signature(result.signature).get("judge", "").rpartition(".failed=")
-    return Label(label) if label in set(Label) else None
 
 
 # ---- reading ---------------------------------------------------------------------------------------------------
@@ -150,7 +120,7 @@ def read_runs(folders: Iterable[Path]) -> list[Entry]:
 
 def _read(run: RunFolder) -> Entry:
     verdicts, result = run.verdicts(), run.result()
-    credit = measure_of(verdicts, _headline(result)) if result.measured else credit_of(verdicts, unjudged_of(result))
+    credit = measure_of(verdicts, _headline(result)) if result.measured else credit_of(verdicts, result.unjudged)
     return Entry(str(run.path), result, credit)
 
 
@@ -179,7 +149,7 @@ def make_board(entries: Sequence[Entry], *, force: bool = False) -> Board:
     """One table for each benchmark; runs of another version or other data are refused unless `force`."""
     by_league: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
-        by_league[entry.league].append(entry)
+        by_league[entry.result.name].append(entry)
     leagues = tuple(_league(name, own, force) for name, own in sorted(by_league.items()))
     return Board(leagues=leagues, shift=_shift(leagues))
 
@@ -203,7 +173,7 @@ def _league(name: str, entries: list[Entry], force: bool) -> League:
 def _differing(name: str, field: str, entries: Sequence[Entry]) -> str:
     folders: dict[str, str] = {}
     for entry in entries:
-        folders.setdefault(entry.fields.get(field, "none"), entry.folder)
+        folders.setdefault(entry.result.signature.get(field, "none"), entry.folder)
     if len(folders) < 2:
         return ""
     (one, here), (other, there), *_ = folders.items()
@@ -251,7 +221,7 @@ def _compare(one: Entry, other: Entry) -> tuple[float, float, int] | None:
 
 def compare_runs(run: Entry, other: Entry) -> Gap | None:
     """A run against another of the same benchmark; None where no question has a score in both."""
-    if note := next(filter(None, (_differing(run.league, field, (run, other)) for field in SAME)), ""):
+    if note := next(filter(None, (_differing(run.result.name, field, (run, other)) for field in SAME)), ""):
         raise ConfigError(f"{note}; run them alike")
     test = _compare(run, other)
     return test and Gap(against=other.folder, difference=test[0], p=test[1], adjusted=test[1], n=test[2])

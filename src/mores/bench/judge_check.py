@@ -24,7 +24,7 @@ from mores.factory.drafts import draw
 from mores.io import JsonlWriter
 from mores.stats.agreement import cohen_kappa
 from mores.stats.intervals import Ratio, difference_interval, share_interval
-from mores.types import Item, Record, Response, Result
+from mores.types import Item, Record, Response, Result, Signature
 
 
 class Probe(StrEnum):
@@ -68,7 +68,7 @@ class JudgeCheck(Record):
     """What a judge makes of answers whose grade is known."""
 
     judge: str
-    signature: str
+    signature: Signature
     agreement: Result
     """Share of answers that are called what they are: correct, incorrect or, where the judge says so, not attempted."""
     kappa: float | None
@@ -117,7 +117,7 @@ def check(
     verdicts: Iterable[Verdict],
     judging: Judging,
     judge: str,
-    signature: str,
+    signature: Signature,
 ) -> JudgeCheck:
     """Compare a judge's verdicts on the answers with what they should be."""
     by_id, should = {item.id: item for item in known}, iter(labelled)

@@ -25,7 +25,7 @@ from mores.io import JsonlWriter, read_records
 from mores.models import Completion, Message, Model, Request
 from mores.models.base import is_logprob
 from mores.signature import sign
-from mores.types import Failure, FailureKind, Item, Record, Response, Usage
+from mores.types import Failure, FailureKind, Item, Record, Response, Signature, Usage
 
 Alternatives = tuple[tuple[str, float], ...]
 JUDGE_TOKENS = 1024
@@ -98,29 +98,36 @@ class Run:
         for verdict in read_records(verdicts, Verdict):
             scores.add(verdict)
         judges = ", ".join(judge.name for judge in self._judges) or None
-        return scores.result(self.model.name, judges, self.signature())
+        asked = {"variant": self.variant, "options": self._options, "unjudged": self._unjudged}
+        return scores.result(self.model.name, judges, self.signature()).model_copy(update=asked)
 
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """What must be the same for two results to be comparable."""
-        return sign(self.signature_fields())
-
-    def signature_fields(self) -> dict[str, str]:
-        """The same, by name."""
-        b = self.benchmark
-        seeds = sorted({str(item.metadata[SHUFFLED]) for item in self.items if SHUFFLED in item.metadata})
+        b, options = self.benchmark, self._options
         releases = sorted({str(item.metadata[RELEASE]) for item in self.items if RELEASE in item.metadata})
         judges = [f"{judge.identity}.{b.judging.prompt}" for judge in self._judges if b.judging]
-        return {
+        fields = {
             "task": f"{b.name}.{b.version}" + (f".{self.variant}" if self.variant else ""),
             "data": f"{data_hash(self.items)}.{len(self.items)}",
             **({"release": "+".join(releases)} if releases else {}),
-            **({"options": f"shuffled.{'+'.join(seeds)}"} if seeds else {}),
+            **({"options": options} if options else {}),
             "model": self.model.identity,
             "decoding": f"t{self.temperature},max{self._max_tokens},seed{self.seed},n{self.samples}"
             + (",logprob" if self.by_logprob else ""),
             **({"search": self.retrieval.signature} if self.retrieval else {}),
-            "judge": (" + ".join(judges) or "rule") + (f".failed={self.unjudged}" if self.unjudged and judges else ""),
+            "judge": (" + ".join(judges) or "rule") + (f".failed={self._unjudged}" if self._unjudged else ""),
         }
+        return sign(fields)
+
+    @property
+    def _options(self) -> str | None:
+        """How the options were put into another order, if they were."""
+        seeds = sorted({str(item.metadata[SHUFFLED]) for item in self.items if SHUFFLED in item.metadata})
+        return f"shuffled.{'+'.join(seeds)}" if seeds else None
+
+    @property
+    def _unjudged(self) -> Label | None:
+        return self.unjudged if self._judges else None
 
     @property
     def _judges(self) -> tuple[Model, ...]:

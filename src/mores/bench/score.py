@@ -13,7 +13,7 @@ from mores.bench.benchmark import ACCURACY, Benchmark, Figure, Label, Verdict
 from mores.bench.similarity import SIMILARITY, references_of_samples, similarity
 from mores.stats.classification import Floats
 from mores.stats.intervals import Ratio
-from mores.types import Item, Record, Result
+from mores.types import Item, Record, Result, Signature
 
 LABELS = tuple(Label)
 
@@ -25,7 +25,7 @@ class BenchResult(Record):
     title: str
     model: str
     judge: str | None
-    signature: str
+    signature: Signature
     questions: int
     samples: int
     """Answers to each question."""
@@ -33,6 +33,12 @@ class BenchResult(Record):
     """By name; the first is the headline."""
     by: dict[str, dict[str, dict[str, Result]]]
     """Grouping, group, figure."""
+    variant: str | None = None
+    """The other way in which the questions were asked, if not the plain one."""
+    options: str | None = None
+    """How the options were put into another order, if they were."""
+    unjudged: Label | None = None
+    """What an answer counts as that the judge failed to grade; None where it is in no figure."""
     measured: bool = False
     """Whether answers are measured rather than right or wrong."""
     rows: Result | None = None
@@ -43,6 +49,11 @@ class BenchResult(Record):
     """Krippendorff's α of a panel of judges."""
     failures: dict[str, int] = Field(default_factory=dict)
     """Answers that could not be graded, by kind; they are in no figure."""
+
+    @property
+    def name(self) -> str:
+        """The benchmark with its variant and order of options: results of the same name are comparable."""
+        return ".".join(filter(None, (self.benchmark, self.variant, self.options)))
 
 
 class Scores:
@@ -107,7 +118,7 @@ class Scores:
             self._counts[unit][LABELS.index(label)] += 1
         self._open.clear()
 
-    def result(self, model: str, judge: str | None, signature: str) -> BenchResult:
+    def result(self, model: str, judge: str | None, signature: Signature) -> BenchResult:
         """All figures."""
         first = {self.benchmark.unit(item): item for item in reversed(self.items)}
         sampled = self._compare(first)

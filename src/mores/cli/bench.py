@@ -15,7 +15,6 @@ import click
 from mores.bench import BENCHMARKS, benchmark
 from mores.bench.appraise import join_signatures, measure, write_answers, write_verdicts
 from mores.bench.benchmark import Benchmark, Label, Verdict
-from mores.bench.board import league_of
 from mores.bench.choice import SHUFFLED, grade_letter, shuffle
 from mores.bench.evidence import Retrieval, read_retrieval, retrieve
 from mores.bench.folder import EVIDENCE, FILES, RESPONSES, RESULT, VERDICTS, RunFolder
@@ -46,7 +45,7 @@ from mores.report.links import link_runs
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
 from mores.search import Search, open_search, search_cost
-from mores.signature import with_version
+from mores.signature import sign
 from mores.types import Item
 
 LIST, INFO = "list", "info"
@@ -140,7 +139,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
             return
         made = [session.run(one, out) for one in chosen]
         runs = [BenchRun(one.result, _answers(one.job.items, one.folder)) for one in made]
-        named = ((f"{one.result.model}, {league_of(one.result)}", one.folder) for one in made)
+        named = ((f"{one.result.model}, {one.result.name}", one.folder) for one in made)
         write_text(out / "bench.html", bench_page(runs, link_runs(out / "bench.html", named)))
     found = [one.result for one in made]
     click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
@@ -227,15 +226,15 @@ class Session:
 
     def _plan(self, job: Run) -> Plan:
         """What the run is; who appraises long answers is part of it too."""
-        fields = job.signature_fields()
+        fields = job.signature()
         if job.benchmark.long_answer:
             judge = self.judging.judge_model.identity if self.setup.judge else "none"
-            fields |= {"lid": self.setup.lid, "judge": judge, "facts": self.setup.facts or "none"}
+            fields = sign(fields | {"lid": self.setup.lid, "judge": judge, "facts": self.setup.facts or "none"})
         return Plan(
             kind="bench",
             name=job.benchmark.name,
             model=job.model.name,
-            signature=with_version(fields),
+            signature=fields,
             settings={"limit": self.limit, "samples": self.samples, "variant": self.variant, "search": self.search},
         )
 

@@ -37,7 +37,6 @@ from mores.metric.estimate import Estimate, estimate
 from mores.report.meta import breakdown, conclusion, headline, markdown_tables, meta_page
 from mores.report.meta import votes as show_votes
 from mores.report.terminal import harmless, plain_console
-from mores.signature import sign_data
 from mores.types import Judgement
 
 
@@ -269,7 +268,7 @@ class _Run:
     def _signed(self, one: Scorer, judgements: Mapping[str, Judgement]) -> dict[str, Judgement]:
         """The judgements with the data's revision in their signatures, kept in a file in the samples' order."""
         signed = {
-            name: judgement.model_copy(update={"signature": sign_data(judgement.signature, self.data.revision)})
+            name: judgement.model_copy(update={"signature": judgement.signature | {"data": self.data.revision}})
             for name, judgement in judgements.items()
         }
         with JsonlWriter(self.out / "judgements" / f"{self._stem(one.name)}.jsonl") as writer:

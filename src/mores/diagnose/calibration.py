@@ -42,7 +42,7 @@ from mores.diagnose.reliability import (
 from mores.diagnose.subject import Subject, shorten
 from mores.errors import InputError
 from mores.stats.calibration import reliability_curve
-from mores.types import Failure, FailureKind, Record, Result
+from mores.types import Failure, FailureKind, Record, Result, Signature
 
 VERBALISED, LIKELIHOOD, AGREEMENT = "verbalised", "log-probability", "agreement"
 SOURCES = {
@@ -106,7 +106,7 @@ class Calibration(Record):
 
     model: str
     benchmark: str
-    signature: str
+    signature: Signature
     source: str
     """Of `SOURCES`."""
     figures: dict[str, Result]

@@ -30,7 +30,7 @@ from mores.models import Model, Request
 from mores.models.written import without_thoughts
 from mores.signature import sign
 from mores.stats.intervals import mean_interval
-from mores.types import Failure, Item, Record, Result
+from mores.types import Failure, Item, Record, Result, Signature
 
 VERSION = 1
 TYPED = "errors.jsonl"
@@ -103,10 +103,9 @@ class ErrorJudge:
         """The judge, its prompt and the types, for signatures."""
         return f"{self.judge.identity}.{hash_of(prompt('error-type.en'), _listed_types())}"
 
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """What must be the same for two results to be comparable."""
-        fields = {name: value for name, value in self.run.fields.items() if name != "mores"}
-        return sign({"diagnosis": f"errors.{VERSION}", **fields, "types": self.identity})
+        return sign({"diagnosis": f"errors.{VERSION}", **self.run.fields, "types": self.identity})
 
     async def ask(self, path: Path, counts: Counts) -> None:
         """Put the type of every wrong answer of the run into a file."""
@@ -207,7 +206,7 @@ class ErrorsResult(Record):
     model: str
     benchmark: str
     judge: str
-    signature: str
+    signature: Signature
     answers: int
     """All that have a grade, so that shares of errors can be told from numbers of them."""
     declined: int
@@ -230,7 +229,7 @@ class ErrorsResult(Record):
         return sum(self.failures.values())
 
 
-def diagnose_errors(run_: Opened, typed: Iterable[Typed], judge: str, signature: str) -> ErrorsResult:
+def diagnose_errors(run_: Opened, typed: Iterable[Typed], judge: str, signature: Signature) -> ErrorsResult:
     """The distribution over types of the wrong answers of a run, overall and by group."""
     by_id = {item.id: item for item in run_.folder.items()}
     rows, cases, listed = list[_Row](), list[ErrorCase](), Counter[str]()

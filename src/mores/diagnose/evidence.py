@@ -27,7 +27,7 @@ from mores.models import Model, Request
 from mores.search import Evidence
 from mores.search.words import words
 from mores.signature import sign
-from mores.types import Failure, Item, Record
+from mores.types import Failure, Item, Record, Signature
 
 VERSION = 1
 NAMES = ("without evidence", "with evidence")
@@ -199,10 +199,9 @@ class Runs:
         asked = {pair.second.unit: pair.second for pair in self.pairs}
         return {found.unit: look(found, asked[found.unit]) for found in self.gathered() if found.unit in asked}
 
-    def signature(self, contained: str) -> str:
+    def signature(self, contained: str) -> Signature:
         """What must be the same for two results to be comparable."""
-        fields = {name: value for name, value in self.with_.fields.items() if name != "mores"}
-        return sign({"diagnosis": f"retrieval.{VERSION}", **fields, "contained": contained})
+        return sign({"diagnosis": f"retrieval.{VERSION}", **self.with_.fields, "contained": contained})
 
 
 def open_runs(one: Path, other: Path, *, known: Benchmark | None = None, force: bool = False) -> Runs:

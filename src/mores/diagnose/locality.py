@@ -24,7 +24,7 @@ from mores.diagnose.ranks import order, rank_range, sure_order, tau_range
 from mores.errors import ConfigError, InputError
 from mores.stats.classification import Floats
 from mores.stats.correlation import kendall_tau_b
-from mores.types import Record, Result
+from mores.types import Record, Result, Signature
 
 LANGUAGE = "language"
 NAMED = 5
@@ -80,7 +80,7 @@ class Locality(Record):
 
     models: tuple[str, ...]
     benchmarks: tuple[str, ...]
-    signatures: dict[str, tuple[str, ...]]
+    signatures: dict[str, tuple[Signature, ...]]
     """By benchmark."""
     grouping: str
     figures: dict[str, Result]
@@ -129,7 +129,7 @@ def locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = Fal
 def _named(league: str, runs: Sequence[Ran], force: bool) -> dict[str, Ran]:
     """The runs of one benchmark by model, with the folder where a model has several; all of the same questions."""
     for name in SAME:
-        found = {run.entry.fields.get(name, "none"): run.entry.folder for run in runs}
+        found = {run.entry.result.signature.get(name, "none"): run.entry.folder for run in runs}
         if len(found) > 1 and not force:
             (one, here), (other, there), *_ = found.items()
             raise ConfigError(

@@ -17,13 +17,11 @@ from pydantic import Field
 
 from mores.bench import benchmark
 from mores.bench.benchmark import LABELS, Benchmark, Label, Verdict
-from mores.bench.board import unjudged_of, variant_of
 from mores.bench.folder import RESULT, RunFolder
 from mores.bench.score import BenchResult, label_of, together
 from mores.errors import ConfigError, InputError
 from mores.models.written import without_thoughts
-from mores.signature import read_signature
-from mores.types import Failure, Item, Record
+from mores.types import Failure, Item, Record, Signature
 
 GROUPINGS = ("language", "topic", "region", "subregion", "popularity")
 """Looked for in every item, whatever its benchmark breaks down by."""
@@ -38,19 +36,19 @@ class Opened:
     result: BenchResult
 
     @property
-    def fields(self) -> dict[str, str]:
+    def fields(self) -> Signature:
         """Of its signature."""
-        return read_signature(self.result.signature)
+        return self.result.signature
 
     @property
     def variant(self) -> str | None:
         """The other way in which it was asked, if not the plain."""
-        return variant_of(self.result)
+        return self.result.variant
 
     @property
     def unjudged(self) -> Label | None:
         """What an answer counts as that the judge failed to grade, where the run counts it."""
-        return unjudged_of(self.result)
+        return self.result.unjudged
 
     def question(self, item: Item) -> str:
         """What was asked, without the words around it where the data tell them apart."""

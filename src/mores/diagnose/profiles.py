@@ -13,7 +13,7 @@ from mores.bench.board import Entry
 from mores.stats.classification import Floats
 from mores.stats.intervals import difference_interval, mean_interval
 from mores.stats.resampling import adjust_p_values
-from mores.types import Record, Result
+from mores.types import Record, Result, Signature
 
 SIGNIFICANT = 0.05
 """False discovery rate."""
@@ -42,7 +42,7 @@ class Profile(Record):
 
     model: str
     benchmark: str
-    signature: str
+    signature: Signature
     overall: Result
     groups: tuple[Local, ...]
     """From the strongest to the weakest."""

@@ -55,7 +55,7 @@ from mores.diagnose.evidence import (
 )
 from mores.diagnose.paired import Pair, short
 from mores.errors import InputError
-from mores.types import Record, Result
+from mores.types import Record, Result, Signature
 
 __all__ = [
     "JUDGED",
@@ -123,7 +123,7 @@ class RetrievalResult(Record):
     model: str
     benchmark: str
     search: str
-    signature: str
+    signature: Signature
     figures: dict[str, Result]
     """Right without and with evidence, the gain; how often results have the answer, by rule, and what is right then."""
     change: Change

@@ -25,7 +25,7 @@ from mores.diagnose.subject import Subject, shorten
 from mores.errors import InputError
 from mores.stats.classification import Bools, Floats
 from mores.stats.intervals import mean_interval, share_interval
-from mores.types import Item, Record, Result
+from mores.types import Item, Record, Result, Signature
 
 MEAN, BEST, WORST, MAJORITY, PLURALITY = "mean", "best", "worst", "majority", "plurality"
 ALWAYS, SOMETIMES, NEVER = "always", "sometimes", "never"
@@ -82,7 +82,7 @@ class Stability(Record):
 
     model: str
     benchmark: str
-    signature: str
+    signature: Signature
     questions: int
     samples: int
     """Answers to each question."""

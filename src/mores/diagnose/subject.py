@@ -11,8 +11,8 @@ from mores.bench.benchmark import Benchmark
 from mores.bench.folder import RunFolder
 from mores.bench.run import Run
 from mores.errors import ConfigError
-from mores.signature import read_signature, sign
-from mores.types import Item
+from mores.signature import sign
+from mores.types import Item, Signature
 
 GROUPINGS = ("language", "topic")
 """What every analysis is broken down by, before the groupings of the benchmark itself."""
@@ -27,7 +27,7 @@ class Subject:
     benchmark: Benchmark
     items: Sequence[Item]
     model: str
-    signature: str
+    signature: Signature
 
     def __post_init__(self) -> None:
         if self.benchmark.grade is None and self.benchmark.judging is None:
@@ -54,8 +54,7 @@ class Subject:
 
 def of_run(run: Run, **how: str) -> Subject:
     """What a run asks; `how` says more of it in the signature, for example how confidence is had."""
-    fields = {name: value for name, value in read_signature(run.signature()).items() if name != "mores"}
-    return Subject(run.benchmark, run.items, run.model.name, sign(fields | how) if how else run.signature())
+    return Subject(run.benchmark, run.items, run.model.name, sign(run.signature() | how))
 
 
 def of_folder(folder: RunFolder) -> Subject:

@@ -30,7 +30,7 @@ from mores.diagnose.change import (
 from mores.diagnose.paired import Asked, Names, Opened, Pair, check_alike, open_run, pair_up, read_asked, short
 from mores.errors import ConfigError
 from mores.signature import sign
-from mores.types import Record, Result
+from mores.types import Record, Result, Signature
 
 VERSION = 1
 CASES = 100
@@ -66,7 +66,7 @@ class TranslationResult(Record):
     benchmark: str
     names: tuple[str, str]
     """The two ways, for example `natively` and `in English`."""
-    signature: str
+    signature: Signature
     figures: dict[str, Result]
     """Right in each way, and the gain: the second less the first."""
     change: Change
@@ -92,11 +92,10 @@ class Versions:
     left_out: Mapping[str, int]
     notes: tuple[str, ...] = ()
 
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """What must be the same for two results to be comparable."""
-        fields = {name: value for name, value in self.first.fields.items() if name != "mores"}
         against = self.second.fields.get("task", "")
-        return sign({"diagnosis": f"translation.{VERSION}", **fields, "against": against})
+        return sign({"diagnosis": f"translation.{VERSION}", **self.first.fields, "against": against})
 
 
 def open_versions(one: Path, other: Path, *, known: Benchmark | None = None, force: bool = False) -> Versions:

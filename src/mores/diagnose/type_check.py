@@ -14,14 +14,14 @@ from mores.errors import InputError
 from mores.stats.agreement import cohen_kappa
 from mores.stats.classification import ratios
 from mores.stats.intervals import drawn_interval
-from mores.types import Record, Result
+from mores.types import Record, Result, Signature
 
 
 class TypeCheck(Record):
     """How far a judge agrees with types that people gave."""
 
     judge: str
-    signature: str
+    signature: Signature
     accuracy: Result
     kappa: Result
     """Cohen's; no value where it is not defined."""
@@ -32,7 +32,9 @@ class TypeCheck(Record):
     failures: dict[str, int]
 
 
-def check_types(labelled: Sequence[LabelledError], typed: Sequence[Typed], judge: str, signature: str) -> TypeCheck:
+def check_types(
+    labelled: Sequence[LabelledError], typed: Sequence[Typed], judge: str, signature: Signature
+) -> TypeCheck:
     """Compare what a judge said (`ask_labelled`) with what people said, answer by answer."""
     if [(one.item_id, one.answer) for one in labelled] != [(one.item_id, one.answer) for one in typed]:
         raise InputError("the judge's types are not of the labelled answers, in their order; ask the judge again")

@@ -48,7 +48,7 @@ from mores.models import Model, Request
 from mores.search.base import Found, Query, Search
 from mores.search.stream import find_all
 from mores.signature import sign
-from mores.types import Record
+from mores.types import Record, Signature
 
 FILES: dict[type[Record], str] = {
     Surface: "surface.jsonl",
@@ -186,7 +186,7 @@ class Evaluation:
         """Each answer with all that is said about it, once the stages are done."""
         return in_step(zip(self._answers(), self._read(Appraisal), strict=True))
 
-    def signature(self) -> str:
+    def signature(self) -> Signature:
         """What must be the same for two results to be comparable."""
         fields = {"task": "longform.1", "data": data_hash(self.answers), "lid": self.checker}
         if self.judge is not None:

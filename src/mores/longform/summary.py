@@ -30,7 +30,7 @@ from mores.longform.records import Appraisal, LongAnswer
 from mores.longform.stages import STAGES, has_issue
 from mores.longform.tells import Tell
 from mores.longform.translate import is_english
-from mores.types import Record, Result
+from mores.types import Record, Result, Signature
 
 HIGH_AND_MID = frozenset({"ar", "de", "en", "es", "he", "hi", "hu", "ja", "ko", "ru", "zh"})
 LOW = frozenset({"aa", "bal", "fj", "fo", "hil", "pap", "ps", "rn", "sm", "tn", "to", "wo"})
@@ -71,7 +71,7 @@ class Summary(Record):
     """By name, over all languages and kinds."""
     by: dict[str, dict[str, dict[str, Result]]] = Field(default_factory=dict)
     """Grouping, group, figure."""
-    signature: str = ""
+    signature: Signature = Signature()
 
 
 @dataclass(frozen=True)
@@ -97,7 +97,7 @@ class _Row(NamedTuple):
 
 
 def summarise(
-    pairs: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting | None = None, signature: str = ""
+    pairs: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting | None = None, signature: Signature | None = None
 ) -> list[Summary]:
     """One summary per model, in the order of their first answers."""
     how = counting or Counting()
@@ -123,7 +123,7 @@ def summarise(
             k=how.k,
             figures=_figures(own),
             by=_by(own),
-            signature=signature,
+            signature=signature or Signature(),
         )
         for model, own in rows.items()
     ]

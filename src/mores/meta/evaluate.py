@@ -22,7 +22,7 @@ from mores.stats import classification, correlation, influence, ties
 from mores.stats.classification import Bools, Floats, ratios
 from mores.stats.intervals import Ratio, drawn_interval
 from mores.stats.resampling import group_codes, resample_sums
-from mores.types import Judgement, Result
+from mores.types import Judgement, Result, Signature
 
 POINTS = 200
 """Most points of a curve that is drawn."""
@@ -97,15 +97,20 @@ def join(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> Scored:
     return Scored([gold for gold, _ in pairs], [j for _, j in pairs], failures.total(), dict(failures))
 
 
+def _common(signatures: set[Signature]) -> Signature:
+    """The fields of all signatures; `several` for one whose values differ."""
+    values = {name: {one.get(name, "none") for one in signatures} for one in signatures for name in one}
+    return Signature({name: found.pop() if len(found) == 1 else "several" for name, found in values.items()})
+
+
 def evaluate(
     metric: str, golds: Sequence[Gold], scored: Scored, moved: Moved | None = None, *, baseline: bool = False
 ) -> Evaluation:
     """Everything that is said of one metric; `moved` are its `influences`, where they are known."""
     epsilon = scored.epsilon
-    signatures = sorted({judgement.signature for judgement in scored.judgements})
     return Evaluation(
         metric=metric,
-        signature=f"{len(signatures)} different" if len(signatures) > 1 else "".join(signatures),
+        signature=_common({judgement.signature for judgement in scored.judgements}),
         n=len(scored.golds),
         unscored=scored.unscored,
         failures=dict(scored.failures),

@@ -28,7 +28,7 @@ from mores.metric.prompt import fill
 from mores.metric.score import certainty
 from mores.models import Completion, Message, Request
 from mores.signature import sign
-from mores.types import Failure, FailureKind, Judgement, Sample
+from mores.types import Failure, FailureKind, Judgement, Sample, Signature
 
 SEVERITIES = {"none": 0.0, "minor": -1.0, "major": -5.0, "critical": -10.0}
 PROBLEMS = {"no problem": 0.0, "very problematic": -1.0}
@@ -117,7 +117,7 @@ class Prompted:
         notes = (NO_LOGPROBS,) if self.plus_p and found == 0 else ()
         return Judgement.of(sample, judge=self.name, score=found, notes=notes, signature=signature)
 
-    def signature(self, with_logprobs: bool = True) -> str:
+    def signature(self, with_logprobs: bool = True) -> Signature:
         """What must be the same for two scores to be comparable."""
         settings = self.how.settings
         prompt = blake2b(_prompt(self.kind).encode(), digest_size=4).hexdigest()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import Field
 
 from mores.factory.gold import Gold
-from mores.types import Record, Result
+from mores.types import Record, Result, Signature
 
 STATISTICS = {
     "scaled_accuracy": "S.Acc.",
@@ -50,7 +50,7 @@ class Evaluation(Record):
     """One metric on a dataset."""
 
     metric: str
-    signature: str
+    signature: Signature
     n: int
     """Samples that it scored."""
     unscored: int

@@ -16,7 +16,6 @@ from mores.meta.compare import FEWEST, PERMUTATIONS, adjusted, compare_accuracy,
 from mores.meta.dataset import Dataset
 from mores.meta.evaluate import Scored, join, labels
 from mores.meta.records import Comparison, Versus
-from mores.signature import read_signature
 from mores.stats.classification import Floats
 from mores.stats.intervals import mean_interval
 from mores.stats.resampling import compare_means
@@ -137,7 +136,7 @@ def _fields(judgements: Judgements) -> dict[str, set[str]]:
     """The values of every field of the signatures of scored judgements."""
     found: dict[str, set[str]] = {}
     for signature in {judgement.signature for judgement in judgements.values() if judgement.score is not None}:
-        for key, value in read_signature(signature).items():
+        for key, value in signature.items():
             found.setdefault(key, set()).add(value)
     return found
 

@@ -21,7 +21,7 @@ from mores.metric.score import certainty, score
 from mores.metric.spans import align
 from mores.models import Completion, Model, Options, Request, Style, as_metric, open_model
 from mores.signature import sign
-from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample
+from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
 
 SampleLike = Sample | str | tuple[str, str] | Mapping[str, Any]
 """A sample, a text alone, an (instruction, text) pair, or a mapping with the fields of a sample."""
@@ -135,7 +135,7 @@ class Metric:
             signature=self.signature(report.certainty is not None, bool(sample.evidence)),
         )
 
-    def signature(self, with_logprobs: bool = True, with_evidence: bool = False) -> str:
+    def signature(self, with_logprobs: bool = True, with_evidence: bool = False) -> Signature:
         """What must be the same for two scores to be comparable."""
         s = self.settings
         with_evidence = with_evidence or bool(s.evidence)  # also where the search found nothing

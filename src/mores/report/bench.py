@@ -15,7 +15,7 @@ from typing import Any
 from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
-from mores.bench.board import Board, League, Shift, league_of
+from mores.bench.board import Board, League, Shift
 from mores.bench.score import BenchResult
 from mores.report.bench_answers import SURROGATES, BenchRun, examples
 from mores.report.bench_charts import (
@@ -129,7 +129,7 @@ def _parts(
 ) -> list[dict[str, Any]]:
     by_league: dict[str, list[BenchResult]] = defaultdict(list)
     for result in results:
-        by_league[league_of(result)].append(result)
+        by_league[result.name].append(result)
     known = {league.benchmark: league for league in leagues}
     begin = {run.folder: next(iter(run.files.values()), "") for run in links}
     return [_part(name, own, known.get(name), begin) for name, own in by_league.items()]

@@ -120,7 +120,7 @@ def _listed(names: Iterable[str]) -> str:
     return ", ".join(known) if len(known) < 5 else f"{len(known)} different ones"
 
 
-def _signatures(results: Sequence[Record]) -> list[tuple[str, str]]:
+def _signatures(results: Sequence[Record]) -> list[tuple[str, Signature]]:
     """What each result is of, and its signature."""
     found = [
         (f"{type(one).__name__.removesuffix('Result')}: {one.model}, {one.benchmark}", one.signature)

@@ -33,7 +33,7 @@ COMPARABLE = "What must be the same for two numbers to be comparable."
 Pair = tuple[LongAnswer, Appraisal]
 
 
-def longform_page(summaries: Sequence[Summary], answers: Iterable[Pair], signature: str) -> str:
+def longform_page(summaries: Sequence[Summary], answers: Iterable[Pair], signature: object) -> str:
     """The whole page; `answers` are read once. It holds some hundreds of them and says how many it leaves out."""
     models = numbers.ranked(summaries)
     cards = _Cards(answers, [one.model for one in models])

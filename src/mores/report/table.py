@@ -17,7 +17,7 @@ from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
-from mores.types import Error, FailureKind, Judgement, Record, Sample, Severity
+from mores.types import Error, FailureKind, Judgement, Record, Sample, Severity, Signature
 
 Pair = tuple[Sample, Judgement]
 State = Literal["errors", "clean", "failed"]
@@ -56,7 +56,7 @@ class Summary(Record):
     """Over the judged texts; None when there is none."""
     without_certainty: int
     """Texts without errors for which p(R) could not be had."""
-    signatures: tuple[str, ...]
+    signatures: tuple[Signature, ...]
     """Of the judged texts: more than one means that not all scores compare."""
 
 
@@ -70,7 +70,7 @@ class Tally:
         self._unlocated = 0
         self._total = 0.0
         self._without_certainty = 0
-        self._signatures: set[str] = set()
+        self._signatures: set[Signature] = set()
 
     def add(self, judgement: Judgement) -> None:
         """Count one judgement."""
@@ -97,7 +97,7 @@ class Tally:
             unlocated=self._unlocated,
             mean_score=self._total / judged if judged else None,
             without_certainty=self._without_certainty,
-            signatures=tuple(sorted(self._signatures)),
+            signatures=tuple(sorted(self._signatures, key=str)),
         )
 
 

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 from pydantic import Field, JsonValue
 
-from mores.types import Record
+from mores.types import Record, Signature
 
 MANIFEST = "run.json"
 
@@ -33,7 +33,7 @@ class Plan(Record):
     """What it is about: a benchmark, a dataset, a file."""
     model: str = ""
     """The model that is measured or that judges; empty where none is asked."""
-    signature: dict[str, str]
+    signature: Signature
     """What must be the same for two results to be comparable; runs with the same one are the same run."""
     settings: dict[str, JsonValue] = Field(default_factory=dict)
     """The options behind it, for people and for commands that read the run."""

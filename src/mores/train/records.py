@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from mores.types import Record, Result
+from mores.types import Record, Result, Signature
 
 
 class Trained(Record):
     """One training."""
 
     base: str
-    signature: str
+    signature: Signature
     samples: int
     """Trained on, in one epoch."""
     left_out: int

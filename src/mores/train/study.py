@@ -42,7 +42,7 @@ from mores.train.recipe import Recipe, write_recipe
 from mores.train.records import Trained
 from mores.train.tune import CHECKPOINT, Training, join
 from mores.train.tune import Progress as Step
-from mores.types import Judgement, Result
+from mores.types import Judgement, Result, Signature
 
 
 @dataclass
@@ -118,7 +118,7 @@ class Study:
         """Those that are decided about and are there."""
         return [name for name in self.evaluate if (self.data / f"{name}.jsonl").is_file()]
 
-    def signature(self, golds: Iterable[Gold]) -> str:
+    def signature(self, golds: Iterable[Gold]) -> Signature:
         """What must be the same for two trainings to be the same."""
         total, count = blake2b(digest_size=4), 0
         for count, gold in enumerate(golds, 1):  # noqa: B007 - read after the loop

@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 
 import click
 
-from mores.bench.board import league_of
 from mores.bench.folder import RunFolder, find_runs
 from mores.cli import options
 from mores.cli.bench import asking_options, search_options
@@ -196,7 +195,7 @@ def _tell(found: Sequence[Findings], runs: Sequence[Path], out: Path, as_json: b
     for kind in told:
         write_text(out / f"{kind['kind']}.json", json.dumps(kind, indent=1, ensure_ascii=False) + "\n")
     made = ((run, RunFolder(run).result()) for run in dict.fromkeys(runs))
-    links = link_runs(out / "diagnose.html", ((f"{one.model}, {league_of(one)}", run) for run, one in made))
+    links = link_runs(out / "diagnose.html", ((f"{one.model}, {one.name}", run) for run, one in made))
     write_text(out / "diagnose.html", diagnose_page(results, links))
     for one in found:
         for what, why in one.left_out.items():

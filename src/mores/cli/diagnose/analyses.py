@@ -8,7 +8,6 @@ from functools import partial
 from pathlib import Path
 
 from mores.bench.benchmark import Benchmark, Label
-from mores.bench.board import league_of
 from mores.bench.folder import RunFolder
 from mores.cli.bench import Session, say_cost
 from mores.cli.diagnose.calibrating import calibration
@@ -112,7 +111,7 @@ def _retrieval(desk: Desk, one: Path, other: Path, force: bool) -> RetrievalResu
     if not desk.given["judges"]:
         return diagnose_retrieval(runs, runs.seen())
     judge = EvidenceJudge(runs, desk.judge, desk.how)
-    path = desk.folder(RETRIEVAL, league_of(runs.with_.result), runs.with_.result.model) / JUDGED
+    path = desk.folder(RETRIEVAL, runs.with_.result.name, runs.with_.result.model) / JUDGED
     what, rate = f"{runs.with_.result.benchmark}: judging evidence", price_of(desk.judge.name, desk.given["price"])
     say_cost(what, judge.jobs(), rate)
     stage(what, sum(1 for _ in judge.jobs()), rate, lambda counts: judge.ask(path, counts))
@@ -169,7 +168,7 @@ def _errors(desk: Desk, run: Opened) -> ErrorsResult:
     if not wrong:
         raise InputError(f"{run.folder.path}: none of its {answers:,} answers is wrong; there is no error to sort")
     judge = ErrorJudge(run, desk.judge, desk.how)
-    path = desk.folder(ERRORS, league_of(run.result), run.result.model) / TYPED
+    path = desk.folder(ERRORS, run.result.name, run.result.model) / TYPED
     what, rate = f"{run.result.benchmark}: sorting errors", price_of(desk.judge.name, desk.given["price"])
     say_cost(what, _type_jobs(run), rate)
     stage(what, wrong, rate, lambda counts: judge.ask(path, counts))
@@ -185,7 +184,7 @@ def _type_jobs(run: Opened) -> Iterator[Job]:
 
 def _check(desk: Desk, run: Opened, labelled: Sequence[LabelledError]) -> TypeCheck:
     judge = ErrorJudge(run, desk.judge, desk.how)
-    path = desk.folder(ERRORS, league_of(run.result), run.result.model) / "check.jsonl"
+    path = desk.folder(ERRORS, run.result.name, run.result.model) / "check.jsonl"
     rate = price_of(desk.judge.name, desk.given["price"])
     what = f"{run.result.benchmark}: checking the judge"
     stage(what, len(labelled), rate, lambda counts: judge.ask_labelled(labelled, path, counts))

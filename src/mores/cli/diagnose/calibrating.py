@@ -29,7 +29,7 @@ from mores.diagnose.subject import Subject, of_folder, of_run
 from mores.engine.cost import price_of
 from mores.errors import ConfigError, ModelError
 from mores.io import read_records
-from mores.signature import read_signature, sign
+from mores.signature import sign
 
 STATED, LIKELY, AGREED = "stated", "likelihood", "agreement"
 FROM = (STATED, LIKELY, AGREED)
@@ -163,5 +163,4 @@ def _agree(about: Subject, folder: RunFolder) -> Calibration:
 
 def _about(folder: RunFolder, confidence: str) -> Subject:
     subject = of_folder(folder)
-    fields = {name: value for name, value in read_signature(subject.signature).items() if name != "mores"}
-    return replace(subject, signature=sign(fields | {"confidence": confidence}))
+    return replace(subject, signature=sign(subject.signature | {"confidence": confidence}))

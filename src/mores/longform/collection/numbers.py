@@ -9,7 +9,7 @@ from mores.longform.collection.asking import FILTERS, Stage, categories
 from mores.longform.collection.duplicates import NearDuplicate
 from mores.longform.collection.run import Collected, Fate
 from mores.stats.distributions import bhattacharyya, summarise
-from mores.types import FEW, Record
+from mores.types import FEW, Record, Signature
 
 
 class Size(Record):
@@ -73,7 +73,7 @@ class Collection(Record):
     """All numbers of a collection."""
 
     model: str
-    signature: str
+    signature: Signature
     candidates: int
     kept: int
     dropped: int
@@ -90,7 +90,7 @@ class Collection(Record):
     notes: tuple[str, ...]
 
 
-def add_up(questions: Sequence[Collected], stages: Iterable[Stage], model: str, signature: str) -> Collection:
+def add_up(questions: Sequence[Collected], stages: Iterable[Stage], model: str, signature: Signature) -> Collection:
     """The numbers of a finished collection; `stages` are those that were run."""
     by_language: dict[str, list[Collected]] = defaultdict(list)
     for one in questions:

@@ -36,7 +36,7 @@ from mores.longform.collection.candidates import Candidate
 from mores.longform.collection.duplicates import NearDuplicate, near_duplicates, same_as_earlier
 from mores.models import Message, Model, Request
 from mores.signature import sign
-from mores.types import Failure
+from mores.types import Failure, Signature
 
 VERSION = "1"
 
@@ -134,7 +134,7 @@ class Collector:
                 begun = [one.model_copy(update={"translation": one.translation or one.question}) for one in begun]
             yield from self.jobs(stage, (one for one in begun if self.concerns(stage, one)))
 
-    def signature(self, candidates: Sequence[Candidate]) -> str:
+    def signature(self, candidates: Sequence[Candidate]) -> Signature:
         """What must be the same for two collections to be comparable."""
         return sign(
             {
