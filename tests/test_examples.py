@@ -69,7 +69,7 @@ def test_gold_spans_are_the_quoted_words(sample: Sample, gold: Judgement) -> Non
 @pytest.mark.parametrize("gold", GOLD, ids=IDS)
 def test_gold_score_is_equation_1(gold: Judgement) -> None:
     assert gold.judge == "mores-authors"
-    assert gold.signature == "gold:world.1"
+    assert gold.signature == {"gold": "world.1"}
     assert gold.report
     weights = sum(error.severity.weight for error in gold.report.errors)
     assert gold.score == (weights or 1.0)

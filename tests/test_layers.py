@@ -12,8 +12,8 @@ import mores
 
 SOURCE = Path(mores.__file__).parent
 LAYERS = [
-    {"types", "errors", "cache", "signature"},
-    {"culture", "extras"},
+    {"types", "errors", "cache"},
+    {"culture", "extras", "signature"},
     {"io", "stats", "language"},
     {"models"},
     {"engine", "run"},

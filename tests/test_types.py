@@ -7,7 +7,7 @@ import json
 import pytest
 from pydantic import ValidationError
 
-from mores.types import Error, ErrorReport, Evidence, Judgement, Sample, Severity
+from mores.types import Error, ErrorReport, Evidence, Judgement, Sample, Severity, Signature
 
 ERROR = Error(side="text", start=0, end=1, quote="x", severity=Severity.MINOR, type="t")
 PASSAGE = Evidence(text="A fact.", title="Facts", source="https://example.org/", date="2020")
@@ -45,3 +45,15 @@ def test_an_evidence_is_one_record_wherever_it_is_imported_from() -> None:
     assert Found is Evidence
     with pytest.raises(ValidationError, match="url"):
         Evidence.model_validate({"text": "x", "url": "y"})
+
+
+def test_a_signature_is_an_object_in_files_and_a_line_for_people() -> None:
+    signature = Signature(metric="x.1", model="m:n")
+    judgement = Judgement(sample_id="a", judge="j", score=0.5, signature=signature)
+    assert json.loads(judgement.model_dump_json())["signature"] == {"metric": "x.1", "model": "m:n"}
+    again = Judgement.model_validate_json(judgement.model_dump_json())
+    assert isinstance(again.signature, Signature)
+    assert {again.signature} == {signature} == {Signature(model="m:n", metric="x.1")}
+    assert str(again.signature) == "metric:x.1|model:m:n"
+    with pytest.raises(ValidationError):
+        Judgement.model_validate({"sample_id": "a", "judge": "j", "signature": "metric:x.1"})

@@ -48,9 +48,6 @@ class Signature(dict[str, str]):
     def __hash__(self) -> int:  # type: ignore[override]  # it is never changed
         return hash(frozenset(self.items()))
 
-    def __or__(self, other: Any) -> Signature:
-        return Signature({**self, **other})
-
     @classmethod
     def __get_pydantic_core_schema__(cls, _source: Any, _handler: GetCoreSchemaHandler) -> CoreSchema:
         fields = core_schema.dict_schema(core_schema.str_schema(), core_schema.str_schema())

@@ -7,19 +7,25 @@ from pathlib import Path
 import pytest
 
 from mores.bench.benchmark import Label, Verdict
-from mores.bench.board import Board, Entry, credit_of, league_of, make_board, read_runs, unjudged_of
+from mores.bench.board import Board, Entry, credit_of, make_board, read_runs
 from mores.bench.score import BenchResult
 from mores.errors import ConfigError, InputError
-from mores.types import Failure, FailureKind, Result
+from mores.types import Failure, FailureKind, Result, Signature
 
 
-def result(model: str, value: float | None, bench: str = "b", **changes: str) -> BenchResult:
+def result(
+    model: str,
+    value: float | None,
+    bench: str = "b",
+    *,
+    figure: str = "accuracy",
+    variant: str | None = None,
+    **changes: str,
+) -> BenchResult:
     fields = {"task": f"{bench}.1", "data": "d.4", "model": model, "decoding": "t0", "judge": "rule"} | changes
-    figure = changes.pop("figure", "accuracy")
-    fields.pop("figure", None)
     return BenchResult(
-        benchmark=bench, title=f"Benchmark {bench}", model=model, judge=None,
-        signature="|".join(f"{name}:{text}" for name, text in fields.items()), questions=4, samples=1,
+        benchmark=bench, title=f"Benchmark {bench}", model=model, judge=None, variant=variant,
+        signature=Signature(fields), questions=4, samples=1,
         figures={figure: Result(name=figure, value=value, low=0.0, high=1.0, n=4)}, by={}, references={"random": 0.25},
     )  # fmt: skip
 
@@ -56,9 +62,6 @@ def test_what_the_judge_failed_to_grade_has_the_credit_that_the_run_gives_it() -
     verdicts = [verdict("a", Label.CORRECT), failed]
     assert credit_of(verdicts) == {"a": 1.0}
     assert credit_of(verdicts, Label.INCORRECT) == {"a": 1.0, "b": 0.0}
-    counted = result("m", 0.5, "b", judge="openai:x.1234.failed=incorrect")
-    assert unjudged_of(counted) is Label.INCORRECT
-    assert unjudged_of(result("m", 0.5, "b", judge="rule")) is None
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------
@@ -125,8 +128,8 @@ def test_a_test_of_credit_says_so_where_the_figure_is_another() -> None:
 
 
 def test_variants_have_tables_of_their_own() -> None:
-    entries = [entry("m", [1.0]), entry("m", [0.0], task="b.1.english")]
-    assert [league_of(one.result) for one in entries] == ["b", "b.english"]
+    entries = [entry("m", [1.0]), entry("m", [0.0], task="b.1.english", variant="english")]
+    assert [one.result.name for one in entries] == ["b", "b.english"]
     assert [league.benchmark for league in make_board(entries).leagues] == ["b", "b.english"]
 
 

@@ -17,7 +17,7 @@ from mores.bench.benchmark import Benchmark, Graded, Label, Verdict
 from mores.bench.choice import grade_letter
 from mores.bench.score import Scores
 from mores.errors import ConfigError, InputError
-from mores.types import Failure, Item, Response
+from mores.types import Failure, Item, Response, Signature
 
 NOT_RELEASED = {"msqa": {"region", "tier"}}
 """Groupings by columns that a release lacks and that a user may add."""
@@ -98,7 +98,7 @@ def test_the_oracle_is_right_in_every_group(name: str) -> None:
     scores = Scores(one, items)
     for verdict in graded(one, items):
         scores.add(verdict)
-    result = scores.result("oracle", None, "")
+    result = scores.result("oracle", None, Signature())
     assert set(result.by) | NOT_RELEASED.get(name, set()) == set(one.groupings), (
         "a grouping has no group in the sample rows"
     )

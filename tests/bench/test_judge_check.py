@@ -14,7 +14,7 @@ from mores.bench.msqa import JUDGE
 from mores.bench.run import Said
 from mores.errors import InputError
 from mores.io import JsonlWriter, read_records
-from mores.types import Failure, FailureKind, Item
+from mores.types import Failure, FailureKind, Item, Signature
 
 ITEMS = [
     Item(id=f"{language}{n}", prompt="?", target=(f"{language}-{n % 4}",), language=language)
@@ -39,7 +39,7 @@ def judged(folder: Path, judge: Callable[[Said], Label | None], judging: Judging
             name = one.response.item_id
             failure = None if label else BROKEN
             writer.write(Verdict(item_id=name, unit=name, sample=one.sample, label=label, failure=failure))
-    return check(ITEMS, LABELLED, read_records(verdicts, Verdict), judging, "judge", "signature")
+    return check(ITEMS, LABELLED, read_records(verdicts, Verdict), judging, "judge", Signature())
 
 
 def should(one: Said) -> Label:

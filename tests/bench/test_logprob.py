@@ -65,7 +65,8 @@ def test_the_likeliest_letter_is_the_answer_whatever_is_written(tmp_path: Path) 
     run(job.grade(said, verdicts, Counts()))
     [verdict] = read_records(verdicts, Verdict)
     assert (verdict.label, verdict.read) == (Label.CORRECT, "B")
-    assert "logprob" in job.signature()
+    assert job.signature()["decoding"].endswith(",logprob")
+    assert job.score(verdicts).by_logprob
     assert job.signature() != Run(EASY, [ITEM], FakeModel("x", answer)).signature()
 
 

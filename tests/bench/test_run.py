@@ -70,8 +70,11 @@ def test_a_run_writes_what_was_said_and_how_it_was_graded(tmp_path: Path) -> Non
     assert result.figures["accuracy"].value == 0.0
     assert result.rows is not None
     assert result.rows.value == 0.5
-    assert "task:x.1|data:" in result.signature
-    assert "judge:rule" in result.signature
+    assert (result.signature["task"], result.signature["judge"]) == ("x.1", "rule")
+    assert "data" in result.signature
+    assert (result.name, result.variant, result.options, result.unjudged, result.by_logprob) == (
+        "x", None, None, None, False,
+    )  # fmt: skip
 
 
 def test_what_is_asked(tmp_path: Path) -> None:
@@ -197,7 +200,15 @@ def test_a_judge_grades_and_may_be_asked_again(tmp_path: Path) -> None:
     assert overall.value == pytest.approx(1 / 3)
     assert (overall.n, overall.unscored) == (3, 1)
     assert result.judge == "fake:judge"
-    assert "judge:fake:judge.12345678" in result.signature
+    assert result.signature["judge"] == "fake:judge.12345678"
+    counted = whole(Run(bench, items(4), model, judge=judge, unjudged=Label.INCORRECT), tmp_path)
+    assert (counted.unjudged, counted.signature["judge"]) == (Label.INCORRECT, "fake:judge.12345678.failed=incorrect")
+
+
+def test_a_judge_that_is_not_needed_counts_nothing(tmp_path: Path) -> None:
+    run = Run(BENCH, items(1), Counting(), judge=Counting(name="judge"), unjudged=Label.INCORRECT)
+    result = whole(run, tmp_path)
+    assert (result.unjudged, result.signature["judge"]) == (None, "rule")
 
 
 def test_a_variant_is_asked_and_the_judge_knows_of_it(tmp_path: Path) -> None:
@@ -206,7 +217,8 @@ def test_a_variant_is_asked_and_the_judge_knows_of_it(tmp_path: Path) -> None:
     model = Counting(lambda _: "x")
     bench = replace(BENCH, grade=None, judging=Yes())
     run = Run(bench, [one], model, judge=judge, variant="english")
-    assert ".english|" in whole(run, tmp_path).signature
+    result = whole(run, tmp_path)
+    assert (result.signature["task"], result.variant, result.name) == ("x.1.english", "english", "x.english")
     assert [request.messages[-1].content for request in (*model.asked, *judge.asked)] == ["What?", "english: x?"]
 
 

@@ -17,7 +17,7 @@ from mores.bench.choice import grade_truth
 from mores.bench.msqa import FIGURES, JUDGE
 from mores.bench.score import BenchResult, Scores
 from mores.stats.classification import ratios
-from mores.types import Failure, FailureKind, Item, Result
+from mores.types import Failure, FailureKind, Item, Result, Signature
 
 RIGHT, WRONG, NONE = Label.CORRECT, Label.INCORRECT, Label.NOT_ATTEMPTED
 BENCH = Benchmark(
@@ -51,7 +51,7 @@ def score(questions: Sequence[tuple[Item, Sequence[Label | None]]], bench: Bench
     for one, labels in questions:
         for sample, label in enumerate(labels):
             scores.add(verdict(one, label, sample))
-    return scores.result("m", None, "s")
+    return scores.result("m", None, Signature())
 
 
 def test_a_part_of_a_country_counts_once_under_it_and_once_beside_it() -> None:
@@ -78,7 +78,7 @@ def test_answers_that_the_judge_failed_to_grade_may_count_as_wrong() -> None:
         scores = Scores(bench, items, unjudged)
         for one in verdicts:
             scores.add(one)
-        return scores.result("m", None, "s")
+        return scores.result("m", None, Signature())
 
     kept, theirs = result(None).figures["accuracy"], result(WRONG).figures["accuracy"]
     assert (kept.value, kept.n, kept.unscored) == (1, 1, 2)
@@ -93,7 +93,7 @@ def test_measures_are_averaged_where_they_apply() -> None:
     scores = Scores(replace(BENCH, figures={}), items)
     for one, values in zip(items, ({"S": 0.5, "precision": 0.4}, {"S": None}, {"S": 0.0}), strict=True):
         scores.add(Verdict(item_id=one.id, unit=one.metadata["unit"], answer="x", values=values))
-    found = scores.result("m", None, "s")
+    found = scores.result("m", None, Signature())
     overall = found.figures["S"]
     assert (overall.value, overall.n, overall.unscored) == (0.25, 2, 1)
     assert overall.bounds == (0.5 / 3, 1.5 / 3)  # the third may have anything from 0 to 1
@@ -116,7 +116,7 @@ def together(*labels: Label | None) -> BenchResult:
     scores = Scores(BENCH, parts)
     for part, label in zip(parts, labels, strict=True):
         scores.add(verdict(part, label))
-    return scores.result("m", None, "s")
+    return scores.result("m", None, Signature())
 
 
 @pytest.mark.parametrize(
@@ -151,7 +151,7 @@ def test_unread_parts_do_not_make_a_model_look_worse() -> None:
         labels = [RIGHT] * 4 if n % 4 else [RIGHT, WRONG, RIGHT, WRONG]
         for part, label in enumerate(labels):
             scores.add(verdict(item(str(n), part), None if chance.random() < 0.04 else label))
-    found = scores.result("m", None, "s")
+    found = scores.result("m", None, Signature())
     overall = found.figures["accuracy"]
     assert overall.unscored == pytest.approx(3000 * (1 - 0.96**4), abs=80)
     assert overall.low is not None
@@ -167,7 +167,7 @@ def test_bounds_say_what_the_unscored_could_be() -> None:
     scores = Scores(BENCH, items)
     for one, label in zip(items, labels, strict=True):
         scores.add(verdict(one, label))
-    found = scores.result("m", None, "s")
+    found = scores.result("m", None, Signature())
     overall = found.figures["accuracy"]
     assert (overall.value, overall.n, overall.unscored) == (0.5, 2, 3)
     assert overall.bounds == (1 / 5, 4 / 5)  # all three wrong, or all correct
@@ -259,7 +259,7 @@ def test_parts_of_one_question_go_together() -> None:
     scores = Scores(BENCH, parts)
     for one in parts:
         scores.add(verdict(one, RIGHT))
-    rows = scores.result("m", None, "s").rows
+    rows = scores.result("m", None, Signature()).rows
     assert rows is not None
     assert (rows.n, rows.value, rows.high) == (80, 1.0, 1.0)
     assert rows.low == pytest.approx(0.8316, abs=5e-5)  # of 20, not of 80, for which it is 0.9549

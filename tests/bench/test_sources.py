@@ -21,7 +21,7 @@ from mores.bench.normad import grade
 from mores.bench.score import BenchResult, Scores
 from mores.bench.similarity import ALIKE, PERFECT, similarity
 from mores.errors import InputError
-from mores.types import Failure, Item, Result
+from mores.types import Failure, Item, Result, Signature
 
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
 
@@ -262,7 +262,7 @@ def test_similarity_is_reported_where_the_model_has_a_distribution() -> None:
             scores.add(
                 Verdict(item_id=unit, sample=sample, unit=unit, read=read, label=label, probabilities=probabilities)
             )
-        return scores.result("m", None, "s").figures.get("similarity")
+        return scores.result("m", None, Signature()).figures.get("similarity")
 
     assert result(("0", 0, "A", {}), ("1", 0, "A", {})) is None  # one choice is no distribution
     sampled = result(("0", 0, "A", {}), ("0", 1, "B", {}), ("1", 0, "A", {}), ("1", 1, "A", {}))
@@ -292,7 +292,7 @@ def test_what_a_perfect_model_reaches_from_as_many_answers_stands_beside(options
             for sample, read in enumerate(chance.choice(list(letters), samples, p=model)):
                 unread = sample == 0 and item.id == "0"  # one answer fewer, so one draw fewer
                 scores.add(Verdict(item_id=item.id, sample=sample, unit=item.id, read=None if unread else str(read)))
-        return scores.result("m", None, "s")
+        return scores.result("m", None, Signature())
 
     for name, models in ((PERFECT, shares), (ALIKE, np.full((200, options), 1 / options))):
         found = result(models)

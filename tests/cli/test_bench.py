@@ -15,7 +15,7 @@ import pytest
 
 import mores.bench
 from mores.bench import BENCHMARKS, benchmark
-from mores.bench.benchmark import Verdict
+from mores.bench.benchmark import Label, Verdict
 from mores.bench.choice import grade_letter, shuffle
 from mores.bench.folder import RunFolder
 from mores.bench.score import BenchResult
@@ -115,7 +115,7 @@ def test_shuffled_options_take_their_letters_and_the_answer_along(
     assert done.returncode == 0, done.stderr
     found = result(done.stdout)
     assert (found.figures["accuracy"].value, found.figures["accuracy"].unscored) == (1.0, 0)
-    assert "|options:shuffled.3|" in found.signature
+    assert found.signature["options"] == found.options == "shuffled.3"
     folder = RunFolder(home / "bench" / f"{name}.shuffled3" / "fake_model.jsonl")
     assert folder.items() == expected
 
@@ -198,7 +198,7 @@ def test_an_unread_letter_is_no_failure_of_a_judge(mores: Run, home: Path, data:
     found = result(done.stdout)
     overall = found.figures["accuracy"]
     assert (overall.value, overall.n, overall.unscored) == (1.0, len(rest), 1)
-    assert "failed=" not in found.signature
+    assert (found.unjudged, found.signature["judge"]) == (None, "rule")
 
 
 @pytest.mark.usefixtures("statements")
@@ -221,7 +221,7 @@ def test_samples_are_answers_to_the_same_question(mores: Run, home: Path, data: 
     assert (found.samples, found.questions, overall.n, overall.unscored) == (3, 5, 6, 9)
     assert overall.value == 1.0
     assert found.failures == {"parse": 9}
-    assert ",n3|" in found.signature
+    assert found.signature["decoding"].endswith(",n3")
 
 
 def test_a_second_run_needs_no_model(mores: Run, home: Path, data: Path) -> None:
@@ -304,7 +304,8 @@ def test_judge_failures_may_count_as_msqas_authors_count_them(mores: Run, home: 
     found = result(done.stdout)
     overall = found.figures["accuracy"]
     assert (overall.value, overall.n, overall.unscored) == (0.8, 5, 0)
-    assert ".failed=incorrect" in found.signature
+    assert found.signature["judge"].endswith(".failed=incorrect")
+    assert found.unjudged is Label.INCORRECT
     assert found.failures == {"parse": 1}
 
 
@@ -322,7 +323,7 @@ def test_a_search_shows_the_model_what_it_finds(mores: Run, home: Path, data: Pa
     assert done.returncode == 0, done.stderr
     found = result(done.stdout)
     assert found.figures["accuracy"].value == pytest.approx(0.4)
-    assert "|search:corpus" in found.signature
+    assert found.signature["search"].startswith("corpus")
     folder = home / "bench" / "culturall.search" / "fake_model.jsonl"
     searched = [json.loads(line) for line in (folder / "evidence.jsonl").read_text().splitlines()]
     assert len(searched) == len(questions)
@@ -350,7 +351,7 @@ def test_culturall_in_english(mores: Run, home: Path, data: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = result(done.stdout)
     assert found.figures["accuracy"].value == 1.0
-    assert "task:culturall.2.english|" in found.signature
+    assert (found.signature["task"], found.variant) == ("culturall.2.english", "english")
     assert (home / "bench" / "culturall.english" / "fake_model.jsonl" / "result.json").is_file()
     asked = (home / "data" / "culturall" / "annotated_data.jsonl").read_text("utf-8")
     plain = [{k: v for k, v in json.loads(row).items() if not k.startswith("english_")} for row in asked.splitlines()]
@@ -406,7 +407,7 @@ def test_rows_that_are_bad_or_there_twice_are_left_out(mores: Run, home: Path) -
     assert result(done.stdout).questions == 1
     assert "normad: left out 2 bad rows" in done.stderr
     assert "normad: these are the data of the first release" in done.stderr
-    assert "|release:first|" in result(done.stdout).signature
+    assert result(done.stdout).signature["release"] == "first"
     assert "is there twice; remove one" in done.stderr
     assert "normad.jsonl:3: Gold Label 'perhaps' is none of yes, no, neutral" in done.stderr
 

@@ -95,7 +95,7 @@ def test_stages_are_left_out(mores: Run, home: Path) -> None:
     assert done.returncode == 0, done.stderr
     found = Collection.model_validate_json(done.stdout)
     assert [one.stage for one in found.stages] == ["specificity", "translation"]
-    assert "|stages:specificity+translation|" in found.signature
+    assert found.signature["stages"] == "specificity+translation"
     assert found.kept == 6
 
 

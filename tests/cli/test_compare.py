@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from mores.meta.records import Versus
+from mores.types import Signature
 from tests.cli.conftest import Run
 from tests.cli.test_meta import inside, put
 from tests.meta.golds import labelled
@@ -18,7 +19,7 @@ __all__ = ["inside"]
 GOLDS = [labelled(f"s{i}", i % 2 == 0, source="ab"[i % 3 == 0], language="de") for i in range(60)]
 LINES = "".join(gold.model_dump_json() + "\n" for gold in GOLDS)
 REVISION = sha256(LINES.encode()).hexdigest()[:12]
-SIGNED = f"metric:x.1|model:m|mores:1|data:{REVISION}"
+SIGNED = Signature(metric="x.1", model="m", mores="1", data=REVISION)
 
 
 @pytest.fixture
@@ -27,7 +28,7 @@ def files(home: Path) -> None:
     (home / "d").mkdir()
     (home / "d" / "test.jsonl").write_text(LINES)
     put("A.jsonl", GOLDS, lambda gold: -5.0 if gold.report.errors else 1.0, signature=SIGNED)
-    put("B.jsonl", GOLDS[2:], lambda _: -1.0, signature=SIGNED.replace("model:m", "model:n"))
+    put("B.jsonl", GOLDS[2:], lambda _: -1.0, signature=Signature(SIGNED | {"model": "n"}))
 
 
 def found(stdout: str) -> Versus:
@@ -69,7 +70,7 @@ def test_people_who_do_not_say_of_what_data(inside: Run) -> None:
 
 @pytest.mark.usefixtures("files")
 def test_other_data_are_refused_unless_forced(inside: Run) -> None:
-    put("C.jsonl", GOLDS, lambda _: 1.0, signature=SIGNED.replace(REVISION, "another"))
+    put("C.jsonl", GOLDS, lambda _: 1.0, signature=Signature(SIGNED | {"data": "another"}))
     done = inside("compare", "A.jsonl", "C.jsonl", "--data", "d", "--json")
     assert (done.returncode, done.stdout) == (2, "")
     assert f"C.jsonl is of data another, d (test) is {REVISION}; give the dataset that was judged" in done.stderr
@@ -79,7 +80,7 @@ def test_other_data_are_refused_unless_forced(inside: Run) -> None:
 
 @pytest.mark.usefixtures("files")
 def test_texts_of_two_models_by_one_judge(mores: Run) -> None:
-    put("C.jsonl", GOLDS, lambda _: -1.0, signature=SIGNED.replace(REVISION, "another"))
+    put("C.jsonl", GOLDS, lambda _: -1.0, signature=Signature(SIGNED | {"data": "another"}))
     done = mores("compare", "A.jsonl", "C.jsonl")
     assert done.returncode == 0, done.stderr
     assert "mean score" in done.stdout

@@ -117,7 +117,7 @@ def test_a_perfect_model_is_perfect(mores: Run, stories: Path) -> None:
         (20, pytest.approx(level / 100)) for level in LEVELS
     ]
     assert found["source"] == "verbalised"
-    assert "|confidence:verbalised." in found["signature"]
+    assert found["signature"]["confidence"].startswith("verbalised.")
     assert "left out: calibration of normad, agreement: one answer to each question" in done.stderr
     kept = json.loads((stories / "diagnose" / "calibration.json").read_text())
     assert kept == json.loads(done.stdout)

@@ -16,8 +16,7 @@ from mores.factory.items import SourceItem, Task
 from mores.io import JsonlWriter, read_records
 from mores.meta.baselines import BASELINES, similarity
 from mores.meta.records import STATISTICS, Meta
-from mores.signature import read_signature
-from mores.types import Judgement
+from mores.types import Judgement, Signature
 from tests.cli.conftest import Done, Run, run_in_process
 from tests.engine.server import Server
 from tests.meta.golds import DISHES, NAMES
@@ -83,7 +82,7 @@ def judged(path: str | Path) -> list[Judgement]:
     return list(read_records(path, Judgement))
 
 
-def put(path: str | Path, own: list[Gold], score: Callable[[Gold], float], **given: str) -> str:
+def put(path: str | Path, own: list[Gold], score: Callable[[Gold], float], **given: Signature) -> str:
     """A file of judgements."""
     with JsonlWriter(path) as writer:
         for gold in own:
@@ -137,9 +136,9 @@ def test_all_baselines_and_what_is_written(inside: Run, data: Path) -> None:
     for name in BASELINES:
         own = judged(out / "judgements" / f"{name}.jsonl")
         assert [one.sample_id for one in own] == [gold.sample.id for gold in test]
-        [fields] = {one.signature for one in own}
-        assert read_signature(fields)["data"] == found.revision
-        assert read_signature(fields)["metric"].startswith(f"{name}.")
+        [signature] = {one.signature for one in own}
+        assert signature["data"] == found.revision
+        assert signature["metric"].startswith(f"{name}.")
     tables, page = (out / "tables.md").read_text(), (out / "meta.html").read_text()
     assert "words" in tables
     assert "quiz" in page
@@ -191,7 +190,7 @@ def test_the_store_answers_the_second_time_and_plus_p(mores: Run, data: Path) ->
 
 def test_a_file_of_judgements(mores: Run, data: Path) -> None:
     test = golds(data)
-    put("people.jsonl", test[1:], perfect, signature="metric:people")
+    put("people.jsonl", test[1:], perfect, signature=Signature(metric="people"))
     found = ran(mores("meta", "--data", str(data), "--metric", "people.jsonl", "--baselines", "always", "--json"))
     people = found.evaluations[0]
     assert (people.metric, people.baseline, people.n, people.unscored) == ("people.jsonl", False, len(test) - 1, 1)
@@ -201,8 +200,8 @@ def test_a_file_of_judgements(mores: Run, data: Path) -> None:
     [accuracy] = [c for c in found.comparisons if c.statistic == "scaled_accuracy"]
     assert accuracy.p < 0.01
     kept = judged("mine.meta/judgements/people.jsonl")
-    assert {read_signature(one.signature)["data"] for one in kept} == {found.revision}
-    assert {read_signature(one.signature)["metric"] for one in kept} == {"people"}
+    assert {one.signature["data"] for one in kept} == {found.revision}
+    assert {one.signature["metric"] for one in kept} == {"people"}
 
 
 def test_a_file_with_the_name_of_a_baseline_is_kept_beside_it(inside: Run, data: Path) -> None:
@@ -218,7 +217,7 @@ def test_a_file_with_the_name_of_a_baseline_is_kept_beside_it(inside: Run, data:
 
 
 def test_judgements_of_other_data_are_refused(inside: Run, data: Path) -> None:
-    put("other.jsonl", golds(data), perfect, signature="metric:x|data:another")
+    put("other.jsonl", golds(data), perfect, signature=Signature(metric="x", data="another"))
     done = inside("meta", "--data", str(data), "--metric", "other.jsonl", "--baselines", "none")
     assert done.returncode == 2
     assert "other.jsonl is of data another, " in done.stderr

@@ -160,8 +160,7 @@ def test_json_summary(mores: Run) -> None:
     found = json.loads(mores("score", "t.jsonl", "--model", "fake:silent", "--json").stdout)
     assert (found["n"], found["judged"], found["mean_score"], found["failed"]) == (2, 2, 0.0, {})
     [signature] = found["signatures"]
-    assert signature.startswith("metric:excam.1|model:fake:silent|")
-    assert "|p:none|" in signature
+    assert (signature["metric"], signature["model"], signature["p"]) == ("excam.1", "fake:silent", "none")
 
 
 def test_a_run_in_which_nothing_was_judged_fails(mores: Run) -> None:
@@ -437,8 +436,8 @@ def test_evidence_is_looked_up_shown_to_the_judge_and_kept(mores: Run) -> None:
     assert (first.evidence[0].source, second.evidence[0].source) == ("https://example.org/s", "facts.jsonl:2")
     assert first.report is not None
     assert first.report.errors[0].evidence == (1,)
-    assert "|evidence:corpus:" in first.signature
-    assert ".k1.c300|" in first.signature
+    assert first.signature["evidence"].startswith("corpus:")
+    assert first.signature["evidence"].endswith(".k1.c300")
     assert first.signature == second.signature
     assert "searching: 2 of 2" in done.stderr
     assert "[1] “Schnitzel” t" in done.stdout
@@ -490,7 +489,7 @@ def test_a_search_that_finds_nothing_is_no_failure(mores: Run) -> None:
     assert mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "fake:none").returncode == 0
     found = judgements(written())
     assert [(j.evidence, j.failure) for j in found] == [((), None), ((), None)]
-    assert "|evidence:fake:none.k3.c300|" in found[0].signature
+    assert found[0].signature["evidence"] == "fake:none.k3.c300"
 
 
 def test_evidence_through_a_pipe(mores: Run) -> None:

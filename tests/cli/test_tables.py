@@ -24,7 +24,7 @@ from mores.meta.baselines import similarity
 from mores.report.meta import breakdown, headline, votes
 from mores.report.terminal import Grid
 from mores.train.records import Trained
-from mores.types import Result
+from mores.types import Result, Signature
 from tests.bench.test_board import put as put_run
 from tests.bench.test_board import result, verdict
 from tests.cli.test_collect import ROWS
@@ -198,7 +198,7 @@ def test_a_training_is_shown_whole(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     sources = ("all", "blend", "culturalbench", "exams", "candle", "normad", "calmqa", "epic")
     decided = {name: Result(name="scaled_accuracy", value=place / 7, n=9) for place, name in enumerate(sources)}
     trained = Trained(
-        base="b", signature="", samples=1, left_out=0, sources={}, tokens=1, seconds=1, device="cpu",
+        base="b", signature=Signature(), samples=1, left_out=0, sources={}, tokens=1, seconds=1, device="cpu",
         decisions={"dev": decided, "test": decided},
     )  # fmt: skip
     shown = {}

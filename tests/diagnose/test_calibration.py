@@ -50,7 +50,7 @@ from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
 from mores.stats.calibration import brier_score, expected_calibration_error
 from mores.stats.classification import auc
-from mores.types import Failure, FailureKind, Item, Response
+from mores.types import Failure, FailureKind, Item, Response, Signature
 
 PROMPTS = files("mores.diagnose").joinpath("prompts")
 LANGUAGES = sorted(one.name.split(".")[1] for one in PROMPTS.iterdir() if one.name.startswith("confidence."))
@@ -92,7 +92,7 @@ class Scripted(FakeModel):
 
 
 def subject(own: Sequence[Item], benchmark: Benchmark = BENCH) -> Subject:
-    return Subject(benchmark, own, "fake:m", "task:x.1")
+    return Subject(benchmark, own, "fake:m", Signature(task="x.1"))
 
 
 def whole(run: Run, folder: Path) -> Calibration:
@@ -208,8 +208,8 @@ def test_the_question_is_asked_in_its_language_and_the_answer_alone_is_graded(tm
     stated = list(read_records(tmp_path / "stated.jsonl", Stated))
     assert next((one.confidence, one.language, one.said) for one in stated) == (90, "zh", "答案：yes\n置信度：90")
     assert result.figures["confidence"].value == pytest.approx(0.905)
-    assert f"confidence:verbalised.{prompts_hash()}" in result.signature
-    assert "task:x.1|" in result.signature
+    assert result.signature["confidence"] == f"verbalised.{prompts_hash()}"
+    assert result.signature["task"] == "x.1"
     assert result.notes == ()
 
 
@@ -620,7 +620,7 @@ def test_nothing_to_say() -> None:
 
 def test_long_answers_are_refused() -> None:
     with pytest.raises(ConfigError, match="calmqa: its answers are measured"):
-        Subject(CALMQA, [], "m", "")
+        Subject(CALMQA, [], "m", Signature())
 
 
 def test_verdicts_of_other_questions_are_refused() -> None:

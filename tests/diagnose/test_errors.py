@@ -36,7 +36,7 @@ from mores.errors import InputError
 from mores.io import JsonlWriter
 from mores.longform.asking import How
 from mores.stats.intervals import share_interval
-from mores.types import Failure, FailureKind, Item, Result
+from mores.types import Failure, FailureKind, Item, Result, Signature
 from tests.diagnose.runs import BENCH, UNSURE, Scripted, make_run
 
 TABLE_4 = {  # MSQA, Appendix B: how many of 43,536 wrong answers
@@ -166,17 +166,17 @@ def test_the_paragraph(result: ErrorsResult) -> None:
 
 
 def test_the_paragraph_without_errors_and_without_types(run: Opened) -> None:
-    none = diagnose_errors(run, [], "judge", "s")
+    none = diagnose_errors(run, [], "judge", Signature())
     assert "None of the 20 graded answers" in paragraph(none)
     broken = Failure(kind=FailureKind.PARSE, reason="?")
-    unsorted = diagnose_errors(run, [Typed(item_id="type1x0", answer="x", failure=broken)], "judge", "s")
+    unsorted = diagnose_errors(run, [Typed(item_id="type1x0", answer="x", failure=broken)], "judge", Signature())
     assert "nothing can be said" in paragraph(unsorted)
     assert unsorted.figures[type_names()[0]].value is None
 
 
 def test_types_of_another_run_are_refused(run: Opened) -> None:
     with pytest.raises(InputError, match=r"'other', which is no item of the run"):
-        diagnose_errors(run, [Typed(item_id="other", answer="x", type=type_names()[0])], "judge", "s")
+        diagnose_errors(run, [Typed(item_id="other", answer="x", type=type_names()[0])], "judge", Signature())
 
 
 # ---- what the judge says ---------------------------------------------------------------------------------------
@@ -245,7 +245,7 @@ def test_table_4_is_the_paper_s() -> None:
     rest = {name: counts[name] - half[name] for name in counts}
     results = [
         ErrorsResult(
-            model=model, benchmark="msqa", judge="j", signature="s", answers=10**6, declined=0, ungraded=0,
+            model=model, benchmark="msqa", judge="j", signature=Signature(), answers=10**6, declined=0, ungraded=0,
             wrong=sum(own.values()),
             figures={name: Result(name=name, value=None) for name in own}, counts=own, by={}, cases=(), failures={},
         )
@@ -277,7 +277,7 @@ def checked(gold: list[int], given: list[int]) -> TypeCheck:
         Typed(item_id=str(n), answer="a", type=names[one - 1] if one else None, failure=None if one else broken)
         for n, one in enumerate(given)
     ]
-    return check_types(labelled, typed, "judge", "s")
+    return check_types(labelled, typed, "judge", Signature())
 
 
 def test_agreement_by_hand() -> None:
@@ -326,7 +326,7 @@ def test_labelled_answers_through_the_judge(run: Opened, tmp_path: Path) -> None
     assert (found.accuracy.value, found.accuracy.n, found.accuracy.unscored) == (1 / 3, 3, 1)
     assert Counter(one.type for one in typed) == Counter([names[0], names[1], names[3], None])
     with pytest.raises(InputError, match="not of the labelled answers"):
-        check_types(labelled, typed[::-1], "judge", "s")
+        check_types(labelled, typed[::-1], "judge", Signature())
 
 
 def test_labels_that_cannot_be_used_are_refused(run: Opened, tmp_path: Path) -> None:
@@ -341,6 +341,6 @@ def test_labels_that_cannot_be_used_are_refused(run: Opened, tmp_path: Path) -> 
 
 
 def test_the_signature_names_run_judge_and_types(run: Opened) -> None:
-    signature = ErrorJudge(run, Scripted(sort, "judge")).signature()
+    signature = str(ErrorJudge(run, Scripted(sort, "judge")).signature())
     assert signature.startswith("diagnosis:errors.1|task:toy.1|")
     assert re.search(r"types:fake:judge\.[0-9a-f]{8}\|mores:", signature)

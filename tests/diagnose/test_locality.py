@@ -18,14 +18,14 @@ from mores.diagnose.ranks import order, rank_range, sure_order, tau_range
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, write_text
 from mores.stats.resampling import adjust_p_values
-from mores.types import Item, Result
+from mores.types import Item, Result, Signature
 
 
 def result(model: str, bench: str, figure: str = "accuracy", **changes: str) -> BenchResult:
     fields = {"task": f"{bench}.1", "data": "d.4", "model": model} | changes
     return BenchResult(
         benchmark=bench, title=bench, model=model, judge=None, questions=4, samples=1, by={},
-        signature="|".join(f"{name}:{text}" for name, text in fields.items()),
+        signature=Signature(fields),
         figures={figure: Result(name=figure, value=0.5, n=4)},
     )  # fmt: skip
 

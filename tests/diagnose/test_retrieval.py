@@ -347,7 +347,7 @@ def test_a_run_may_count_what_its_judge_failed_on(folders: tuple[Path, Path], tm
     copy = tmp_path / "counted"
     copytree(folders[0], copy)
     text = (copy / "result.json").read_text()
-    (copy / "result.json").write_text(text.replace("judge:rule", "judge:rule.failed=incorrect"))
+    (copy / "result.json").write_text(text.replace('"unjudged":null', '"unjudged":"incorrect"'))
     asked = read_asked(open_run(copy, BENCH))
     assert (asked["garbled-0"].credit, asked["garbled-0"].label) == (0.0, Label.INCORRECT)
     assert read_asked(open_run(folders[0], BENCH))["garbled-0"].credit is None
@@ -380,7 +380,7 @@ def test_a_judge_overrules_the_rule_and_its_failures_are_values(runs: Runs, tmp_
     assert (found.agreement.value, found.agreement.n) == (0.0, 9)
     assert found.overlap == {"the answer was there": 3, "the answer was not there": 0, "undecided": 0}
     assert next(case.why for case in found.cases if case.unit == "ignored-0") == "It only looks alike."
-    assert found.signature.count("fake:judge.") == 1
+    assert str(found.signature).count("fake:judge.") == 1
     assert "a judge and, where it said nothing, a rule" in paragraph(found)
 
 

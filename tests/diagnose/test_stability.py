@@ -27,7 +27,7 @@ from mores.errors import InputError
 from mores.io import read_records
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
-from mores.types import Failure, FailureKind, Item
+from mores.types import Failure, FailureKind, Item, Signature
 
 YES, NO, SKIPPED = Label.CORRECT, Label.INCORRECT, Label.NOT_ATTEMPTED
 
@@ -52,7 +52,7 @@ def items(count: int) -> list[Item]:
 
 
 def subject(own: Sequence[Item], benchmark: Benchmark = BENCH) -> Subject:
-    return Subject(benchmark, own, "fake:m", "task:x.1")
+    return Subject(benchmark, own, "fake:m", Signature(task="x.1"))
 
 
 def verdict(

@@ -22,8 +22,7 @@ from mores.diagnose.translation import (
     paragraph,
 )
 from mores.errors import ConfigError, InputError
-from mores.signature import sign
-from mores.types import Item, Result
+from mores.types import Item, Result, Signature
 from tests.diagnose.runs import BENCH, GARBLED, make_run
 
 HOW_MANY = {"both": 20, "lost": 12, "won": 2, "neither": 8, "garbled": 3}
@@ -195,10 +194,9 @@ def test_culturall_is_read_in_both_ways() -> None:
     item = next(item for item in items if item.language != "en" and "variants" in item.metadata)
     versions = item.metadata["versions"]
     for variant in ("", "english"):
-        task = f"culturall.1{'.' * bool(variant)}{variant}"
         result = BenchResult(
             benchmark="culturall", title="", model="m", judge=None, questions=1, samples=1, figures={}, by={},
-            signature=sign({"task": task}),
+            signature=Signature(), variant=variant or None,
         )  # fmt: skip
         run = Opened(RunFolder(Path()), CULTURALL, result)
         assert run.variant == (variant or None)

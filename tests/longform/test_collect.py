@@ -29,7 +29,7 @@ from mores.longform.collection.asking import ask, in_tags, read_topic, read_tran
 from mores.longform.collection.duplicates import NEAR, grams, near_duplicates, same_as_earlier, similarity
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
-from mores.types import Failure, FailureKind
+from mores.types import Failure, FailureKind, Signature
 
 ALL = tuple(Stage)
 
@@ -329,7 +329,7 @@ def test_what_becomes_of_every_question() -> None:
 
 
 def test_the_numbers() -> None:
-    found = add_up(collected(), ALL, "m", "s")
+    found = add_up(collected(), ALL, "m", Signature())
     assert (found.candidates, found.kept, found.dropped, found.unscored) == (11, 6, 3, 2)
     assert [(s.asked, s.passed, s.dropped, s.unscored) for s in found.stages] == [
         (11, 10, 1, 0), (10, 8, 1, 1), (8, 6, 1, 1), (3, 3, 0, 0), (6, 5, 0, 1),
@@ -378,7 +378,7 @@ def test_the_signature_changes_with_what_matters() -> None:
     one = Collector(scripted(answer))
     signature = one.signature(QUESTIONS)
     assert signature == Collector(scripted(answer)).signature(QUESTIONS)
-    assert "task:collect.1|" in signature
+    assert signature["task"] == "collect.1"
     others = [
         one.signature(QUESTIONS[1:]),
         Collector(scripted(answer), temperature=1.0).signature(QUESTIONS),

@@ -12,7 +12,7 @@ from mores.errors import ConfigError
 from mores.longform.records import Appraisal, Claim, Kind, LanguageCheck, LongAnswer, Repetition
 from mores.longform.summary import FIGURES, HIGH_AND_MID, LEFT_OUT, LOW, Counting, Summary, resources, summarise
 from mores.stats.intervals import share_interval
-from mores.types import Failure, FailureKind
+from mores.types import Failure, FailureKind, Signature
 
 FAILED = Failure(kind=FailureKind.MODEL, reason="the API returned an error")
 AGAIN = Repetition(times=4, text="a", spans=((0, 1),))
@@ -211,8 +211,9 @@ def test_answers_without_a_kind_are_in_no_group_of_kinds() -> None:
 
 
 def test_each_model_has_its_summary() -> None:
-    found = summarise([pair(model="b"), pair(model="a", found="en"), pair(model="b")], signature="s")
-    assert [(one.model, one.answers, one.signature) for one in found] == [("b", 2, "s"), ("a", 1, "s")]
+    signature = Signature(task="x")
+    found = summarise([pair(model="b"), pair(model="a", found="en"), pair(model="b")], signature=signature)
+    assert [(one.model, one.answers, one.signature) for one in found] == [("b", 2, signature), ("a", 1, signature)]
     assert [one.figures["wrong language"].value for one in found] == [0.0, 1.0]
     assert summarise([]) == []
 

@@ -19,7 +19,6 @@ from mores.meta.baselines.cut import best_cut
 from mores.meta.baselines.retrieval import Retrieval
 from mores.meta.baselines.similarity import Similarity
 from mores.meta.baselines.words import Words
-from mores.signature import read_signature
 from mores.types import ErrorReport, FailureKind
 from tests.meta.golds import dishes, error, labelled
 
@@ -94,7 +93,7 @@ def test_scores_become_judgements(name: str) -> None:
     assert [one.sample_id for one in found] == [gold.sample.id for gold in TEST]
     assert [one.score for one in found] == list(baseline.scores(TEST))
     assert {one.judge for one in found} == {name}
-    assert {read_signature(one.signature)["metric"] for one in found} == {f"{name}.{baseline.version}"}
+    assert {one.signature["metric"] for one in found} == {f"{name}.{baseline.version}"}
 
 
 @pytest.mark.parametrize(

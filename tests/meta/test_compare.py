@@ -13,11 +13,11 @@ from mores.meta.compare import FEWEST, compare_all, compare_groups, compare_scor
 from mores.meta.evaluate import Scored, influences, join
 from mores.meta.records import Comparison
 from mores.meta.versus import compare_judges, compare_texts
-from mores.types import Judgement
+from mores.types import Judgement, Signature
 from tests.meta.golds import labelled, says, scores
 
 GOLDS = [labelled(str(i), i % 2 == 0, source="ab"[i % 4 // 2]) for i in range(200)]
-SIGNED = "metric:x.1|model:m|mores:1|data:d"
+SIGNED = Signature(metric="x.1", model="m", mores="1", data="d")
 
 
 def judge(skill: float, seed: int, golds: list[Gold] = GOLDS) -> list[float | None]:
@@ -165,7 +165,7 @@ def test_small_groups_and_metrics_with_few_scores_are_not_compared() -> None:
 # Judges
 
 
-def signed(values: list[float | None], signature: str = SIGNED) -> dict[str, Judgement]:
+def signed(values: list[float | None], signature: Signature = SIGNED) -> dict[str, Judgement]:
     found = scores(GOLDS, values)
     return {name: one.model_copy(update={"signature": signature}) for name, one in found.items()}
 
@@ -176,7 +176,7 @@ NAMES = ("A.jsonl", "B.jsonl")
 def test_two_judges_of_a_dataset() -> None:
     good, poor = judge(0.95, 1), judge(0.6, 2)
     good[0] = poor[1] = None
-    found = compare_judges(NAMES, signed(good), signed(poor, SIGNED.replace("model:m", "model:n")), GOLDS)
+    found = compare_judges(NAMES, signed(good), signed(poor, Signature(SIGNED | {"model": "n"})), GOLDS)
     assert (found.first, found.second, found.n, found.left_out) == (*NAMES, 198, 2)
     assert [one.statistic for one in found.overall] == ["scaled_accuracy", "kendall", "tie_accuracy", "auc"]
     assert all(one.difference > 0 and one.p < 0.01 for one in found.overall)
@@ -196,13 +196,13 @@ def test_small_groups_are_not_tested() -> None:
 
 
 def test_judges_of_other_data_are_refused_unless_forced() -> None:
-    one, two = signed(judge(0.9, 1)), signed(judge(0.9, 1), SIGNED.replace("data:d", "data:e"))
+    one, two = signed(judge(0.9, 1)), signed(judge(0.9, 1), Signature(SIGNED | {"data": "e"}))
     with pytest.raises(ConfigError, match=r"(?s)A.jsonl and B.jsonl differ.*--force.*data: d and e"):
         compare_judges(NAMES, one, two, GOLDS)
     assert compare_judges(NAMES, one, two, GOLDS, force=True).n == 200
     with pytest.raises(ConfigError, match="mores: 1 and 2"):
-        compare_judges(NAMES, one, signed(judge(0.9, 1), SIGNED.replace("mores:1", "mores:2")), GOLDS)
-    people = signed(judge(0.9, 1), "metric:people")  # who say nothing of the data, nor of Mores
+        compare_judges(NAMES, one, signed(judge(0.9, 1), Signature(SIGNED | {"mores": "2"})), GOLDS)
+    people = signed(judge(0.9, 1), Signature(metric="people"))  # who say nothing of the data, nor of Mores
     assert compare_judges(NAMES, one, people, GOLDS).n == 200
 
 
@@ -234,18 +234,18 @@ def test_texts_of_two_models_by_hand() -> None:
 
 
 def test_texts_are_judged_by_one_judge_on_any_data() -> None:
-    one, two = signed(judge(0.9, 1)), signed(judge(0.9, 1), SIGNED.replace("data:d", "data:e"))
+    one, two = signed(judge(0.9, 1)), signed(judge(0.9, 1), Signature(SIGNED | {"data": "e"}))
     assert compare_texts(NAMES, one, two).overall[0].p == 1
-    for field, other in (("model:m", "model:n"), ("metric:x.1", "metric:x.2"), ("mores:1", "mores:2")):
-        two = signed(judge(0.9, 1), SIGNED.replace(field, other))
-        with pytest.raises(ConfigError, match=rf"only from the same judge \(--force.*\):\n  {field.split(':')[0]}: "):
+    for field, other in (("model", "n"), ("metric", "x.2"), ("mores", "2")):
+        two = signed(judge(0.9, 1), Signature(SIGNED | {field: other}))
+        with pytest.raises(ConfigError, match=rf"only from the same judge \(--force.*\):\n  {field}: "):
             compare_texts(NAMES, one, two)
         assert compare_texts(NAMES, one, two, force=True).n == 200
 
 
 def test_signatures_of_failures_do_not_matter() -> None:
     one, two = signed(judge(0.9, 1)), signed(judge(0.9, 1))
-    two["0"] = says("0", None, signature="metric:y|mores:3")
+    two["0"] = says("0", None, signature=Signature(metric="y", mores="3"))
     assert compare_texts(NAMES, one, two).n == 199
 
 

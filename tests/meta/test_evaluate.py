@@ -16,7 +16,7 @@ from mores.meta.evaluate import COUNTED, count, evaluate, gold_score, influences
 from mores.meta.quality import quality
 from mores.meta.records import STATISTICS, Evaluation
 from mores.stats import classification, correlation, ties
-from mores.types import Error, ErrorReport, FailureKind, Judgement, Result, Severity
+from mores.types import Error, ErrorReport, FailureKind, Judgement, Result, Severity, Signature
 from tests.meta.golds import error, gold, labelled, says, scores
 
 WITHOUT_REPORTS = [name for name in STATISTICS if not name.startswith(("span", "explanation"))]
@@ -160,7 +160,7 @@ def test_what_is_undefined_has_no_value(wrong: list[bool], values: list[float | 
     assert Evaluation.model_validate_json(found.model_dump_json()) == found
     assert (found.roc is None) == ("auc" not in defined)
     if not any(value is not None for value in values):
-        assert (found.distribution, found.tie_epsilon, found.signature) == (None, None, "")
+        assert (found.distribution, found.tie_epsilon, found.signature) == (None, None, Signature())
 
 
 # Intervals
@@ -277,12 +277,14 @@ def test_precision_of_a_metric_that_tells_nothing_is_the_share_of_errors() -> No
 def test_the_signature_is_that_of_all_judgements() -> None:
     golds = [labelled("a", True), labelled("b", False)]
 
-    def signed(*signatures: str) -> str:
+    def signed(*signatures: Signature) -> Signature:
         own = {one.sample.id: says(one.sample.id, 0, signature=s) for one, s in zip(golds, signatures, strict=True)}
         return evaluate("m", golds, join(golds, own)).signature
 
-    assert signed("x", "x") == "x"
-    assert signed("x", "y") == "2 different"
+    x, y = Signature(metric="x", mores="1"), Signature(metric="y", mores="1")
+    assert signed(x, x) == x
+    assert signed(x, y) == {"metric": "several", "mores": "1"}
+    assert signed(Signature(metric="x"), x) == {"metric": "x", "mores": "several"}
 
 
 # Reports

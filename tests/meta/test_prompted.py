@@ -19,7 +19,6 @@ from mores.meta.scorers import NAMES, Scorer, read_judgements, scorer
 from mores.metric import Metric, Settings
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel
-from mores.signature import read_signature
 from mores.types import Failure, FailureKind, Judgement, Sample
 
 SAMPLE = Sample(id="s", instruction="What do {Text} Germans eat?", text="Only {Instruction} Schnitzel.")
@@ -269,11 +268,11 @@ def test_the_signature_says_what_must_be_the_same() -> None:
     how = Metric("fake:clean", Settings(max_tokens=7), store=None)
     signatures = [Prompted(kind, how, plus_p).signature() for kind in KINDS for plus_p in (False, True)]
     assert len(set(signatures)) == 6
-    fields = read_signature(signatures[1])
+    fields = signatures[1]
     assert fields["metric"] == "count+p.1"
     assert fields["model"] == "fake:clean"
     assert "max7" in fields["decoding"]
-    assert read_signature(signatures[0])["prompt"] == fields["prompt"] != read_signature(signatures[2])["prompt"]
+    assert signatures[0]["prompt"] == fields["prompt"] != signatures[2]["prompt"]
 
 
 # Names

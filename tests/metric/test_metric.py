@@ -17,7 +17,6 @@ from mores.metric.metric import NO_LOGPROBS, NOT_THERE, REPAIRED
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel
 from mores.models.openai import OpenAIModel
-from mores.signature import read_signature
 from mores.types import DEFAULT_INSTRUCTION, Evidence, Failure, FailureKind, Sample
 from tests.engine.server import Server
 
@@ -55,8 +54,8 @@ def test_without_log_probabilities_there_is_a_note_and_another_signature() -> No
     [silent] = Metric("fake:silent", store=None).judge(["Fine."])
     [clean] = Metric("fake:clean", store=None).judge(["Fine."])
     assert (silent.score, silent.notes) == (0.0, (NO_LOGPROBS,))
-    assert read_signature(silent.signature)["p"] == "none"
-    assert read_signature(clean.signature)["p"] == "mean-logprob"
+    assert silent.signature["p"] == "none"
+    assert clean.signature["p"] == "mean-logprob"
 
 
 @pytest.mark.parametrize(("name", "kind"), [("broken", FailureKind.PARSE), ("truncated", FailureKind.TRUNCATED)])
@@ -156,7 +155,7 @@ def test_through_a_server_with_and_without_log_probabilities(tmp_path: Path) -> 
         with Server(logprobs=logprobs) as server:
             metric = Metric(OpenAIModel("stub", server.url, "k"), store=tmp_path / f"{logprobs}.db")
             [judgement] = metric.judge([SCHNITZEL])
-        assert read_signature(judgement.signature)["p"] == p
+        assert judgement.signature["p"] == p
         assert judgement.score == (pytest.approx(0.7788, abs=1e-4) if logprobs else 0.0)  # exp(-0.25)
 
 
@@ -219,12 +218,12 @@ def test_the_signature_says_what_was_searched() -> None:
     [without], [given] = plain.judge(["x"]), plain.judge([ASKED])
     [found], [nothing] = searched.judge([ASKED]), searched.judge(["x"])
     # As it was before there was evidence.
-    assert without.signature.startswith(
+    assert str(without.signature).startswith(
         "metric:excam.1|model:fake:clean|prompt:guided.e1e6f460|schema:none|decoding:t0.0,max1024,seed0|repair:no"
         "|p:mean-logprob|mores:"
     )
-    assert read_signature(given.signature)["evidence"] == "given"
-    assert read_signature(found.signature)["evidence"] == "c.k3"
+    assert given.signature["evidence"] == "given"
+    assert found.signature["evidence"] == "c.k3"
     assert given.signature != without.signature != found.signature
     # One run, one signature: that nothing was found for a text is part of how it was judged.
     assert nothing.signature == found.signature

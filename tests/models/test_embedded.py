@@ -114,10 +114,10 @@ def test_judging_with_it_gives_reports_and_says_what_it_is(
     [judgement] = metric.judge([("What do people in Japan eat with?", "In Japan people eat with forks.")])
     assert judgement.failure is None
     assert judgement.report is not None
-    assert "SmolLM2-135M-Instruct.Q4_1@b179c9523d0e" in judgement.signature
-    assert ("/lora@" in judgement.signature) is (adapter is None)
-    assert f"prompt:{style}." in judgement.signature
-    assert "slots1" in judgement.signature
+    assert "SmolLM2-135M-Instruct.Q4_1@b179c9523d0e" in judgement.signature["model"]
+    assert ("/lora@" in judgement.signature["model"]) is (adapter is None)
+    assert judgement.signature["prompt"].startswith(f"{style}.")
+    assert "slots1" in judgement.signature["model"]
     assert metric.judge_model.warning is not None
     assert says in metric.judge_model.warning
 

@@ -25,7 +25,7 @@ from mores.diagnose.subject import Subject
 from mores.diagnose.translation import TranslationResult, diagnose_translation, open_versions
 from mores.diagnose.type_check import TypeCheck, check_types
 from mores.search.base import Evidence, Found, Query
-from mores.types import Failure, FailureKind, Item, Record, Result
+from mores.types import Failure, FailureKind, Item, Record, Result, Signature
 from tests.diagnose.runs import BENCH, GARBLED, SEARCH_FOUND, UNSURE, make_run
 
 LANGUAGES = ("ar", "th", "ko", "fr", "zh")
@@ -49,7 +49,7 @@ def items(count: int) -> list[Item]:
 
 
 def subject(count: int, model: str = MODEL) -> Subject:
-    return Subject(BENCH, items(count), model, f"task:toy.1|data:d|model:{model}")
+    return Subject(BENCH, items(count), model, Signature(task="toy.1", data="d", model=model))
 
 
 def verdicts(right: Sequence[bool], sample: int = 0) -> Iterator[Verdict]:
@@ -191,7 +191,7 @@ def erring(model: str = "a-model") -> ErrorsResult:
     typed += [Typed(item_id=item.id, answer="Somebody else", failure=REFUSED) for item in asked[len(given) :][:3]]
     with TemporaryDirectory() as folder:
         path = make_run(Path(folder, "run"), asked, said.__getitem__, name=model)
-        return diagnose_errors(open_run(path, BENCH), typed, "a-judge", "types:j")
+        return diagnose_errors(open_run(path, BENCH), typed, "a-judge", Signature(types="j"))
 
 
 @cache
@@ -203,7 +203,7 @@ def checked() -> TypeCheck:
     typed = [
         Typed(item_id=str(n), answer="a", type=one, failure=None if one else REFUSED) for n, one in enumerate(judge)
     ]
-    return check_types(labelled, typed, "a-judge", "types:j")
+    return check_types(labelled, typed, "a-judge", Signature(types="j"))
 
 
 def ran(model: str, bench: str, shares: dict[str, float], luck: Sequence[float]) -> Ran:
@@ -214,7 +214,8 @@ def ran(model: str, bench: str, shares: dict[str, float], luck: Sequence[float])
     groups: dict[str, str | None] = {f"q{i}": language for i, language in enumerate(languages)}
     found = BenchResult(
         benchmark=bench, title=bench, model=model, judge=None, questions=len(credit), samples=1, by={},
-        signature=f"task:{bench}.1|data:d.4|model:{model}", figures={"accuracy": Result(name="accuracy", value=0.5)},
+        signature=Signature(task=f"{bench}.1", data="d.4", model=model),
+        figures={"accuracy": Result(name="accuracy", value=0.5)},
     )  # fmt: skip
     loose = {f"loose{i}": 1.0 for i in range(5)}
     entry = Entry(f"{bench}/{model}", found, credit | loose)

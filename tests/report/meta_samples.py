@@ -19,7 +19,7 @@ from mores.meta.records import (
     Meta,
     VoteTable,
 )
-from mores.types import ErrorReport, Result, Sample, Severity
+from mores.types import ErrorReport, Result, Sample, Severity, Signature
 from tests.report.samples import EID, SEDER, SHRINE, found, lost
 
 SOURCES = {
@@ -85,7 +85,7 @@ def evaluation(metric: str, skill: float, rng: random.Random) -> Evaluation:
     }
     return Evaluation(
         metric=metric,
-        signature=f"task:meta|version:1|metric:{metric}|data:excam40k|seed:0|mores:0.1.0",
+        signature=Signature(task="meta", version="1", metric=metric, data="excam40k", seed="0", mores="0.1.0"),
         n=3900 - unscored,
         unscored=unscored,
         failures={"parse": unscored - 1, "missing": 1} if unscored else {},
@@ -208,7 +208,7 @@ def bare(*, metrics: int = 1, **changes: Any) -> Meta:
     """Nothing is known but the names of the metrics."""
     none = {name: Result(name=name, value=None) for name in STATISTICS}
     evaluations = tuple(
-        Evaluation(metric=f"m{i}", signature="", n=0, unscored=5, scores=none, by={"source": {"a": none}})
+        Evaluation(metric=f"m{i}", signature=Signature(), n=0, unscored=5, scores=none, by={"source": {"a": none}})
         for i in range(metrics)
     )
     return Meta(

@@ -12,12 +12,15 @@ from mores.types import (
     Sample,
     Severity,
     Side,
+    Signature,
 )
 
 Pair = tuple[Sample, Judgement]
 
 JUDGE = "openai:made-up-judge"
-SIGNATURE = "task:excam|version:1|model:made-up-judge|prompt:4f1c9a7e|temperature:0|seed:0|mores:0.1.0"
+SIGNATURE = Signature(
+    task="excam", version="1", model="made-up-judge", prompt="4f1c9a7e", temperature="0", seed="0", mores="0.1.0"
+)
 
 MAJOR, MINOR = Severity.MAJOR, Severity.MINOR
 

@@ -22,7 +22,7 @@ from mores.report.bench_answers import BenchRun
 from mores.report.bench_charts import bump, percent, radar
 from mores.report.bench_map import Shades, shades, tiles, world
 from mores.report.charts import Series
-from mores.types import Failure, FailureKind, Item, Result
+from mores.types import Failure, FailureKind, Item, Result, Signature
 from tests.browser import Browser, Page
 from tests.report.conftest import assert_fits, showing
 from tests.report.test_meta_page import HOSTILE, Tags, rows, section, words
@@ -44,7 +44,7 @@ def made_up(model: str = "model-a", value: float = 0.6, name: str = "made-up", *
 
     fields: dict[str, Any] = {
         "benchmark": name, "title": f"{name.capitalize()}: questions", "model": model, "judge": "judge-x",
-        "signature": f"task:{name}.1|data:d.5|model:{model}|judge:j", "questions": 100, "samples": 1,
+        "signature": Signature(task=f"{name}.1", data="d.5", model=model, judge="j"), "questions": 100, "samples": 1,
         "figures": {"accuracy": number(value, 97, 3), "attempted": number(0.9, 97, 3)},
         "by": {"region": groups(REGIONS), "language": groups(LANGUAGES), "tier": groups(TIERS)},
         "rows": number(0.85, 390, 10), "failures": {"parse": 2, "model": 1},
@@ -128,7 +128,7 @@ def test_tiers_are_bars_from_the_easiest() -> None:
 
 
 def test_runs_of_one_benchmark_share_a_part_and_variants_do_not() -> None:
-    runs = [run(), run(model="b"), run(signature="task:made-up.1.english"), run(name="other")]
+    runs = [run(), run(model="b"), run(variant="english"), run(name="other")]
     html = bench_page(runs)
     assert re.findall(r'<section class="part" id="(b\d)"', html) == ["b1", "b2", "b3"]
     assert "Made-up: questions (english)" in html
@@ -249,7 +249,7 @@ def hostile() -> BenchRun:
     by = {HOSTILE: {HOSTILE: {HOSTILE: number(0.5)}, "b": {HOSTILE: number(0.4)}}}
     by["region"] = {f"{HOSTILE}{i}": {HOSTILE: number(i / 9)} for i in range(6)}
     found = made_up(
-        benchmark=HOSTILE, title=HOSTILE, model=HOSTILE, judge=HOSTILE, signature=HOSTILE, by=by,
+        benchmark=HOSTILE, title=HOSTILE, model=HOSTILE, judge=HOSTILE, signature=Signature({HOSTILE: HOSTILE}), by=by,
         figures={HOSTILE: number(0.5)}, failures={HOSTILE: 1}, references={HOSTILE: 0.1},
     )  # fmt: skip
     item = Item(id="q", prompt=HOSTILE + "\ud800", target=(HOSTILE,), language=HOSTILE, region=HOSTILE)

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 import pytest
 
 from mores.report.page import page as html_of
-from mores.types import Error, Evidence, FailureKind, Sample, Severity, Side
+from mores.types import Error, Evidence, FailureKind, Sample, Severity, Side, Signature
 from tests.browser import Browser, Page, pixels
 from tests.report.conftest import Show
 from tests.report.samples import PAIRS, SIGNATURE, Pair, failed, found, judged
@@ -373,7 +373,12 @@ def test_hostile_texts_do_not_run(show: Show) -> None:
     sample = Sample(**fields)
     missing = Error(side="text", quote="javascript:alert(1)" + HOSTILE, severity=Severity.MINOR, type=HOSTILE)
     report = judged(sample, found(sample, HOSTILE, Severity.MAJOR, HOSTILE, HOSTILE), missing, why=HOSTILE)
-    noted = (sample, report[1].model_copy(update={"notes": (HOSTILE,), "signature": HOSTILE, "judge": HOSTILE}))
+    noted = (
+        sample,
+        report[1].model_copy(
+            update={"notes": (HOSTILE,), "signature": Signature({HOSTILE: HOSTILE}), "judge": HOSTILE}
+        ),
+    )
     pairs = [noted, failed(sample, FailureKind.PARSE, HOSTILE)]
     page = show(pairs, title=HOSTILE, summary={HOSTILE: HOSTILE}, warning=HOSTILE)
     page.hover("mark")
@@ -437,7 +442,7 @@ def test_cards_say_what_they_know(show: Show) -> None:
     page.click("[data-place='9'] summary")
     page.wait("document.querySelector(\"[data-place='9'] details\").open")
     assert "p(R) could not be had: no log-probabilities" in words(9)
-    assert SIGNATURE in words(9)
+    assert str(SIGNATURE) in words(9)
 
 
 LONG = Sample(id="long", text="Tea is taken at four. " * 70 + "Everybody bows to the kettle. " + "Milk goes in. " * 40)
@@ -532,7 +537,7 @@ def test_numbers_stand_at_the_end_of_their_words_in_both_directions(show: Show) 
 def test_copying_the_signature(show: Show) -> None:
     page = show()
     page.click("#copy")
-    selected = f"getSelection().toString() === {json.dumps(SIGNATURE)}"
+    selected = f"getSelection().toString() === {json.dumps(str(SIGNATURE))}"
     page.wait(f"document.getElementById('copy').textContent === 'Copied' || {selected}")
 
 

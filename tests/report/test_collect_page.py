@@ -12,7 +12,7 @@ import pytest
 from mores.longform.collection import Collected, Fate, Stage, add_up, categories, mark_near
 from mores.report import collect as module
 from mores.report.collect import collection_page
-from mores.types import Failure, FailureKind
+from mores.types import Failure, FailureKind, Signature
 from tests.browser import Browser, Page
 from tests.report.conftest import assert_fits, showing
 from tests.report.test_bench_page import choose
@@ -51,7 +51,7 @@ def questions(count: int = 60, text: str = "") -> list[Collected]:
 
 
 def page(every: list[Collected], warning: str | None = None) -> str:
-    return collection_page(add_up(every, Stage, "model-x", "task:collect.1|mores:0"), every, warning)
+    return collection_page(add_up(every, Stage, "model-x", Signature(task="collect.1", mores="0")), every, warning)
 
 
 def test_the_headline_and_the_stages() -> None:

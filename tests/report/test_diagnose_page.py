@@ -41,7 +41,7 @@ from mores.report.diagnose_charts import (
     reliability,
     stacked,
 )
-from mores.types import Item, Record, Result
+from mores.types import Item, Record, Result, Signature
 from tests.browser import Browser
 from tests.diagnose.runs import BENCH
 from tests.report import diagnose_samples as samples
@@ -204,7 +204,7 @@ def test_locality_marks_what_differs_and_draws_ranks_with_intervals(html: str) -
 def test_signatures_are_listed_once(html: str) -> None:
     part = section(html, "signatures")
     made = [samples.retrieved().signature, samples.translated().signature, samples.erring().signature]
-    assert all(signature in unescape(part) for signature in [*made, samples.stable().signature])
+    assert all(str(signature) in unescape(part) for signature in [*made, samples.stable().signature])
     assert part.count("task:first.1|data:d.4|model:fake:a-model") == 1
 
 
@@ -226,10 +226,10 @@ def test_two_results_of_one_kind_are_both_shown() -> None:
 
 def nothing() -> list[Record]:
     """Every analysis of no answers at all."""
-    about = Subject(BENCH, [Item(id="q", prompt="?")], "m", "s")
+    about = Subject(BENCH, [Item(id="q", prompt="?")], "m", Signature())
     ungraded = [Verdict(item_id="q", unit="q", label=None)]
     change, none = change_of([], NAMES), Uncertain(declined={}, ties={})
-    empty: dict[str, Any] = {"model": "m", "benchmark": "b", "signature": "s", "figures": change.figures}
+    empty: dict[str, Any] = {"model": "m", "benchmark": "b", "signature": Signature(), "figures": change.figures}
     changed: dict[str, Any] = empty | {"change": change, "by": {}, "uncertain": none, "left_out": {}}
     return [
         calibrate(about, VERBALISED, ungraded, {}), stability(about, ungraded),

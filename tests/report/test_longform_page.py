@@ -21,7 +21,7 @@ from mores.report.longform import longform_page
 from mores.report.longform_answers import Issue, issues_of, mark_spans, score_of
 from mores.report.page import is_web_address
 from mores.search.base import Evidence
-from mores.types import Failure, FailureKind
+from mores.types import Failure, FailureKind, Signature
 from tests.browser import Browser, Page
 from tests.report.conftest import assert_fits, showing
 from tests.report.test_bench_page import choose
@@ -130,7 +130,10 @@ def pairs(count: int = 40, models: tuple[str, ...] = ("model-a",)) -> list[Pair]
     ]
 
 
-def page_of(found: list[Pair], counting: Counting | None = None, signature: str = "task:calmqa|judge:j") -> str:
+SIGNATURE = Signature(task="calmqa", judge="j")
+
+
+def page_of(found: list[Pair], counting: Counting | None = None, signature: Signature = SIGNATURE) -> str:
     return longform_page(summarise(found, counting, signature), found, signature)
 
 
@@ -268,7 +271,7 @@ def test_without_a_judge_there_is_only_the_surface() -> None:
 
 
 def test_nothing_at_all() -> None:
-    html = longform_page([], [], "")
+    html = longform_page([], [], Signature())
     assert "none" in words(section(html, "signature"))
     assert re.findall(r'<section class="part" id="(\w+)"', html) == ["signature"]
     assert not {"None", "nan"} & set(words(html.split("<script>")[0]).split())
@@ -519,7 +522,7 @@ def hostile() -> str:
         language=LanguageCheck(found=bad, certainty=0.5, right=True, shares={bad: 0.5, "en": 0.5}),
         repetition=Repetition(times=3, text=bad, spans=((0, len(bad)), (5, 9), (-3, 10**9))),
     )  # fmt: skip
-    return page_of([(one, about), *pairs(20, ("b",))], signature=bad)
+    return page_of([(one, about), *pairs(20, ("b",))], signature=Signature({bad: bad}))
 
 
 def test_hostile_texts_are_only_text() -> None:

@@ -29,7 +29,7 @@ from mores.meta.records import (
 from mores.report.meta import SECTIONS, breakdown, conclusion, headline, markdown_tables, meta_page, votes
 from mores.report.meta_sheets import group_name, left_out_sheet, shortcut_sentence, significantly_best
 from mores.report.terminal import Grid
-from mores.types import Error, Sample, Severity
+from mores.types import Error, Sample, Severity, Signature
 from tests.browser import Browser, pixels
 from tests.report.conftest import assert_fits, showing
 from tests.report.meta_samples import METRICS, SOURCES, VOTES, bare, gold, made_up, result
@@ -70,7 +70,8 @@ def two(difference: float = 0.2, adjusted: float = 0.01, **changes: Any) -> Meta
     """Two metrics, `a` better than `b` in scaled accuracy."""
     scores = ({"scaled_accuracy": result("scaled_accuracy", value)} for value in (0.5, 0.3))
     evaluations = tuple(
-        Evaluation(metric=m, signature="", n=10, unscored=0, scores=s) for m, s in zip("ab", scores, strict=True)
+        Evaluation(metric=m, signature=Signature(), n=10, unscored=0, scores=s)
+        for m, s in zip("ab", scores, strict=True)
     )
     pair = {"first": "b", "second": "a"} if difference < 0 else {"first": "a", "second": "b"}
     comparison = Comparison(**pair, statistic="scaled_accuracy", difference=difference, p=0.01, adjusted=adjusted, n=10)
@@ -395,7 +396,7 @@ def hostile() -> Meta:
     number = result("scaled_accuracy", 0.5)
     one = Evaluation(
         metric=HOSTILE,
-        signature=HOSTILE,
+        signature=Signature({HOSTILE: HOSTILE}),
         n=1,
         unscored=1,
         failures={HOSTILE: 1},
@@ -467,7 +468,14 @@ def many() -> Meta:
         for grouping, n in (("source", 14), ("language", 60), ("region", 100))
     }
     evaluations = [
-        Evaluation(metric=name, signature=name * 4, n=9, unscored=1, scores={"scaled_accuracy": number}, by=by)
+        Evaluation(
+            metric=name,
+            signature=Signature(metric=name * 4),
+            n=9,
+            unscored=1,
+            scores={"scaled_accuracy": number},
+            by=by,
+        )
         for name in names
     ]
     counts = {g: {group: 200 - 3 * i for i, group in enumerate(groups)} for g, groups in by.items()}
@@ -499,7 +507,7 @@ def test_sizes_and_colours_come_from_the_style_sheet(show: Any) -> None:
 def test_every_shade_of_a_heatmap_is_readable(show: Any, dark: bool) -> None:
     values = [i / 10 for i in range(-10, 11)]
     by = {"task": {f"{v:+.1f}": {"scaled_accuracy": result("s", v)} for v in values}}
-    one = Evaluation(metric="m", signature="", n=1, unscored=0, scores={}, by=by)
+    one = Evaluation(metric="m", signature=Signature(), n=1, unscored=0, scores={}, by=by)
     page = show(bare(evaluations=(one,)), dark=dark, width=1900)
     ink = [
         int(part)

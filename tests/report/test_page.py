@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mores.report.marks import number_place
 from mores.report.page import TEMPLATES, page
-from mores.types import Error, Evidence, FailureKind, Judgement, Sample, Severity
+from mores.types import Error, Evidence, FailureKind, Judgement, Sample, Severity, Signature
 from tests.report.markup import Node, read_markup
 from tests.report.samples import PAIRS, SIGNATURE, Pair, failed, found, judged, lost
 
@@ -153,7 +153,7 @@ def test_the_given_model_and_signature_win() -> None:
 
 
 def test_several_signatures_are_said_to_be_several() -> None:
-    other = [(s, j.model_copy(update={"signature": "other"})) for s, j in PAIRS[:1]]
+    other = [(s, j.model_copy(update={"signature": Signature(metric="other")})) for s, j in PAIRS[:1]]
     assert "2 different ones, see each text" in page([*PAIRS, *other], title="t")
 
 

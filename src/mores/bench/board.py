@@ -163,9 +163,8 @@ def _league(name: str, entries: list[Entry], force: bool) -> League:
     names, first = _names(ranked), ranked[0].result
     if _headline(first) not in ("", "accuracy") and not first.measured:
         notes.append(f"ranks are by {_headline(first)}, p is of the share of right answers")
-    way = name.removeprefix(first.benchmark).removeprefix(".")
     return League(
-        benchmark=name, title=f"{first.title} ({way})" if way else first.title, figure=_headline(first),
+        benchmark=name, title=f"{first.title} ({first.way})" if first.way else first.title, figure=_headline(first),
         references=first.references, standings=tuple(_standings(ranked, names)), notes=tuple(notes),
     )  # fmt: skip
 

@@ -99,7 +99,8 @@ class Run:
             scores.add(verdict)
         judges = ", ".join(judge.name for judge in self._judges) or None
         asked = {"variant": self.variant, "options": self._options, "unjudged": self._unjudged}
-        return scores.result(self.model.name, judges, self.signature()).model_copy(update=asked)
+        result = scores.result(self.model.name, judges, self.signature())
+        return result.model_copy(update=asked | {"by_logprob": self.by_logprob})
 
     def signature(self) -> Signature:
         """What must be the same for two results to be comparable."""
@@ -127,7 +128,7 @@ class Run:
 
     @property
     def _unjudged(self) -> Label | None:
-        return self.unjudged if self._judges else None
+        return self.unjudged if self._judges and self.benchmark.judging else None
 
     @property
     def _judges(self) -> tuple[Model, ...]:

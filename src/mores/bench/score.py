@@ -39,6 +39,8 @@ class BenchResult(Record):
     """How the options were put into another order, if they were."""
     unjudged: Label | None = None
     """What an answer counts as that the judge failed to grade; None where it is in no figure."""
+    by_logprob: bool = False
+    """Whether the likeliest option was taken instead of what the model writes."""
     measured: bool = False
     """Whether answers are measured rather than right or wrong."""
     rows: Result | None = None
@@ -51,9 +53,14 @@ class BenchResult(Record):
     """Answers that could not be graded, by kind; they are in no figure."""
 
     @property
+    def way(self) -> str:
+        """The variant and the order of options; empty for the plain ones."""
+        return ".".join(filter(None, (self.variant, self.options)))
+
+    @property
     def name(self) -> str:
-        """The benchmark with its variant and order of options: results of the same name are comparable."""
-        return ".".join(filter(None, (self.benchmark, self.variant, self.options)))
+        """The benchmark and the way in which it was asked: results of the same name are comparable."""
+        return ".".join(filter(None, (self.benchmark, self.way)))
 
 
 class Scores:

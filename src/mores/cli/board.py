@@ -32,7 +32,7 @@ def board(folders: tuple[Path, ...], html: Path | None, force: bool, as_json: bo
     entries = read_runs(folders)
     found = make_board(entries, force=force)
     if html:
-        links = link_runs(html, ((f"{one.result.model}, {one.league}", Path(one.folder)) for one in entries))
+        links = link_runs(html, ((f"{one.result.model}, {one.result.name}", Path(one.folder)) for one in entries))
         write_text(html, board_page(found, [entry.result for entry in entries], links))
         click.echo(f"wrote {html}", err=True)
     if as_json:

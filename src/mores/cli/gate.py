@@ -150,11 +150,11 @@ def bench_gate(given: dict[str, Any], names: Sequence[str]) -> BenchGate:
 
 def _same(entry: Entry, baseline: Sequence[Entry]) -> Entry:
     """The one run of the baseline that asks the same."""
-    same = [old for old in baseline if old.league == entry.league]
+    same = [old for old in baseline if old.result.name == entry.result.name]
     if len(same) == 1:
         return same[0]
     there = f"{len(same)} runs" if same else "no run that asks in the same way"
-    raise ConfigError(f"--baseline: there is {there} of {entry.league} in it; give the folder of one run")
+    raise ConfigError(f"--baseline: there is {there} of {entry.result.name} in it; give the folder of one run")
 
 
 def _unjudged(limit: Limit | None, number: int, total: int, what: str) -> list[str]:

@@ -37,7 +37,8 @@ from mores.metric.estimate import Estimate, estimate
 from mores.report.meta import breakdown, conclusion, headline, markdown_tables, meta_page
 from mores.report.meta import votes as show_votes
 from mores.report.terminal import harmless, plain_console
-from mores.types import Judgement
+from mores.signature import sign
+from mores.types import Judgement, Signature
 
 
 @click.command()
@@ -267,10 +268,10 @@ class _Run:
 
     def _signed(self, one: Scorer, judgements: Mapping[str, Judgement]) -> dict[str, Judgement]:
         """The judgements with the data's revision in their signatures, kept in a file in the samples' order."""
-        signed = {
-            name: judgement.model_copy(update={"signature": judgement.signature | {"data": self.data.revision}})
-            for name, judgement in judgements.items()
-        }
+        signed = {}
+        for name, judgement in judgements.items():
+            signature = Signature((judgement.signature or sign({})) | {"data": self.data.revision})
+            signed[name] = judgement.model_copy(update={"signature": signature})
         with JsonlWriter(self.out / "judgements" / f"{self._stem(one.name)}.jsonl") as writer:
             for gold in self.data.golds:
                 if gold.sample.id in signed:

@@ -110,8 +110,8 @@ def locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = Fal
     if not runs:
         raise InputError("there is no run to look at; give folders that `mores bench` wrote")
     leagues: dict[str, dict[str, Ran]] = {
-        name: _named(name, [run for run in runs if run.entry.league == name], force)
-        for name in sorted({run.entry.league for run in runs})
+        name: _named(name, [run for run in runs if run.entry.result.name == name], force)
+        for name in sorted({run.entry.result.name for run in runs})
     }
     profiles = [one for name, own in leagues.items() for one in make_profiles(name, own)]
     pairs = list(combinations(leagues, 2))

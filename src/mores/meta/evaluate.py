@@ -97,7 +97,7 @@ def join(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> Scored:
     return Scored([gold for gold, _ in pairs], [j for _, j in pairs], failures.total(), dict(failures))
 
 
-def _common(signatures: set[Signature]) -> Signature:
+def _common(signatures: Collection[Signature]) -> Signature:
     """The fields of all signatures; `several` for one whose values differ."""
     values = {name: {one.get(name, "none") for one in signatures} for one in signatures for name in one}
     return Signature({name: found.pop() if len(found) == 1 else "several" for name, found in values.items()})
@@ -110,7 +110,7 @@ def evaluate(
     epsilon = scored.epsilon
     return Evaluation(
         metric=metric,
-        signature=_common({judgement.signature for judgement in scored.judgements}),
+        signature=_common(dict.fromkeys(judgement.signature for judgement in scored.judgements)),
         n=len(scored.golds),
         unscored=scored.unscored,
         failures=dict(scored.failures),

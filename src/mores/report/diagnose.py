@@ -33,7 +33,7 @@ from mores.report.diagnose_items import OVERRIDES, subjects
 from mores.report.diagnose_pairs import locality_part, retrieval_part, translation_part
 from mores.report.links import RunLinks
 from mores.report.page import TEMPLATES, hash_of, stylesheet
-from mores.types import Record, Result
+from mores.types import Record, Result, Signature
 
 CARDS, LIST = 600, 50
 """Items on one page, and in one list, about."""

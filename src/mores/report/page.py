@@ -110,7 +110,7 @@ class _Facts:
 
     def add(self, judgement: Judgement) -> None:
         self.seen["Judge"].add(judgement.judge)
-        self.seen["Signature"].add(judgement.signature)
+        self.seen["Signature"].add(str(judgement.signature))
 
     def all(self) -> dict[str, str]:
         names = {name.casefold() for name in self.given}

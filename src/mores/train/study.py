@@ -75,7 +75,8 @@ class Study:
         making = Examples(tokenizer, self.recipe)
         examples = list(making.of(self.progress("reading samples", golds, len(golds))))
         begun = time.perf_counter()
-        training = Training(model, examples, self.recipe, self.folder, self.signature(golds), on_step=self.on_step)
+        identity = str(self.signature(golds))
+        training = Training(model, examples, self.recipe, self.folder, identity, on_step=self.on_step)
         training.tune()
         seconds = time.perf_counter() - begun
         if self._team.is_main_process:

@@ -91,7 +91,7 @@ def _ways_of_run(desk: Desk, run: Opened, wanted: Sequence[str]) -> dict[str, Wa
     elif desk.model:
         anew = partial(_again, desk, run, stated)
         likely = partial(_again, desk, run, likelihood) if run.benchmark.candidates or LIKELY in wanted else FREE
-    if "logprob" in run.fields.get("decoding", "").split(","):
+    if run.result.by_logprob:
         likely = partial(_weighed, run)
     few = f"{where} has one answer to each question; run `mores bench {run.result.benchmark} --samples 10`"
     return {STATED: anew, LIKELY: likely, AGREED: partial(_agreed, run) if run.result.samples > 1 else few}
