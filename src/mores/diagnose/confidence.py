@@ -20,12 +20,11 @@ from mores.bench.prompts import fill, hash_of
 from mores.bench.run import Run, Said
 from mores.culture import language_name
 from mores.diagnose.clusters import cluster_of
-from mores.engine import Answer, Counts, Job, run
+from mores.engine import Answer, Counts, Job, run, unread
 from mores.io import JsonlWriter, read_records
-from mores.longform.asking import object_schema, read_object, unread
 from mores.metric.score import certainty
 from mores.models import Request
-from mores.models.written import without_thoughts
+from mores.models.written import object_schema, read_object, without_thoughts
 from mores.types import Failure, FailureKind, Record, Response, Usage
 
 Key = tuple[str, int]

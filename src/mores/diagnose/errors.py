@@ -22,10 +22,10 @@ from mores.bench.prompts import hash_of
 from mores.diagnose.change import FEW, count_share, percent
 from mores.diagnose.paired import Opened, short
 from mores.diagnose.verdict import ask_judge, prompt, read_lines
-from mores.engine import Counts, Job, run
+from mores.engine import Counts, Job, Reply, read_reply, run
 from mores.errors import InputError
 from mores.io import JsonlWriter, read_records
-from mores.longform.asking import How, Reply, replied
+from mores.longform.asking import How
 from mores.models import Model, Request
 from mores.models.written import without_thoughts
 from mores.signature import sign
@@ -138,7 +138,7 @@ class ErrorJudge:
         async with aclosing(answers):
             async for answer in answers:
                 own: _Wrong = answer.job.data
-                found = read_type(replied(answer))
+                found = read_type(read_reply(answer))
                 yield Typed(item_id=own.item.id, sample=own.sample, answer=own.answer, **found)
 
 

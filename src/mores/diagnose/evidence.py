@@ -19,10 +19,10 @@ from mores.bench.prompts import hash_of
 from mores.diagnose.contained import has_answer, is_taken
 from mores.diagnose.paired import Asked, Opened, Pair, check_alike, open_run, pair_up, read_asked, short
 from mores.diagnose.verdict import ask_judge, prompt, read_lines
-from mores.engine import Counts, Job, run
+from mores.engine import Counts, Job, Reply, read_reply, run
 from mores.errors import ConfigError
 from mores.io import JsonlWriter, read_records
-from mores.longform.asking import How, Reply, replied
+from mores.longform.asking import How
 from mores.models import Model, Request
 from mores.search import Evidence
 from mores.search.words import words
@@ -142,7 +142,7 @@ class EvidenceJudge:
         with JsonlWriter(path) as writer:
             async with aclosing(answers):
                 async for answer in answers:
-                    writer.write(_verdict(answer.job.id, replied(answer)))
+                    writer.write(_verdict(answer.job.id, read_reply(answer)))
 
     def jobs(self) -> Iterator[Job]:
         """The calls to make."""

@@ -13,9 +13,10 @@ from string import whitespace
 from typing import NamedTuple
 
 from mores.bench.prompts import fill
-from mores.longform.asking import request, unread
+from mores.engine import unread
 from mores.metric.prompt import defuse, fence_mark
 from mores.models import Request
+from mores.models.base import greedy
 from mores.types import Failure, Sample
 
 MAX_TOKENS = 1024
@@ -43,7 +44,7 @@ def ask_judge(template: str, names: Sequence[str], own: Mapping[str, str], texts
     """A question to a judge: our own words as they are, and texts of others behind a fence that they cannot close."""
     mark = fence_mark(Sample(id="", text="\0".join(texts.values())))
     fenced = {slot: f"<<<{mark}\n{_mute(text, names)}\n{mark}>>>" for slot, text in texts.items()}
-    return request(fill(template, **own, **fenced), MAX_TOKENS)
+    return greedy(fill(template, **own, **fenced), MAX_TOKENS)
 
 
 def _mute(text: str, names: Sequence[str]) -> str:

@@ -1,14 +1,20 @@
-"""The asynchronous runner that every call to a model goes through.
+"""The asynchronous runner that every call to a model goes through, and the one way to ask.
 
-    async for answer in run(jobs, model, store=store): ...
+    asker = open_asker("openai:gpt-4.1-mini")
+    async for answer in asker.ask(jobs): ...
 
 `jobs` may be endless: it is read as workers become free, and answers come back in its order. An answer is in
 the store before it is handed on, so a run that was killed goes on where it stopped.
 """
 
+from mores.engine.ask import Asker, AskOptions, Reply, open_asker, read_reply, unread
 from mores.engine.counts import Counts
 from mores.engine.limits import Limits
+from mores.engine.progress import SILENT, Progress
 from mores.engine.runner import Answer, Job, run
 from mores.engine.store import Store, request_key
 
-__all__ = ["Answer", "Counts", "Job", "Limits", "Store", "request_key", "run"]
+__all__ = [
+    "SILENT", "Answer", "AskOptions", "Asker", "Counts", "Job", "Limits", "Progress", "Reply", "Store", "open_asker",
+    "read_reply", "request_key", "run", "unread",
+]  # fmt: skip

@@ -10,10 +10,11 @@ import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from mores.longform.asking import object_schema, read_object, request, unread
+from mores.engine import unread
 from mores.longform.prompt import fill_fenced, prompt
 from mores.longform.sentences import sentences
 from mores.models import Request
+from mores.models.written import object_schema, read_object
 from mores.types import Failure
 
 PROMPTS = ("claims",)
@@ -57,7 +58,7 @@ def _between(text: str, spans: list[tuple[int, int]]) -> str:
 
 def claims_request(question: str, window: Window) -> Request:
     """Asks for the claims of one sentence."""
-    return request(fill_fenced(prompt("claims"), question=question, **window._asdict()), MAX_TOKENS, SCHEMA)
+    return greedy(fill_fenced(prompt("claims"), question=question, **window._asdict()), MAX_TOKENS, SCHEMA)
 
 
 def read_claims(said: str) -> tuple[str, ...] | Failure:

@@ -27,11 +27,11 @@ from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar, TypeVarTuple
 
-from mores.engine import Counts
+from mores.engine import Counts, Reply
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records
 from mores.longform import claims, relevance, stages, translate, verify
-from mores.longform.asking import How, Reply, ask_each
+from mores.longform.asking import How, ask_each
 from mores.longform.prompt import prompt_hash
 from mores.longform.records import (
     Appraisal,

@@ -6,10 +6,11 @@ import re
 from typing import NamedTuple
 
 from mores.culture import language_name
-from mores.longform.asking import object_schema, read_object, request, unread
+from mores.engine import unread
 from mores.longform.prompt import fill, prompt
 from mores.metric.prompt import defuse
 from mores.models import Request
+from mores.models.written import object_schema, read_object
 from mores.types import Failure
 
 PROMPTS = ("relevance", "relevance_untranslated")
@@ -36,7 +37,7 @@ def relevance_request(question: str, answer: str, language: str, in_english: boo
     """Asks whether an answer is relevant; `language` is the one that both were in before they were translated."""
     template = prompt("relevance" if in_english else "relevance_untranslated")
     texts = {"question": _tame(question), "answer": _tame(answer)}
-    return request(fill(template, language=language_name(language), **texts), MAX_TOKENS, SCHEMA)
+    return greedy(fill(template, language=language_name(language), **texts), MAX_TOKENS, SCHEMA)
 
 
 def _tame(text: str) -> str:

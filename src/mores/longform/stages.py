@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 
+from mores.engine import Reply
 from mores.errors import InputError
 from mores.longform import claims as claiming
 from mores.longform import relevance as judging
 from mores.longform import translate as translating
 from mores.longform import verify as verifying
-from mores.longform.asking import Reply
 from mores.longform.records import (
     Appraisal,
     Claim,

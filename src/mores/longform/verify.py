@@ -6,9 +6,11 @@ import re
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mores.longform.asking import object_schema, read_object, request, unread
+from mores.engine import unread
 from mores.longform.prompt import fill_fenced, prompt
 from mores.models import Request
+from mores.models.base import greedy
+from mores.models.written import object_schema, read_object
 from mores.search.base import Evidence
 from mores.types import Failure
 
@@ -40,7 +42,7 @@ NOTHING_FOUND = Verdict(False, "the search found nothing")
 def verify_request(claim: str, evidence: Sequence[Evidence]) -> Request:
     """Asks whether the evidence supports a claim; both are fenced."""
     shown = "\n\n".join(f"Result {place}\n{_shown(one)}" for place, one in enumerate(evidence, 1))
-    return request(fill_fenced(prompt("verify"), claim=claim, evidence=shown), MAX_TOKENS, SCHEMA)
+    return greedy(fill_fenced(prompt("verify"), claim=claim, evidence=shown), MAX_TOKENS, SCHEMA)
 
 
 def _shown(one: Evidence) -> str:

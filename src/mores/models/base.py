@@ -45,6 +45,11 @@ class Request(NamedTuple):
     """How many of the likeliest first tokens are wanted, with their log-probabilities."""
 
 
+def greedy(text: str, max_tokens: int, schema: Mapping[str, Any] | None = None) -> Request:
+    """One question to a model, answered greedily and without log-probabilities."""
+    return Request((Message("user", text),), max_tokens=max_tokens, logprobs=False, schema=schema)
+
+
 class Completion(NamedTuple):
     """What came back."""
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from typing import Any, TypeVar
 
+import orjson
 from pydantic import BaseModel, ValidationError
 
 from mores.types import Failure, FailureKind
@@ -55,3 +57,18 @@ def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_constant(name: str) -> Any:
     raise ValueError(f"{name} is not JSON")
+
+
+def object_schema(**properties: Mapping[str, Any]) -> dict[str, Any]:
+    """The JSON schema of an object with these properties, in this order, and no others."""
+    names = list(properties)
+    return {"type": "object", "properties": properties, "required": names, "additionalProperties": False}
+
+
+def read_object(text: str, *names: str) -> dict[str, Any] | None:
+    """The JSON object with exactly these properties that a reply is, as a constrained model writes it."""
+    try:
+        value = orjson.loads(text) if text.startswith("{") else None
+    except orjson.JSONDecodeError:
+        return None
+    return value if isinstance(value, dict) and set(value) == set(names) else None

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from mores.longform.asking import unread
+from mores.engine import unread
 from mores.longform.collection.candidates import Candidate
 from mores.longform.prompt import fill
 from mores.longform.prompt import prompt as published

@@ -15,11 +15,10 @@ from typing import Any
 
 from pydantic import Field
 
-from mores.engine import Answer, Counts, Job, Limits, Store
+from mores.engine import Answer, Counts, Job, Limits, Store, read_reply
 from mores.engine import run as run_jobs
 from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError
-from mores.longform.asking import replied
 from mores.longform.collection.asking import (
     FILTERS,
     Stage,
@@ -188,7 +187,7 @@ def read_answer(stage: Stage, answer: Answer, constrained: bool = False) -> Coll
     """The question of an answer, with what the answer says; a constrained model says it in JSON."""
     one: Collected = answer.job.data
     heard = _said(one, stage, answer.completion.text) if answer.completion else one
-    said = replied(answer)
+    said = read_reply(answer)
     if constrained and not isinstance(said, Failure):
         said = in_tags(stage, said)
     found = said if isinstance(said, Failure) else _read(stage, one, said)

@@ -1,0 +1,199 @@
+"""One way to put rows to a model: jobs in, answers out, with their failures, in order.
+
+    asker = open_asker("openai:gpt-4.1-mini", concurrency=50)
+    async for answer in asker.ask(jobs): ...
+
+An `Asker` is a model with everything that asking it needs: where answers are kept, the limits, the price, and who is
+shown the progress. Whatever asks a model takes one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from contextlib import aclosing
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TypedDict, TypeVar, Unpack
+
+from mores.cache import store_path
+from mores.engine.cost import Price, guess_tokens, price_of
+from mores.engine.counts import Counts
+from mores.engine.limits import Limits
+from mores.engine.progress import SILENT, Progress
+from mores.engine.runner import Answer, Follow, Job, run
+from mores.engine.store import Store, opened
+from mores.io import JsonlWriter
+from mores.models import Model, Options, Request, open_model
+from mores.models.written import without_thoughts
+from mores.types import Failure, FailureKind, Record
+
+T = TypeVar("T")
+Reply = str | Failure
+"""What a model wrote, or why there is nothing to read."""
+
+SHOWN = 60
+"""Characters of a reply that a failure quotes."""
+_NO_CALL = Failure(kind=FailureKind.INPUT, reason="there is nothing to ask")
+
+
+class AskOptions(TypedDict, total=False):
+    """What a user may say about asking a model, besides its name; the same everywhere."""
+
+    base_url: str | None
+    """Address of an OpenAI-compatible server; else from the environment."""
+    adapter: str | None
+    """LoRA adapter: a PEFT folder for `hf`, a GGUF file for `embedded`, or `none`."""
+    slots: int
+    """Parallel slots of the embedded server; more than 1 is not reproducible."""
+    context: int
+    """Context length of the embedded server in tokens."""
+    threads: int | None
+    """Threads of the embedded server; None for all cores."""
+    limits: Limits
+    """Calls at once, tries, time-outs, rates."""
+    store: Store | Path | str | None
+    """File that keeps every answer; None keeps nothing. Without it, one in the user's cache folder."""
+    fresh: bool
+    """Ask again what the store already knows."""
+    price: Price | None
+    """Dollars per million tokens, where the model's is not known."""
+    progress: Progress
+    """Who shows how far the work is."""
+
+
+@dataclass(frozen=True)
+class Asker:
+    """A model, and all that asking it needs."""
+
+    model: Model
+    store: Store | Path | str | None = field(default_factory=store_path)
+    limits: Limits = field(default_factory=Limits)
+    fresh: bool = False
+    given_price: Price | None = None
+    progress: Progress = SILENT
+    options: Options = field(default_factory=Options)
+    """How the model was opened: other models are opened alike."""
+
+    def open(self, name: str, base_url: str | None = None) -> Asker:
+        """The same for another model, for example a judge; it has no adapter, and may have its own address."""
+        options = replace(self.options, base_url=base_url or self.options.base_url, adapter=None)
+        return replace(self, model=open_model(name, options), options=options)
+
+    @property
+    def price(self) -> Price | None:
+        """Dollars per million tokens, where they are known."""
+        return self.given_price or price_of(self.model.name, None)
+
+    async def ask(
+        self, jobs: Iterable[Job], *, follow: Follow | None = None, counts: Counts | None = None
+    ) -> AsyncGenerator[Answer, None]:
+        """The answer to every job, in order; `follow` may ask one more question in the light of an answer."""
+        with opened(self.store) as store:
+            answers = run(
+                jobs, self.model, store=store, limits=self.limits, follow=follow, counts=counts, fresh=self.fresh
+            )
+            async with aclosing(answers):
+                async for answer in answers:
+                    yield answer
+
+    async def ask_each(
+        self, tasks: Iterable[tuple[T, Sequence[Request]]], counts: Counts
+    ) -> AsyncGenerator[tuple[T, list[Reply]], None]:
+        """Each thing with the replies to its questions, in order; one without questions passes through in its place.
+
+        `counts.done` counts things, not calls, because their number is known before the run. Only a model that needs
+        its schema to write what was asked for is held to it: others are asked in words, as papers ask them.
+        """
+        finished, replies = 0, list[Reply]()
+        async with aclosing(self.ask(_jobs(tasks, self.model.constrained), counts=counts)) as answers:
+            async for answer in answers:
+                thing, left = answer.job.data
+                if answer.job.request is _NO_CALL:
+                    counts.failed -= 1
+                else:
+                    replies.append(read_reply(answer))
+                finished += left == 0
+                counts.done = finished
+                if left == 0:
+                    yield thing, replies
+                    replies = []
+
+    async def write(
+        self,
+        path: Path,
+        jobs: Iterable[Job],
+        read: Callable[[Answer], Record],
+        *,
+        stage: str,
+        total: int,
+        follow: Follow | None = None,
+    ) -> None:
+        """Put what `read` makes of every answer into a file, in order, with progress."""
+        async with self.progress.stage(stage, total, self.price) as counts:
+            with JsonlWriter(path) as writer:
+                async with aclosing(self.ask(jobs, follow=follow, counts=counts)) as answers:
+                    async for answer in answers:
+                        writer.write(read(answer))
+
+    def announce(self, stage: str, jobs: Iterable[Job]) -> None:
+        """Say what calls cost at most, where the price is known; what the store has already costs nothing."""
+        price = self.price
+        if not price or not any(price):
+            return
+        calls, cost = 0, 0.0
+        for job in jobs:
+            if isinstance(job.request, Request):
+                calls += 1
+                tokens = sum(guess_tokens(message.content) for message in job.request.messages)
+                cost += price.cost(tokens, job.request.max_tokens)
+        self.progress.note(f"{stage}: {calls:,} calls, about ${cost:,.2f} at most")
+
+
+def open_asker(model: str | Model = "embedded", **options: Unpack[AskOptions]) -> Asker:
+    """The model of that name with these options; whatever is not given has a sensible default."""
+    defaults = Options()
+    kind = Options(
+        base_url=options.get("base_url"),
+        adapter=options.get("adapter"),
+        slots=options.get("slots", defaults.slots),
+        context=options.get("context", defaults.context),
+        threads=options.get("threads"),
+    )
+    return Asker(
+        open_model(model, kind) if isinstance(model, str) else model,
+        store=options["store"] if "store" in options else store_path(),
+        limits=options.get("limits", Limits()),
+        fresh=options.get("fresh", False),
+        given_price=options.get("price"),
+        progress=options.get("progress", SILENT),
+        options=kind,
+    )
+
+
+def _jobs(tasks: Iterable[tuple[T, Sequence[Request]]], constrained: bool) -> Iterator[Job]:
+    """The calls to make, each with the number of those about the same thing that follow."""
+    for number, (thing, requests) in enumerate(tasks):
+        wanted = requests if constrained else [request._replace(schema=None) for request in requests]
+        several: Sequence[Request | Failure] = wanted or (_NO_CALL,)
+        for place, request in enumerate(several, 1):
+            yield Job(str(number), request, data=(thing, len(several) - place))
+
+
+def read_reply(answer: Answer) -> Reply:
+    """What a model wrote after thinking aloud; a failure where it wrote nothing, was cut off or was filtered."""
+    completion = answer.completion
+    if completion is None:
+        return answer.failure or Failure(kind=FailureKind.MODEL, reason="the model did not answer")
+    if completion.stop == "content_filter":
+        return Failure(kind=FailureKind.FILTERED, reason="the provider's content filter withheld the answer")
+    if completion.stop == "length":
+        reason = f"the answer was cut off; it ends with {completion.text[-SHOWN:]!r}"
+        return Failure(kind=FailureKind.TRUNCATED, reason=reason)
+    text = without_thoughts(completion.text)
+    return text or Failure(kind=FailureKind.PARSE, reason="the answer is empty")
+
+
+def unread(text: str, expected: str) -> Failure:
+    """The failure of a reply that is not what was asked for."""
+    shown = text if len(text) <= SHOWN else text[:SHOWN] + "…"
+    return Failure(kind=FailureKind.PARSE, reason=f"expected {expected}, found {shown!r}")

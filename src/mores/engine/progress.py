@@ -1,0 +1,55 @@
+"""How the library tells a person how far it is: a small protocol. The commands draw bars; a program hears nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from typing import TYPE_CHECKING, Protocol, TypeVar
+
+from mores.engine.cost import Price
+from mores.engine.counts import Counts
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+T = TypeVar("T")
+
+
+class Progress(Protocol):
+    """Whoever shows progress."""
+
+    def note(self, text: str) -> None:
+        """A line that a person should read."""
+
+    def stage(
+        self, name: str, total: int, price: Price | None = None, counts: Counts | None = None
+    ) -> AbstractAsyncContextManager[Counts]:
+        """Work that asks a model or a search, for as long as the block lasts; it counts in what it gets."""
+
+    def track(self, name: str, things: Iterable[T], total: int | None = None) -> Iterator[T]:
+        """The same things, counted as they pass."""
+
+
+class Silent:
+    """Shows nothing."""
+
+    def note(self, text: str) -> None:
+        """Nobody reads it."""
+
+    @asynccontextmanager
+    async def stage(
+        self,
+        name: str,  # noqa: ARG002 - the protocol's parameters
+        total: int,  # noqa: ARG002
+        price: Price | None = None,  # noqa: ARG002
+        counts: Counts | None = None,
+    ) -> AsyncIterator[Counts]:
+        """Only the counts."""
+        yield counts or Counts()
+
+    def track(self, name: str, things: Iterable[T], total: int | None = None) -> Iterator[T]:  # noqa: ARG002
+        """Only the things."""
+        return iter(things)
+
+
+SILENT = Silent()
