@@ -14,6 +14,7 @@ from mores.engine import unread
 from mores.longform.prompt import fill_fenced, prompt
 from mores.longform.sentences import sentences
 from mores.models import Request
+from mores.models.base import greedy
 from mores.models.written import object_schema, read_object
 from mores.types import Failure
 

@@ -10,6 +10,7 @@ from mores.engine import unread
 from mores.longform.prompt import fill, prompt
 from mores.metric.prompt import defuse
 from mores.models import Request
+from mores.models.base import greedy
 from mores.models.written import object_schema, read_object
 from mores.types import Failure
 
