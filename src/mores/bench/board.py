@@ -17,7 +17,7 @@ from statistics import fmean
 import numpy as np
 
 from mores.bench.benchmark import Label, Verdict
-from mores.bench.folder import RunFolder, find_runs
+from mores.bench.folder import BenchRun, find_bench_runs
 from mores.bench.score import BenchResult, tally
 from mores.errors import ConfigError
 from mores.stats.resampling import adjust_p_values, compare_means
@@ -113,13 +113,13 @@ def read_runs(folders: Iterable[Path]) -> list[Entry]:
     """Every run in these folders, and in those inside them."""
     found: dict[Path, Entry] = {}
     for folder in folders:
-        for run in find_runs(folder):
+        for run in find_bench_runs(folder):
             found.setdefault(run.path.resolve(), _read(run))
     return list(found.values())
 
 
-def _read(run: RunFolder) -> Entry:
-    verdicts, result = run.verdicts(), run.result()
+def _read(run: BenchRun) -> Entry:
+    verdicts, result = run.verdicts(), run.result
     credit = measure_of(verdicts, _headline(result)) if result.measured else credit_of(verdicts, result.unjudged)
     return Entry(str(run.path), result, credit)
 

@@ -1,4 +1,4 @@
-"""A run that `mores bench` wrote: what was asked, said and graded, and the result.
+"""A run of `mores bench`: what was asked, said and graded, and the result.
 
 | file | what |
 | --- | --- |
@@ -13,13 +13,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 
 from mores.bench.benchmark import Verdict
 from mores.bench.score import BenchResult
 from mores.errors import InputError
-from mores.io import JsonlWriter, read_record, read_records
+from mores.io import JsonlWriter
+from mores.run import Run, find_runs, open_run
 from mores.types import Item
 
 ITEMS, EVIDENCE, RESPONSES = "items.jsonl", "evidence.jsonl", "responses.jsonl"
@@ -28,43 +29,46 @@ FILES = {ITEMS: "Item", RESPONSES: "Said", VERDICTS: "Verdict", RESULT: "BenchRe
 """Record types."""
 
 
-@dataclass(frozen=True)
-class RunFolder:
-    """The folder of one run."""
+class BenchRun(Run):
+    """A run of a benchmark."""
 
-    path: Path
-
+    @cached_property
     def result(self) -> BenchResult:
         """All figures."""
-        return read_record(self.path / RESULT, BenchResult, "expected the result of `mores bench`")
+        return self.record(RESULT, BenchResult)
 
     def items(self) -> list[Item]:
         """What was asked."""
-        return list(read_records(self.file(ITEMS), Item))
+        return list(self.records(ITEMS, Item))
 
     def verdicts(self) -> Iterator[Verdict]:
         """Each answer with its grade."""
-        return read_records(self.file(VERDICTS), Verdict)
+        return self.records(VERDICTS, Verdict)
 
-    def file(self, name: str) -> Path:
-        """A file of the run; InputError where it is missing."""
-        found = self.path / name
-        if not found.is_file():
-            raise InputError(
-                f"{self.path / RESULT}: there is no {name} beside it; run `mores bench` again with this --out"
-            )
-        return found
-
-    def write_items(self, items: Iterable[Item]) -> None:
-        """Put what is asked into its file."""
-        with JsonlWriter(self.path / ITEMS) as writer:
-            for item in items:
-                writer.write(item)
+    def answers(self) -> Iterator[tuple[Item, Verdict]]:
+        """Each question with an answer and its grade."""
+        by_id = {item.id: item for item in self.items()}
+        return ((by_id[verdict.item_id], verdict) for verdict in self.verdicts())
 
 
-def find_runs(folder: Path) -> list[RunFolder]:
-    """The runs in a folder, and in those inside it."""
-    paths = sorted(folder.rglob(RESULT))
-    if not paths:
-        raise InputError(f"{folder}: there is no {RESULT} in it; give folders that `mores bench` wrote")
-    return [RunFolder(path.parent) for path in paths]
+def write_items(items: Iterable[Item], folder: Path) -> None:
+    """Put what is asked into its file."""
+    with JsonlWriter(folder / ITEMS) as writer:
+        for item in items:
+            writer.write(item)
+
+
+def open_bench_run(path: Path | str) -> BenchRun:
+    """The run of a benchmark in a folder."""
+    run = open_run(path)
+    if not isinstance(run, BenchRun):
+        raise InputError(f"{path}: it is a run of mores {run.kind}; give one of mores bench")
+    return run
+
+
+def find_bench_runs(folder: Path | str) -> list[BenchRun]:
+    """All runs of benchmarks in a folder and below that have a result; InputError where there is none."""
+    runs = [run for run in find_runs(folder, "bench") if isinstance(run, BenchRun) and (run.path / RESULT).is_file()]
+    if not runs:
+        raise InputError(f"{folder}: no run of a benchmark in it has a result; give a folder of mores bench")
+    return runs

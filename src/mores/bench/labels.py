@@ -42,10 +42,15 @@ def read_labels(paths: Iterable[Path]) -> dict[str, dict[str, str]]:
 def label(one: Benchmark, items: Iterable[Item], labels: dict[str, dict[str, str]]) -> tuple[Benchmark, list[Item]]:
     """The items with their labels, and the benchmark that breaks its results down by them too."""
     found = [_labelled(item, labels.get(one.unit(item), {}) | labels.get(item.id, {})) for item in items]
-    names = dict.fromkeys(name for item in found for name in item.metadata.get(LABELS, {}))
-    if not names:
+    if not any(LABELS in item.metadata for item in found):
         raise InputError(f"no label is of a question of {one.name}; expected ids such as {one.unit(found[0])!r}")
-    return replace(one, groupings=tuple(dict.fromkeys((*one.groupings, *names)))), found
+    return with_labels(one, found), found
+
+
+def with_labels(benchmark: Benchmark, items: Iterable[Item]) -> Benchmark:
+    """The benchmark that breaks its results down by the labels of these items too."""
+    names = dict.fromkeys(name for item in items for name in item.metadata.get(LABELS, {}))
+    return replace(benchmark, groupings=tuple(dict.fromkeys((*benchmark.groupings, *names))))
 
 
 def _labelled(item: Item, labels: dict[str, str]) -> Item:

@@ -6,9 +6,8 @@ Memory does not grow with the number of samples: items are held, answers are not
 from __future__ import annotations
 
 import math
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import groupby
 from pathlib import Path
@@ -18,10 +17,11 @@ from pydantic import Field
 from mores.bench.benchmark import LABELS, RELEASE, Benchmark, Graded, Judging, Label, Verdict
 from mores.bench.choice import SHUFFLED
 from mores.bench.evidence import Retrieval, with_evidence
+from mores.bench.panel import combine
 from mores.bench.score import BenchResult, Scores
-from mores.engine import Answer, Counts, Job, Limits, Store, run
+from mores.engine import Answer, Asker, Job
 from mores.factory.drafts import draw
-from mores.io import JsonlWriter, read_records
+from mores.io import JsonlWriter, file_name, read_records
 from mores.models import Completion, Message, Model, Request
 from mores.models.base import is_logprob
 from mores.signature import sign
@@ -49,10 +49,10 @@ class Run:
 
     benchmark: Benchmark
     items: Sequence[Item]
-    model: Model
-    judge: Model | None = None
-    panel: tuple[Model, ...] = ()
-    """All judges, where several grade and the majority counts."""
+    asker: Asker
+    """The model that is measured."""
+    judges: tuple[Asker, ...] = ()
+    """Who grades, where a model does; the majority counts where there are several."""
     samples: int = 1
     variant: str | None = None
     temperature: float | None = 0.0
@@ -65,17 +65,22 @@ class Run:
     by_logprob: bool = False
     """Take the candidate that is the likeliest first word, instead of what the model writes."""
     seed: int | None = 0
-    store: Store | None = None
-    limits: Limits = field(default_factory=Limits)
-    fresh: bool = False
 
-    async def ask(self, path: Path, counts: Counts) -> None:
+    @property
+    def model(self) -> Model:
+        """The model that is measured."""
+        return self.asker.model
+
+    async def ask(self, path: Path) -> None:
         """Put what the model says to every item into a file."""
-        answers = run(self.jobs(), self.model, store=self.store, limits=self.limits, counts=counts, fresh=self.fresh)
-        with JsonlWriter(path) as writer:
-            async with aclosing(answers):
-                async for answer in answers:
-                    writer.write(self._said(answer))
+        stage = f"{self.benchmark.name}: asking"
+        self.asker.announce(stage, self.jobs())
+        await self.asker.write(path, self.jobs(), self._said, stage=stage, total=self.answers)
+
+    @property
+    def answers(self) -> int:
+        """How many answers there will be."""
+        return len(self.items) * self.samples
 
     def jobs(self) -> Iterator[Job]:
         """The calls to make: question by question, and each as often as asked, with its parts together."""
@@ -85,19 +90,24 @@ class Run:
                 for item in own:
                     yield Job(item.id, self._request(item), sample, item)
 
-    async def grade(self, said: Path, path: Path, counts: Counts) -> None:
-        """Put the grade of every answer into a file."""
-        with JsonlWriter(path) as writer:
-            async with aclosing(self._verdicts(said, counts)) as verdicts:
-                async for verdict in verdicts:
-                    writer.write(verdict)
+    async def grade(self, said: Path, path: Path) -> float | None:
+        """Put the grade of every answer into a file; α of the judges, where several grade and it is defined."""
+        if len(self.judges) < 2:
+            await self._grade(said, path, self.judges[0] if self.judges else None, "grading")
+            return None
+        judged: dict[str, Path] = {}
+        for judge in self.judges:
+            name = judge.model.name
+            judged[name] = path.with_name(f"{path.stem}.{file_name(name)}.jsonl")
+            await self._grade(said, judged[name], judge, f"grading by {name}")
+        return combine(judged, path)
 
     def score(self, verdicts: Path) -> BenchResult:
         """Add up the grades in a file."""
         scores = Scores(self.benchmark, self.items, self.unjudged)
         for verdict in read_records(verdicts, Verdict):
             scores.add(verdict)
-        judges = ", ".join(judge.name for judge in self._judges) or None
+        judges = ", ".join(judge.model.name for judge in self._judges) or None
         asked = {"variant": self.variant, "options": self._options, "unjudged": self._unjudged}
         result = scores.result(self.model.name, judges, self.signature())
         return result.model_copy(update=asked | {"by_logprob": self.by_logprob})
@@ -106,7 +116,7 @@ class Run:
         """What must be the same for two results to be comparable."""
         b, options = self.benchmark, self._options
         releases = sorted({str(item.metadata[RELEASE]) for item in self.items if RELEASE in item.metadata})
-        judges = [f"{judge.identity}.{b.judging.prompt}" for judge in self._judges if b.judging]
+        judges = [f"{judge.model.identity}.{b.judging.prompt}" for judge in self._judges if b.judging]
         fields = {
             "task": f"{b.name}.{b.version}" + (f".{self.variant}" if self.variant else ""),
             "data": f"{data_hash(self.items)}.{len(self.items)}",
@@ -131,8 +141,8 @@ class Run:
         return self.unjudged if self._judges and self.benchmark.judging else None
 
     @property
-    def _judges(self) -> tuple[Model, ...]:
-        return self.panel or ((self.judge,) if self.judge else ())
+    def _judges(self) -> tuple[Asker, ...]:
+        return self.judges if self.benchmark.judging else ()
 
     @property
     def _max_tokens(self) -> int:
@@ -169,21 +179,18 @@ class Run:
         usage = Usage(prompt_tokens=made.prompt_tokens, completion_tokens=made.completion_tokens)
         return Response(item_id=answer.job.id, model=self.model.name, text=made.text, usage=usage, stop=made.stop)
 
-    async def _verdicts(self, said: Path, counts: Counts) -> AsyncGenerator[Verdict, None]:
+    async def _grade(self, said: Path, path: Path, judge: Asker | None, what: str) -> None:
         by_id = {item.id: self.benchmark.asked(item, self.variant) for item in self.items}
         spoken = ((by_id[one.response.item_id], one) for one in read_records(said, Said))
-        if self.benchmark.grade is not None:
-            for item, one in spoken:
-                yield self._verdict(item, one, _graded(self.benchmark, item, one.response))
-                counts.done += 1
+        stage, total = f"{self.benchmark.name}: {what}", sum(1 for _ in read_records(said, Said))
+        judging = self.benchmark.judging
+        if judging is None:
+            async with self.asker.progress.stage(stage, total) as counts:
+                with JsonlWriter(path) as writer:
+                    for item, one in spoken:
+                        writer.write(self._verdict(item, one, _graded(self.benchmark, item, one.response)))
+                        counts.done += 1
             return
-        async with aclosing(self._judged(spoken, counts)) as verdicts:
-            async for verdict in verdicts:
-                yield verdict
-
-    async def _judged(self, spoken: Iterable[tuple[Item, Said]], counts: Counts) -> AsyncGenerator[Verdict, None]:
-        judging, judge = self.benchmark.judging, self.judge
-        assert judging is not None
         assert judge is not None
         jobs = (Job(item.id, _question(judging, item, one), data=(item, one)) for item, one in spoken)
 
@@ -192,11 +199,11 @@ class Run:
             more = judging.ask_again(item, one.response.text or "", completion.text)
             return judge_request(more) if more else None
 
-        answers = run(jobs, judge, store=self.store, limits=self.limits, follow=follow, counts=counts, fresh=self.fresh)
-        async with aclosing(answers):
-            async for answer in answers:
-                item, one = answer.job.data
-                yield self._verdict(item, one, _read(judging, answer))
+        def read(answer: Answer) -> Verdict:
+            item, one = answer.job.data
+            return self._verdict(item, one, _read(judging, answer))
+
+        await judge.write(path, jobs, read, stage=stage, total=total, follow=follow)
 
     def _verdict(self, item: Item, said: Said, grade: Graded | Failure) -> Verdict:
         found = {"failure": grade} if isinstance(grade, Failure) else grade.model_dump()

@@ -11,6 +11,7 @@ from pydantic import Field
 
 from mores.bench.benchmark import ACCURACY, Benchmark, Figure, Label, Verdict
 from mores.bench.similarity import SIMILARITY, references_of_samples, similarity
+from mores.show import between, percent
 from mores.stats.classification import Floats
 from mores.stats.intervals import Ratio
 from mores.types import Item, Record, Result, Signature
@@ -61,6 +62,15 @@ class BenchResult(Record):
     def name(self) -> str:
         """The benchmark and the way in which it was asked: results of the same name are comparable."""
         return ".".join(filter(None, (self.benchmark, self.way)))
+
+    @property
+    def headline(self) -> str:
+        """The first figure, in one line."""
+        name, first = next(iter(self.figures.items()))
+        interval = between(first)
+        unscored = f", {first.unscored:,} unscored" if first.unscored else ""
+        share = f"{percent(first.value)} ({interval})" if interval else percent(first.value)
+        return f"{self.benchmark}, {self.model}: {name} {share}, n {first.n:,}{unscored}"
 
 
 class Scores:

@@ -12,7 +12,6 @@ import click
 from mores.cli import options
 from mores.cli.progress import Bar
 from mores.engine import Counts
-from mores.engine.cost import price_of
 from mores.engine.loop import run
 from mores.metric import Metric
 from mores.metric.audit import (
@@ -54,7 +53,7 @@ def audit() -> None:
 @click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
 @options.metric_options
-def injection(categories: tuple[str, ...], limit: int | None, as_json: bool, price: str | None, **given: Any) -> None:
+def injection(categories: tuple[str, ...], limit: int | None, as_json: bool, **given: Any) -> None:
     """Whether words hidden in the judged text, its instruction or its evidence change the verdict, and which ones.
 
     Short texts are judged alone, and those that the judge judges correctly are judged again with each injection in each
@@ -65,10 +64,10 @@ def injection(categories: tuple[str, ...], limit: int | None, as_json: bool, pri
     chosen = _choose(categories, limit)
     places = tuple(place for place in PLACES if place != "evidence" or metric.style != "paper")
     counts, total = Counts(), len(carriers()) + sum(1 for _ in cases(carriers(), chosen, places))
-    with options.run_of(metric), Bar("judging", total, counts, price_of(metric.judge_model.name, price)) as bar:
+    with options.run_of(metric.asker), Bar("judging", total, counts, metric.asker.price) as bar:
         found = run(_audit(metric, chosen, places, counts, bar))
     if as_json:
-        run_by = {"model": metric.judge_model.name, "signature": metric.signature()}
+        run_by = {"model": metric.model.name, "signature": metric.signature()}
         click.echo(json.dumps(run_by | found.model_dump(mode="json"), indent=2))
     else:
         _print(found)

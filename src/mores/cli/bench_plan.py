@@ -3,28 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Sequence
 from importlib.resources import as_file, files
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
 from mores.bench import BENCHMARKS
-from mores.bench.benchmark import Benchmark, Graded
-from mores.bench.run import JUDGE_TOKENS, Run, judge_request
+from mores.bench.benchmark import Benchmark
+from mores.bench.session import Session
 from mores.cli.score import print_estimate
-from mores.engine import Job
-from mores.engine.cost import price_of
-from mores.metric import Metric, Settings
-from mores.metric.estimate import estimate
 from mores.search import search_cost
-
-if TYPE_CHECKING:
-    from mores.cli.bench import Session
-
-ANSWER = "word " * 100
-"""An answer of the usual length, to count what a judge would read."""
 
 
 def show_info(benchmarks: Sequence[Benchmark], as_json: bool) -> None:
@@ -72,42 +61,20 @@ def _info(one: Benchmark) -> dict[str, Any]:
 def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> None:
     """What the model, the judges and the search would be asked, and the cost."""
     plans: dict[str, dict[str, Any]] = {}
+    asking = session.asking
     for one in chosen:
-        job = session.job(*session.items(one))
-        found = {
-            f"{one.name}: {job.model.name}": _estimate(
-                session, session.how, job.jobs(), job.max_tokens or one.max_tokens
-            )
-        }
-        for judge in session.judges if one.judging else ():
-            how = replace(session.judging, model=judge.name)
-            found[f"{one.name}: {judge.name} as the judge, at least"] = _estimate(
-                session, how, _judged(job), JUDGE_TOKENS
-            )
-        plans |= {name: own.model_dump() for name, own in found.items()}
-        for name, own in found.items() if not as_json else ():
+        estimates = {f"{one.name}: {name}": found for name, found in session.estimates(one).items()}
+        plans |= {name: found.model_dump() for name, found in estimates.items()}
+        if as_json:
+            continue
+        for name, found in estimates.items():
             click.echo(f"{name}:")
-            print_estimate(own, as_json=False)
-        if session.search and not as_json:
-            cost = search_cost(session.search, len(job.items), session.results)
-            click.echo(f"{len(job.items):,} searches, at most ${cost:,.2f}; what they find is not counted above")
-        if one.long_answer and session.setup.judge and not as_json:
+            print_estimate(found, as_json=False)
+        if asking.search:
+            number = len(session.items(one)[1])
+            cost = search_cost(asking.search, number, asking.results)
+            click.echo(f"{number:,} searches, at most ${cost:,.2f}; what they find is not counted above")
+        if one.long_answer and session.judges:
             click.echo(f"{one.name}: the judge of long answers is not counted; `mores longform --dry-run` counts it")
     if as_json:
         click.echo(json.dumps(plans, indent=2))
-
-
-def _estimate(session: Session, how: Metric, jobs: Iterator[Job], max_tokens: int) -> Any:
-    how = replace(how, store=session.store, settings=Settings(max_tokens=max_tokens))
-    return estimate(how, jobs, price_of(how.judge_model.name, session.price))
-
-
-def _judged(job: Run) -> Iterator[Job]:
-    """What a judge would be asked about answers of the usual length."""
-    judging = job.benchmark.judging
-    assert judging is not None
-    for item in job.items:
-        asked = judging.ask(item, ANSWER)
-        if not isinstance(asked, Graded):
-            for sample in range(job.samples):
-                yield Job(item.id, judge_request(asked), sample)

@@ -28,7 +28,7 @@ def show_results(results: Sequence[BenchResult]) -> None:
         console.print(grid(result))
         console.print()
     for result in results:
-        console.print(headline(result), soft_wrap=True)
+        console.print(harmless(result.headline), soft_wrap=True)
 
 
 def grid(result: BenchResult) -> Grid:
@@ -48,13 +48,6 @@ def grid(result: BenchResult) -> Grid:
     ]
     sections = [("", [_row("all", result.figures)]), *groups]
     return Grid(("", *result.figures, "n", "unscored"), sections, f"{result.title}: {result.model}", notes)
-
-
-def headline(result: BenchResult) -> str:
-    """The first figure of a run, in a sentence."""
-    name, first = next(iter(result.figures.items()))
-    unscored = f", {first.unscored:,} unscored" if first.unscored else ""
-    return harmless(f"{result.benchmark}, {result.model}: {name} {show(first)}, n {first.n:,}{unscored}")
 
 
 def show(result: Result) -> str:

@@ -168,7 +168,7 @@ def _soften(model: Model) -> Soften:
 
     def soften(golds: list[Gold]) -> list[Gold]:
         counts = Counts()
-        with Bar("soft errors", 2 * len(golds), counts, price_of(model.name, None)) as bar:
+        with Bar("soft errors", 2 * len(golds), counts, price_of(model.name)) as bar:
             return run(collect(golds, counts, bar))
 
     return soften

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,7 @@ from mores.cli import options
 from mores.cli.progress import stage as run_stage
 from mores.cli.score import print_estimate
 from mores.engine import Counts
-from mores.engine.cost import Price, price_of
-from mores.engine.store import opened
+from mores.engine.estimate import estimate
 from mores.errors import InputError, ModelError
 from mores.io import JsonlWriter, spool, write_text
 from mores.io.private import make_folder
@@ -31,8 +28,6 @@ from mores.longform.collection import (
     undecided,
 )
 from mores.longform.collection.numbers import Size
-from mores.metric import Metric, Settings
-from mores.metric.estimate import estimate
 from mores.report.collect import collection_page
 from mores.report.terminal import Grid, Row, harmless, plain_console
 
@@ -77,19 +72,17 @@ def collect(questions: str, out: Path, skip_bad: bool, dry_run: bool, as_json: b
     twice, are not specific to the culture of their language, or are of poor quality are dropped; what the model
     leaves undecided is neither kept nor dropped. A run that was stopped goes on where it was.
     """  # fmt: skip
-    price, heat, seed = given.pop("price"), given.pop("temperature"), given.pop("seed")
+    heat, seed = given.pop("temperature"), given.pop("seed")
     without, tokens = frozenset(map(Stage, given.pop("without"))), given.pop("max_tokens")
-    how = replace(options.served(given), settings=Settings(max_tokens=tokens))
+    asker = options.served(given)
     candidates = _read(questions, skip_bad)
     collector = Collector(
-        how.judge_model, without, tokens, options.number("temperature", heat, float),
-        options.number("seed", seed, int), limits=how.limits, fresh=how.fresh,
-    )  # fmt: skip
-    rates = price_of(how.judge_model.name, price)
+        asker, without, tokens, options.number("temperature", heat, float), options.number("seed", seed, int)
+    )
     if dry_run:
-        print_estimate(estimate(how, collector.most_jobs(candidates), rates), as_json)
+        print_estimate(estimate(asker, collector.most_jobs(candidates), tokens), as_json)
         return
-    found = _collect(collector, how, candidates, rates, out)
+    found = _collect(collector, candidates, out)
     click.echo(f"wrote {out}; its page is {out / 'collection.html'}", err=True)
     if as_json:
         click.echo(found.model_dump_json(indent=2))
@@ -116,15 +109,11 @@ def _read(questions: str, skip_bad: bool) -> list[Candidate]:
     return found
 
 
-def _collect(
-    collector: Collector, how: Metric, candidates: list[Candidate], price: Price | None, out: Path
-) -> Collection:
-    with ExitStack() as stack:
-        stack.enter_context(options.run_of(how))
-        collector.store = stack.enter_context(opened(how.store))
+def _collect(collector: Collector, candidates: list[Candidate], out: Path) -> Collection:
+    with options.run_of(collector.asker):
         every = collector.begin(candidates)
         for stage in collector.stages:
-            every = _step(collector, stage, every, price)
+            every = _step(collector, stage, every)
     every = mark_near(every)
     ran = [stage for stage in Stage if stage not in collector.without]
     found = add_up(every, ran, collector.model.name, collector.signature(candidates))
@@ -132,7 +121,7 @@ def _collect(
     return found
 
 
-def _step(collector: Collector, stage: Stage, every: list[Collected], price: Price | None) -> list[Collected]:
+def _step(collector: Collector, stage: Stage, every: list[Collected]) -> list[Collected]:
     total = sum(collector.concerns(stage, one) for one in every)
     done: list[Collected] = every
 
@@ -141,7 +130,7 @@ def _step(collector: Collector, stage: Stage, every: list[Collected], price: Pri
         done = await collector.step(stage, every, counts)
 
     if total:
-        run_stage(DOING[stage], total, price, work)
+        run_stage(DOING[stage], total, collector.asker.price, work)
     return done
 
 

@@ -14,12 +14,10 @@ from mores.bench.benchmark import Verdict
 from mores.bench.folder import RESPONSES, VERDICTS
 from mores.bench.judge_check import JudgeCheck, Labelled, check, write_probes
 from mores.bench.run import Run
+from mores.bench.session import read_items, spread
 from mores.cli import options
 from mores.cli.bench_tables import cell, show
-from mores.cli.items import read_items, spread
-from mores.cli.progress import stage
-from mores.engine.cost import price_of
-from mores.engine.store import opened
+from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, ModelError
 from mores.io import read_records, write_text
 from mores.io.private import make_folder
@@ -57,26 +55,25 @@ def judge_check(name: str, data: Path | None, pairs: Path | None, limit: int, **
     """Test the judge --model on answers to BENCHMARK whose grade is known: correct and wrong ones, in few words and in
     many, and refusals.
     """  # fmt: skip
-    one, out, price, as_json = benchmark(name), given.pop("out"), given.pop("price"), given.pop("as_json")
+    one, out, as_json = benchmark(name), given.pop("out"), given.pop("as_json")
     if one.judging is None:
         raise ConfigError(f"{name} is graded by rule; give a benchmark that has a judge")
-    known, labelled = read_items(one, data, None), list(read_records(pairs, Labelled)) if pairs else []
+    asker = options.served(given)
+    known, labelled = read_items(one, data, None, asker.progress), list(read_records(pairs, Labelled)) if pairs else []
     if pairs and not labelled:
         raise InputError(f"{pairs}: there is no answer in it; expected rows with item_id, answer and label")
     items, graded = spread(one, known, limit), {row.item_id for row in labelled}
     asked = [*items, *(item for item in known if item.id in graded - {item.id for item in items})]
-    how = options.served(given)
     with ExitStack() as stack:
-        stack.enter_context(options.run_of(how))
+        stack.enter_context(options.run_of(asker))
         folder = out or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mores-")))
         make_folder(folder)
-        store = stack.enter_context(opened(how.store))
-        job = Run(one, asked, how.judge_model, how.judge_model, store=store, limits=how.limits, fresh=how.fresh)
+        job = Run(one, asked, asker, (asker,))
         said, path = folder / RESPONSES, folder / VERDICTS
-        count = write_probes(items, labelled, known, said)
-        stage(f"{name}: grading", count, price_of(how.judge_model.name, price), lambda c: job.grade(said, path, c))
+        write_probes(items, labelled, known, said)
+        run(job.grade(said, path))
         verdicts = read_records(path, Verdict)
-        found = check(asked, labelled, verdicts, one.judging, how.judge_model.name, job.signature())
+        found = check(asked, labelled, verdicts, one.judging, asker.model.name, job.signature())
         write_text(folder / "judge-check.json", found.model_dump_json(indent=1) + "\n")
     if as_json:
         click.echo(found.model_dump_json(indent=2))

@@ -4,31 +4,24 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any
 
 import click
 
 from mores.cli import options
-from mores.cli.appraise import (
-    Setup,
-    counting_of,
-    facts_of,
-    long_options,
-    open_evaluation,
-    read_k,
-    run_stages,
-    say_cost,
-    write_results,
-)
+from mores.cli.appraise import facts_of, long_options, read_k
+from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, ModelError
-from mores.io import JsonlWriter
+from mores.io import JsonlWriter, write_text
 from mores.io.private import make_folder
 from mores.longform.answers import read_answers
+from mores.longform.appraise import Appraising, announce, counting_of, write_summaries
 from mores.longform.evaluate import RESULTS
 from mores.longform.summary import Counting, Summary, summarise, unjudged_figures
 from mores.report.bench_charts import between, percent
+from mores.report.longform import longform_page
 from mores.report.terminal import Grid, Row, harmless, plain_console
 from mores.types import Result
 
@@ -69,23 +62,23 @@ def longform(answers: Path, judge: str | None, out: Path, as_json: bool, **given
     ANSWERS is a file with `question`, `answer` and `language` (and `id`, `model`, `kind` where there are), or a folder
     of CaLMQA's release. Without --judge only the surface is looked at; facts need --judge and --facts.
     """  # fmt: skip
-    given, setup = _setup(judge, given)
-    read_k(given["k"])  # before anything is paid for
+    long, k = _appraising(judge, given), read_k(given.pop("k"))
     make_folder(out)
     copy, count = _copy(answers, out / "answers.jsonl", given.pop("limit"))
-    dry, price, k = given.pop("dry_run"), given.pop("price"), given.pop("k")
-    counting = Counting(missing_as_issue=given.pop("missing_as_issue"), every=setup.every)
-    with ExitStack() as stack:
-        job = open_evaluation(stack, setup, copy, out, options.judged(given, judge))
-        if job.judge:
-            say_cost(job, setup, price)
-        elif dry:
-            click.echo(f"{count:,} answers, their surface alone: no calls, no cost", err=True)
-        if dry:
-            return
-        run_stages(job, "longform", count, price)
+    dry, counting = given.pop("dry_run"), Counting(missing_as_issue=given.pop("missing_as_issue"), every=long.every)
+    asker = options.judged(given, judge)
+    job = long.evaluation(copy, out, asker if judge else None)
+    if job.judge:
+        announce(job, long, asker.progress)
+    elif dry:
+        click.echo(f"{count:,} answers, their surface alone: no calls, no cost", err=True)
+    if dry:
+        return
+    with options.run_of(asker) if judge else nullcontext():
+        run(job.run("longform", count, asker.progress))
     found = summarise(job.appraised(), counting_of(job, counting, k), job.signature())
-    write_results(job, found, out)
+    write_summaries(found, out)
+    write_text(out / "longform.html", longform_page(found, job.appraised(), job.signature()))
     click.echo(f"wrote {out}; its page is {out / 'longform.html'}", err=True)
     if as_json:
         click.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))
@@ -96,12 +89,14 @@ def longform(answers: Path, judge: str | None, out: Path, as_json: bool, **given
         raise ModelError(f"too few answers could be judged to say anything of {', '.join(unjudged)}; {reasons}")
 
 
-def _setup(judge: str | None, given: dict[str, Any]) -> tuple[dict[str, Any], Setup]:
+def _appraising(judge: str | None, given: dict[str, Any]) -> Appraising:
     """The options of the evaluation, taken out of the others."""
     facts = facts_of(given)
     _check_used(judge, facts, given)
     named = ("lid", "results", "translator", "extractor", "verifier", "translate", "every", "record")
-    return given, Setup(judge=judge, facts=facts, **{name: given.pop(name) for name in named})
+    long = Appraising(facts=facts, **{name: given.pop(name) for name in named})
+    long.check(judge)
+    return long
 
 
 def _check_used(judge: str | None, facts: str | None, given: dict[str, Any]) -> None:

@@ -16,12 +16,12 @@ from mores.cli import options
 from mores.cli.progress import Bar, Stages
 from mores.cli.score import print_estimate
 from mores.engine import Counts
-from mores.engine.cost import price_of
+from mores.engine.estimate import Estimate, estimate
 from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, ModelError
 from mores.extras import require
 from mores.factory.gold import Gold
-from mores.io import JsonlWriter, write_text
+from mores.io import JsonlWriter, file_name, write_text
 from mores.io.private import make_folder
 from mores.meta.baselines import BASELINES, NEEDS, fit, judge
 from mores.meta.dataset import Dataset, source_of
@@ -33,7 +33,6 @@ from mores.meta.study import Judged, study
 from mores.meta.versus import check_data
 from mores.meta.votes import read_votes, vote_tables
 from mores.metric import Metric
-from mores.metric.estimate import Estimate, estimate
 from mores.report.meta import breakdown, conclusion, headline, markdown_tables, meta_page
 from mores.report.meta import votes as show_votes
 from mores.report.terminal import harmless, plain_console
@@ -112,8 +111,8 @@ def meta(
     chosen = _chosen(metrics, baselines)
     dataset = Dataset(data, split, limit)
     out: Path = given.pop("out") or Path(f"{data.resolve().name}.meta")
-    votes, by, dry_run, as_json, price = (given.pop(key) for key in ("votes", "by", "dry_run", "as_json", "price"))
-    job = _Run(dataset, out, lambda model: options.metric({**given, "model": model}), price, out_of_domain)
+    votes, by, dry_run, as_json = (given.pop(key) for key in ("votes", "by", "dry_run", "as_json"))
+    job = _Run(dataset, out, lambda model: options.metric({**given, "model": model}), out_of_domain)
     if dry_run:
         job.estimate(chosen, as_json)
         return
@@ -148,7 +147,6 @@ class _Run:
     data: Dataset
     out: Path
     metric: Callable[[str], Metric]
-    price: str | None
     out_of_domain: bool
     notes: list[str] = field(default_factory=list)
     files: set[str] = field(default_factory=set)
@@ -182,7 +180,7 @@ class _Run:
                 asked = scorer_.open(self.metric)
                 how = asked.how if isinstance(asked, Prompted) else asked
                 jobs = asked.jobs(gold.sample for gold in golds)
-                found[scorer_.name] = estimate(how, jobs, price_of(how.judge_model.name, self.price))
+                found[scorer_.name] = estimate(how.asker, jobs, how.settings.max_tokens)
         if as_json:
             click.echo(json.dumps({name: own.model_dump() for name, own in found.items()}, indent=2))
             return
@@ -234,7 +232,7 @@ class _Run:
         asked = one.open(self.metric)
         how = asked.how if isinstance(asked, Prompted) else asked
         counts = Counts()
-        with options.run_of(how), Bar(one.name, len(golds), counts, price_of(how.judge_model.name, self.price)) as bar:
+        with options.run_of(how.asker), Bar(one.name, len(golds), counts, how.asker.price) as bar:
             return run(_collect(asked, golds, counts, bar))
 
     def _baseline(self, one: Scorer) -> dict[str, Judgement] | None:
@@ -280,7 +278,7 @@ class _Run:
 
     def _stem(self, name: str) -> str:
         """A name for its file that no other metric has: `words` and `words.jsonl` may both be there."""
-        stem = options.file_name(name.removesuffix(".jsonl"))
+        stem = file_name(name.removesuffix(".jsonl"))
         names = chain([stem], (f"{stem}-{number}" for number in count(2)))
         found = next(one for one in names if one.casefold() not in self.files)
         self.files.add(found.casefold())

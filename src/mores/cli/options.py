@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
 from mores.cache import store_path
-from mores.engine import Limits
+from mores.cli.progress import Terminal
+from mores.engine import Asker, AskOptions, open_asker
+from mores.engine.cost import Price
 from mores.errors import ConfigError, ModelError
-from mores.metric import Metric, Settings
-from mores.models import NO_ADAPTER, STYLES, Options, pull
+from mores.metric import Metric, Settings, open_metric
+from mores.models import STYLES, pull
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T", int, float)
@@ -87,7 +87,7 @@ model_options = several([_MODEL, judged_options])
 """All options that `served` reads: the model, and how it is reached."""
 
 
-def judged(given: dict[str, Any], judge: str | None) -> Metric:
+def judged(given: dict[str, Any], judge: str | None) -> Asker:
     """As `served`; without a judge nothing is ever called."""
     return served(given | {"model": judge or "embedded"})
 
@@ -105,55 +105,66 @@ def metric(given: dict[str, Any]) -> Metric:
         seed=number("seed", take("seed"), int),
         max_characters=take("max_characters"),
     )
-    return replace(_served(given, None), settings=settings)
+    return open_metric(take("model"), settings, **asking(given))
 
 
-def served(given: dict[str, Any]) -> Metric:
-    """The model as it is, not as the metric, with its limits and the store, as the options say."""
-    return _served(given, NO_ADAPTER)
+def served(given: dict[str, Any]) -> Asker:
+    """The model as it is, not as the metric, as the options say; they are taken out of `given`."""
+    return open_asker(given.pop("model"), **asking(given))
 
 
-def _served(given: dict[str, Any], adapter: str | None) -> Metric:
+def asking(given: dict[str, Any]) -> AskOptions:
+    """How a model is asked; taken out of `given`."""
     take = given.pop
-    limits = Limits(
+    store, no_store = take("store"), take("no_store")
+    price = take("price", None)
+    return AskOptions(
+        base_url=take("base_url"),
+        adapter=take("adapter"),
+        slots=take("slots"),
+        context=take("context"),
+        threads=take("threads"),
         concurrency=take("concurrency"),
         attempts=take("attempts"),
         timeout=_finite("timeout", take("timeout")),
         outage=_finite("outage", take("outage")) or 0.0,
         requests_per_minute=take("rpm"),
         tokens_per_minute=take("tpm"),
+        store=None if no_store else store or store_path(),
+        fresh=take("fresh"),
+        price=read_price(price) if price else None,
+        progress=Terminal(),
     )
-    options = Options(take("base_url"), take("adapter") or adapter, take("slots"), take("context"), take("threads"))
-    store, no_store = take("store"), take("no_store")
-    place = None if no_store else store or store_path()
-    return Metric(take("model"), limits=limits, options=options, store=place, fresh=take("fresh"))
 
 
-def file_name(text: str) -> str:
-    """The name of a metric, benchmark or model as a file's or folder's."""
-    return re.sub(r"[^\w.+-]+", "_", text).strip("_")
-
-
-def judge_of(metric: Metric, base_url: str | None) -> Options:
-    """The options of a second model that grades: those of the first, and an address of its own where one is given."""
-    return replace(metric.options, base_url=base_url or metric.options.base_url, adapter=None)
+def read_price(text: str) -> Price:
+    """The price that a user gives as `IN,OUT`."""
+    try:
+        price = Price(*(float(part) for part in text.split(",")))
+    except (TypeError, ValueError):
+        raise ConfigError(
+            f"--price {text!r}: expected two numbers, dollars per million prompt and completion tokens,"
+            " for example --price 0.40,1.60"
+        ) from None
+    if min(price) < 0:
+        raise ConfigError(f"--price {text!r}: a price cannot be negative")
+    return price
 
 
 @contextmanager
-def run_of(metric: Metric) -> Iterator[None]:
-    """Says, when a run ends before its time, what is left of it; and what the judge is, before it begins."""
-    judge = metric.judge_model
-    if judge.warning:
-        click.echo(f"note: {judge.warning}", err=True)
-    if judge.name == "embedded" and not pull.default_path().exists():
+def run_of(asker: Asker) -> Iterator[None]:
+    """Says, when a run ends before its time, what is left of it; and what the model is, before it begins."""
+    if asker.model.warning:
+        click.echo(f"note: {asker.model.warning}", err=True)
+    if asker.model.name == "embedded" and not pull.default_path().exists():
         click.echo(pull.announcement(), err=True)
     try:
         yield
     except (KeyboardInterrupt, ModelError):  # a store that fails says its own fix
-        if metric.store is None:
+        if asker.store is None:
             hint = "nothing of the run is kept, because of --no-store"
         else:
-            again = "the same command, without --fresh," if metric.fresh else "the same command"
+            again = "the same command, without --fresh," if asker.fresh else "the same command"
             hint = f"what was answered is kept: run {again} again to go on"
         click.echo(hint, err=True)
         raise

@@ -9,6 +9,7 @@ from contextlib import asynccontextmanager
 from types import TracebackType
 from typing import Self, TypeVar
 
+import click
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
 from mores.engine import Counts
@@ -104,14 +105,35 @@ def stage(
     counts: Counts | None = None,
 ) -> None:
     """Work that calls a model, with its bar."""
-    counts = counts or Counts()
 
-    async def ticking(bar: Bar) -> None:
-        async with bar.ticking():
-            await work(counts)
+    async def ticking() -> None:
+        async with Terminal().stage(what, total, price, counts) as counted:
+            await work(counted)
 
-    with Bar(what, total, counts, price) as bar:
-        run(ticking(bar))
+    run(ticking())
+
+
+class Terminal:
+    """Shows a person at a terminal how far the library is (`mores.engine.progress.Progress`)."""
+
+    def note(self, text: str) -> None:
+        """A line on standard error."""
+        click.echo(text, err=True)
+
+    @asynccontextmanager
+    async def stage(
+        self, name: str, total: int, price: Price | None = None, counts: Counts | None = None
+    ) -> AsyncIterator[Counts]:
+        """A bar while a model or a search is asked."""
+        counts = counts or Counts()
+        with Bar(name, total, counts, price) as bar:
+            async with bar.ticking():
+                yield counts
+
+    def track(self, name: str, things: Iterable[T], total: int | None = None) -> Iterator[T]:
+        """A bar while things pass."""
+        with Stages() as stages:
+            yield from stages(name, things, total)
 
 
 class Stages:

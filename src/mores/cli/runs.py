@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from mores.report.terminal import Grid, plain_console
-from mores.run import find_runs, read_manifest
+from mores.run import find_runs
 
 
 @click.command("runs")
@@ -19,7 +19,7 @@ def runs(folder: Path, as_json: bool) -> None:
 
     FOLDER is this folder unless another is given.
     """  # fmt: skip
-    found = {path: read_manifest(path) for path in find_runs(folder)}
+    found = {run.path: run.manifest for run in find_runs(folder)}
     if as_json:
         rows = [{"folder": str(path)} | run.model_dump(mode="json") for path, run in found.items()]
         click.echo(json.dumps(rows, indent=2))

@@ -18,12 +18,11 @@ from mores.cli import options
 from mores.cli.gate import TextGate, score_gate_options
 from mores.cli.progress import Bar, stage
 from mores.engine import Counts
-from mores.engine.cost import Price, price_of
+from mores.engine.estimate import Estimate, estimate
 from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, ModelError
-from mores.io import FORMATS, JsonlWriter, check_samples, read_records, read_samples, spool, write_text
+from mores.io import FORMATS, JsonlWriter, check_samples, file_name, read_records, read_samples, spool, write_text
 from mores.metric import Metric
-from mores.metric.estimate import Estimate, estimate
 from mores.metric.prompt import NO_PLACE
 from mores.report.page import page
 from mores.report.table import Summary, Tally, plain, show_summary, table
@@ -111,26 +110,25 @@ def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_jso
     culturally wrong, where, how bad, why) and a score: -1 for each minor and -5 for each major error, or the
     judge's certainty, between 0 and 1, when it finds none. A run that was stopped goes on where it was.
     """  # fmt: skip
-    out, html, price = given.pop("out"), given.pop("html"), given.pop("price")
+    out, html = given.pop("out"), given.pop("html")
     evidence, passages = given.pop("evidence"), given.pop("passages")
     gate = TextGate(*(given.pop(name) for name in ("fail_on", "fail_under", "max_unjudged")))
     lookup = _Lookup(search_or_corpus(evidence), passages) if evidence else None
     metric = options.metric(given)
-    rates = price_of(metric.judge_model.name, price)
-    target = out or ("-" if texts == "-" else _default_name(texts, metric.judge_model.name))
+    target = out or ("-" if texts == "-" else _default_name(texts, metric.model.name))
     _check_places(texts, target, html)
     with ExitStack() as stack:
         source = _check(stack, texts, format_, skip_bad)
         _check_style(metric, source, lookup)
-        stack.enter_context(options.run_of(metric))
+        stack.enter_context(options.run_of(metric.asker))
         if dry_run:
-            _dry_run(stack, metric, source, lookup, rates, as_json)
+            _dry_run(stack, metric, source, lookup, as_json)
             return
         if lookup:
             source = _look_up(stack, metric, source, lookup, target)
         else:
             _check_target(metric, source, target)
-        kept = _judge(stack, metric, source, rates, target)
+        kept = _judge(stack, metric, source, target)
         summary = _show(metric, source, kept, html, target, as_json)
     if not summary.judged:
         raise ModelError("no text could be judged; the reasons stand in the output")
@@ -148,7 +146,7 @@ def _check_places(texts: str, target: str, html: str | None) -> None:
 
 def _default_name(texts: str, model: str) -> str:
     """One file for each file of texts and each model, for example `texts.csv.openai_x.judgements.jsonl`."""
-    return f"{Path(texts).name}.{options.file_name(model)[-80:]}.judgements.jsonl"
+    return f"{Path(texts).name}.{file_name(model)[-80:]}.judgements.jsonl"
 
 
 def _check_target(metric: Metric, source: _Input, target: str) -> None:
@@ -195,7 +193,9 @@ def _check_style(metric: Metric, source: _Input, lookup: _Lookup | None) -> None
 def _look_up(stack: ExitStack, metric: Metric, source: _Input, lookup: _Lookup, target: str) -> _Input:
     """The texts with what a search finds about them; those for which it failed are not judged."""
     counts = Counts()
-    search = open_search(lookup.name, SearchOptions(limits=metric.limits, fresh=metric.fresh, counts=counts))
+    search = open_search(
+        lookup.name, SearchOptions(limits=metric.asker.limits, fresh=metric.asker.fresh, counts=counts)
+    )
     metric.settings = replace(metric.settings, evidence=f"{search.identity}.k{lookup.k}.c{CHARACTERS}")
     try:  # before the first search, which may cost money, but after the signature says where evidence is from
         _check_target(metric, source, target)
@@ -225,13 +225,13 @@ async def _ground(metric: Metric, source: _Input, search: Search, k: int, path: 
         await search.close()
 
 
-def _judge(stack: ExitStack, metric: Metric, source: _Input, price: Price | None, target: str) -> Path:
+def _judge(stack: ExitStack, metric: Metric, source: _Input, target: str) -> Path:
     """Judge all texts, and return a file of the judgements in their order."""
     kept = Path(target)
     if target == "-" or (kept.exists() and not kept.is_file()):  # what goes into a pipe cannot be read again
         kept = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mores-"))) / "judgements.jsonl"
     counts = Counts()
-    with ExitStack() as writing, Bar("judging", source.count, counts, price) as bar:
+    with ExitStack() as writing, Bar("judging", source.count, counts, metric.asker.price) as bar:
         writers = [writing.enter_context(JsonlWriter(path)) for path in sorted({str(kept), target})]
         run(_stream(metric, source, writers, counts, bar))
     return kept
@@ -253,8 +253,8 @@ def _show(metric: Metric, source: _Input, kept: Path, html: str | None, target: 
     view = table(pairs(), tally=tally)
     summary = tally.summary()
     if html:
-        facts = {"Texts": source.name, "Model": metric.judge_model.name, "Evidence": source.evidence}
-        write_text(html, page(pairs(), title="Cultural errors", summary=facts, warning=metric.judge_model.warning))
+        facts = {"Texts": source.name, "Model": metric.model.name, "Evidence": source.evidence}
+        write_text(html, page(pairs(), title="Cultural errors", summary=facts, warning=metric.model.warning))
     for path in (target, html):
         if path and path != "-":
             click.echo(f"wrote {path}", err=True)
@@ -266,15 +266,13 @@ def _show(metric: Metric, source: _Input, kept: Path, html: str | None, target: 
     return summary
 
 
-def _dry_run(
-    stack: ExitStack, metric: Metric, source: _Input, lookup: _Lookup | None, rates: Price | None, as_json: bool
-) -> None:
+def _dry_run(stack: ExitStack, metric: Metric, source: _Input, lookup: _Lookup | None, as_json: bool) -> None:
     """What would be searched, sent and paid. A search that costs nothing is made, so that the counts are true."""
     searches, cost = (lookup.searches(source), lookup.cost(source)) if lookup else (0, 0.0)
     if lookup and not cost:
         source = _look_up(stack, metric, source, lookup, "-")
     samples = _with_blanks(source, lookup.k) if lookup and cost else source.samples()
-    found = estimate(metric, metric.jobs(samples), rates)
+    found = estimate(metric.asker, metric.jobs(samples), metric.settings.max_tokens)
     if lookup and as_json:
         click.echo(json.dumps(found.model_dump(mode="json") | {"searches": searches, "search_cost": cost}, indent=2))
         return

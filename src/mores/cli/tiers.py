@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from mores.bench import benchmark
-from mores.bench.folder import find_runs
+from mores.bench.folder import find_bench_runs
 from mores.bench.labels import QuestionLabels
 from mores.bench.tiers import RULES, sort_questions
 from mores.errors import ConfigError
@@ -28,8 +28,8 @@ def tiers(folders: tuple[Path, ...], rule: str | None, out: Path) -> None:
     A RUN is what `mores bench --out` wrote for a model, or a folder with several. Use runs of other models than the one
     that you want to measure: a model's own mistakes make its hard questions.
     """  # fmt: skip
-    runs = list({run.path.resolve(): run for folder in folders for run in find_runs(folder)}.values())
-    results = [run.result() for run in runs]
+    runs = list({run.path.resolve(): run for folder in folders for run in find_bench_runs(folder)}.values())
+    results = [run.result for run in runs]
     names = sorted({result.benchmark for result in results})
     if len(names) > 1:
         raise ConfigError(f"these are runs of {', '.join(names)}; give runs of one benchmark")

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
-from contextlib import ExitStack, aclosing
 from pathlib import Path
 from typing import Any
 
 import click
 
 from mores.bench import benchmark
+from mores.bench.labels import QuestionLabels
+from mores.bench.session import read_items
 from mores.bench.topics import read_topic, read_topics, topic_jobs
 from mores.cli import options
-from mores.cli.items import read_items
-from mores.cli.progress import stage
-from mores.engine import Counts, run
-from mores.engine.cost import price_of
-from mores.engine.store import opened
+from mores.engine import Answer
+from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
-from mores.io import JsonlWriter
 from mores.report.terminal import Grid, harmless, plain_console
 
 
@@ -37,32 +34,24 @@ from mores.report.terminal import Grid, harmless, plain_console
               help="File for the topics, which `mores bench --labels` reads.")  # fmt: skip
 @click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
 @options.model_options
-def topics(
-    name: str, file: Path | None, data: Path | None, limit: int | None, out: Path, price: str | None, **given: Any
-) -> None:
+def topics(name: str, file: Path | None, data: Path | None, limit: int | None, out: Path, **given: Any) -> None:
     """Let a model sort the questions of BENCHMARK into topics, so that results can be broken down by them."""
     one = benchmark(name)
     known = read_topics(file) if file else one.topics
     if not known:
         raise ConfigError(f"{name} has no list of topics; give one with --topics FILE.toml")
-    items = read_items(one, data, limit)
-    how, found = options.served(given), Counter[str]()
-    with ExitStack() as stack:
-        stack.enter_context(options.run_of(how))
-        store = stack.enter_context(opened(how.store))
+    asker = options.served(given)
+    items = read_items(one, data, limit, asker.progress)
+    found = Counter[str]()
 
-        async def work(counts: Counts) -> None:
-            jobs = topic_jobs(one, items, known)
-            answers = run(jobs, how.judge_model, store=store, limits=how.limits, counts=counts, fresh=how.fresh)
-            with JsonlWriter(out) as writer:
-                async with aclosing(answers):
-                    async for answer in answers:
-                        row = read_topic(answer, known)
-                        found[row.labels.get("topic", "")] += 1
-                        writer.write(row)
+    def read(answer: Answer) -> QuestionLabels:
+        row = read_topic(answer, known)
+        found[row.labels.get("topic", "")] += 1
+        return row
 
-        units = len({one.unit(item) for item in items})
-        stage(f"{name}: topics", units, price_of(how.judge_model.name, price), work)
+    units = len({one.unit(item) for item in items})
+    with options.run_of(asker):
+        run(asker.write(out, topic_jobs(one, items, known), read, stage=f"{name}: topics", total=units))
     click.echo(f"wrote {out}", err=True)
     _show(name, found, list(known))
     if not any(topic for topic in found if topic):

@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import aclosing
 from dataclasses import replace
 from functools import cache
 from importlib.resources import files
@@ -20,7 +19,7 @@ from mores.bench.prompts import fill, hash_of
 from mores.bench.run import Run, Said
 from mores.culture import language_name
 from mores.diagnose.clusters import cluster_of
-from mores.engine import Answer, Counts, Job, run, unread
+from mores.engine import Answer, Job, unread
 from mores.io import JsonlWriter, read_records
 from mores.metric.score import certainty
 from mores.models import Request
@@ -102,21 +101,24 @@ def prompts_hash() -> str:
     return hash_of(*(one.read_text("utf-8") for one in paths), str(ROOM))
 
 
-async def ask_confidence(job: Run, said: Path, stated: Path, counts: Counts) -> None:
+async def ask_confidence(job: Run, said: Path, stated: Path) -> None:
     """Ask for an answer and the confidence in it (MSQA, Appendix A); the answers, and all that was said, go to files.
 
     `said` is what `job.grade` reads. Both files appear when all is asked; what was paid for is in the store.
     """
     asking = replace(job, by_logprob=False)
     schema = SCHEMA if job.model.constrained else None
-    jobs = (_confident(one, asking.variant, schema) for one in asking.jobs())
-    answers = run(jobs, job.model, store=job.store, limits=job.limits, counts=counts, fresh=job.fresh)
-    with JsonlWriter(said) as spoken, JsonlWriter(stated) as sure:
-        async with aclosing(answers):
-            async for answer in answers:
-                text, record = _stated(answer)
-                spoken.write(Said(sample=answer.job.sample, response=_response(job, answer, text)))
-                sure.write(record)
+    stage = f"{job.benchmark.name}: asking with confidence"
+    job.asker.announce(stage, asking.jobs())
+    with JsonlWriter(said) as spoken:
+
+        def read(answer: Answer) -> Stated:
+            text, record = _stated(answer)
+            spoken.write(Said(sample=answer.job.sample, response=_response(job, answer, text)))
+            return record
+
+        jobs = (_confident(one, asking.variant, schema) for one in asking.jobs())
+        await job.asker.write(stated, jobs, read, stage=stage, total=job.answers)
 
 
 def read_stated(path: Path) -> dict[Key, float | Failure]:
@@ -230,18 +232,19 @@ def _response(job: Run, answer: Answer, text: str | None) -> Response:
 # ---- what its probabilities say --------------------------------------------------------------------------------
 
 
-async def ask_likelihood(job: Run, said: Path, counts: Counts) -> None:
+async def ask_likelihood(job: Run, said: Path) -> None:
     """Ask the plain questions with log-probabilities: of the options where there are some, else of every token."""
     if job.benchmark.candidates is not None:
-        await replace(job, by_logprob=True).ask(said, counts)
+        await replace(job, by_logprob=True).ask(said)
         return
-    jobs = (_weighed(one) for one in job.jobs())
-    answers = run(jobs, job.model, store=job.store, limits=job.limits, counts=counts, fresh=job.fresh)
-    with JsonlWriter(said) as writer:
-        async with aclosing(answers):
-            async for answer in answers:
-                text = answer.completion.text if answer.completion else None
-                writer.write(Said(sample=answer.job.sample, response=_response(job, answer, text)))
+    stage = f"{job.benchmark.name}: asking with log-probabilities"
+    job.asker.announce(stage, job.jobs())
+
+    def read(answer: Answer) -> Said:
+        text = answer.completion.text if answer.completion else None
+        return Said(sample=answer.job.sample, response=_response(job, answer, text))
+
+    await job.asker.write(said, map(_weighed, job.jobs()), read, stage=stage, total=job.answers)
 
 
 def read_likelihood(path: Path) -> dict[Key, float | Failure]:

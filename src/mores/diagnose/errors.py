@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter, defaultdict
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
@@ -22,11 +21,10 @@ from mores.bench.prompts import hash_of
 from mores.diagnose.change import FEW, count_share, percent
 from mores.diagnose.paired import Opened, short
 from mores.diagnose.verdict import ask_judge, prompt, read_lines
-from mores.engine import Counts, Job, Reply, read_reply, run
+from mores.engine import Answer, Asker, Job, Reply, read_reply
 from mores.errors import InputError
-from mores.io import JsonlWriter, read_records
-from mores.longform.asking import How
-from mores.models import Model, Request
+from mores.io import read_records
+from mores.models import Request
 from mores.models.written import without_thoughts
 from mores.signature import sign
 from mores.stats.intervals import mean_interval
@@ -95,19 +93,18 @@ class ErrorJudge:
     """Asks a model for the type of every wrong answer."""
 
     run: Opened
-    judge: Model
-    how: How = field(default_factory=How)
+    judge: Asker
 
     @property
     def identity(self) -> str:
         """The judge, its prompt and the types, for signatures."""
-        return f"{self.judge.identity}.{hash_of(prompt('error-type.en'), _listed_types())}"
+        return f"{self.judge.model.identity}.{hash_of(prompt('error-type.en'), _listed_types())}"
 
     def signature(self) -> Signature:
         """What must be the same for two results to be comparable."""
         return sign({"diagnosis": f"errors.{VERSION}", **self.run.fields, "types": self.identity})
 
-    async def ask(self, path: Path, counts: Counts) -> None:
+    async def ask(self, path: Path) -> None:
         """Put the type of every wrong answer of the run into a file."""
         by_id = self._items()
         wrong = (
@@ -115,31 +112,25 @@ class ErrorJudge:
             for one in self.run.folder.verdicts()
             if one.label is Label.INCORRECT
         )
-        await self._write(wrong, path, counts)
+        total = sum(verdict.label is Label.INCORRECT for verdict in self.run.folder.verdicts())
+        await self._write(wrong, path, "sorting errors", total)
 
-    async def ask_labelled(self, labelled: Iterable[LabelledError], path: Path, counts: Counts) -> None:
+    async def ask_labelled(self, labelled: Sequence[LabelledError], path: Path) -> None:
         """Put the type that the judge gives to labelled answers into a file, in their order."""
         by_id = self._items()
-        await self._write((_to_check(one, by_id, self.run) for one in labelled), path, counts)
+        rows = (_to_check(one, by_id, self.run) for one in labelled)
+        await self._write(rows, path, "checking the judge", len(labelled))
 
     def _items(self) -> dict[str, Item]:
         return {item.id: item for item in self.run.folder.items()}
 
-    async def _write(self, wrong: Iterable[_Wrong], path: Path, counts: Counts) -> None:
-        with JsonlWriter(path) as writer:
-            async with aclosing(self._typed(wrong, counts)) as typed:
-                async for one in typed:
-                    writer.write(one)
+    async def _write(self, wrong: Iterable[_Wrong], path: Path, what: str, total: int) -> None:
+        def read(answer: Answer) -> Typed:
+            row: _Wrong = answer.job.data
+            return Typed(item_id=row.item.id, sample=row.sample, answer=row.answer, **read_type(read_reply(answer)))
 
-    async def _typed(self, wrong: Iterable[_Wrong], counts: Counts) -> AsyncGenerator[Typed, None]:
-        how = self.how
-        jobs = (Job(one.item.id, type_request(self.run, one.item, one.answer), data=one) for one in wrong)
-        answers = run(jobs, self.judge, store=how.store, limits=how.limits, counts=counts, fresh=how.fresh)
-        async with aclosing(answers):
-            async for answer in answers:
-                own: _Wrong = answer.job.data
-                found = read_type(read_reply(answer))
-                yield Typed(item_id=own.item.id, sample=own.sample, answer=own.answer, **found)
+        jobs = (Job(row.item.id, type_request(self.run, row.item, row.answer), data=row) for row in wrong)
+        await self.judge.write(path, jobs, read, stage=f"{self.run.result.benchmark}: {what}", total=total)
 
 
 def _to_check(one: LabelledError, by_id: Mapping[str, Item], run_: Opened) -> _Wrong:

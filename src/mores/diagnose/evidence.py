@@ -6,8 +6,7 @@ By rule (`contained.py`), and where a model is asked by a judge that sees the qu
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import NamedTuple
@@ -19,11 +18,10 @@ from mores.bench.prompts import hash_of
 from mores.diagnose.contained import has_answer, is_taken
 from mores.diagnose.paired import Asked, Opened, Pair, check_alike, open_run, pair_up, read_asked, short
 from mores.diagnose.verdict import ask_judge, prompt, read_lines
-from mores.engine import Counts, Job, Reply, read_reply, run
+from mores.engine import Asker, Job, Reply, read_reply
 from mores.errors import ConfigError
-from mores.io import JsonlWriter, read_records
-from mores.longform.asking import How
-from mores.models import Model, Request
+from mores.io import read_records
+from mores.models import Request
 from mores.search import Evidence
 from mores.search.words import words
 from mores.signature import sign
@@ -127,22 +125,21 @@ class EvidenceJudge:
     """Asks a model about every question that is wrong with evidence and has results."""
 
     runs: Runs
-    judge: Model
-    how: How = field(default_factory=How)
+    judge: Asker
 
     @property
     def identity(self) -> str:
         """The judge and its prompt, for the signature."""
-        return f"{self.judge.identity}.{hash_of(prompt('evidence.en'))}"
+        return f"{self.judge.model.identity}.{hash_of(prompt('evidence.en'))}"
 
-    async def ask(self, path: Path, counts: Counts) -> None:
+    async def ask(self, path: Path) -> None:
         """Put what the judge says into a file."""
-        how = self.how
-        answers = run(self.jobs(), self.judge, store=how.store, limits=how.limits, counts=counts, fresh=how.fresh)
-        with JsonlWriter(path) as writer:
-            async with aclosing(answers):
-                async for answer in answers:
-                    writer.write(_verdict(answer.job.id, read_reply(answer)))
+        stage = f"{self.runs.with_.result.benchmark}: judging evidence"
+        self.judge.announce(stage, self.jobs())
+        total = sum(1 for _ in self.jobs())
+        await self.judge.write(
+            path, self.jobs(), lambda answer: _verdict(answer.job.id, read_reply(answer)), stage=stage, total=total
+        )
 
     def jobs(self) -> Iterator[Job]:
         """The calls to make."""

@@ -17,7 +17,7 @@ import numpy as np
 
 from mores.bench import benchmark
 from mores.bench.board import SAME, Entry, read_runs
-from mores.bench.folder import RunFolder
+from mores.bench.folder import open_bench_run
 from mores.diagnose.change import spoken
 from mores.diagnose.profiles import LEAST, Profile, Ran, make_profiles
 from mores.diagnose.ranks import order, rank_range, sure_order, tau_range
@@ -102,7 +102,7 @@ def read_ran(folders: Iterable[Path], grouping: str = LANGUAGE) -> list[Ran]:
 
 def _groups(entry: Entry, grouping: str) -> dict[str, str | None]:
     one = benchmark(entry.result.benchmark)
-    return {one.unit(item): one.group(item, grouping) for item in reversed(RunFolder(Path(entry.folder)).items())}
+    return {one.unit(item): one.group(item, grouping) for item in reversed(open_bench_run(entry.folder).items())}
 
 
 def locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = False) -> Locality:

@@ -17,9 +17,9 @@ from pydantic import Field
 
 from mores.bench import benchmark
 from mores.bench.benchmark import LABELS, Benchmark, Label, Verdict
-from mores.bench.folder import RESULT, RunFolder
+from mores.bench.folder import BenchRun, open_bench_run
 from mores.bench.score import BenchResult, label_of, together
-from mores.errors import ConfigError, InputError
+from mores.errors import ConfigError
 from mores.models.written import without_thoughts
 from mores.types import Failure, Item, Record, Signature
 
@@ -31,7 +31,7 @@ GROUPINGS = ("language", "topic", "region", "subregion", "popularity")
 class Opened:
     """One run, and how its questions were asked."""
 
-    folder: RunFolder
+    folder: BenchRun
     benchmark: Benchmark
     result: BenchResult
 
@@ -75,10 +75,8 @@ class Opened:
 
 def open_run(path: Path, known: Benchmark | None = None) -> Opened:
     """The run in a folder; its benchmark is looked up unless it is given."""
-    folder = RunFolder(path)
-    if not (path / RESULT).is_file():
-        raise InputError(f"{path}: there is no {RESULT} in it; give a folder that `mores bench` wrote")
-    result = folder.result()
+    folder = open_bench_run(path)
+    result = folder.result
     if result.measured:
         raise ConfigError(f"{path}: answers to {result.benchmark} are measured, not right or wrong; give another run")
     return Opened(folder, known or benchmark(result.benchmark), result)

@@ -1,6 +1,6 @@
 """Stability: what several answers to the same question are worth (MSQA, Section 4.2.2).
 
-    folder = RunFolder(Path("bench/msqa/NAME"))      # mores bench msqa --samples 100 ...
+    folder = mores.open_run("bench/msqa/NAME")      # mores bench msqa --samples 100 ...
     result = stability(of_folder(folder), folder.verdicts())
 
 A question with several parts is right when all are. Answers without a grade are left out: a question counts for n

@@ -8,7 +8,8 @@ from functools import cached_property
 
 from mores.bench import benchmark
 from mores.bench.benchmark import Benchmark
-from mores.bench.folder import RunFolder
+from mores.bench.folder import BenchRun
+from mores.bench.labels import with_labels
 from mores.bench.run import Run
 from mores.errors import ConfigError
 from mores.signature import sign
@@ -57,10 +58,11 @@ def of_run(run: Run, **how: str) -> Subject:
     return Subject(run.benchmark, run.items, run.model.name, sign(run.signature() | how))
 
 
-def of_folder(folder: RunFolder) -> Subject:
+def of_folder(folder: BenchRun) -> Subject:
     """What `mores bench` wrote."""
-    result = folder.result()
-    return Subject(benchmark(result.benchmark), folder.items(), result.model, result.signature)
+    result = folder.result
+    items = folder.items()
+    return Subject(with_labels(benchmark(result.benchmark), items), items, result.model, result.signature)
 
 
 def shorten(text: str | None) -> str:

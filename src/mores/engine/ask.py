@@ -11,9 +11,9 @@ from __future__ import annotations
 
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
-from typing import TypedDict, TypeVar, Unpack
+from typing import Any, TypedDict, TypeVar, Unpack
 
 from mores.cache import store_path
 from mores.engine.cost import Price, guess_tokens, price_of
@@ -49,8 +49,16 @@ class AskOptions(TypedDict, total=False):
     """Context length of the embedded server in tokens."""
     threads: int | None
     """Threads of the embedded server; None for all cores."""
-    limits: Limits
-    """Calls at once, tries, time-outs, rates."""
+    concurrency: int | None
+    """Most calls at once; None for what suits the kind of model."""
+    attempts: int
+    """Tries per request."""
+    timeout: float | None
+    """Seconds for one try."""
+    outage: float
+    """Seconds to wait for a server that cannot be reached."""
+    requests_per_minute: float | None
+    tokens_per_minute: float | None
     store: Store | Path | str | None
     """File that keeps every answer; None keeps nothing. Without it, one in the user's cache folder."""
     fresh: bool
@@ -82,7 +90,7 @@ class Asker:
     @property
     def price(self) -> Price | None:
         """Dollars per million tokens, where they are known."""
-        return self.given_price or price_of(self.model.name, None)
+        return self.given_price or price_of(self.model.name)
 
     async def ask(
         self, jobs: Iterable[Job], *, follow: Follow | None = None, counts: Counts | None = None
@@ -151,23 +159,25 @@ class Asker:
 
 def open_asker(model: str | Model = "embedded", **options: Unpack[AskOptions]) -> Asker:
     """The model of that name with these options; whatever is not given has a sensible default."""
-    defaults = Options()
-    kind = Options(
-        base_url=options.get("base_url"),
-        adapter=options.get("adapter"),
-        slots=options.get("slots", defaults.slots),
-        context=options.get("context", defaults.context),
-        threads=options.get("threads"),
-    )
+    known = AskOptions.__annotations__
+    if unknown := next((name for name in options if name not in known), None):
+        raise TypeError(f"unexpected option {unknown!r}; there are {', '.join(known)}")
+    opening: dict[str, Any] = {name: value for name, value in options.items() if name in _OPENING}
+    limits: dict[str, Any] = {name: value for name, value in options.items() if name in _LIMITS}
+    kind = Options(**opening)
     return Asker(
         open_model(model, kind) if isinstance(model, str) else model,
         store=options["store"] if "store" in options else store_path(),
-        limits=options.get("limits", Limits()),
+        limits=Limits(**limits),
         fresh=options.get("fresh", False),
         given_price=options.get("price"),
         progress=options.get("progress", SILENT),
         options=kind,
     )
+
+
+_OPENING = {entry.name for entry in fields(Options)}
+_LIMITS = {entry.name for entry in fields(Limits)}
 
 
 def _jobs(tasks: Iterable[tuple[T, Sequence[Request]]], constrained: bool) -> Iterator[Job]:

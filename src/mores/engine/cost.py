@@ -5,8 +5,6 @@ from __future__ import annotations
 from functools import cache
 from typing import NamedTuple
 
-from mores.errors import ConfigError
-
 
 class Price(NamedTuple):
     """US dollars per million tokens."""
@@ -19,20 +17,9 @@ class Price(NamedTuple):
         return (prompt_tokens * self.prompt + completion_tokens * self.completion) / 1e6
 
 
-def price_of(model: str, given: str | None) -> Price | None:
-    """The price that the user gave as `IN,OUT`, or the list price; None when neither is known."""
-    if given is None:
-        return Price(0.0, 0.0) if model.startswith(("embedded", "hf:", "fake:")) else list_price(model)
-    try:
-        prompt, completion = (float(part) for part in given.split(","))
-    except ValueError:
-        raise ConfigError(
-            f"--price {given!r}: expected two numbers, dollars per million prompt and completion tokens,"
-            " for example --price 0.40,1.60"
-        ) from None
-    if min(prompt, completion) < 0:
-        raise ConfigError(f"--price {given!r}: a price cannot be negative")
-    return Price(prompt, completion)
+def price_of(model: str) -> Price | None:
+    """What a model costs: nothing on this machine, else the list price; None when that is not known."""
+    return Price(0.0, 0.0) if model.startswith(("embedded", "hf:", "fake:")) else list_price(model)
 
 
 @cache

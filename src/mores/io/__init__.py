@@ -4,13 +4,14 @@ from mores.io.fields import sample_from
 from mores.io.records import read_record, read_records
 from mores.io.samples import Checked, check_samples, read_samples
 from mores.io.source import FORMATS, spool
-from mores.io.write import JsonlWriter, write_text
+from mores.io.write import JsonlWriter, file_name, write_text
 
 __all__ = [
     "FORMATS",
     "Checked",
     "JsonlWriter",
     "check_samples",
+    "file_name",
     "read_record",
     "read_records",
     "read_samples",

@@ -175,3 +175,8 @@ def _unwritable(path: Path, error: OSError) -> MoresError:
     if code in {errno.ENOSPC, errno.EDQUOT}:
         return StoreError(f"{path}: the disk is full ({error.strerror}); free some space and run again")
     return StoreError(f"{path}: cannot be written ({error}); choose another path")
+
+
+def file_name(text: str) -> str:
+    """The name of a metric, benchmark or model as the name of a file or folder."""
+    return re.sub(r"[^\w.+-]+", "_", text).strip("_")

@@ -21,17 +21,16 @@ import asyncio
 from collections import deque
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from hashlib import blake2b
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple, TypeVar, TypeVarTuple
 
-from mores.engine import Counts, Reply
+from mores.engine import Asker, Counts, Progress, Reply
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records
 from mores.longform import claims, relevance, stages, translate, verify
-from mores.longform.asking import How, ask_each
 from mores.longform.prompt import prompt_hash
 from mores.longform.records import (
     Appraisal,
@@ -44,7 +43,7 @@ from mores.longform.records import (
     Verification,
 )
 from mores.longform.stages import LanguageChecker
-from mores.models import Model, Request
+from mores.models import Request
 from mores.search.base import Found, Query, Search
 from mores.search.stream import find_all
 from mores.signature import sign
@@ -70,12 +69,12 @@ Ts = TypeVarTuple("Ts")
 
 
 class Stage(NamedTuple):
-    """One stage of a run, for a progress bar: `counts.done` counts answers."""
+    """One stage of a run; `counts.done` counts answers."""
 
     name: str
     work: Callable[[Counts], Awaitable[None]]
-    model: Model | None = None
-    """The model that is called, for its price."""
+    asker: Asker | None = None
+    """The model that is called."""
 
 
 @dataclass
@@ -89,11 +88,11 @@ class Evaluation:
     check: LanguageChecker | None = None
     checker: str = "none"
     """Its name and version, for the signature."""
-    judge: Model | None = None
+    judge: Asker | None = None
     """Judges relevance, and does what the next three are not named for."""
-    translator: Model | None = None
-    extractor: Model | None = None
-    verifier: Model | None = None
+    translator: Asker | None = None
+    extractor: Asker | None = None
+    verifier: Asker | None = None
     backend: Search | None = None
     """It is closed after the search."""
     results: int = RESULTS
@@ -101,7 +100,13 @@ class Evaluation:
     """Whether what is not in English is translated before it is judged; else it is judged as it stands."""
     judge_all: bool = False
     """Judge facts and relevance of answers with surface issues too."""
-    how: How = field(default_factory=How)
+
+    async def run(self, name: str, total: int, progress: Progress) -> None:
+        """All stages, each with its progress."""
+        for stage in self.stages():
+            price = stage.asker.price if stage.asker else None
+            async with progress.stage(f"{name}: {stage.name}", total, price) as counts:
+                await stage.work(counts)
 
     def stages(self) -> list[Stage]:
         """What there is to do, in order."""
@@ -131,8 +136,8 @@ class Evaluation:
         """Put into English what is to be judged and is in another language."""
         rows = in_step(zip(self._answers(), self._read(Surface), strict=True))
         tasks = ((row, self._to_translate(*row)) for row in rows)
-        model = self.translator or self.judge
-        await self._ask(Translation, tasks, model, lambda row, said: self._translation(*row, said), counts)
+        asker = self.translator or self.judge
+        await self._ask(Translation, tasks, asker, lambda row, said: self._translation(*row, said), counts)
 
     async def claims(self, counts: Counts) -> None:
         """Read each sentence of what is judged for claims."""
@@ -222,17 +227,17 @@ class Evaluation:
         self,
         type_: type[R],
         tasks: Iterable[tuple[T, Sequence[Request]]],
-        model: Model | None,
+        asker: Asker | None,
         make: Callable[[T, Sequence[Reply]], R],
         counts: Counts,
     ) -> None:
         """Write the record that is made of what a model says about each thing."""
-        if model is None:
+        if asker is None:
             raise ConfigError(
                 "facts and relevance are judged by a model; name it with --judge, for example openai:NAME"
             )
         with self._writer(type_) as writer:
-            async with aclosing(ask_each(tasks, model, self.how, counts)) as replies:
+            async with aclosing(asker.ask_each(tasks, counts)) as replies:
                 async for thing, said in replies:
                     writer.write(make(thing, said))
 
@@ -307,5 +312,5 @@ def data_hash(path: Path) -> str:
     return f"{total.hexdigest()}.{count}"
 
 
-def _made(model: Model, prompts: tuple[str, ...]) -> str:
-    return f"{model.identity}.{prompt_hash(*prompts)}"
+def _made(asker: Asker, prompts: tuple[str, ...]) -> str:
+    return f"{asker.model.identity}.{prompt_hash(*prompts)}"

@@ -21,8 +21,7 @@ from functools import cache
 from hashlib import blake2b
 from importlib.resources import files
 
-from mores.engine import Answer, Counts, Job, run
-from mores.engine.store import opened
+from mores.engine import Answer, Counts, Job
 from mores.metric import Metric
 from mores.metric.prompt import fill
 from mores.metric.score import certainty
@@ -79,20 +78,15 @@ class Prompted:
 
     @property
     def name(self) -> str:
-        return f"{self.kind}{'+p' if self.plus_p else ''}:{self.how.judge_model.name}"
+        return f"{self.kind}{'+p' if self.plus_p else ''}:{self.how.model.name}"
 
     async def stream(
         self, samples: Iterable[Sample], counts: Counts | None = None
     ) -> AsyncGenerator[tuple[Sample, Judgement], None]:
         """Each sample with its judgement, in order, as they come."""
-        how = self.how
-        with opened(how.store) as store:
-            answers = run(
-                self.jobs(samples), how.judge_model, store=store, limits=how.limits, counts=counts, fresh=how.fresh
-            )
-            async with aclosing(answers):
-                async for answer in answers:
-                    yield answer.job.data, self.read(answer)
+        async with aclosing(self.how.asker.ask(self.jobs(samples), counts=counts)) as answers:
+            async for answer in answers:
+                yield answer.job.data, self.read(answer)
 
     def jobs(self, samples: Iterable[Sample]) -> Iterator[Job]:
         """The calls to make."""
@@ -124,7 +118,7 @@ class Prompted:
         return sign(
             {
                 "metric": f"{self.kind}{'+p' if self.plus_p else ''}.1",
-                "model": self.how.judge_model.identity,
+                "model": self.how.model.identity,
                 "prompt": prompt,
                 "decoding": f"t{settings.temperature},max{settings.max_tokens},seed{settings.seed}",
                 "p": "mean-logprob" if self.plus_p and with_logprobs else "none",

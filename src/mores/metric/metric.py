@@ -6,20 +6,17 @@ import re
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
-from mores.cache import store_path
-from mores.engine import Answer, Counts, Job, Limits, Store, run
+from mores.engine import Answer, Asker, AskOptions, Counts, Job, open_asker
 from mores.engine.loop import run as run_loop
-from mores.engine.store import opened
 from mores.errors import InputError
 from mores.io import sample_from
 from mores.metric.prompt import messages, prompt_hash
 from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
 from mores.metric.score import certainty, score
 from mores.metric.spans import align
-from mores.models import Completion, Model, Options, Request, Style, as_metric, open_model
+from mores.models import Completion, Model, Request, Style, metric_adapter
 from mores.signature import sign
 from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
 
@@ -57,25 +54,19 @@ class Settings:
 class Metric:
     """ExCAM with one model.
 
-    >>> Metric("openai:gpt-4.1-mini").judge(["In Japan people eat sushi with forks."])
+    >>> open_metric("openai:gpt-4.1-mini").judge(["In Japan people eat sushi with forks."])
     """
 
-    model: str | Model = "embedded"
+    asker: Asker
+    """The model that judges."""
     settings: Settings = field(default_factory=Settings)
-    limits: Limits = field(default_factory=Limits)
-    options: Options = field(default_factory=Options)
-    store: Store | Path | str | None = field(default_factory=store_path)
-    """Where answers are kept and looked up; None keeps nothing."""
-    fresh: bool = False
-    """Ask again what the store already knows."""
     unsearched: dict[str, Failure] = field(default_factory=dict)
     """By id: samples that were to be judged by evidence, and why none could be looked up; they are not judged."""
 
-    def __post_init__(self) -> None:
-        if isinstance(self.model, str):
-            self.judge_model = open_model(self.model, as_metric(self.model, self.options))
-        else:
-            self.judge_model = self.model
+    @property
+    def model(self) -> Model:
+        """The model that judges."""
+        return self.asker.model
 
     def judge(self, samples: Iterable[SampleLike]) -> list[Judgement]:
         """The judgement of every sample, in order."""
@@ -89,14 +80,10 @@ class Metric:
         self, samples: Iterable[SampleLike], counts: Counts | None = None
     ) -> AsyncGenerator[tuple[Sample, Judgement], None]:
         """Each sample with its judgement, in order, as they come, in constant memory."""
-        with opened(self.store) as store:
-            answers = run(
-                self.jobs(samples), self.judge_model, store=store, limits=self.limits,
-                follow=self._repair if self.settings.repair else None, counts=counts, fresh=self.fresh,
-            )  # fmt: skip
-            async with aclosing(answers):
-                async for answer in answers:
-                    yield answer.job.data, self.read(answer)
+        follow = self._repair if self.settings.repair else None
+        async with aclosing(self.asker.ask(self.jobs(samples), follow=follow, counts=counts)) as answers:
+            async for answer in answers:
+                yield answer.job.data, self.read(answer)
 
     def jobs(self, samples: Iterable[SampleLike]) -> Iterator[Job]:
         """The calls to make."""
@@ -127,7 +114,7 @@ class Metric:
         )
         return Judgement.of(
             sample,
-            judge=self.judge_model.name,
+            judge=self.model.name,
             score=score(report),
             report=report,
             evidence=sample.evidence,
@@ -143,7 +130,7 @@ class Metric:
         return sign(
             {
                 "metric": f"excam.{VERSION}",
-                "model": self.judge_model.identity,
+                "model": self.model.identity,
                 "prompt": f"{self.style}.{prompt_hash(self.style, with_evidence)}",
                 "schema": schema_hash(self._schema() if self._constrain else None),
                 "decoding": f"t{s.temperature},max{s.max_tokens},seed{s.seed}",
@@ -155,16 +142,16 @@ class Metric:
 
     @property
     def _constrain(self) -> bool:
-        return self.judge_model.constrained if self.settings.constrain is None else self.settings.constrain
+        return self.model.constrained if self.settings.constrain is None else self.settings.constrain
 
     @property
     def style(self) -> Style:
         """The prompt that is used."""
-        return self.settings.style or self.judge_model.style or "guided"
+        return self.settings.style or self.model.style or "guided"
 
     def _schema(self, evidence: int = 0) -> dict[str, Any]:
-        most = self.settings.max_errors or (3 if self.judge_model.constrained else None)
-        return report_schema(most, longest=LONGEST_TUNED if self.judge_model.style else LONGEST, evidence=evidence)
+        most = self.settings.max_errors or (3 if self.model.constrained else None)
+        return report_schema(most, longest=LONGEST_TUNED if self.model.style else LONGEST, evidence=evidence)
 
     def unsendable(self, sample: Sample) -> Failure | None:
         """Why a sample cannot be sent, if so."""
@@ -188,7 +175,7 @@ class Metric:
     def _failed(self, sample: Sample, failure: Failure | None) -> Judgement:
         return Judgement.of(
             sample,
-            judge=self.judge_model.name,
+            judge=self.model.name,
             evidence=sample.evidence,
             failure=failure,
             signature=self.signature(with_evidence=bool(sample.evidence)),
@@ -221,6 +208,10 @@ def as_sample(value: SampleLike, number: int) -> Sample:
         raise InputError(f"sample {number}: {exc}") from exc
 
 
-def judge(samples: Iterable[SampleLike], model: str | Model = "embedded", **options: Any) -> list[Judgement]:
-    """Judge samples with the ExCAM metric: `mores.score(samples, model=…)`; the options are those of `Metric`."""
-    return Metric(model, **options).judge(samples)
+def open_metric(
+    model: str | Model = "embedded", settings: Settings | None = None, **options: Unpack[AskOptions]
+) -> Metric:
+    """ExCAM with the model of that name; the embedded model judges with the adapter that comes with Mores."""
+    if isinstance(model, str) and (adapter := metric_adapter(model, options.get("adapter"))):
+        options["adapter"] = adapter
+    return Metric(open_asker(model, **options), settings or Settings())

@@ -10,7 +10,7 @@ from mores.errors import ConfigError
 from mores.models.base import STYLES, Completion, Message, Model, Request, Style
 
 __all__ = [
-    "KINDS", "NO_ADAPTER", "STYLES", "Completion", "Message", "Model", "Options", "Request", "Style", "as_metric",
+    "KINDS", "NO_ADAPTER", "STYLES", "Completion", "Message", "Model", "Options", "Request", "Style", "metric_adapter",
     "open_model",
 ]  # fmt: skip
 
@@ -81,13 +81,13 @@ def open_model(name: str, options: Options | None = None) -> Model:
     return KINDS[kind](rest, replace(options, adapter=None) if options.adapter == NO_ADAPTER else options)
 
 
-def as_metric(name: str, options: Options) -> Options:
-    """The options of a model that judges texts: the default model does it with the adapter that comes with Mores."""
-    if name != "embedded" or options.adapter:
-        return options
+def metric_adapter(name: str, adapter: str | None) -> str | None:
+    """The adapter of a model that judges texts: the default model does it with the one that comes with Mores."""
+    if name != "embedded" or adapter:
+        return adapter
     from mores.models.embedded import TUNED
 
-    return replace(options, adapter=str(TUNED))
+    return str(TUNED)
 
 
 def _refuse(kind: str, **given: str | None) -> None:

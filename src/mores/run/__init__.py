@@ -4,11 +4,15 @@
         ...                                     # write files into run.path
         run.finish(files={"verdicts.jsonl": "Verdict"}, headline="accuracy 61.2%")
 
-The signature decides what is the same run: with the same signature a run goes on, with another it gets a folder of its
-own, so that the files of a folder always belong together and nothing is overwritten.
+The signature decides what is the same run: with the same signature a run goes on; with another it gets another folder,
+or is refused, so that the files of a folder always belong together and nothing is overwritten.
+`open_run(path)` reads a run of any kind.
 """
 
-from mores.run.folder import Run, find_runs, read_manifest, start_run
+from mores.run.folder import KINDS, ActiveRun, Run, find_runs, open_run, read_manifest, start_run
 from mores.run.manifest import MANIFEST, Manifest, Plan, Status
 
-__all__ = ["MANIFEST", "Manifest", "Plan", "Run", "Status", "find_runs", "read_manifest", "start_run"]
+__all__ = [
+    "KINDS", "MANIFEST", "ActiveRun", "Manifest", "Plan", "Run", "Status", "find_runs", "open_run", "read_manifest",
+    "start_run",
+]  # fmt: skip

@@ -7,13 +7,16 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from importlib import import_module
 from itertools import count
 from pathlib import Path
+from typing import TypeVar
 
 from mores.errors import ConfigError, InputError
-from mores.io import read_record, write_text
+from mores.io import read_record, read_records, write_text
 from mores.io.private import NO_LINK, make_folder, open_private
 from mores.run.manifest import MANIFEST, Manifest, Plan, Status
+from mores.types import Record, Signature
 
 try:
     import fcntl
@@ -23,8 +26,49 @@ except ImportError:  # Windows: no lock
 LOCK = ".lock"
 
 
-@dataclass
+KINDS = {
+    "bench": "mores.bench.folder:BenchRun",
+}
+"""Every kind of run, and the class that reads it."""
+
+R = TypeVar("R", bound=Record)
+
+
+@dataclass(frozen=True)
 class Run:
+    """A run on disk. Each kind has a class of its own, which knows its files."""
+
+    path: Path
+    manifest: Manifest
+
+    @property
+    def kind(self) -> str:
+        """The command that made it."""
+        return self.manifest.kind
+
+    @property
+    def signature(self) -> Signature:
+        """What must be the same for two results to be comparable."""
+        return self.manifest.signature
+
+    def file(self, name: str) -> Path:
+        """A file of the run; InputError where it is missing."""
+        path = self.path / name
+        if not path.is_file():
+            raise InputError(f"{self.path}: the run has no {name}; it is {self.manifest.status}: run it again")
+        return path
+
+    def records(self, name: str, kind: type[R]) -> Iterator[R]:
+        """The records of a file of JSON lines."""
+        return read_records(self.file(name), kind)
+
+    def record(self, name: str, kind: type[R]) -> R:
+        """The record that a JSON file holds."""
+        return read_record(self.file(name), kind, "run it again")
+
+
+@dataclass
+class ActiveRun:
     """A run that this process works on, with its lock."""
 
     path: Path
@@ -48,17 +92,20 @@ class Run:
 
 
 @contextmanager
-def start_run(folder: Path, plan: Plan) -> Iterator[Run]:
+def start_run(folder: Path, plan: Plan, *, numbered: bool = True) -> Iterator[ActiveRun]:
     """A run in `folder`, or in `folder-2`, `folder-3`, … where other runs are there already.
 
-    Where a run with the same signature is there, it goes on. ConfigError while another process works on it.
+    Where a run with the same signature is there, it goes on. ConfigError while another process works on it, and, unless
+    `numbered`, where the folder holds another run: whoever named a folder must not find an old result in it.
     """
     for number in count(1):
         path = folder if number == 1 else folder.with_name(f"{folder.name}-{number}")
         make_folder(path)
         with _locked(path) as locked:
             known = read_manifest(path) if (path / MANIFEST).exists() else None
-            if known is not None and known.signature != plan.signature:
+            if known is not None and (known.kind, known.signature) != (plan.kind, plan.signature):
+                if not numbered:
+                    raise ConfigError(f"{_different(known, plan, folder)}; choose another folder, or remove this one")
                 continue
             if not locked:
                 raise ConfigError(f"{path}: another process works on this run; wait for it, or choose another folder")
@@ -66,9 +113,11 @@ def start_run(folder: Path, plan: Plan) -> Iterator[Run]:
             return
 
 
-def _work(path: Path, plan: Plan, folder: Path) -> Iterator[Run]:
-    note = "" if path == folder else _different(read_manifest(folder), plan, folder)
-    run = Run(path, Manifest(**dict(plan), started=_now()), note)
+def _work(path: Path, plan: Plan, folder: Path) -> Iterator[ActiveRun]:
+    note = ""
+    if path != folder:
+        note = f"{_different(read_manifest(folder), plan, folder)}, so this one is in {path}"
+    run = ActiveRun(path, Manifest(**dict(plan), started=_now()), note)
     run._update()
     try:
         yield run
@@ -84,7 +133,8 @@ def _work(path: Path, plan: Plan, folder: Path) -> Iterator[Run]:
 def _different(known: Manifest, plan: Plan, folder: Path) -> str:
     names = dict.fromkeys((*known.signature, *plan.signature))
     fields = [name for name in names if known.signature.get(name) != plan.signature.get(name)]
-    return f"{folder} holds another run (other {', '.join(fields)}), so this one has a folder of its own"
+    what = f"other {', '.join(fields)}" if known.kind == plan.kind else f"of mores {known.kind}"
+    return f"{folder} holds another run ({what})"
 
 
 @contextmanager
@@ -113,15 +163,27 @@ def read_manifest(path: Path) -> Manifest:
         raise InputError(f"{path}: there is no {MANIFEST} in it; give the folder of a run") from None
 
 
-def find_runs(folder: Path, kind: str | None = None) -> list[Path]:
-    """The folders of all runs in a folder and below, in order; InputError where there is none."""
-    found = [path.parent for path in sorted(folder.rglob(MANIFEST))]
+def open_run(path: Path | str) -> Run:
+    """The run in a folder, whatever its kind."""
+    folder = Path(path)
+    manifest = read_manifest(folder)
+    if manifest.kind not in KINDS:
+        raise InputError(f"{folder}: a run of an unknown kind {manifest.kind!r}; there are {', '.join(KINDS)}")
+    module, _, name = KINDS[manifest.kind].partition(":")
+    kind: type[Run] = getattr(import_module(module), name)
+    return kind(folder, manifest)
+
+
+def find_runs(folder: Path | str, kind: str | None = None) -> list[Run]:
+    """All runs in a folder and below, in order; InputError where there is none."""
+    paths = [path.parent for path in sorted(Path(folder).rglob(MANIFEST))]
+    runs = [open_run(path) for path in paths]
     if kind:
-        found = [path for path in found if read_manifest(path).kind == kind]
-    if not found:
-        what = f"{kind} run" if kind else "run"
+        runs = [run for run in runs if run.kind == kind]
+    if not runs:
+        what = f"run of mores {kind}" if kind else "run"
         raise InputError(f"{folder}: there is no {what} in it; give a folder with a {MANIFEST}")
-    return found
+    return runs
 
 
 def _now() -> datetime:

@@ -3,27 +3,29 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Awaitable, Callable, Sequence
+from contextlib import nullcontext
 from pathlib import Path
 from typing import Any, TypeVar
 
 import click
 
-from mores.bench.folder import RunFolder, find_runs
+from mores.bench.benchmark import Benchmark
+from mores.bench.folder import find_bench_runs, open_bench_run
 from mores.cli import options
-from mores.cli.bench import asking_options, search_options
-from mores.cli.diagnose import analyses
-from mores.cli.diagnose.calibrating import FROM
-from mores.cli.diagnose.desk import Desk, Findings, read_targets
+from mores.cli.bench import asking_options, open_session, search_options
 from mores.cli.diagnose.tables import paragraph, show
+from mores.diagnose import kinds
+from mores.diagnose.calibrating import FROM
 from mores.diagnose.calibration import Calibration
 from mores.diagnose.errors import ErrorsResult
 from mores.diagnose.locality import LANGUAGE, Locality
 from mores.diagnose.reliability import ACCURACY
 from mores.diagnose.retrieval import RetrievalResult
+from mores.diagnose.session import Diagnosis, Findings, read_targets
 from mores.diagnose.stability import MEAN, Stability
 from mores.diagnose.translation import TranslationResult
+from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
 from mores.io import write_text
 from mores.io.private import make_folder
@@ -76,7 +78,7 @@ def calibration(names: tuple[str, ...], sources: str | None, **given: Any) -> No
     how many of several answers are the same (a RUN with several samples, or --samples).
     """  # fmt: skip
     wanted = _sources(sources)
-    _diagnose(names, given, lambda desk: [analyses.calibrations(desk, wanted)])
+    _diagnose(names, given, lambda diagnosis: _single(kinds.calibrations(diagnosis, wanted)))
 
 
 @diagnose.command()
@@ -87,7 +89,7 @@ def stability(names: tuple[str, ...], **given: Any) -> None:
 
     A RUN needs several samples. Where a benchmark is asked at temperature 0, its samples are taken at 0.7.
     """  # fmt: skip
-    _diagnose(names, given, lambda desk: [analyses.stabilities(desk)])
+    _diagnose(names, given, lambda diagnosis: _single(kinds.stabilities(diagnosis)))
 
 
 @diagnose.command()
@@ -101,7 +103,7 @@ def retrieval(names: tuple[str, ...], force: bool, **given: Any) -> None:
     Give two RUNs, without and with --search, or a BENCHMARK and --search. Whether the results have the answer is
     decided by rule, and by --judge where there is one.
     """  # fmt: skip
-    _diagnose(names, given, lambda desk: [analyses.retrievals(desk, force)])
+    _diagnose(names, given, lambda diagnosis: _single(kinds.retrievals(diagnosis, force)))
 
 
 @diagnose.command()
@@ -114,7 +116,7 @@ def translation(names: tuple[str, ...], force: bool, **given: Any) -> None:
     Give two RUNs, without and with --variant, or a BENCHMARK with a variant (english unless --variant says another).
     """  # fmt: skip
     variant, given["variant"] = given["variant"], None
-    _diagnose(names, given, lambda desk: [analyses.translations(desk, variant, force)])
+    _diagnose(names, given, lambda diagnosis: _single(kinds.translations(diagnosis, variant, force)))
 
 
 @diagnose.command()
@@ -127,7 +129,7 @@ def errors(names: tuple[str, ...], labelled: Path | None, **given: Any) -> None:
 
     Several models are also shown beside each other.
     """  # fmt: skip
-    _diagnose(names, given, lambda desk: [analyses.errors(desk, desk.targets, labelled)])
+    _diagnose(names, given, lambda diagnosis: _single(kinds.errors(diagnosis, diagnosis.targets, labelled)))
 
 
 @diagnose.command()
@@ -142,8 +144,8 @@ def locality(folders: tuple[Path, ...], by: str, force: bool, out: Path, as_json
 
     A RUN is a folder that `mores bench` wrote, or one that has several of them.
     """  # fmt: skip
-    runs = [run.path for folder in folders for run in find_runs(folder)]
-    _tell([analyses.localities(folders, by, force)], runs, out, as_json)
+    runs = [run.path for folder in folders for run in find_bench_runs(folder)]
+    _tell([kinds.localities(folders, by, force)], runs, out, as_json)
 
 
 @diagnose.command(name="all")
@@ -156,7 +158,7 @@ def everything(names: tuple[str, ...], **given: Any) -> None:
     Retrieval needs --search, errors need --judge. What is left out is said, with the reason.
     """  # fmt: skip
     variant, given["variant"] = given["variant"], None
-    _diagnose(names, given, lambda desk: analyses.everything(desk, variant), whole=True)
+    _diagnose(names, given, lambda diagnosis: kinds.everything(diagnosis, variant), whole=True)
 
 
 def _sources(text: str | None) -> tuple[str, ...]:
@@ -168,18 +170,30 @@ def _sources(text: str | None) -> tuple[str, ...]:
 
 
 def _diagnose(
-    names: tuple[str, ...], given: dict[str, Any], work: Callable[[Desk], list[Findings]], whole: bool = False
+    names: tuple[str, ...],
+    given: dict[str, Any],
+    work: Callable[[Diagnosis], Awaitable[list[Findings]]],
+    whole: bool = False,
 ) -> None:
     out, as_json, targets = given.pop("out"), given.pop("as_json"), read_targets(names)
-    with ExitStack() as stack:
-        desk = Desk(stack, given, out, targets)
-        if whole and desk.runs:
-            raise ConfigError(
-                f"{desk.runs[0].folder.path}: all needs a benchmark, whose questions it asks anew; name it"
-            )
-        found = work(desk)
-        runs = [*(run.folder.path for run in desk.runs), *(made.folder for made in desk.made.values())]
+    asks, judged = any(isinstance(target, Benchmark) for target in targets), next(iter(given["judges"]), None)
+    named, given["model"] = given["model"], given["model"] or ("embedded" if asks else judged or "embedded")
+    diagnosis = Diagnosis(open_session(given), targets, out, may_ask=bool(named) or asks)
+    if whole and diagnosis.runs:
+        path = diagnosis.runs[0].folder.path
+        raise ConfigError(f"{path}: all needs a benchmark, whose questions it asks anew; name it")
+    with options.run_of(diagnosis.session.asker) if named or asks or judged else nullcontext():
+        found = run(_awaited(work(diagnosis)))
+    runs = [*(target.folder.path for target in diagnosis.runs), *(made.path for made in diagnosis.made.values())]
     _tell(found, runs, out, as_json)
+
+
+async def _awaited(work: Awaitable[list[Findings]]) -> list[Findings]:
+    return await work
+
+
+async def _single(work: Awaitable[Findings]) -> list[Findings]:
+    return [await work]
 
 
 # ---- what is said ----------------------------------------------------------------------------------------------
@@ -194,7 +208,7 @@ def _tell(found: Sequence[Findings], runs: Sequence[Path], out: Path, as_json: b
     results = [result for one in found for result in one.results]
     for kind in told:
         write_text(out / f"{kind['kind']}.json", json.dumps(kind, indent=1, ensure_ascii=False) + "\n")
-    made = ((run, RunFolder(run).result()) for run in dict.fromkeys(runs))
+    made = ((path, open_bench_run(path).result) for path in dict.fromkeys(runs))
     links = link_runs(out / "diagnose.html", ((f"{one.model}, {one.name}", run) for run, one in made))
     write_text(out / "diagnose.html", diagnose_page(results, links))
     for one in found:

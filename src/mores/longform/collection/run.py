@@ -6,17 +6,16 @@ pass. Translation and topic are for what is kept; where one fails, the question 
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import aclosing
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from hashlib import blake2b
 from typing import Any
 
 from pydantic import Field
 
-from mores.engine import Answer, Counts, Job, Limits, Store, read_reply
-from mores.engine import run as run_jobs
+from mores.engine import Answer, Asker, Counts, Job, read_reply
 from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError
 from mores.longform.collection.asking import (
@@ -72,15 +71,17 @@ class Collected(Candidate):
 class Collector:
     """A model, and how it is asked."""
 
-    model: Model
+    asker: Asker
     without: frozenset[Stage] = frozenset()
     """Stages that are left out."""
     max_tokens: int = 1024
     temperature: float | None = 0.0
     seed: int | None = 0
-    store: Store | None = None
-    limits: Limits = field(default_factory=Limits)
-    fresh: bool = False
+
+    @property
+    def model(self) -> Model:
+        """The model that is asked."""
+        return self.asker.model
 
     @property
     def stages(self) -> tuple[Stage, ...]:
@@ -108,7 +109,7 @@ class Collector:
         """All questions in their order, those that the stage is about with what it says of them."""
         waiting = [one for one in questions if self.concerns(stage, one)]
         done: dict[str, Collected] = {}
-        async with aclosing(self._answers(stage, waiting, counts)) as answers:
+        async with aclosing(self.asker.ask(self.jobs(stage, waiting), counts=counts)) as answers:
             async for answer in answers:
                 done[answer.job.id] = read_answer(stage, answer, self.model.constrained)
         return [done.get(one.id, one) for one in questions]
@@ -151,18 +152,6 @@ class Collector:
         form = schema(stage) if self.model.constrained else None
         message = Message("user", text)
         return Request((message,), self.max_tokens, self.temperature, seed=self.seed, logprobs=False, schema=form)
-
-    def _answers(
-        self, stage: Stage, questions: Iterable[Collected], counts: Counts | None
-    ) -> AsyncGenerator[Answer, None]:
-        return run_jobs(
-            self.jobs(stage, questions),
-            self.model,
-            store=self.store,
-            limits=self.limits,
-            counts=counts,
-            fresh=self.fresh,
-        )
 
 
 def collect(candidates: Iterable[Candidate], collector: Collector) -> list[Collected]:

@@ -1,0 +1,105 @@
+"""How long answers are judged, as a user says it: the language check, the judge, the search for facts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mores.engine import Asker, Progress
+from mores.errors import ConfigError
+from mores.io import read_records, write_text
+from mores.longform.estimate import estimate
+from mores.longform.evaluate import RESULTS, Evaluation
+from mores.longform.factuality import median_claims
+from mores.longform.lid import checker
+from mores.longform.records import LongAnswer
+from mores.longform.summary import Counting, Summary
+from mores.longform.tokens import default_tokenizer
+from mores.search import Options as SearchOptions
+from mores.search import open_search, search_cost
+
+MEDIAN = "median"
+"""K is the median number of claims of the run."""
+
+
+@dataclass(frozen=True)
+class Appraising:
+    """How long answers are judged; without a judge only their surface is looked at."""
+
+    lid: str = "mores"
+    """The check of the language."""
+    facts: str | None = None
+    """The search that facts are checked against."""
+    results: int = RESULTS
+    """Results of a search on which a claim is judged."""
+    translator: str | None = None
+    """Models that do a part of the judge's work."""
+    extractor: str | None = None
+    verifier: str | None = None
+    translate: bool = True
+    """Whether what is not in English is translated before it is judged."""
+    every: bool = False
+    """Judge facts and relevance also of answers with surface issues."""
+    record: Path | None = None
+    """Where all searches are recorded."""
+
+    def check(self, judge: str | None) -> None:
+        """ConfigError for what cannot be done, before anything is paid for."""
+        if self.facts and not judge:
+            raise ConfigError("facts are judged by a model: name a judge")
+        default_tokenizer()  # an extra, which had better be missed now
+
+    def evaluation(self, answers: Path, folder: Path, judge: Asker | None) -> Evaluation:
+        """The evaluation of a file of answers, with its models and search."""
+        check = checker(self.lid)
+
+        def part(name: str | None) -> Asker | None:
+            return judge.open(name) if name and judge else None
+
+        search = None
+        if self.facts and judge:
+            limits = SearchOptions(limits=judge.limits, fresh=judge.fresh, record=self.record)
+            search = open_search(self.facts, limits)
+        return Evaluation(
+            answers=answers, folder=folder, check=check.check, checker=check.identity, judge=judge,
+            translator=part(self.translator), extractor=part(self.extractor), verifier=part(self.verifier),
+            backend=search, results=self.results, into_english=self.translate, judge_all=self.every,
+        )  # fmt: skip
+
+
+def announce(evaluation: Evaluation, appraising: Appraising, progress: Progress) -> None:
+    """Say what the evaluation will call and search for, at most, and what that costs where it is known."""
+    for line in costs(evaluation, appraising):
+        progress.note(line)
+
+
+def costs(evaluation: Evaluation, appraising: Appraising) -> Iterator[str]:
+    """A line for each stage."""
+    askers = {stage.name: stage.asker for stage in evaluation.stages()}
+    rows, facts = read_records(evaluation.answers, LongAnswer), evaluation.backend is not None
+    for part in estimate(rows, into_english=evaluation.into_english, facts=facts, results=evaluation.results):
+        if part.searches:
+            cost = search_cost(appraising.facts or "", part.searches, evaluation.results)
+            text = f"about {part.searches:,} searches"
+        else:
+            asker = askers[part.stage]
+            price = asker.price if asker else None
+            cost = price.cost(part.prompt_tokens, part.completion_tokens) if price else 0.0
+            text = f"about {part.calls:,} calls, {part.prompt_tokens + part.completion_tokens:,} tokens"
+        yield f"{part.stage}: {text}" + (f", ${cost:,.2f}" if cost else "")
+
+
+def counting_of(evaluation: Evaluation, counting: Counting, k: int | str | None = None) -> Counting:
+    """What is counted, for what this evaluation judges; `k` is a number of claims, or `MEDIAN`."""
+    judged = evaluation.judge is not None
+    number = median_claims(found for _, found in evaluation.appraised()) if k == MEDIAN else k
+    assert not isinstance(number, str)
+    return replace(counting, facts=judged and evaluation.backend is not None, relevance=judged, k=number)
+
+
+def write_summaries(summaries: Sequence[Summary], folder: Path) -> None:
+    """The figures as a file."""
+    text = json.dumps([summary.model_dump(mode="json") for summary in summaries], indent=1)
+    write_text(folder / "longform.json", text + "\n")
