@@ -3,25 +3,53 @@
 import mores
 for judgement in mores.score(["In Japan people eat sushi with a fork."], model="openai:gpt-4.1-mini"):
     print(judgement.score, judgement.report)
+
+Every command has a function (docs/python.md), and `mores.aio` has each of them as a coroutine.
 """
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from mores.calling import FUNCTIONS, blocking, load
+
 if TYPE_CHECKING:
-    from mores.metric import Metric as Metric
-    from mores.metric import judge as score
+    from mores import aio as aio
+    from mores.errors import MoresError as MoresError
+    from mores.run import Run as Run
+    from mores.run import find_runs as find_runs
+    from mores.run import open_run as open_run
+    from mores.types import Error as Error
+    from mores.types import ErrorReport as ErrorReport
+    from mores.types import Evidence as Evidence
+    from mores.types import Failure as Failure
+    from mores.types import Item as Item
+    from mores.types import Judgement as Judgement
+    from mores.types import Response as Response
+    from mores.types import Result as Result
     from mores.types import Sample as Sample
+    from mores.types import Severity as Severity
+    from mores.types import Signature as Signature
+
+    bench = blocking(aio.bench)
+    board = blocking(aio.board)
 
 __version__ = "0.1.0"
-__all__ = ["Metric", "Sample", "__version__", "score"]
 
-_LAZY = {
-    "Metric": ("mores.metric", "Metric"),
-    "score": ("mores.metric", "judge"),
-    "Sample": ("mores.types", "Sample"),
-}
+RECORDS = {
+    "MoresError": "mores.errors",
+    **dict.fromkeys(("Run", "find_runs", "open_run"), "mores.run"),
+    **dict.fromkeys(
+        (
+            "Error", "ErrorReport", "Evidence", "Failure", "Item", "Judgement", "Response", "Result", "Sample",
+            "Severity", "Signature",
+        ),
+        "mores.types",
+    ),
+}  # fmt: skip
+"""The other public names, and the module of each."""
+__all__ = ["__version__", "aio", *RECORDS, *FUNCTIONS]
 
 
 def __dir__() -> list[str]:
@@ -31,9 +59,12 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """Import the public names when they are first used: `mores --help` need not wait for them."""
-    if name not in _LAZY:
+    if name == "aio":
+        return import_module("mores.aio")
+    if name in RECORDS:
+        return getattr(import_module(RECORDS[name]), name)
+    if name not in FUNCTIONS:
         raise AttributeError(f"module 'mores' has no attribute {name!r}")
-    from importlib import import_module
-
-    module, attribute = _LAZY[name]
-    return getattr(import_module(module), attribute)
+    if FUNCTIONS[name].partition(":")[0] == f"mores.{name}.api":
+        return import_module(f"mores.{name}")  # a package that can be called
+    return blocking(load(name))

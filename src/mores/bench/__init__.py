@@ -9,6 +9,7 @@ from difflib import get_close_matches
 from importlib import import_module
 
 from mores.bench.benchmark import Benchmark
+from mores.calling import make_callable
 from mores.errors import ConfigError
 
 BENCHMARKS = {
@@ -36,3 +37,6 @@ def benchmark(name: str) -> Benchmark:
     module, _, attribute = BENCHMARKS[name].partition(":")
     found: Benchmark = getattr(import_module(f"mores.bench.{module}"), attribute)
     return found
+
+
+make_callable(__name__)

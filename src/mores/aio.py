@@ -1,0 +1,24 @@
+"""The public functions as coroutines, for services: `run = await mores.aio.bench("msqa", model=…)`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Coroutine
+from typing import TYPE_CHECKING, Any
+
+from mores.calling import FUNCTIONS, load
+
+if TYPE_CHECKING:
+    from mores.bench.api import bench as bench
+    from mores.bench.api import board as board
+
+
+def __dir__() -> list[str]:
+    """The functions, also those that are not imported yet."""
+    return sorted(FUNCTIONS)
+
+
+def __getattr__(name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """Import a function when it is first used."""
+    if name not in FUNCTIONS:
+        raise AttributeError(f"module 'mores.aio' has no attribute {name!r}")
+    return load(name)

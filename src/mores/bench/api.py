@@ -1,0 +1,95 @@
+"""The public functions `mores.bench` and `mores.board`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Literal, Unpack
+
+from mores.bench import benchmark as find_benchmark
+from mores.bench.benchmark import Benchmark, Label
+from mores.bench.board import Board, make_board, read_runs
+from mores.bench.folder import BenchRun
+from mores.bench.labels import read_labels
+from mores.bench.session import Asking, Session
+from mores.engine import AskOptions, open_asker
+from mores.longform.appraise import Appraising
+from mores.models import Model
+from mores.run import Run
+
+
+class BenchOptions(AskOptions, total=False):
+    """What `mores.bench` takes besides the benchmark and the model: how it is asked, and how the model is reached."""
+
+    judge: str | Sequence[str] | None
+    """Model that grades, where a benchmark needs one; of several the majority counts."""
+    judge_url: str | None
+    """Address of its server, if not the model's."""
+    data: Path | str | None
+    """Folder with one folder per dataset; without it, from the Hugging Face Hub."""
+    labels: Iterable[Path | str]
+    """Files of labels; results are broken down by them."""
+    limit: int | None
+    """Most questions, spread evenly over the dataset."""
+    samples: int
+    """Answers to each question."""
+    variant: str | None
+    """Another way to ask, where a benchmark has one."""
+    temperature: float | Literal["default"] | None
+    """None sends none; without it, the benchmark's."""
+    max_tokens: int | None
+    """Longest answer; None for the benchmark's."""
+    seed: int | None
+    shuffle: int | None
+    """Seed that draws another order of the options."""
+    search: str | None
+    """Show the model what this search finds."""
+    results: int
+    """Most results of a search."""
+    by_logprob: bool
+    """Take the likeliest option instead of what the model writes."""
+    judge_failures: Literal["unscored", "incorrect"]
+    """What an answer counts as that the judge fails to grade."""
+    lid: str
+    """The check of the language of long answers."""
+    facts: str | None
+    """The search that facts of long answers are checked against."""
+
+
+async def bench(
+    benchmark: str | Path | Benchmark,
+    model: str | Model = "embedded",
+    *,
+    out: Path | str = "bench",
+    **options: Unpack[BenchOptions],
+) -> BenchRun:
+    """Ask a model the questions of a benchmark; the run is in a folder below `out`, and goes on where it stopped."""
+    chosen = benchmark if isinstance(benchmark, Benchmark) else find_benchmark(str(benchmark))
+    return await open_session(model, **options).run(chosen, Path(out))
+
+
+def open_session(model: str | Model = "embedded", **options: Unpack[BenchOptions]) -> Session:
+    """The model, its judges, and how they are asked."""
+    judge, judge_url = options.pop("judge", None), options.pop("judge_url", None)
+    data, labels = options.pop("data", None), options.pop("labels", ())
+    asking = Asking(
+        data=Path(data) if data else None,
+        labels=read_labels(map(Path, labels)),
+        unjudged=Label.INCORRECT if options.pop("judge_failures", None) == "incorrect" else None,
+        long=Appraising(lid=options.pop("lid", "mores"), facts=options.pop("facts", None)),
+        **{name: options.pop(name) for name in _PLAIN if name in options},  # type: ignore[misc]
+    )
+    asker = open_asker(model, **options)  # type: ignore[misc]  # what is left are its own
+    judges = (judge,) if isinstance(judge, str) else tuple(judge or ())
+    return Session(asker, tuple(asker.open(name, judge_url) for name in dict.fromkeys(judges)), asking)
+
+
+_PLAIN = (
+    "limit", "samples", "variant", "temperature", "max_tokens", "seed", "shuffle", "search", "results", "by_logprob"
+)  # fmt: skip
+
+
+async def board(runs: Iterable[Run | Path | str], *, force: bool = False) -> Board:
+    """Rank the models of some runs, which may be given by their folders; one table for each benchmark."""
+    folders = [run.path if isinstance(run, Run) else Path(run) for run in runs]
+    return make_board(read_runs(folders), force=force)

@@ -1,0 +1,63 @@
+"""How the public functions are called: each is a coroutine function, and `mores.NAME(...)` runs it to its end.
+
+`mores.bench` is a package and a function at once: `mores.bench("msqa")` asks a benchmark's questions, and
+`mores.bench.session` is still a module of it. The packages that share a function's name say so by `make_callable`.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Callable, Coroutine
+from functools import wraps
+from importlib import import_module
+from types import ModuleType
+from typing import Any, ParamSpec, TypeVar
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+FUNCTIONS = {
+    "bench": "mores.bench.api:bench",
+    "board": "mores.bench.api:board",
+}
+"""Every public function that may ask a model, and where it is written."""
+
+
+def load(name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
+    """The coroutine function of a name."""
+    module, _, function = FUNCTIONS[name].partition(":")
+    loaded: Callable[..., Coroutine[Any, Any, Any]] = getattr(import_module(module), function)
+    return loaded
+
+
+def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
+    """The same function for ordinary code, also inside a running loop, as in notebooks."""
+    from mores.engine.loop import run
+
+    @wraps(function)
+    def call(*args: P.args, **options: P.kwargs) -> T:
+        return run(function(*args, **options))
+
+    call.__annotations__ = {**function.__annotations__}
+    return call
+
+
+class _CallablePackage(ModuleType):
+    """A package that can be called like the public function of its name."""
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        return blocking(load(self._function))(*args, **options)
+
+    @property
+    def _function(self) -> str:
+        return self.__name__.rpartition(".")[2]
+
+    @property
+    def __signature__(self) -> inspect.Signature:
+        return inspect.signature(load(self._function))
+
+
+def make_callable(package: str) -> None:
+    """Let a package be called."""
+    sys.modules[package].__class__ = _CallablePackage
