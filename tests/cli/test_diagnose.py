@@ -13,18 +13,19 @@ from typing import Any
 
 import pytest
 
-import mores.bench
-from mores.bench import benchmark
-from mores.bench.folder import RESPONSES, RESULT, VERDICTS, RunFolder
+from mores.bench import benchmark, culturalbench
+from mores.bench.folder import RESPONSES, VERDICTS, open_bench_run, write_items
 from mores.bench.run import Run as BenchRun
 from mores.cli import main
 from mores.diagnose.confidence import form_of
-from mores.engine import Counts
-from mores.io import write_text
+from mores.engine import Asker
 from mores.models.base import Completion
 from mores.models.fake import FakeModel
 from tests.cli.conftest import Run
+from tests.diagnose.runs import finish
 from tests.engine.server import Server
+
+SAMPLES = Path(culturalbench.__file__).parents[1]
 
 STORIES = 100
 SCENES = 40
@@ -177,19 +178,18 @@ def test_missing_confidences_and_refusals_are_counted_and_shown(mores: Run, home
 def likely(folder: Path) -> Path:
     """A run by log-probability, whose model gives A 80% and B 20%."""
     one = benchmark("culturalbench-easy")
-    items = list(one.read(Path(mores.bench.__file__).parent / "culturalbench" / "sample", lambda _: None))
+    items = list(one.read(SAMPLES / "culturalbench" / "sample", lambda _: None))
     model = FakeModel("likely", lambda _: Completion("A", alternatives=(("A", math.log(0.8)), ("B", math.log(0.2)))))
-    job = BenchRun(one, items, model, by_logprob=True)
+    job = BenchRun(one, items, Asker(model, None), by_logprob=True)
     folder.mkdir()
-    RunFolder(folder).write_items(items)
+    write_items(items, folder)
 
     async def work() -> None:
-        await job.ask(folder / RESPONSES, Counts())
-        await job.grade(folder / RESPONSES, folder / VERDICTS, Counts())
+        await job.ask(folder / RESPONSES)
+        await job.grade(folder / RESPONSES, folder / VERDICTS)
 
     asyncio.run(work())
-    write_text(folder / RESULT, job.score(folder / VERDICTS).model_dump_json())
-    return folder
+    return finish(folder, job.score(folder / VERDICTS))
 
 
 def test_probabilities_of_a_run_are_a_confidence(mores: Run, home: Path) -> None:
@@ -198,7 +198,7 @@ def test_probabilities_of_a_run_are_a_confidence(mores: Run, home: Path) -> None
     [found] = findings(done)
     assert found["source"] == "log-probability"
     assert values(found, "confidence") == [pytest.approx(0.8)]
-    right = sum(verdict.label == "correct" for verdict in RunFolder(folder).verdicts())
+    right = sum(verdict.label == "correct" for verdict in open_bench_run(folder).verdicts())
     assert values(found, "accuracy") == [pytest.approx(right / found["answers"])]
     assert "stated: the model is asked anew; name it with --model fake:likely" in done.stderr
 
@@ -217,7 +217,7 @@ def test_a_server_without_probabilities_is_told_of(mores: Run, home: Path) -> No
 
 
 def mores_sample(name: str) -> Path:
-    return Path(mores.bench.__file__).parent / name / "sample"
+    return SAMPLES / name / "sample"
 
 
 # ---- stability -------------------------------------------------------------------------------------------------
@@ -388,7 +388,7 @@ def test_errors_are_sorted_and_the_judge_is_checked(mores: Run, home: Path) -> N
     assert list(worse["counts"].values()) == [22, 0, 0, 7, 0, 0]
     assert [row["count"] for row in table["types"][:2]] == [24, 14]
     run = home / "bench" / "normad" / "fake_good.jsonl"
-    ids = [one.id for one in RunFolder(run).items()]
+    ids = [one.id for one in open_bench_run(run).items()]
     first, *_, fourth = (row["type"] for row in better["cases"] if row["type"])
     names = sorted({first, fourth})
     custom, number = names[0], names[1]

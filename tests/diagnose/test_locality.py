@@ -10,15 +10,16 @@ import pytest
 
 from mores.bench.benchmark import Label, Verdict
 from mores.bench.board import Entry
-from mores.bench.folder import RESULT, VERDICTS, RunFolder
+from mores.bench.folder import VERDICTS, write_items
 from mores.bench.score import BenchResult
 from mores.diagnose.locality import Locality, locality, paragraph, read_ran
 from mores.diagnose.profiles import Profile, Ran
 from mores.diagnose.ranks import order, rank_range, sure_order, tau_range
 from mores.errors import ConfigError, InputError
-from mores.io import JsonlWriter, write_text
+from mores.io import JsonlWriter
 from mores.stats.resampling import adjust_p_values
 from mores.types import Item, Result, Signature
+from tests.diagnose.runs import finish
 
 
 def result(model: str, bench: str, figure: str = "accuracy", **changes: str) -> BenchResult:
@@ -300,12 +301,12 @@ def test_runs_are_read_from_folders(tmp_path: Path) -> None:
         folder.mkdir()
         languages = ("en", "th")
         own = [Item(id=f"q{i}", prompt="?", target=("x",), language=languages[i % 2], topic="t") for i in range(12)]
-        RunFolder(folder).write_items(own)
+        write_items(own, folder)
         with JsonlWriter(folder / VERDICTS) as writer:
             for i, item in enumerate(own):
                 label = Label.CORRECT if i < right else Label.INCORRECT
                 writer.write(Verdict(item_id=item.id, unit=item.id, label=label, answer="x"))
-        write_text(folder / RESULT, result(model, "msqa", "F").model_dump_json())
+        finish(folder, result(model, "msqa", "F"))
     found = locality(read_ran([tmp_path]))
     assert [(one.model, one.overall.value) for one in found.profiles] == [("m1", 0.5), ("m2", pytest.approx(1 / 6))]
     assert {local.group: local.credit.value for local in found.profiles[0].groups} == {"en": 0.5, "th": 0.5}

@@ -38,9 +38,8 @@ from mores.diagnose.retrieval import (
     paragraph,
     read_verdicts,
 )
-from mores.engine import Counts, Store
+from mores.engine import Asker, Store
 from mores.errors import ConfigError, InputError
-from mores.longform.asking import How
 from mores.search.base import Evidence, Found, Query
 from mores.stats.explanations import match_answer
 from mores.types import Failure, FailureKind, Item
@@ -357,8 +356,8 @@ def test_a_run_may_count_what_its_judge_failed_on(folders: tuple[Path, Path], tm
 
 
 def judged(runs: Runs, folder: Path, answer: Scripted, store: Store | None = None) -> RetrievalResult:
-    judge = EvidenceJudge(runs, answer, How(store=store))
-    asyncio.run(judge.ask(folder / JUDGED, Counts()))
+    judge = EvidenceJudge(runs, Asker(answer, store))
+    asyncio.run(judge.ask(folder / JUDGED))
     return diagnose_retrieval(runs, runs.seen(), read_verdicts(folder / JUDGED), judge.identity)
 
 

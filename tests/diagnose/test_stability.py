@@ -22,7 +22,7 @@ from mores.bench.run import Run
 from mores.diagnose.curves import best_of, majority_of, mean_of, plurality_of, worst_of
 from mores.diagnose.stability import CLUSTERS, LISTED, CurvePoint, Stability, paragraph, stability
 from mores.diagnose.subject import Subject, of_run
-from mores.engine import Counts
+from mores.engine import Asker
 from mores.errors import InputError
 from mores.io import read_records
 from mores.models.base import Completion, Request
@@ -168,12 +168,12 @@ def test_questions_with_chances_of_0_and_03_and_1(tmp_path: Path) -> None:
     """The truth is known: of n answers at least one is right with 1 - (1-p)ⁿ, all with pⁿ; N = 12, 60 of each p."""
     chances = [0.0] * 60 + [0.3] * 60 + [1.0] * 60
     own = [item.model_copy(update={"topic": f"p={chances[i]}"}) for i, item in enumerate(items(180))]
-    run = Run(BENCH, own, Luck(chances), samples=12, temperature=0.7)
+    run = Run(BENCH, own, Asker(Luck(chances), None), samples=12, temperature=0.7)
     said, graded = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
 
     async def work() -> None:
-        await run.ask(said, Counts())
-        await run.grade(said, graded, Counts())
+        await run.ask(said)
+        await run.grade(said, graded)
 
     asyncio.run(work())
     result = stability(of_run(run), read_records(graded, Verdict))

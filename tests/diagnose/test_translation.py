@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
 
 from mores.bench import culturall
 from mores.bench.culturall import CULTURALL
-from mores.bench.folder import RESULT, RunFolder
+from mores.bench.folder import RESULT, BenchRun
 from mores.bench.score import BenchResult
 from mores.diagnose.change import Change, Matrix, language_words
 from mores.diagnose.paired import Opened, open_run
@@ -22,6 +23,7 @@ from mores.diagnose.translation import (
     paragraph,
 )
 from mores.errors import ConfigError, InputError
+from mores.run import Manifest
 from mores.types import Item, Result, Signature
 from tests.diagnose.runs import BENCH, GARBLED, make_run
 
@@ -194,11 +196,12 @@ def test_culturall_is_read_in_both_ways() -> None:
     item = next(item for item in items if item.language != "en" and "variants" in item.metadata)
     versions = item.metadata["versions"]
     for variant in ("", "english"):
+        manifest = Manifest(kind="bench", name="culturall", signature=Signature(), started=datetime.now(UTC))
         result = BenchResult(
             benchmark="culturall", title="", model="m", judge=None, questions=1, samples=1, figures={}, by={},
             signature=Signature(), variant=variant or None,
         )  # fmt: skip
-        run = Opened(RunFolder(Path()), CULTURALL, result)
+        run = Opened(BenchRun(Path(), manifest), CULTURALL, result)
         assert run.variant == (variant or None)
         assert run.question(item) == f"{versions[variant]['scenario']}\n{versions[variant]['question']}"
         assert run.reference(item) == (versions[variant]["answer"],)

@@ -12,6 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mores.engine import Asker
 from mores.errors import ConfigError, InputError, Rejected
 from mores.longform.collection import (
     Candidate,
@@ -304,7 +305,7 @@ QUESTIONS = [
 
 
 def collected(**changes: object) -> list[Collected]:
-    return collect(QUESTIONS, Collector(scripted(answer), **changes))  # type: ignore[arg-type]
+    return collect(QUESTIONS, Collector(Asker(scripted(answer), None), **changes))  # type: ignore[arg-type]
 
 
 def test_what_becomes_of_every_question() -> None:
@@ -353,7 +354,7 @@ def test_the_numbers() -> None:
 def test_stages_can_be_left_out() -> None:
     asked: list[str] = []
     without = frozenset({Stage.DUPLICATE, Stage.QUALITY, Stage.TRANSLATION, Stage.TOPIC})
-    every = collect(QUESTIONS, Collector(scripted(answer, asked), without))
+    every = collect(QUESTIONS, Collector(Asker(scripted(answer, asked), None), without))
     assert len(asked) == 10  # the engine asks the same question once
     assert {one.id for one in every if one.fate is Fate.KEPT} == set("abdfghijk")
     assert [one.near.id for one in every if one.near] == ["b", "j"]
@@ -368,20 +369,20 @@ def test_a_model_that_refuses_requests_decides_nothing() -> None:
     def refuse(_: Request) -> Completion:
         raise Rejected("no")
 
-    every = collect(QUESTIONS[:3], Collector(FakeModel("refuses", refuse)))
+    every = collect(QUESTIONS[:3], Collector(Asker(FakeModel("refuses", refuse), None)))
     assert [one.fate for one in every] == [Fate.UNSCORED, Fate.DROPPED, Fate.UNSCORED]
     assert every[0].failures[Stage.SPECIFICITY].kind is FailureKind.MODEL
     assert every[0].said == {}
 
 
 def test_the_signature_changes_with_what_matters() -> None:
-    one = Collector(scripted(answer))
+    one = Collector(Asker(scripted(answer), None))
     signature = one.signature(QUESTIONS)
-    assert signature == Collector(scripted(answer)).signature(QUESTIONS)
+    assert signature == Collector(Asker(scripted(answer), None)).signature(QUESTIONS)
     assert signature["task"] == "collect.1"
     others = [
         one.signature(QUESTIONS[1:]),
-        Collector(scripted(answer), temperature=1.0).signature(QUESTIONS),
-        Collector(scripted(answer), frozenset({Stage.TOPIC})).signature(QUESTIONS),
+        Collector(Asker(scripted(answer), None), temperature=1.0).signature(QUESTIONS),
+        Collector(Asker(scripted(answer), None), frozenset({Stage.TOPIC})).signature(QUESTIONS),
     ]
     assert len({signature, *others}) == 4

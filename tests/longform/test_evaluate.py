@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from mores.engine import Counts, Limits, Store
+from mores.engine import Asker, Counts, Limits, Store
 from mores.errors import ConfigError, InputError, ModelError, Rejected, Transient
 from mores.io import JsonlWriter, read_records
-from mores.longform.asking import How
 from mores.longform.estimate import estimate
 from mores.longform.evaluate import FILES, Evaluation
 from mores.longform.factuality import overall, s_fact
@@ -124,8 +123,13 @@ def evaluation(folder: Path, answers: Sequence[LongAnswer], judge: FakeModel | N
     with JsonlWriter(path) as writer:
         for one in answers:
             writer.write(one)
+    store, limits = more.pop("store", None), more.pop("limits", Limits())
     given: dict[str, object] = {"check": check, "backend": FakeSearch(), **more}
-    return Evaluation(path, folder, judge=judge, **given)  # type: ignore[arg-type]
+    for name in ("translator", "extractor", "verifier"):
+        if name in given:
+            given[name] = Asker(given[name], None)  # type: ignore[arg-type]
+    asker = Asker(judge, store, limits) if judge else None  # type: ignore[arg-type]
+    return Evaluation(path, folder, judge=asker, **given)  # type: ignore[arg-type]
 
 
 def whole(one: Evaluation) -> list[Appraisal]:
@@ -139,7 +143,7 @@ def whole(one: Evaluation) -> list[Appraisal]:
     return [appraisal for _, appraisal in one.appraised()]
 
 
-QUICK = How(limits=Limits(attempts=2, backoff=0.001, timeout=0.2))
+QUICK = Limits(attempts=2, backoff=0.001, timeout=0.2)
 
 
 # -- the whole way -----------------------------------------------------------------------------------------
@@ -381,7 +385,7 @@ def test_refusals_and_timeouts_are_failures_and_the_run_goes_on(tmp_path: Path) 
         if content.startswith("Decide whether") and "root" in between(content, "Claim"):
             raise Transient("no answer")
 
-    [found] = whole(evaluation(tmp_path, [fijian()], Scripted(spoil), how=QUICK))
+    [found] = whole(evaluation(tmp_path, [fijian()], Scripted(spoil), limits=QUICK))
     assert found.failures["relevance"].reason == "the request is too long"
     assert found.failures["verification"].reason == "1 of 2 claims: no answer (tried 2 times)"
     assert s_fact(found) == 0.0
@@ -394,7 +398,7 @@ def test_a_model_that_hangs_is_a_failure(tmp_path: Path) -> None:
                 await asyncio.sleep(60)
             return await super().complete(request)
 
-    [found] = whole(evaluation(tmp_path, [fijian()], Hanging(), how=QUICK))
+    [found] = whole(evaluation(tmp_path, [fijian()], Hanging(), limits=QUICK))
     assert "no answer within 0.2 s" in found.failures["relevance"].reason
     assert s_fact(found) == 0.5
 
@@ -430,8 +434,8 @@ def test_a_second_run_asks_nothing(tmp_path: Path) -> None:
     first, second = Scripted(), Scripted()
     answers = [fijian(str(n), f"Na yaqona {n}.") for n in range(5)]
     with Store(tmp_path / "store") as store:
-        before = whole(evaluation(tmp_path, answers, first, how=How(store)))
-        after = whole(evaluation(tmp_path, answers, second, how=How(store)))
+        before = whole(evaluation(tmp_path, answers, first, store=store))
+        after = whole(evaluation(tmp_path, answers, second, store=store))
     assert (len(second.asked), before) == (0, after)
     # five of each translation and the same English for all: three sentences, two claims, one judgment
     assert len(first.asked) == 10 + 3 + 2 + 1
@@ -446,9 +450,9 @@ def test_a_run_that_was_killed_asks_only_what_is_missing(tmp_path: Path, stage: 
     broken, working = Scripted(die), Scripted()
     with Store(tmp_path / "store") as store:
         with pytest.raises(ModelError, match="the server is gone"):
-            whole(evaluation(tmp_path, [fijian()], broken, how=How(store)))
+            whole(evaluation(tmp_path, [fijian()], broken, store=store))
         kept = len(store)
-        [found] = whole(evaluation(tmp_path, [fijian()], working, how=How(store)))
+        [found] = whole(evaluation(tmp_path, [fijian()], working, store=store))
     assert overall(found) == 0.5
     assert len(working.asked) == 8 - kept
     assert not (set(working.asked) & {content for content in broken.asked if not content.startswith(stage)})
