@@ -493,7 +493,7 @@ RUN = "bench/normad/fake_model.jsonl"
 @pytest.mark.parametrize(
     ("arguments", "code", "message"),
     [
-        (["stability", "calmqa"], 2, "calmqa: its answers are long, and measured rather than right or wrong; give"),
+        (["stability", "calmqa"], 2, "calmqa: its answers are long, and measured rather than correct or not; give"),
         (["stability", RUN], 2, "one answer to each question cannot show whether answers change; run `mores bench"),
         (["stability", "normad", "--samples", "1"], 2, "whether answers change; give --samples 10"),
         (
@@ -516,7 +516,7 @@ RUN = "bench/normad/fake_model.jsonl"
         (
             ["calibration", RUN, "--model", "fake:clean"],
             2,
-            "a run of fake:model.jsonl, and --model is fake:clean; give",
+            "a run of fake:model.jsonl, not of fake:clean; give",
         ),
         (
             ["calibration", RUN, "--from", "agreement"],
@@ -528,10 +528,10 @@ RUN = "bench/normad/fake_model.jsonl"
             2,
             "no such confidence; there are stated, likelihood, agreement",
         ),
-        (["calibration", "msqa"], 2, "msqa is graded by a model; name it with --judge, for example openai:NAME"),
+        (["calibration", "msqa"], 2, "msqa is graded by a model: name a judge, for example openai:NAME (--judge)"),
         (["all", RUN], 2, "all needs a benchmark, whose questions it asks anew; name it"),
         (["stability", "normda"], 2, "normda: no such benchmark; did you mean 'normad'?"),
-        (["stability", "some/where"], 1, "some/where: there is no run in it, for it has no result.json; give a folder"),
+        (["stability", "some/where"], 1, "some/where: there is no run in it, for it has no run.json; give a folder"),
     ],
 )
 def test_what_is_wrong_is_said_with_the_fix(

@@ -208,7 +208,7 @@ def test_runs_that_cannot_be_compared_are_refused(folders: tuple[Path, Path], tm
     with pytest.raises(ConfigError, match=r"model is fake:another in .*--force"):
         open_runs(other, folders[1], known=BENCH)
     assert "model is fake:another" in open_runs(other, folders[1], known=BENCH, force=True).notes[0]
-    with pytest.raises(InputError, match="there is no result"):
+    with pytest.raises(InputError, match=r"there is no run\.json"):
         open_runs(tmp_path, folders[1], known=BENCH)
 
 

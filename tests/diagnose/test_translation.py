@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shutil
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -23,7 +24,7 @@ from mores.diagnose.translation import (
     paragraph,
 )
 from mores.errors import ConfigError, InputError
-from mores.run import Manifest
+from mores.run import MANIFEST, Manifest
 from mores.types import Item, Result, Signature
 from tests.diagnose.runs import BENCH, GARBLED, make_run
 
@@ -183,11 +184,12 @@ def test_runs_that_cannot_be_compared_are_refused(folders: tuple[Path, Path], tm
 def test_a_run_of_measured_answers_is_refused(folders: tuple[Path, Path], tmp_path: Path) -> None:
     text = (folders[0] / RESULT).read_text()
     assert '"measured":false' in text
+    shutil.copy(folders[0] / MANIFEST, tmp_path)
     (tmp_path / RESULT).write_text(text.replace('"measured":false', '"measured":true'))
     with pytest.raises(ConfigError, match="measured, not right or wrong"):
         open_run(tmp_path, BENCH)
     (tmp_path / RESULT).write_text("{}")
-    with pytest.raises(InputError, match="expected the result of `mores bench`"):
+    with pytest.raises(InputError, match=r"result\.json.*run it again"):
         open_run(tmp_path, BENCH)
 
 

@@ -7,12 +7,12 @@ import json
 from pathlib import Path
 
 import pytest
+from mores.metric.estimate import estimate
 
 import mores
 from mores.engine import Limits
 from mores.errors import InputError
 from mores.metric import Metric, SampleLike, Settings
-from mores.metric.estimate import estimate
 from mores.metric.metric import NO_LOGPROBS, NOT_THERE, REPAIRED
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel

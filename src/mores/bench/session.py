@@ -12,7 +12,17 @@ from mores.bench.appraise import join_signatures, measure, write_answers, write_
 from mores.bench.benchmark import Benchmark, Graded, Label
 from mores.bench.choice import SHUFFLED, grade_letter, shuffle
 from mores.bench.evidence import Retrieval, read_retrieval, retrieve
-from mores.bench.folder import EVIDENCE, FILES, RESPONSES, RESULT, VERDICTS, BenchRun, open_bench_run, write_items
+from mores.bench.folder import (
+    EVIDENCE,
+    FILES,
+    LONGFORM,
+    RESPONSES,
+    RESULT,
+    VERDICTS,
+    BenchRun,
+    open_bench_run,
+    write_items,
+)
 from mores.bench.labels import label
 from mores.bench.run import JUDGE_TOKENS, Run, judge_request
 from mores.bench.score import BenchResult
@@ -23,6 +33,7 @@ from mores.factory.sources import download
 from mores.io import file_name, write_text
 from mores.io.private import make_folder
 from mores.longform.appraise import Appraising, announce, counting_of, write_summaries
+from mores.longform.evaluate import ANSWERS
 from mores.longform.summary import Counting, summarise
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
@@ -194,9 +205,9 @@ class Session:
     async def _appraise(self, job: Run, folder: Path) -> BenchResult:
         """Judge long answers; the run's folder has one more, `longform`, with all that is said of each."""
         long, judge = self.asking.long, self.judges[0] if self.judges else None
-        said, verdicts, inner = folder / RESPONSES, folder / VERDICTS, folder / "longform"
+        said, verdicts, inner = folder / RESPONSES, folder / VERDICTS, folder / LONGFORM
         make_folder(inner)
-        answers = inner / "answers.jsonl"
+        answers = inner / ANSWERS
         write_answers(job.benchmark, job.items, said, answers)
         evaluation = long.evaluation(answers, inner, judge)
         if judge:

@@ -10,6 +10,7 @@ import click
 
 from mores.bench import BENCHMARKS, benchmark
 from mores.bench.benchmark import Label
+from mores.bench.folder import LONGFORM
 from mores.bench.labels import read_labels
 from mores.bench.session import Asking, Session
 from mores.cli import options
@@ -20,10 +21,12 @@ from mores.cli.gate import bench_gate, bench_gate_options
 from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
 from mores.io import write_text
-from mores.longform.appraise import Appraising
+from mores.longform.appraise import Appraising, read_summaries
+from mores.longform.evaluate import read_appraised
 from mores.report.bench import bench_page
 from mores.report.bench_answers import BenchRun as PageRun
 from mores.report.links import link_runs
+from mores.report.longform import longform_page
 
 LIST, INFO = "list", "info"
 """Words that are no benchmarks: what there is, and what is known of some."""
@@ -116,6 +119,11 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
     named = ((f"{one.result.model}, {one.result.name}", one.path) for one in made)
     page = bench_page([PageRun(one.result, one.answers()) for one in made], link_runs(out / "bench.html", named))
     write_text(out / "bench.html", page)
+    for one in made:
+        if (inner := one.path / LONGFORM).is_dir():
+            summaries = read_summaries(inner)
+            pages = longform_page(summaries, read_appraised(inner), summaries[0].signature)
+            write_text(inner / "longform.html", pages)
     click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
     results = [one.result for one in made]
     if as_json:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from pydantic import TypeAdapter
+
 from mores.engine import Asker, Progress
 from mores.errors import ConfigError
 from mores.io import read_records, write_text
@@ -20,6 +22,7 @@ from mores.longform.tokens import default_tokenizer
 from mores.search import Options as SearchOptions
 from mores.search import open_search, search_cost
 
+SUMMARIES = "longform.json"
 MEDIAN = "median"
 """K is the median number of claims of the run."""
 
@@ -102,4 +105,9 @@ def counting_of(evaluation: Evaluation, counting: Counting, k: int | str | None 
 def write_summaries(summaries: Sequence[Summary], folder: Path) -> None:
     """The figures as a file."""
     text = json.dumps([summary.model_dump(mode="json") for summary in summaries], indent=1)
-    write_text(folder / "longform.json", text + "\n")
+    write_text(folder / SUMMARIES, text + "\n")
+
+
+def read_summaries(folder: Path) -> list[Summary]:
+    """The figures of an evaluation, one for each model."""
+    return TypeAdapter(list[Summary]).validate_json((folder / SUMMARIES).read_bytes())

@@ -58,6 +58,7 @@ FILES: dict[type[Record], str] = {
     Judged: "relevance.jsonl",
     Appraisal: "appraisals.jsonl",
 }
+ANSWERS = "answers.jsonl"
 RESULTS = 10
 """Results of a search on which a claim is judged (CaLMQA, Section 3.1)."""
 _CHUNK = 256
@@ -189,7 +190,7 @@ class Evaluation:
 
     def appraised(self) -> Iterator[tuple[LongAnswer, Appraisal]]:
         """Each answer with all that is said about it, once the stages are done."""
-        return in_step(zip(self._answers(), self._read(Appraisal), strict=True))
+        return read_appraised(self.folder, self.answers)
 
     def signature(self) -> Signature:
         """What must be the same for two results to be comparable."""
@@ -252,6 +253,12 @@ class Evaluation:
 
     def _writer(self, type_: type[Record]) -> JsonlWriter:
         return JsonlWriter(self.folder / FILES[type_])
+
+
+def read_appraised(folder: Path, answers: Path | None = None) -> Iterator[tuple[LongAnswer, Appraisal]]:
+    """Each answer with all that is said about it, from the folder of an evaluation."""
+    appraisals = read_records(folder / FILES[Appraisal], Appraisal)
+    return in_step(zip(read_records(answers or folder / ANSWERS, LongAnswer), appraisals, strict=True))
 
 
 async def _search(
