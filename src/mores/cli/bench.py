@@ -119,8 +119,8 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
     named = ((f"{one.result.model}, {one.result.name}", one.path) for one in made)
     page = bench_page([PageRun(one.result, one.answers()) for one in made], link_runs(out / "bench.html", named))
     write_text(out / "bench.html", page)
-    for one in made:
-        if (inner := one.path / LONGFORM).is_dir():
+    for bench_run in made:
+        if (inner := bench_run.path / LONGFORM).is_dir():
             summaries = read_summaries(inner)
             pages = longform_page(summaries, read_appraised(inner), summaries[0].signature)
             write_text(inner / "longform.html", pages)

@@ -111,9 +111,7 @@ async def _again(diagnosis: Diagnosis, run: Opened, ask: Ask) -> Calibration:
     job = session.job(run.benchmark, run.folder.items())
     if job.model.name != run.result.model:
         fix = "give the same model, or the name of the benchmark"
-        raise ConfigError(
-            f"{run.folder.path}: it is a run of {run.result.model}, not of {job.model.name}; {fix}", setting="model"
-        )
+        raise ConfigError(f"{run.folder.path}: it is a run of {run.result.model}, not of {job.model.name}; {fix}")
     return await ask(job, diagnosis.folder("calibration", session.asking.folder(run.benchmark), job.model.name))
 
 
