@@ -14,7 +14,7 @@ SOURCE = Path(mores.__file__).parent
 LAYERS = [
     {"types", "errors", "cache", "signature"},
     {"culture", "extras"},
-    {"io", "stats", "language"},
+    {"io", "stats", "language", "show"},
     {"models"},
     {"engine", "run"},
     {"metric", "factory", "search"},

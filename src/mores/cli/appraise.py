@@ -29,6 +29,7 @@ from mores.metric import Metric
 from mores.models import Model, open_model
 from mores.search import Options as SearchOptions
 from mores.search import Search, open_search, search_cost
+from mores.show import money
 
 MEDIAN = 0
 """Stands for the median number of claims of the run."""
@@ -112,7 +113,7 @@ def say_cost(job: Evaluation, setup: Setup, price: str | None) -> None:
             rate = price_of(known[one.stage].name, price)
             cost = rate.cost(one.prompt_tokens, one.completion_tokens) if rate else 0.0
             text = f"about {one.calls:,} calls, {one.prompt_tokens + one.completion_tokens:,} tokens"
-        click.echo(f"{one.stage}: {text}" + (f", ${cost:,.2f}" if cost else ""), err=True)
+        click.echo(f"{one.stage}: {text}" + (f", {money(cost)}" if cost else ""), err=True)
 
 
 def run_stages(job: Evaluation, what: str, count: int, price: str | None) -> None:

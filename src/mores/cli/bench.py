@@ -46,6 +46,7 @@ from mores.report.links import link_runs
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
 from mores.search import Search, open_search, search_cost
+from mores.show import money
 from mores.signature import with_version
 from mores.types import Item
 
@@ -300,7 +301,7 @@ def check(
 def _search(job: Run, search: Search, counts: Counts, session: Session, folder: Path) -> Retrieval:
     path, results = folder / EVIDENCE, session.results
     if cost := search_cost(session.search or "", len(job.items), results):
-        click.echo(f"{job.benchmark.name}: {len(job.items):,} searches, at most ${cost:,.2f}", err=True)
+        click.echo(f"{job.benchmark.name}: {len(job.items):,} searches, at most {money(cost)}", err=True)
 
     async def work(counts: Counts) -> None:
         try:
@@ -332,7 +333,7 @@ def say_cost(what: str, jobs: Iterable[Job], rate: Price | None) -> None:
             if isinstance(job.request, Request):
                 calls += 1
                 cost += rate.cost(_tokens(job.request), job.request.max_tokens)
-        click.echo(f"{what}: {calls:,} calls, about ${cost:,.2f} at most", err=True)
+        click.echo(f"{what}: {calls:,} calls, about {money(cost)} at most", err=True)
 
 
 def _tokens(request: Request) -> int:

@@ -19,6 +19,7 @@ from mores.engine.cost import price_of
 from mores.metric import Metric, Settings
 from mores.metric.estimate import estimate
 from mores.search import search_cost
+from mores.show import money
 
 if TYPE_CHECKING:
     from mores.cli.bench import Session
@@ -90,7 +91,7 @@ def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> Non
             print_estimate(own, as_json=False)
         if session.search and not as_json:
             cost = search_cost(session.search, len(job.items), session.results)
-            click.echo(f"{len(job.items):,} searches, at most ${cost:,.2f}; what they find is not counted above")
+            click.echo(f"{len(job.items):,} searches, at most {money(cost)}; what they find is not counted above")
         if one.long_answer and session.setup.judge and not as_json:
             click.echo(f"{one.name}: the judge of long answers is not counted; `mores longform --dry-run` counts it")
     if as_json:

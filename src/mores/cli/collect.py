@@ -35,6 +35,7 @@ from mores.metric import Metric, Settings
 from mores.metric.estimate import estimate
 from mores.report.collect import collection_page
 from mores.report.terminal import Grid, Row, harmless, plain_console
+from mores.show import NOTHING, number
 
 PROBLEMS = 20
 """Bad rows that are named."""
@@ -184,6 +185,4 @@ def _show(found: Collection) -> None:
 
 
 def _size(size: Size) -> str:
-    if size.mean is None:
-        return "–"
-    return f"{size.mean:.1f} ({'–' if size.sd is None else f'{size.sd:.1f}'})"
+    return NOTHING if size.mean is None else f"{number(size.mean, 1)} ({number(size.sd, 1)})"
