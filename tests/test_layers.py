@@ -14,7 +14,7 @@ SOURCE = Path(mores.__file__).parent
 LAYERS = [
     {"types", "errors", "cache", "signature"},
     {"culture", "extras"},
-    {"io", "stats", "language", "show"},
+    {"io", "stats", "language", "show", "plugins"},
     {"models"},
     {"engine", "run"},
     {"metric", "factory", "search"},

@@ -16,10 +16,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from mores.bench.benchmark import Verdict
+from mores.bench import benchmark
+from mores.bench.benchmark import Benchmark, Verdict
 from mores.bench.score import BenchResult
 from mores.errors import InputError
 from mores.io import JsonlWriter, read_record, read_records
+from mores.run import MANIFEST, read_manifest
 from mores.types import Item
 
 ITEMS, EVIDENCE, RESPONSES = "items.jsonl", "evidence.jsonl", "responses.jsonl"
@@ -37,6 +39,11 @@ class RunFolder:
     def result(self) -> BenchResult:
         """All figures."""
         return read_record(self.path / RESULT, BenchResult, "expected the result of `mores bench`")
+
+    def benchmark(self) -> Benchmark:
+        """The benchmark that was run: the one of its name, or in the user's folder that `run.json` names."""
+        settings = read_manifest(self.path).settings if (self.path / MANIFEST).exists() else {}
+        return benchmark(str(settings.get("benchmark") or self.result().benchmark))
 
     def items(self) -> list[Item]:
         """What was asked."""

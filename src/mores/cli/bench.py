@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from mores.bench import BENCHMARKS, benchmark
+from mores.bench import benchmark, benchmarks, reference
 from mores.bench.appraise import join_signatures, measure, write_answers, write_verdicts
 from mores.bench.benchmark import Benchmark, Label, Verdict
 from mores.bench.board import league_of
@@ -26,6 +26,7 @@ from mores.bench.score import BenchResult
 from mores.cli import options
 from mores.cli.appraise import Setup, counting_of, facts_of, long_options, open_evaluation, run_stages, write_results
 from mores.cli.appraise import say_cost as say_cost_of_judging
+from mores.cli.bench_check import show_checks
 from mores.cli.bench_plan import dry_run, show_info
 from mores.cli.bench_tables import headline, show_list, show_results
 from mores.cli.gate import bench_gate, bench_gate_options
@@ -50,8 +51,8 @@ from mores.show import money
 from mores.signature import with_version
 from mores.types import Item
 
-LIST, INFO = "list", "info"
-"""Words that are no benchmarks: what there is, and what is known of some."""
+LIST, INFO, CHECK = "list", "info", "check"
+"""Words that are no benchmarks: what there is, what is known of some, and what some lack."""
 Grading = Callable[[Run, Path, Path, str | None], dict[str, Any]]
 """Grades what a model said and says more of the result."""
 
@@ -119,11 +120,15 @@ search_options = options.several(_SEARCHING)
 def bench(names: tuple[str, ...], **given: Any) -> None:
     """Ask a model the questions of BENCHMARK... and say how well it does, where it is weak, and how sure that is.
 
-    `mores bench list` shows what there is, `mores bench info BENCHMARK` all about one: files, prompts, figures, paper
-    and licence. A run that was stopped goes on where it was.
+    A BENCHMARK is a name or the path of a folder with a benchmark of your own, whose code is executed. `mores bench
+    list` shows what there is, `mores bench info BENCHMARK` all about one: files, prompts, figures, paper and licence;
+    `mores bench check BENCHMARK` says what a benchmark of yours lacks. A run that was stopped goes on where it was.
     """  # fmt: skip
     if names == (LIST,):
         _list(given["as_json"])
+        return
+    if names[0] == CHECK:
+        show_checks(names[1:], given["as_json"])
         return
     chosen = [benchmark(name) for name in dict.fromkeys(names[1:] if names[0] == INFO else names)]
     if names[0] == INFO:
@@ -237,7 +242,13 @@ class Session:
             name=job.benchmark.name,
             model=job.model.name,
             signature=with_version(fields),
-            settings={"limit": self.limit, "samples": self.samples, "variant": self.variant, "search": self.search},
+            settings={
+                "benchmark": reference(job.benchmark),
+                "limit": self.limit,
+                "samples": self.samples,
+                "variant": self.variant,
+                "search": self.search,
+            },
         )
 
     def name(self, one: Benchmark) -> str:
@@ -374,7 +385,7 @@ def grade_answers(job: Run, said: Path, verdicts: Path, price: str | None) -> di
 
 
 def _list(as_json: bool) -> None:
-    every = [benchmark(name) for name in BENCHMARKS]
+    every = list(benchmarks(lambda error: click.echo(f"note: {error}", err=True)))
     if as_json:
         rows = [{"name": b.name, "title": b.title, "licence": b.licence, "homepage": b.homepage, "files": b.files,
                  "judge": b.judging is not None, "variants": b.variants} for b in every]  # fmt: skip

@@ -5,12 +5,10 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mores.bench import BENCHMARKS
 from mores.bench.benchmark import Benchmark, Graded
 from mores.bench.run import JUDGE_TOKENS, Run, judge_request
 from mores.cli.score import print_estimate
@@ -45,10 +43,10 @@ def show_info(benchmarks: Sequence[Benchmark], as_json: bool) -> None:
 
 
 def _info(one: Benchmark) -> dict[str, Any]:
-    folder = files("mores.bench").joinpath(BENCHMARKS[one.name].partition(":")[0])
-    prompts = {path.name: path.read_text("utf-8") for path in folder.iterdir() if path.name.endswith(".txt")}
-    with as_file(folder.joinpath("sample")) as sample:
-        first = next(one.read(sample, lambda _: None), None) if sample.is_dir() else None
+    assert one.folder is not None
+    prompts = {path.name: path.read_text("utf-8") for path in one.folder.glob("*.txt")}
+    sample = one.folder / "sample"
+    first = next(one.read(sample, lambda _: None), None) if sample.is_dir() else None
     if first:
         prompts["for example, the model is asked"] = "\n".join(message.content for message in one.messages(first))
     return {
@@ -57,7 +55,7 @@ def _info(one: Benchmark) -> dict[str, Any]:
         "paper": one.homepage,
         "licence": one.licence,
         "files": one.files,
-        "folder": f"DATA/{one.source}, with --data DATA",
+        "folder": f"DATA/{one.source}, with --data DATA" + (f"; or {one.data}" if one.data else ""),
         "hub": one.hub,
         "graded by": one.graded_by,
         "figures": list(one.figures),

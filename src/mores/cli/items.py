@@ -16,7 +16,7 @@ from mores.types import Item
 
 def read_items(one: Benchmark, data: Path | None, limit: int | None) -> list[Item]:
     """The items of a benchmark, or some of them; bad rows are told of and left out."""
-    folder = data / one.source if data else download(one.name, one.hub, one.revision, one.homepage)
+    folder = data / one.source if data else one.data or download(one.name, one.hub, one.revision, one.homepage)
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; put there {one.files} (from {one.homepage})")
     problems: list[InputError] = []

@@ -15,7 +15,6 @@ from pathlib import Path
 
 import numpy as np
 
-from mores.bench import benchmark
 from mores.bench.board import SAME, Entry, read_runs
 from mores.bench.folder import RunFolder
 from mores.diagnose.change import spoken
@@ -102,8 +101,9 @@ def read_ran(folders: Iterable[Path], grouping: str = LANGUAGE) -> list[Ran]:
 
 
 def _groups(entry: Entry, grouping: str) -> dict[str, str | None]:
-    one = benchmark(entry.result.benchmark)
-    return {one.unit(item): one.group(item, grouping) for item in reversed(RunFolder(Path(entry.folder)).items())}
+    folder = RunFolder(Path(entry.folder))
+    one = folder.benchmark()
+    return {one.unit(item): one.group(item, grouping) for item in reversed(folder.items())}
 
 
 def locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = False) -> Locality:

@@ -15,7 +15,6 @@ from string import ascii_uppercase
 
 from pydantic import Field
 
-from mores.bench import benchmark
 from mores.bench.benchmark import LABELS, Benchmark, Label, Verdict
 from mores.bench.board import unjudged_of, variant_of
 from mores.bench.folder import RESULT, RunFolder
@@ -83,7 +82,7 @@ def open_run(path: Path, known: Benchmark | None = None) -> Opened:
     result = folder.result()
     if result.measured:
         raise ConfigError(f"{path}: answers to {result.benchmark} are measured, not right or wrong; give another run")
-    return Opened(folder, known or benchmark(result.benchmark), result)
+    return Opened(folder, known or folder.benchmark(), result)
 
 
 def check_alike(first: Opened, second: Opened, same: Sequence[str], alike: Sequence[str], force: bool) -> list[str]:

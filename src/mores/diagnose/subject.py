@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from mores.bench import benchmark
 from mores.bench.benchmark import Benchmark
 from mores.bench.folder import RunFolder
 from mores.bench.run import Run
@@ -61,7 +60,7 @@ def of_run(run: Run, **how: str) -> Subject:
 def of_folder(folder: RunFolder) -> Subject:
     """What `mores bench` wrote."""
     result = folder.result()
-    return Subject(benchmark(result.benchmark), folder.items(), result.model, result.signature)
+    return Subject(folder.benchmark(), folder.items(), result.model, result.signature)
 
 
 def shorten(text: str | None) -> str:

@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mores.bench import BENCHMARKS, benchmark
+from mores.bench import benchmark, is_folder, names
 from mores.bench.benchmark import Benchmark
 from mores.bench.folder import RESULT, find_runs
 from mores.cli import options
@@ -53,7 +53,7 @@ def _targets(name: str) -> Sequence[Target]:
     path = Path(name)
     if path.is_dir() and next(path.rglob(RESULT), None):
         return [open_run(folder.path) for folder in find_runs(path)]
-    if name not in BENCHMARKS and (path.exists() or len(path.parts) > 1):
+    if name not in names() and not is_folder(name) and (path.exists() or len(path.parts) > 1):
         fix = "give a folder that `mores bench` wrote, or the name of a benchmark"
         raise InputError(f"{name}: there is no run in it, for it has no {RESULT}; {fix}")
     one = benchmark(name)
