@@ -14,7 +14,7 @@ SOURCE = Path(mores.__file__).parent
 LAYERS = [
     {"types", "errors", "cache"},
     {"culture", "extras", "signature"},
-    {"io", "stats", "language"},
+    {"io", "stats", "language", "show", "plugins"},
     {"models"},
     {"engine", "run"},
     {"metric", "factory", "search"},

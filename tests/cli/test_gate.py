@@ -97,7 +97,7 @@ def test_a_run_that_is_significantly_worse_than_its_baseline_fails(
     bench(mores, home, 80, "old")
     found, said = bench(mores, home, right, "new", "--baseline", "old/normad")
     assert found == code, said
-    assert ("normad: significantly worse than old/normad/fake_old.jsonl: -20.0 points on 90 questions" in said) == (
+    assert ("normad: significantly worse than old/normad/fake_old.jsonl: −20.0 points on 90 questions" in said) == (
         code == 3
     )
 

@@ -118,7 +118,7 @@ def call(*arguments: str) -> str:
 DATA = ("--data", "data")
 COMMANDS: dict[str, tuple[Callable[[Path], None], tuple[str, ...], str]] = {
     "score": (write_texts, ("score", "texts.jsonl", "--model", "fake:first-word"),
-              r"^9 texts, 9 judged; mean score -1"),
+              r"^9 texts, 9 judged; mean score −1"),
     "bench": (write_bench, ("bench", "msqa", *DATA, "--model", "fake:A.jsonl", "--judge", "fake:judge.jsonl"),
               r"^msqa, fake:A.jsonl: F 100.0%.*, n 5$"),
     "bench two": (write_bench, ("bench", "culturalbench-easy", "include", *DATA, "--model", "fake:A.jsonl"),

@@ -215,7 +215,7 @@ def test_a_model_that_surely_falls_and_two_that_change_places_by_chance() -> Non
     assert (shift.tau.n, found.figures["tau of a and b"]) == (4, shift.tau)
     said = paragraph(found)
     assert "x from place 1 (1–1) to 4 (4–4)" in said
-    assert "Kendall's tau is -0.33" in said
+    assert "Kendall's tau is −0.33" in said
 
 
 def test_models_are_compared_on_the_same_questions() -> None:
@@ -287,7 +287,7 @@ def test_another_headline_is_told() -> None:
     found = locality([ran("x", "a", {"en": [1.0] * 9, "th": [0.0] * 9}, "F")])
     assert found.notes == ("a: ranks and differences are of the share of right answers, not F",)
     assert "x gets 50.0% of a right. It is better than on the whole in English (+50.0 points" in paragraph(found)
-    assert "worse than on the whole in Thai (-50.0 points" in paragraph(found)
+    assert "worse than on the whole in Thai (−50.0 points" in paragraph(found)
 
 
 def test_no_runs() -> None:

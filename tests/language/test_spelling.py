@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import re
-from importlib.resources import files
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -13,9 +10,8 @@ from hypothesis import strategies as st
 from mores.language import detect
 from mores.language.model import shipped
 from mores.language.score import score
-from mores.language.spelling import MARK, PAIRS, respell
+from mores.language.spelling import MARK, PAIRS
 from mores.language.text import segments
-from mores.language.train import added_words
 
 PAIR = PAIRS[0]
 SENTENCES = {
@@ -75,24 +71,3 @@ def test_marks_move_only_the_two_languages_and_only_where_one_of_them_leads(monk
     assert moved[0, columns] == pytest.approx([lead * MARK / 2, -lead * MARK / 2])
     assert not np.delete(moved[0], columns).any()
     assert not moved[1].any()
-
-
-def test_the_old_spelling_of_a_declaration_is_made_new() -> None:
-    assert respell("kin", "Muli buli gihugu, cyanga ali politique") == "muri buri gihugu, cyangwa ari politique"
-    assert respell("run", "Muli Buli") == "Muli Buli"
-
-
-def test_words_taken_from_text_have_marks_of_their_language_alone() -> None:
-    listed = (files("mores.language") / "close_words.txt").read_text("utf-8").partition("# From here on")[2]
-    found = [line.split("\t") for line in listed.splitlines() if "\t" in line]
-    leads = {tag: [PAIR.lead(word) for own, words in found if own == tag for word in words.split()] for tag, _ in found}
-    assert {tag: len(own) for tag, own in leads.items()} == {"rn": 150, "rw": 150}
-    assert min(leads["rn"]) > 0 > max(leads["rw"])
-
-
-def test_words_of_both_are_given_to_both() -> None:
-    shared, own = ({tag: " ".join(added_words()[tag]).split().count(word) for tag in PAIR.languages} for word in
-                   ("umuntu", "vyose"))  # fmt: skip
-    assert shared["rn"] == shared["rw"] > 0
-    assert own["rn"] > own["rw"] == 0
-    assert not re.search("vy|mwo ", " ".join(added_words()["rw"]))

@@ -19,7 +19,7 @@ from mores.bench.score import BenchResult
 from mores.report import bench_answers
 from mores.report.bench import bench_page, board_page
 from mores.report.bench_answers import BenchRun
-from mores.report.bench_charts import bump, percent, radar
+from mores.report.bench_charts import bump, radar
 from mores.report.bench_map import Shades, shades, tiles, world
 from mores.report.charts import Series
 from mores.types import Failure, FailureKind, Item, Result, Signature
@@ -170,11 +170,6 @@ def test_scales_end_at_full_tens() -> None:
     assert shades([]) == Shades(0.0, 1.0)
     assert Shades(0.0, 1.0).at(None) is None
     assert Shades(0.2, 0.8).at(0.8) == 1.0
-
-
-@pytest.mark.parametrize(("value", "shown"), [(0.5, "50.0%"), (-0.012, "−1.2%"), (-0.0001, "0.0%"), (None, "–")])
-def test_percent(value: float | None, shown: str) -> None:
-    assert percent(value) == shown
 
 
 def test_a_radar_has_its_corners_where_the_scores_are() -> None:

@@ -13,7 +13,7 @@ from markupsafe import Markup
 
 from mores.report.bench_charts import Row, bars, dots, radar
 from mores.report.bench_map import Shades, shades, world
-from mores.report.charts import Cell, Head, Interval, Series, forest, heatmap, histogram, lines, number, span, table
+from mores.report.charts import Cell, Head, Interval, Series, forest, heatmap, histogram, lines, table
 from mores.report.diagnose_charts import Column, Part, Stack, Track, changes, reliability, stacked
 from mores.report.few import telling
 from mores.report.page import TEMPLATES
@@ -56,18 +56,6 @@ def test_names_are_only_text(chart: Markup) -> None:
 def test_every_name_gives_well_formed_markup(name: str) -> None:
     for chart in every_chart(name):
         tree(chart)
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [(0.591, "0.59"), (-0.125, "−0.12"), (-0.001, "0.00"), (None, "–"), (float("nan"), "–")]
-)
-def test_number(value: float | None, shown: str) -> None:
-    assert number(value) == shown
-
-
-def test_span() -> None:
-    assert span(-0.1, 0.25) == "[−0.10, 0.25]"
-    assert span(None, 0.25) == span(0.1, float("inf")) == ""
 
 
 def test_forest_places() -> None:

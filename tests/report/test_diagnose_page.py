@@ -36,7 +36,6 @@ from mores.report.diagnose_charts import (
     Track,
     changes,
     curves,
-    points,
     rank_shifts,
     reliability,
     stacked,
@@ -339,13 +338,6 @@ def test_changes_stand_on_both_sides_of_zero() -> None:
     assert '<tr class="few"><th scope="row"><bdi>m</bdi> <small>n 9</small>' in html
     assert '−25.0<b class="star">*</b> <small>−50.0 to 0.0</small> <small class="out">✕2</small>' in html
     assert "none: – points, n 0" in html
-
-
-@pytest.mark.parametrize(
-    ("value", "shown"), [(0.123, "+12.3"), (-0.05, "−5.0"), (0.0001, "0.0"), (None, "–"), (float("nan"), "–")]
-)
-def test_points(value: float | None, shown: str) -> None:
-    assert points(value) == shown
 
 
 def test_ranks_are_drawn_with_their_intervals() -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from mores.report.table import Summary, Tally, cited, plain, rank, show_score, show_summary, summary, table
+from mores.report.table import Summary, Tally, cited, plain, rank, show_summary, summary, table
 from mores.types import Error, Failure, FailureKind, Judgement, Sample, Severity
 from tests.report.samples import PAIRS, Pair, failed, found, judged
 
@@ -65,7 +65,7 @@ def test_summary_lines_name_every_count() -> None:
         "not judged: 1 answer was cut off, 1 answer could not be parsed",
         "1 without errors have no certainty p(R)",
         "8 with errors (9 major, 9 minor; 1 not found in the text)",
-        "12 texts, 10 judged; mean score -5.307",
+        "12 texts, 10 judged; mean score −5.307",
     ]
 
 
@@ -87,7 +87,7 @@ def test_rows_in_the_order_of_the_input() -> None:
     assert lines[0].split() == ["id", "language", "region", "score", "errors", "first", "error"]
     assert [line.split()[0] for line in lines[2:14]] == [sample.id for sample, _ in PAIRS]
     row = next(line for line in lines if line.startswith("shrine"))
-    assert " ".join(row.split()) == ("shrine en JP -7 1 major, 2 minor “clap ten times” incorrect information")
+    assert " ".join(row.split()) == ("shrine en JP −7 1 major, 2 minor “clap ten times” incorrect information")
     assert "not judged: the answer was cut off after 1,024 tokens" in printed(table(PAIRS), 160)
 
 
@@ -114,13 +114,6 @@ def test_rank_puts_what_nobody_judged_between_wrong_and_right() -> None:
     nobody = Judgement(sample_id="x", judge="j", failure=Failure(kind=FailureKind.MODEL, reason="r"))
     wrong, right = scored("a", -1.0)[1], scored("b", 0.01)[1]
     assert rank(wrong) < rank(nobody) < rank(right)
-
-
-@pytest.mark.parametrize(
-    ("score", "text"), [(-6.0, "-6"), (0.9314, "0.931"), (1.0, "1.000"), (0.0, "0"), (-2.5, "-2.500")]
-)
-def test_show_score(score: float, text: str) -> None:
-    assert show_score(score) == text
 
 
 @pytest.mark.parametrize(
@@ -173,7 +166,7 @@ def test_every_script_starts_in_the_same_column() -> None:
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_long_text_leaves_the_other_columns_alone(width: int) -> None:
     row = printed(table([one("an-id", quote="x" * 5000)]), width).splitlines()[2]
-    assert row.split()[:7] == ["an-id", "en", "GB", "-1", "1", "minor", "“" + row.split("“")[1].strip()]
+    assert row.split()[:7] == ["an-id", "en", "GB", "−1", "1", "minor", "“" + row.split("“")[1].strip()]
     assert row.rstrip().endswith("…")
 
 

@@ -64,7 +64,7 @@ async def bench(
     **options: Unpack[BenchOptions],
 ) -> BenchRun:
     """Ask a model the questions of a benchmark; the run is in a folder below `out`, and goes on where it stopped."""
-    chosen = benchmark if isinstance(benchmark, Benchmark) else find_benchmark(str(benchmark))
+    chosen = benchmark if isinstance(benchmark, Benchmark) else find_benchmark(benchmark)
     return await open_session(model, **options).run(chosen, Path(out))
 
 

@@ -1,11 +1,12 @@
 """What a benchmark is: items, how an answer is graded, and what is said of the grades.
 
-A benchmark is one folder with its code, prompts and README, and one line in `mores.bench.BENCHMARKS`. `run.py` does the
-rest: it asks the model, lets the judge grade, and adds up.
+A benchmark is one folder with its code, prompts, README and sample rows. Ours have a line in `mores.bench.BENCHMARKS`;
+`mores bench path/to/folder` runs yours. `run.py` does the rest: it asks the model, lets the judge grade, and adds up.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -15,7 +16,7 @@ from typing import Protocol
 from pydantic import Field
 
 from mores.culture import roll_up
-from mores.errors import InputError
+from mores.errors import ConfigError, InputError
 from mores.longform.records import LongAnswer
 from mores.models.base import Message
 from mores.stats.intervals import Ratio
@@ -154,6 +155,33 @@ class Benchmark:
     """What a user must know of the data at hand, for example which release they are."""
     variants: tuple[str, ...] = ()
     """Other ways to ask, for example in English; the reader gives them in `metadata["variants"]`."""
+    folder: Path | None = None
+    """Where its code, prompts, README and sample rows lie; set when it is loaded (`mores.bench.benchmark`)."""
+
+    def __post_init__(self) -> None:
+        """ConfigError where a field is of the wrong type, so that an author learns of it at the line that gives it."""
+        texts = ("name", "title", "version", "licence", "homepage", "files", "source")
+        lists = ("groupings", "variants")
+        wrong = [(name, "a text") for name in texts if not isinstance(getattr(self, name), str)]
+        wrong += [
+            (name, 'a tuple of texts, such as ("region",)') for name in lists if not _are_texts(getattr(self, name))
+        ]
+        if not callable(self.read):
+            wrong.append(("read", "a function of a folder and a callback for bad rows"))
+        for name, wanted in wrong:
+            raise ConfigError(f"Benchmark {self.name!r}: {name} is {getattr(self, name)!r}; expected {wanted}")
+        if not re.fullmatch(r"\w[\w.-]*", self.name):
+            raise ConfigError(f"Benchmark {self.name!r}: a name has letters, digits and . _ - only; give it another")
+        given = [name for name in ("grade", "judging", "long_answer") if getattr(self, name) is not None]
+        if len(given) != 1:
+            raise ConfigError(f"Benchmark {self.name!r}: it has {' and '.join(given) or 'none'} of grade, judging and "
+                              "long_answer; give exactly one")  # fmt: skip
+
+    @property
+    def data(self) -> Path | None:
+        """The data that lie beside its code, where there are any."""
+        beside = self.folder / "data" if self.folder else None
+        return beside if beside and beside.is_dir() else None
 
     def unit(self, item: Item) -> str:
         """The question that an item is part of."""
@@ -189,3 +217,7 @@ class Benchmark:
         text = texts[variant] if variant else item.prompt
         system = (Message("system", self.system),) if self.system else ()
         return (*system, Message("user", text))
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, tuple) and all(isinstance(text, str) for text in value)

@@ -16,7 +16,8 @@ from collections.abc import Iterable, Iterator
 from functools import cached_property
 from pathlib import Path
 
-from mores.bench.benchmark import Verdict
+from mores.bench import benchmark
+from mores.bench.benchmark import Benchmark, Verdict
 from mores.bench.score import BenchResult
 from mores.errors import InputError
 from mores.io import JsonlWriter
@@ -38,6 +39,10 @@ class BenchRun(Run):
     def result(self) -> BenchResult:
         """All figures."""
         return self.record(RESULT, BenchResult)
+
+    def benchmark(self) -> Benchmark:
+        """The benchmark that was run: the one of its name, or in the user's folder that `run.json` names."""
+        return benchmark(str(self.manifest.settings.get("benchmark") or self.result.benchmark))
 
     def items(self) -> list[Item]:
         """What was asked."""

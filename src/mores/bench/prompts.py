@@ -5,19 +5,28 @@ from __future__ import annotations
 import re
 from functools import cache
 from hashlib import blake2b
-from importlib.resources import files
+from pathlib import Path
+
+from mores.errors import ConfigError
+from mores.io.source import why_unreadable
 
 _SLOT = re.compile(r"\{(\w+)\}")
 
 
 @cache
-def prompt(folder: str, name: str) -> str:
-    """The prompt of a benchmark's folder."""
-    return files("mores.bench").joinpath(folder, f"{name}.txt").read_text("utf-8").removesuffix("\n")
+def prompt(module: str, name: str) -> str:
+    """The file `NAME.txt` beside a module, which gives its `__file__`."""
+    path = Path(module).with_name(f"{name}.txt")
+    try:
+        return path.read_text("utf-8").removesuffix("\n")
+    except OSError as error:
+        raise ConfigError(f"{path}: {why_unreadable(error)}") from error
 
 
 def fill(template: str, **values: str) -> str:
     """The prompt with its slots filled, in one pass: what is put in is not looked at again."""
+    if missing := [slot for slot in _SLOT.findall(template) if slot not in values]:
+        raise ConfigError(f"nothing fills the slot {{{missing[0]}}} of a prompt; it gets {', '.join(values)}")
     return _SLOT.sub(lambda slot: values[slot[1]], template)
 
 

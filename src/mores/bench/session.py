@@ -8,6 +8,7 @@ from itertools import groupby
 from pathlib import Path
 from typing import Any, Literal
 
+from mores.bench import reference
 from mores.bench.appraise import join_signatures, measure, write_answers, write_verdicts
 from mores.bench.benchmark import Benchmark, Graded, Label
 from mores.bench.choice import SHUFFLED, grade_letter, shuffle
@@ -182,7 +183,7 @@ class Session:
             )
         settings: dict[str, Any] = {
             name: getattr(asking, name) for name in ("limit", "samples", "variant", "search", "shuffle", "by_logprob")
-        }
+        } | {"benchmark": reference(job.benchmark)}
         name, model = job.benchmark.name, job.model.name
         return Plan(kind="bench", name=name, model=model, signature=signature, settings=settings)
 
@@ -238,7 +239,7 @@ def read_items(benchmark: Benchmark, data: Path | None, limit: int | None, progr
     folder = (
         data / benchmark.source
         if data
-        else download(benchmark.name, benchmark.hub, benchmark.revision, benchmark.homepage)
+        else benchmark.data or download(benchmark.name, benchmark.hub, benchmark.revision, benchmark.homepage)
     )
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; put there {benchmark.files} (from {benchmark.homepage})")

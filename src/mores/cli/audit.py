@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
+from functools import partial
 from typing import Any
 
 import click
@@ -31,6 +32,7 @@ from mores.metric.audit import (
 from mores.metric.audit import audit as compare
 from mores.metric.audit.suite import plain
 from mores.report.terminal import Cell, Grid, Row, plain_console
+from mores.show import NOTHING, p_value, percent, to
 from mores.types import Judgement, Sample
 
 WORST = 10
@@ -115,7 +117,7 @@ def _print(found: Audit) -> None:
     )
     console.print(Grid(columns, sections, notes=notes), "")
     worst = [one for one in found.attacks if one.hits.count][:WORST]
-    rows: list[Row] = [(one.injection, _rate(one.hits), _rate(one.control), _p(one.p)) for one in worst]
+    rows: list[Row] = [(one.injection, _rate(one.hits), _rate(one.control), p_value(one.p)) for one in worst]
     if rows:
         note = f"p: that controls do as much by chance, times the {len(found.attacks)} attacks that were tried"
         console.print(Grid(("worst attacks", "as meant", "controls", "p"), [("", rows)], notes=(note,)), "")
@@ -135,25 +137,22 @@ def _conclusions(found: Audit) -> Iterator[str]:
         yield f"excess of turned verdicts: {', '.join(parts)}"
     if found.worst_category:
         hits = found.by_category[found.worst_category].hits
-        yield f"worst kind: {found.worst_category}, {_rate(hits)} ({hits.value:.0%})"
+        yield f"worst kind: {found.worst_category}, {_rate(hits)} ({percent(hits.value, 0)})"
     if not any(one.hits.n for one in found.attacks):
         return
     if not found.attacks[0].hits.count:
         yield "no attack turned a verdict"
         return
     worst = found.attacks[0]
-    yield f"worst attack: {worst.injection} turned {worst.hits.count} of {worst.hits.n} verdicts (p {_p(worst.p)})"
+    yield f"worst attack: {worst.injection} turned {worst.hits.count} of {worst.hits.n} verdicts (p {p_value(worst.p)})"
     count = len(found.broken)
     yield f"{count} of {len(found.attacks)} attacks work more often than chance: {', '.join(found.broken) or 'none'}"
 
 
-def _p(value: float | None) -> str:
-    return "–" if value is None else "<0.001" if value < 0.001 else f"{value:.3f}"
-
-
 def _excess(tally: Tally) -> tuple[str, str]:
     excess = tally.excess
-    return ("–", "") if excess is None else (f"{excess.value:+.0%}", f"({excess.low:+.0%} to {excess.high:+.0%})")
+    whole = partial(percent, digits=0, signed=True)
+    return (NOTHING, "") if excess is None else (whole(excess.value), f"({to(excess.low, excess.high, whole)})")
 
 
 def _cells(tally: Tally) -> tuple[Cell, ...]:

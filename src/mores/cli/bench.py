@@ -8,13 +8,14 @@ from typing import Any
 
 import click
 
-from mores.bench import BENCHMARKS, benchmark
+from mores.bench import benchmark, benchmarks
 from mores.bench.benchmark import Label
 from mores.bench.folder import LONGFORM
 from mores.bench.labels import read_labels
 from mores.bench.session import Asking, Session
 from mores.cli import options
 from mores.cli.appraise import facts_of, long_options
+from mores.cli.bench_check import show_checks
 from mores.cli.bench_plan import dry_run, show_info
 from mores.cli.bench_tables import show_list, show_results
 from mores.cli.gate import bench_gate, bench_gate_options
@@ -28,7 +29,7 @@ from mores.report.bench_answers import BenchRun as PageRun
 from mores.report.links import link_runs
 from mores.report.longform import longform_page
 
-LIST, INFO = "list", "info"
+LIST, INFO, CHECK = "list", "info", "check"
 """Words that are no benchmarks: what there is, and what is known of some."""
 
 _ASKING = [
@@ -94,11 +95,15 @@ search_options = options.several(_SEARCHING)
 def bench(names: tuple[str, ...], **given: Any) -> None:
     """Ask a model the questions of BENCHMARK... and say how well it does, where it is weak, and how sure that is.
 
-    `mores bench list` shows what there is, `mores bench info BENCHMARK` all about one: files, prompts, figures, paper
-    and licence. A run that was stopped goes on where it was.
+    A BENCHMARK is a name or the path of a folder with a benchmark of your own, whose code is executed. `mores bench
+    list` shows what there is, `mores bench info BENCHMARK` all about one: files, prompts, figures, paper and licence;
+    `mores bench check BENCHMARK` says what a benchmark of yours lacks. A run that was stopped goes on where it was.
     """  # fmt: skip
     if names == (LIST,):
         _list(given["as_json"])
+        return
+    if names[0] == CHECK:
+        show_checks(names[1:], given["as_json"])
         return
     chosen = [benchmark(name) for name in dict.fromkeys(names[1:] if names[0] == INFO else names)]
     if names[0] == INFO:
@@ -155,7 +160,7 @@ def open_session(given: dict[str, Any]) -> Session:
 
 
 def _list(as_json: bool) -> None:
-    every = [benchmark(name) for name in BENCHMARKS]
+    every = list(benchmarks(lambda error: click.echo(f"note: {error}", err=True)))
     if as_json:
         rows = [{"name": b.name, "title": b.title, "licence": b.licence, "homepage": b.homepage, "files": b.files,
                  "judge": b.judging is not None, "variants": b.variants} for b in every]  # fmt: skip

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from importlib.resources import as_file, files
 from typing import Any
 
 import click
 
-from mores.bench import BENCHMARKS
 from mores.bench.benchmark import Benchmark
 from mores.bench.session import Session
 from mores.cli.score import print_estimate
 from mores.search import search_cost
+from mores.show import money
 
 
 def show_info(benchmarks: Sequence[Benchmark], as_json: bool) -> None:
@@ -33,10 +32,10 @@ def show_info(benchmarks: Sequence[Benchmark], as_json: bool) -> None:
 
 
 def _info(one: Benchmark) -> dict[str, Any]:
-    folder = files("mores.bench").joinpath(BENCHMARKS[one.name].partition(":")[0])
-    prompts = {path.name: path.read_text("utf-8") for path in folder.iterdir() if path.name.endswith(".txt")}
-    with as_file(folder.joinpath("sample")) as sample:
-        first = next(one.read(sample, lambda _: None), None) if sample.is_dir() else None
+    assert one.folder is not None
+    prompts = {path.name: path.read_text("utf-8") for path in one.folder.glob("*.txt")}
+    sample = one.folder / "sample"
+    first = next(one.read(sample, lambda _: None), None) if sample.is_dir() else None
     if first:
         prompts["for example, the model is asked"] = "\n".join(message.content for message in one.messages(first))
     return {
@@ -45,7 +44,7 @@ def _info(one: Benchmark) -> dict[str, Any]:
         "paper": one.homepage,
         "licence": one.licence,
         "files": one.files,
-        "folder": f"DATA/{one.source}, with --data DATA",
+        "folder": f"DATA/{one.source}, with --data DATA" + (f"; or {one.data}" if one.data else ""),
         "hub": one.hub,
         "graded by": one.graded_by,
         "figures": list(one.figures),
@@ -73,7 +72,7 @@ def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> Non
         if asking.search:
             number = len(session.items(one)[1])
             cost = search_cost(asking.search, number, asking.results)
-            click.echo(f"{number:,} searches, at most ${cost:,.2f}; what they find is not counted above")
+            click.echo(f"{number:,} searches, at most {money(cost)}; what they find is not counted above")
         if one.long_answer and session.judges:
             click.echo(f"{one.name}: the judge of long answers is not counted; `mores longform --dry-run` counts it")
     if as_json:

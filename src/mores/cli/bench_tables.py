@@ -6,9 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mores.bench.benchmark import Benchmark
 from mores.bench.score import BenchResult
-from mores.report.bench_charts import between, percent, possible
-from mores.report.table import show_failures
 from mores.report.terminal import Cell, Grid, harmless, plain_console
+from mores.show import between, number, percent, possible, show_failures
 from mores.types import Result
 
 
@@ -34,16 +33,16 @@ def show_results(results: Sequence[BenchResult]) -> None:
 def grid(result: BenchResult) -> Grid:
     """All figures, overall and by group, with what a reader needs beside them."""
     groups = [(f"by {grouping}", [_row(*one) for one in by.items()]) for grouping, by in result.by.items()]
-    compared = [f"{name} {value:.1%}" for name, value in result.references.items()]
+    compared = [f"{name} {percent(value)}" for name, value in result.references.items()]
     if result.rows and result.rows.value is not None:
-        compared.insert(0, f"statements alone {result.rows.value:.1%}")
+        compared.insert(0, f"statements alone {percent(result.rows.value)}")
     agreement = result.agreement
     name, first = next(iter(result.figures.items()), ("", None))
     bounds = possible(first)
     notes = [
         f"{name} {bounds}" if bounds else "",
         f"could not be graded: {show_failures(result.failures)}" if result.failures else "",
-        "" if agreement is None else f"agreement of the judges: Krippendorff's α {agreement:.3f}",
+        "" if agreement is None else f"agreement of the judges: Krippendorff's α {number(agreement, 3)}",
         f"for comparison: {', '.join(compared)}" if compared else "",
     ]
     sections = [("", [_row("all", result.figures)]), *groups]

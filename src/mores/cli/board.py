@@ -9,11 +9,9 @@ import click
 from mores.bench.board import Board, Gap, League, Shift, Standing, make_board, read_runs
 from mores.io import write_text
 from mores.report.bench import board_page
-from mores.report.bench_charts import between, percent, possible
 from mores.report.links import link_runs
-from mores.report.meta_sheets import SIGNIFICANT, chance
-from mores.report.table import show_failures
 from mores.report.terminal import Grid, Row, harmless, plain_console
+from mores.show import SIGNIFICANT, between, p_value, percent, possible, show_failures
 
 
 @click.command()
@@ -68,7 +66,7 @@ def _row(one: Standing) -> Row:
 
 
 def _chance(gap: Gap | None) -> str:
-    return f"{chance(gap.adjusted)}{'*' if gap.adjusted < SIGNIFICANT else ' '}" if gap else ""
+    return f"{p_value(gap.adjusted)}{'*' if gap.adjusted < SIGNIFICANT else ' '}" if gap else ""
 
 
 def _headline(league: League) -> str:
@@ -83,7 +81,7 @@ def _headline(league: League) -> str:
         return text
     gap = first[0].next.adjusted
     ahead = "significantly" if gap < SIGNIFICANT else "not significantly"
-    return f"{text}, {ahead} ahead of {ranked[1].model} (adjusted p {chance(gap)})"
+    return f"{text}, {ahead} ahead of {ranked[1].model} (adjusted p {p_value(gap)})"
 
 
 def _ungraded(league: League) -> list[str]:

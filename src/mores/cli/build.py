@@ -27,8 +27,8 @@ from mores.factory.output import write
 from mores.factory.recipe import Recipe, read_recipe
 from mores.models import Model, Options, open_model
 from mores.report.card import card_page
-from mores.report.table import show_failures
 from mores.report.terminal import Grid, Row, plain_console
+from mores.show import duration, number, percent, show_failures
 from mores.train.ground import Grounded, ground_dataset
 
 SHOWN = 20
@@ -179,7 +179,7 @@ def _build(wanted: Recipe, data: Path | None, commercial: bool, soften: Soften |
     with Stages() as stages:
         built = make(wanted, data, commercial, stages, stages.paused(soften) if soften else None)
         write(built, wanted, out, stages, card_page)
-    click.echo(f"built {len(built.golds):,} samples in {time.monotonic() - started:.0f} s", err=True)
+    click.echo(f"built {len(built.golds):,} samples in {duration(time.monotonic() - started)}", err=True)
     return built
 
 
@@ -190,7 +190,7 @@ def _retrieved(made: Grounded) -> Grid:
     rows: list[Row] = []
     for source in [*sources, "all"]:
         parts = [found.get(source) for found in files.values()]
-        rows.append((source, *("" if part is None else f"{part.own / part.samples:.1%}" for part in parts)))
+        rows.append((source, *("" if part is None else percent(part.own / part.samples) for part in parts)))
     return Grid(("own fact found", *files), [("", rows)])
 
 
@@ -201,12 +201,11 @@ def _show(built: Built) -> None:
         counts = [built.items.get(source), built.bad.get(source), found.n, built.lost.get(source)]
         cells = ["" if count is None else f"{count:,}" for count in counts]
         paper = built.paper_shortcuts[source]
-        rows.append((source, *cells, *((f"{one.value:.3f}", f"± {one.error:.3f}") for one in (found, paper))))
+        rows.append((source, *cells, *((number(one.value, 3), f"± {number(one.error, 3)}") for one in (found, paper))))
     columns = ("source", "items", "bad", "samples", "left out", "shortcut", "paper's")
     console = plain_console()
     console.print(Grid(columns, [("", rows)]), "")
     if whole := built.shortcuts.get("all"):
-        line = (
-            f"{whole.n:,} samples; a classifier that sees the text alone has a scaled accuracy of {whole.value:.3f} ± "
-        )
-        console.print(f"{line}{whole.error:.3f}, where 0 is chance", soft_wrap=True)
+        accuracy = f"{number(whole.value, 3)} ± {number(whole.error, 3)}"
+        line = f"a classifier that sees the text alone has a scaled accuracy of {accuracy}, where 0 is chance"
+        console.print(f"{whole.n:,} samples; {line}", soft_wrap=True)

@@ -30,6 +30,7 @@ from mores.longform.collection import (
 from mores.longform.collection.numbers import Size
 from mores.report.collect import collection_page
 from mores.report.terminal import Grid, Row, harmless, plain_console
+from mores.show import NOTHING, number
 
 PROBLEMS = 20
 """Bad rows that are named."""
@@ -173,6 +174,4 @@ def _show(found: Collection) -> None:
 
 
 def _size(size: Size) -> str:
-    if size.mean is None:
-        return "–"
-    return f"{size.mean:.1f} ({'–' if size.sd is None else f'{size.sd:.1f}'})"
+    return NOTHING if size.mean is None else f"{number(size.mean, 1)} ({number(size.sd, 1)})"

@@ -10,8 +10,8 @@ from mores.meta.dataset import Dataset
 from mores.meta.records import GROUPINGS, STATISTICS, Comparison, Versus
 from mores.meta.scorers import read_judgements
 from mores.meta.versus import check_data, compare_judges, compare_texts
-from mores.report.meta_sheets import SIGNIFICANT, chance
 from mores.report.terminal import Grid, Row, harmless, plain_console
+from mores.show import SIGNIFICANT, number, p_value, span
 
 NAMES = {**STATISTICS, "score": "mean score", "error_free": "without error"}
 
@@ -71,19 +71,22 @@ def _grid(rows: dict[str, Comparison], what: str, title: str, *, adjusted: bool 
     columns = (what, "difference", "p", *(["adjusted p"] if adjusted else []), "n")
     shown: list[Row] = []
     for name, row in rows.items():
-        chances = [chance(row.p), *([chance(row.adjusted)] if adjusted else [])]
-        shown.append((name, (f"{row.difference:+.3f}", _interval(row)), *chances, f"{row.n:,}"))
+        chances = [p_value(row.p), *([p_value(row.adjusted)] if adjusted else [])]
+        shown.append((name, (number(row.difference, 3, signed=True), _interval(row)), *chances, f"{row.n:,}"))
     return Grid(columns, [("", shown)], title)
 
 
 def _interval(row: Comparison) -> str:
-    return f"[{row.low:+.3f}, {row.high:+.3f}]" if row.low is not None and row.high is not None else ""
+    return span(row.low, row.high, 3, signed=True)
 
 
 def _headline(found: Versus) -> str:
     """Which is better by the first statistic, and whether that may be chance."""
     first = found.overall[0]
-    name, size = NAMES[first.statistic], f"{first.difference:+.3f} {_interval(first)}, p {chance(first.p)}"
+    name, size = (
+        NAMES[first.statistic],
+        f"{number(first.difference, 3, signed=True)} {_interval(first)}, p {p_value(first.p)}",
+    )
     if first.p >= SIGNIFICANT:
         return f"no significant difference in {name}: {size}"
     better, worse = (found.first, found.second) if first.difference > 0 else (found.second, found.first)

@@ -9,6 +9,7 @@ import click
 from mores.errors import ConfigError
 from mores.extras import require
 from mores.models import pull
+from mores.show import megabytes, percent
 
 TYPES = ("q8_0", "f16", "f32")
 
@@ -41,5 +42,5 @@ def export(tuned: Path, out: Path, base: str, merged: bool, kind: str, rank: int
         export_adapter(tuned, origin, out, kind)
     else:
         kept = export_difference(tuned, origin, out, rank, kind)
-        click.echo(f"the LoRA of rank {rank} keeps {kept:.1%} of what the tuning changed", err=True)
-    click.echo(f"wrote {out} ({out.stat().st_size / 1e6:,.1f} MB)", err=True)
+        click.echo(f"the LoRA of rank {rank} keeps {percent(kept)} of what the tuning changed", err=True)
+    click.echo(f"wrote {out} ({megabytes(out.stat().st_size, 1)})", err=True)

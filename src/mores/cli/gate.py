@@ -13,9 +13,8 @@ import click
 from mores.bench.board import Entry, compare_runs, read_runs
 from mores.cli.options import several
 from mores.errors import ConfigError, GateError
-from mores.report.bench_charts import percent
-from mores.report.meta_sheets import SIGNIFICANT, chance
 from mores.report.table import Summary
+from mores.show import SIGNIFICANT, count, number, p_value, percent, points
 from mores.stats.resampling import adjust_p_values
 from mores.types import Severity
 
@@ -96,10 +95,10 @@ class TextGate:
         bad = [Severity.MAJOR] if self.fail_on == Severity.MAJOR else [Severity.MAJOR, Severity.MINOR]
         found = {severity: counts.errors.get(severity, 0) for severity in bad}
         if self.fail_on and any(found.values()):
-            counted = (f"{count:,} {name} error{'s' * (count > 1)}" for name, count in found.items() if count)
+            counted = (f"{count(n, f'{name} error')}" for name, n in found.items() if n)
             problems.append(", ".join(counted))
         if self.fail_under is not None and counts.mean_score is not None and counts.mean_score < self.fail_under:
-            problems.append(f"the mean score {counts.mean_score:.3f} is below {self.fail_under:g}")
+            problems.append(f"the mean score {number(counts.mean_score, 3)} is below {self.fail_under:g}")
         unjudged, total = counts.n - counts.judged + left_out, counts.n + left_out
         problems += _unjudged(self.max_unjudged, unjudged, total, "texts")
         _fail(problems)
@@ -134,7 +133,7 @@ class BenchGate:
         adjusted = map(float, adjust_p_values([gap.p for _, gap in tested])) if tested else ()
         for (entry, gap), p in zip(tested, adjusted, strict=True):
             if gap.difference < 0 and p < SIGNIFICANT:
-                size = f"{100 * gap.difference:+.1f} points on {gap.n:,} questions, p {chance(p)}"
+                size = f"{points(gap.difference)} points on {gap.n:,} questions, p {p_value(p)}"
                 problems.append(f"{entry.result.benchmark}: significantly worse than {gap.against}: {size}")
         return problems
 

@@ -22,6 +22,7 @@ from mores.errors import ConfigError, InputError, ModelError
 from mores.io import read_records, write_text
 from mores.io.private import make_folder
 from mores.report.terminal import Grid, harmless, plain_console
+from mores.show import number, points, to
 
 
 @click.command("judge-check")
@@ -100,12 +101,12 @@ def _show(found: JudgeCheck) -> None:
         for name, grades in found.grades.items()
     ]
     notes += [
-        f"{name}: called correct {bias.value:+.1%} more often ({bias.low:+.1%} to {bias.high:+.1%})"
+        f"{name}: called correct {points(bias.value)} points more often ({to(bias.low, bias.high)})"
         for name, bias in found.biases.items()
     ]
     console = plain_console()
     console.print(Grid(("answers", "called what they are", "n", "unscored"), sections, "", notes), "")
-    kappa = "" if found.kappa is None else f", Cohen's κ {found.kappa:.3f}"
+    kappa = "" if found.kappa is None else f", Cohen's κ {number(found.kappa, 3)}"
     agreement = found.agreement
     line = f"{found.judge} calls {show(agreement)} of {agreement.n:,} answers what they are{kappa}"
     console.print(harmless(line), soft_wrap=True)

@@ -20,9 +20,9 @@ from mores.longform.answers import read_answers
 from mores.longform.appraise import Appraising, announce, counting_of, write_summaries
 from mores.longform.evaluate import RESULTS
 from mores.longform.summary import Counting, Summary, summarise, unjudged_figures
-from mores.report.bench_charts import between, percent
 from mores.report.longform import longform_page
 from mores.report.terminal import Grid, Row, harmless, plain_console
+from mores.show import between, count, percent
 from mores.types import Result
 
 SHOWN = ("without issues", "wrong language", "repetition", "precision", "F1", "relevance", "S", "english")
@@ -147,7 +147,7 @@ def _show(found: Sequence[Summary]) -> None:
             )
         console.print(Grid(("model", *names, "n"), [("", rows)], title), "")
     if unscored := sum(one.figures["without issues"].unscored for one in found if "without issues" in one.figures):
-        what = "1 answer" if unscored == 1 else f"{unscored:,} answers"
+        what = count(unscored, "answer")
         console.print(f"in no figure: {what} without a decision on the surface")
     for one in found:
         for line in (*_undecided(one), _headline(one)):
@@ -187,4 +187,4 @@ def _tables(found: Sequence[Summary]) -> Iterator[tuple[str, list[tuple[str, dic
 
 
 def _cell(value: float | None) -> str:
-    return "–" if value is None else f"{100 * value:.1f}"
+    return percent(value).removesuffix("%")

@@ -17,6 +17,7 @@ from mores.engine.cost import Price
 from mores.engine.loop import run
 from mores.report.table import plain
 from mores.report.terminal import plain_console
+from mores.show import duration, money
 
 T = TypeVar("T")
 A = TypeVar("A")
@@ -90,9 +91,9 @@ class Bar:
         parts += [f"{c.failed} failed"] if c.failed else []
         parts += [f"{c.retries} retries"] if c.retries else []
         if self._price and any(self._price):
-            parts.append(f"${self._price.cost(c.prompt_tokens, c.completion_tokens):.4f}")
+            parts.append(f"{money(self._price.cost(c.prompt_tokens, c.completion_tokens), 4)}")
         if c.problem:
-            left = "" if c.gives_up_at is None else f" up to {max(0.0, c.gives_up_at - time.monotonic()):.0f} s"
+            left = "" if c.gives_up_at is None else f" up to {duration(max(0.0, c.gives_up_at - time.monotonic()))}"
             parts.append(f"waiting{left}: {plain(c.problem)[:80]}")
         return ", ".join(parts)
 
@@ -174,7 +175,7 @@ class Stages:
                 self._console.print(f"{stage}: {done:,}" + (f" of {total:,}" if total else ""))
         self._progress.update(task, total=done)
         if not self._console.is_terminal:
-            self._console.print(f"{stage}: {done:,} in {time.monotonic() - started:.1f} s")
+            self._console.print(f"{stage}: {done:,} in {duration(time.monotonic() - started, 1)}")
 
     def paused(self, work: Callable[[A], R]) -> Callable[[A], R]:
         """The same work, while this display is still: it has a bar of its own."""

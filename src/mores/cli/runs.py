@@ -9,6 +9,7 @@ import click
 
 from mores.report.terminal import Grid, plain_console
 from mores.run import find_runs
+from mores.show import count
 
 
 @click.command("runs")
@@ -26,5 +27,5 @@ def runs(folder: Path, as_json: bool) -> None:
         return
     lines = [(str(path), run.kind, run.status.value, run.headline or run.error) for path, run in found.items()]
     columns = ("folder", "kind", "status", "result")
-    count = f"{len(found):,} run" + ("" if len(found) == 1 else "s")
-    plain_console().print(Grid(columns, [("", lines)], notes=[count], words=frozenset(range(4))))
+    notes = [count(len(found), "run")]
+    plain_console().print(Grid(columns, [("", lines)], notes=notes, words=frozenset(range(4))))

@@ -30,6 +30,7 @@ from mores.report.terminal import plain_console
 from mores.search import Options as SearchOptions
 from mores.search import Search, ground, open_search, search_cost, search_or_corpus
 from mores.search.ground import CHARACTERS
+from mores.show import money
 from mores.types import Evidence, Judgement, Sample
 
 
@@ -203,7 +204,7 @@ def _look_up(stack: ExitStack, metric: Metric, source: _Input, lookup: _Lookup, 
         run(search.close())
         raise
     if cost := lookup.cost(source):
-        click.echo(f"{lookup.searches(source):,} searches, at most ${cost:,.3f}", err=True)
+        click.echo(f"{lookup.searches(source):,} searches, at most {money(cost, 3)}", err=True)
     path = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="mores-"))) / "samples.jsonl"
     stage("searching", source.count, None, partial(_ground, metric, source, search, lookup.k, path), counts)
     if metric.unsearched:
@@ -277,7 +278,7 @@ def _dry_run(stack: ExitStack, metric: Metric, source: _Input, lookup: _Lookup |
         click.echo(json.dumps(found.model_dump(mode="json") | {"searches": searches, "search_cost": cost}, indent=2))
         return
     if lookup:
-        paid = f", at most ${cost:,.3f}; which answers the store has, only they can tell" if cost else ""
+        paid = f", at most {money(cost, 3)}; which answers the store has, only they can tell" if cost else ""
         click.echo(f"{searches:,} searches with {lookup.name}{paid}")
     print_estimate(found, as_json)
 
@@ -301,4 +302,4 @@ def print_estimate(found: Estimate, as_json: bool) -> None:
     if found.cost is None or found.most is None:
         click.echo("the price of this model is not known: give it with --price IN,OUT")
     else:
-        click.echo(f"about ${found.cost:,.2f}, at most ${found.most:,.2f}")
+        click.echo(f"about {money(found.cost)}, at most {money(found.most)}")

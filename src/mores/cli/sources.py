@@ -27,7 +27,7 @@ COUNTS = ("items", "bad", "languages", "regions")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")  # fmt: skip
 def sources(data: Path | None, commercial: bool, as_json: bool) -> None:
     """List the datasets that training data are made from, their licences and where to get them."""
-    listed = [datasets.source(name) for name in datasets.names()]
+    listed = list(datasets.sources(lambda error: click.echo(f"note: {error}", err=True)))
     rows = [_describe(source, data) for source in listed if source.commercial or not commercial]
     if as_json:
         click.echo(json.dumps(rows, indent=2, ensure_ascii=False))

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import click
 
-from mores.bench import benchmark
 from mores.bench.folder import find_bench_runs
 from mores.bench.labels import QuestionLabels
 from mores.bench.tiers import RULES, sort_questions
@@ -33,7 +32,7 @@ def tiers(folders: tuple[Path, ...], rule: str | None, out: Path) -> None:
     names = sorted({result.benchmark for result in results})
     if len(names) > 1:
         raise ConfigError(f"these are runs of {', '.join(names)}; give runs of one benchmark")
-    chosen = RULES[rule] if rule else benchmark(names[0]).tier
+    chosen = RULES[rule] if rule else runs[0].benchmark().tier
     found = sort_questions((run.verdicts() for run in runs), chosen)
     with JsonlWriter(out) as writer:
         for unit, tier in found.items():

@@ -17,6 +17,7 @@ from mores.engine import Answer
 from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
 from mores.report.terminal import Grid, harmless, plain_console
+from mores.show import percent
 
 
 @click.command()
@@ -62,7 +63,7 @@ def _show(name: str, found: Counter[str], known: list[str]) -> None:
     total = found.total()
     counts = {topic: found[topic] for topic in sorted(known, key=lambda topic: -found[topic])}
     counts["not sorted"] = found[""]
-    rows = [(topic, f"{count:,}", f"{count / total:.1%}") for topic, count in counts.items()]
+    rows = [(topic, f"{count:,}", percent(count / total)) for topic, count in counts.items()]
     console = plain_console()
     console.print(Grid(("topic", "questions", "share"), [("", rows)]), "")
     line = f"{name}: {total - found['']:,} of {total:,} questions sorted"

@@ -19,6 +19,7 @@ from mores.factory.output import read_split
 from mores.meta.leave_one_out import NONE
 from mores.models import pull
 from mores.report.terminal import Grid, harmless, plain_console
+from mores.show import number
 from mores.train.recipe import Recipe, read_recipe
 from mores.train.records import Trained
 from mores.types import Result
@@ -147,7 +148,7 @@ class _Training(Stages):
 
     def step(self, step: Step) -> None:
         """Show where the training is."""
-        text = f"loss {step.loss:.3f}, {step.tokens / max(step.seconds, 1e-9):,.0f} tokens/s"
+        text = f"loss {number(step.loss, 3)}, {step.tokens / max(step.seconds, 1e-9):,.0f} tokens/s"
         if self._task is None:
             self._task = self._progress.add_task(self._what, text="")
         self._progress.update(self._task, completed=step.step, total=step.of, text=text)
@@ -176,4 +177,4 @@ def show_trained(found: Mapping[str, Trained]) -> None:
 def _cells(results: Mapping[str, Result], sources: Sequence[str]) -> Iterator[str]:
     for source in sources:
         value = results[source].value if source in results else None
-        yield "–" if value is None else f"{value:.3f}"
+        yield number(value, 3)

@@ -41,6 +41,7 @@ from mores.diagnose.reliability import (
 )
 from mores.diagnose.subject import Subject, shorten
 from mores.errors import InputError
+from mores.show import number, percent, points, to
 from mores.stats.calibration import reliability_curve
 from mores.types import Failure, FailureKind, Record, Result, Signature
 
@@ -355,8 +356,8 @@ def _abstaining(result: Calibration) -> str:
         return ""
     effect = "gains" if gain.low > 0 else "loses" if gain.high < 0 else "is not shown to gain or to lose: the change is"
     return (
-        f"Giving only the surer half of its answers {effect} {100 * gain.value:+.1f} points of accuracy, to "
-        f"{_percent(half.value)} (change {100 * gain.low:+.1f} to {100 * gain.high:+.1f}; over all thresholds "
+        f"Giving only the surer half of its answers {effect} {points(gain.value)} points of accuracy, to "
+        f"{_percent(half.value)} (change {to(gain.low, gain.high)}; over all thresholds "
         f"{_percent(result.figures[AREA].value)})."
     )
 
@@ -369,13 +370,13 @@ def _left(result: Calibration) -> str:
 
 
 def _percent(share: float | None) -> str:
-    return "no" if share is None else f"{100 * share:.1f}%"
+    return "no" if share is None else percent(share)
 
 
 def _interval(one: Result) -> str:
-    return "interval unknown" if one.low is None else f"95% interval {_percent(one.low)} to {_percent(one.high)}"
+    return "interval unknown" if one.low is None else f"95% interval {to(one.low, one.high, percent)}"
 
 
 def _points_of(one: Result, which: str = "value") -> str:
     value: float | None = getattr(one, which)
-    return "?" if value is None else f"{value:.1f}"
+    return "?" if value is None else number(value, 1)

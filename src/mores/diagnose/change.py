@@ -11,6 +11,7 @@ from mores.bench.benchmark import Label
 from mores.culture import language_name
 from mores.diagnose.paired import Names, Pair
 from mores.errors import InputError
+from mores.show import SIGNIFICANT, full_points, p_equals
 from mores.stats.intervals import mean_interval, share_interval
 from mores.stats.resampling import adjust_p_values, compare_means
 from mores.types import Record, Result
@@ -150,29 +151,14 @@ def count_share(name: str, hits: int, n: int, unscored: int = 0) -> Result:
 # ---- words -----------------------------------------------------------------------------------------------------
 
 
-def percent(result: Result) -> str:
-    """`41.0% (95% interval 38.2% to 43.9%)`."""
-    if result.value is None or result.low is None or result.high is None:
-        return "unknown"
-    return f"{result.value:.1%} (95% interval {result.low:.1%} to {result.high:.1%})"
-
-
-def points(result: Result) -> str:
-    """`+4.0 percentage points (95% interval -1.0 to +9.0)`."""
-    if result.value is None or result.low is None or result.high is None:
-        return "unknown"
-    value, low, high = (100 * one for one in (result.value, result.low, result.high))
-    return f"{value:+.1f} percentage points (95% interval {low:+.1f} to {high:+.1f})"
-
-
 def sureness(p: float | None, n: int) -> str:
     """How far a difference can be trusted."""
     few = f" There are only {n} questions, which is few: only a large difference would show." if n < FEW else ""
     if p is None:
         return "Nothing can be said of it." + few
-    if p < 0.05:
-        return f"This is unlikely to be chance ({p_value(p)}).{few}"
-    return f"This may well be chance ({p_value(p)}).{few}"
+    if p < SIGNIFICANT:
+        return f"This is unlikely to be chance ({p_equals(p)}).{few}"
+    return f"This may well be chance ({p_equals(p)}).{few}"
 
 
 def uncertain_words(uncertain: Uncertain) -> str:
@@ -180,11 +166,6 @@ def uncertain_words(uncertain: Uncertain) -> str:
     kinds = {"declined": uncertain.declined, "half right": uncertain.ties}
     told = [f"{n} {kind} {name}" for kind, own in kinds.items() for name, n in own.items() if n]
     return f"Counted as not right: {', '.join(told)}." if told else ""
-
-
-def p_value(p: float) -> str:
-    """`p = 0.031`: three digits, and no false zero."""
-    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
 
 
 def spoken(tag: str) -> str:
@@ -203,12 +184,13 @@ def language_words(by: By) -> str:
         return ""
     (worst, least), *_, (best, most) = sorted(large, key=lambda one: one[1].gain.value or 0.0)
     high, low = most.gain.value or 0.0, least.gain.value or 0.0
+    top, bottom = (f"({full_points(one.gain)})" for one in (most, least))
     if low < 0 < high:
-        ends = f"{spoken(best)} gains most ({points(most.gain)}) and {spoken(worst)} loses most ({points(least.gain)})"
+        ends = f"{spoken(best)} gains most {top} and {spoken(worst)} loses most {bottom}"
     elif high > 0:
-        ends = f"{spoken(best)} gains most ({points(most.gain)}) and {spoken(worst)} least ({points(least.gain)})"
+        ends = f"{spoken(best)} gains most {top} and {spoken(worst)} least {bottom}"
     elif low < 0:
-        ends = f"{spoken(worst)} loses most ({points(least.gain)}) and {spoken(best)} least ({points(most.gain)})"
+        ends = f"{spoken(worst)} loses most {bottom} and {spoken(best)} least {top}"
     else:
         return "No language with enough questions changes."
     return f"Of the languages with enough questions, {ends}; {PICKED}."

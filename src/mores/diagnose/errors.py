@@ -18,7 +18,7 @@ from typing import NamedTuple
 
 from mores.bench.benchmark import Label
 from mores.bench.prompts import hash_of
-from mores.diagnose.change import FEW, count_share, percent
+from mores.diagnose.change import FEW, count_share
 from mores.diagnose.paired import Opened, short
 from mores.diagnose.verdict import ask_judge, prompt, read_lines
 from mores.engine import Answer, Asker, Job, Reply, read_reply
@@ -26,6 +26,7 @@ from mores.errors import InputError
 from mores.io import read_records
 from mores.models import Request
 from mores.models.written import without_thoughts
+from mores.show import full_share
 from mores.signature import sign
 from mores.stats.intervals import mean_interval
 from mores.types import Failure, Item, Record, Result, Signature
@@ -354,8 +355,8 @@ def paragraph(result: ErrorsResult) -> str:
     parts = [
         f"{result.wrong} of {result.answers} graded answers of {result.model} are wrong, and {result.judge} gave {n} of"
         f" them a type.",
-        f"The most frequent is {most.name}, with {percent(most)}"
-        + (f", and then {second.name}, with {percent(second)}." if second.value else "."),
+        f"The most frequent is {most.name}, with {full_share(most)}"
+        + (f", and then {second.name}, with {full_share(second)}." if second.value else "."),
         _lead_words(most, second),
         f"Answers that decline, of which there are {result.declined}, are not among them." if result.declined else "",
         f"{result.unscored} have no type because the judge failed; they are in no share." if result.unscored else "",

@@ -15,13 +15,13 @@ from pathlib import Path
 
 import numpy as np
 
-from mores.bench import benchmark
 from mores.bench.board import SAME, Entry, read_runs
 from mores.bench.folder import open_bench_run
 from mores.diagnose.change import spoken
 from mores.diagnose.profiles import LEAST, Profile, Ran, make_profiles
 from mores.diagnose.ranks import order, rank_range, sure_order, tau_range
 from mores.errors import ConfigError, InputError
+from mores.show import number, percent, points, to
 from mores.stats.classification import Floats
 from mores.stats.correlation import kendall_tau_b
 from mores.types import Record, Result, Signature
@@ -101,8 +101,9 @@ def read_ran(folders: Iterable[Path], grouping: str = LANGUAGE) -> list[Ran]:
 
 
 def _groups(entry: Entry, grouping: str) -> dict[str, str | None]:
-    one = benchmark(entry.result.benchmark)
-    return {one.unit(item): one.group(item, grouping) for item in reversed(open_bench_run(entry.folder).items())}
+    folder = open_bench_run(entry.folder)
+    one = folder.benchmark()
+    return {one.unit(item): one.group(item, grouping) for item in reversed(folder.items())}
 
 
 def locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = False) -> Locality:
@@ -224,7 +225,7 @@ def paragraph(result: Locality) -> str:
 
 
 def _profile_told(one: Profile, grouping: str) -> str:
-    whole = "no credit" if one.overall.value is None else f"{100 * one.overall.value:.1f}%"
+    whole = "no credit" if one.overall.value is None else percent(one.overall.value)
     opening = f"{one.model} gets {whole} of {one.benchmark} right."
     sure = [_named_gaps(one, verdict, grouping) for verdict in ("above", "below")]
     few = sum(local.verdict == "too few" for local in one.groups)
@@ -250,10 +251,7 @@ def _group_name(group: str, grouping: str) -> str:
 
 
 def _points(one: Result) -> str:
-    def told(share: float | None) -> str:
-        return "?" if share is None else f"{100 * share:+.1f}"
-
-    return f"{told(one.value)} points, {told(one.low)} to {told(one.high)}"
+    return f"{points(one.value)} points, {to(one.low, one.high)}"
 
 
 def _shift_told(one: Shift) -> str:
@@ -261,7 +259,7 @@ def _shift_told(one: Shift) -> str:
     if tau.value is None or tau.low is None or tau.high is None:
         like = "Kendall's tau is not defined, for all models are equal on one of them"
     else:
-        like = f"Kendall's tau is {tau.value:.2f} (95% interval {tau.low:.2f} to {tau.high:.2f})"
+        like = f"Kendall's tau is {number(tau.value)} (95% interval {to(tau.low, tau.high, number)})"
     sure = [row for row in one.models if row.shift.low is not None and (row.shift.low > 0 or (row.shift.high or 0) < 0)]
     moves = "; ".join(f"{row.model} from place {_place(row.first)} to {_place(row.second)}" for row in sure[:NAMED])
     more = f" and {len(sure) - NAMED} more" if len(sure) > NAMED else ""

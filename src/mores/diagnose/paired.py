@@ -15,7 +15,6 @@ from string import ascii_uppercase
 
 from pydantic import Field
 
-from mores.bench import benchmark
 from mores.bench.benchmark import LABELS, Benchmark, Label, Verdict
 from mores.bench.folder import BenchRun, open_bench_run
 from mores.bench.score import BenchResult, label_of, together
@@ -79,7 +78,7 @@ def open_run(path: Path, known: Benchmark | None = None) -> Opened:
     result = folder.result
     if result.measured:
         raise ConfigError(f"{path}: answers to {result.benchmark} are measured, not right or wrong; give another run")
-    return Opened(folder, known or benchmark(result.benchmark), result)
+    return Opened(folder, known or folder.benchmark(), result)
 
 
 def check_alike(first: Opened, second: Opened, same: Sequence[str], alike: Sequence[str], force: bool) -> list[str]:

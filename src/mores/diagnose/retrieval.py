@@ -37,8 +37,6 @@ from mores.diagnose.change import (
     changes_by,
     count_share,
     language_words,
-    percent,
-    points,
     sureness,
     uncertain_of,
     uncertain_words,
@@ -55,6 +53,7 @@ from mores.diagnose.evidence import (
 )
 from mores.diagnose.paired import Pair, short
 from mores.errors import InputError
+from mores.show import full_points, full_share
 from mores.types import Record, Result, Signature
 
 __all__ = [
@@ -350,8 +349,8 @@ def paragraph(result: RetrievalResult) -> str:
     if not n:
         return f"No question of {result.benchmark} has a grade both without and with evidence: nothing can be compared."
     parts = [
-        f"Of {n} questions, {result.model} has {percent(result.figures[NAMES[0]])} right without evidence and"
-        f" {percent(result.figures[NAMES[1]])} with it: a change of {points(result.figures[GAIN])}.",
+        f"Of {n} questions, {result.model} has {full_share(result.figures[NAMES[0]])} right without evidence and"
+        f" {full_share(result.figures[NAMES[1]])} with it: a change of {full_points(result.figures[GAIN])}.",
         sureness(change.p, n),
         f"Evidence put {matrix.second} right that were wrong and spoiled {matrix.first} that were right.",
         _fault_words(result),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from mores.bench import BENCHMARKS, benchmark
+from mores.bench import benchmark, is_folder, names
 from mores.bench.benchmark import Benchmark
 from mores.bench.folder import BenchRun, find_bench_runs
 from mores.bench.session import Asking, Session
@@ -51,7 +51,7 @@ def _targets(name: str) -> Sequence[Target]:
     path = Path(name)
     if path.is_dir() and next(path.rglob(MANIFEST), None):
         return [open_run(run.path) for run in find_bench_runs(path)]
-    if name not in BENCHMARKS and (path.exists() or len(path.parts) > 1):
+    if name not in names() and not is_folder(name) and (path.exists() or len(path.parts) > 1):
         fix = "give a folder that `mores bench` wrote, or the name of a benchmark"
         raise InputError(f"{name}: there is no run in it, for it has no {MANIFEST}; {fix}")
     one = benchmark(name)

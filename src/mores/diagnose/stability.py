@@ -23,6 +23,7 @@ from mores.diagnose.curves import Ints, best_of, majority_of, mean_of, plurality
 from mores.diagnose.draws import number
 from mores.diagnose.subject import Subject, shorten
 from mores.errors import InputError
+from mores.show import between, percent
 from mores.stats.classification import Bools, Floats
 from mores.stats.intervals import mean_interval, share_interval
 from mores.types import Item, Record, Result, Signature
@@ -347,8 +348,8 @@ def _meaning(result: Stability) -> str:
 def _told(one: Result) -> str:
     if one.value is None:
         return "an unknown share"
-    interval = "" if one.low is None or one.high is None else f" ({100 * one.low:.1f}–{100 * one.high:.1f})"
-    return f"{100 * one.value:.1f}%{interval}"
+    interval = between(one).removesuffix("%")
+    return f"{percent(one.value)} ({interval})" if interval else percent(one.value)
 
 
 def _left(result: Stability) -> str:

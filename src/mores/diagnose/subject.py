@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from mores.bench import benchmark
 from mores.bench.benchmark import Benchmark
 from mores.bench.folder import BenchRun
 from mores.bench.labels import with_labels
@@ -60,9 +59,8 @@ def of_run(run: Run, **how: str) -> Subject:
 
 def of_folder(folder: BenchRun) -> Subject:
     """What `mores bench` wrote."""
-    result = folder.result
-    items = folder.items()
-    return Subject(with_labels(benchmark(result.benchmark), items), items, result.model, result.signature)
+    result, items = folder.result, folder.items()
+    return Subject(with_labels(folder.benchmark(), items), items, result.model, result.signature)
 
 
 def shorten(text: str | None) -> str:

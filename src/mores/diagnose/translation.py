@@ -20,15 +20,13 @@ from mores.diagnose.change import (
     change_of,
     changes_by,
     language_words,
-    p_value,
-    percent,
-    points,
     sureness,
     uncertain_of,
     uncertain_words,
 )
 from mores.diagnose.paired import Asked, Names, Opened, Pair, check_alike, open_run, pair_up, read_asked, short
 from mores.errors import ConfigError
+from mores.show import full_points, full_share, p_equals
 from mores.signature import sign
 from mores.types import Record, Result, Signature
 
@@ -158,12 +156,13 @@ def paragraph(result: TranslationResult) -> str:
     better = second if (change.gain.value or 0.0) > 0 else first
     certain = change.p is not None and change.p < 0.05
     parts = [
-        f"Asked {first}, {result.model} has {percent(result.figures[first])} of {n} questions right; the same questions"
-        f" asked {second}, {percent(result.figures[second])}: a change of {points(result.figures[GAIN])}.",
+        f"Asked {first}, {result.model} has {full_share(result.figures[first])} of {n} questions right; the same"
+        f" questions asked {second}, {full_share(result.figures[second])}: a change of"
+        f" {full_points(result.figures[GAIN])}.",
         sureness(change.p, n),
         f"It is better when asked {better}." if certain else f"Neither {first} nor {second} is shown to be better.",
         f"{matrix.first} questions are right only {first} and {matrix.second} only {second}"
-        f" (McNemar's exact test: {p_value(1.0 if change.mcnemar is None else change.mcnemar)}); {matrix.neither} are"
+        f" (McNemar's exact test: {p_equals(1.0 if change.mcnemar is None else change.mcnemar)}); {matrix.neither} are"
         " wrong both ways.",
         language_words(result.by),
         uncertain_words(result.uncertain),

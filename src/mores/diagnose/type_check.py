@@ -7,10 +7,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from mores.diagnose.change import count_share, percent
+from mores.diagnose.change import count_share
 from mores.diagnose.draws import RESAMPLES
 from mores.diagnose.errors import LabelledError, Typed, type_names
 from mores.errors import InputError
+from mores.show import full_share, number
 from mores.stats.agreement import cohen_kappa
 from mores.stats.classification import ratios
 from mores.stats.intervals import drawn_interval
@@ -70,8 +71,8 @@ def paragraph(check: TypeCheck) -> str:
     """What it means, for people who do not program."""
     if check.accuracy.value is None:
         return "The judge gave none of the answers that people sorted a type: how far it agrees cannot be said."
-    kappa = "undefined" if check.kappa.value is None else f"{check.kappa.value:.2f}"
+    kappa = "undefined" if check.kappa.value is None else number(check.kappa.value)
     return (
-        f"Of {check.accuracy.n} answers that people sorted, the judge gives {percent(check.accuracy)} the same type"
+        f"Of {check.accuracy.n} answers that people sorted, the judge gives {full_share(check.accuracy)} the same type"
         f" (Cohen's kappa {kappa}; 0 is chance, 1 is full agreement)."
     )

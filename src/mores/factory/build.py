@@ -122,7 +122,8 @@ def _wrapper(recipe: Recipe) -> Wrapper:
 
 
 def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, progress: Progress) -> list[SourceItem]:
-    there = [name for name in datasets.names() if _is_there(name, data)]
+    named = {name.strip() for line in recipe.sources for name in line.split("|")}
+    there = [name for name in datasets.names() if name in named and _is_there(name, data)]
     items: list[SourceItem] = []
     for line in recipe.sources:
         name = first_there(line, there)

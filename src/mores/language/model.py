@@ -1,9 +1,8 @@
-"""The model file: how much each n-gram speaks for each language, by script; made by `mores.language.train`."""
+"""The model file: how much each n-gram speaks for each language, by script; made by `tools/language_model.py`."""
 
 from __future__ import annotations
 
 import io
-import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, cached_property
@@ -17,7 +16,6 @@ from mores.language.grams import Keys, Vocabulary, vocabulary
 FILE = "model.npz"
 STEP = 16.0
 """A weight is kept as a whole number of 1/16 nats."""
-_WHEN = (1980, 1, 1, 0, 0, 0)  # the same bytes for the same training text
 
 
 @dataclass(frozen=True)
@@ -63,24 +61,6 @@ class Model:
     calibration: Calibration
     confusions: Mapping[str, tuple[str, ...]]
     """The languages that each is most confused with on held-out text, most first."""
-
-
-def write_model(model: Model) -> bytes:
-    """The bytes of a model file."""
-    arrays: dict[str, npt.NDArray[np.generic]] = {}
-    for script, block in model.blocks.items():
-        arrays |= {f"{script}.languages": np.array(block.languages), f"{script}.keys": block.keys}
-        arrays[f"{script}.counts"] = np.ascontiguousarray(block.counts.T)  # a language's zeros follow one another
-    known = model.calibration
-    arrays["calibration"] = np.array([known.scale, known.power, known.sure])
-    arrays["confusions"] = np.array([" ".join((tag, *near)) for tag, near in sorted(model.confusions.items())])
-    out = io.BytesIO()
-    with zipfile.ZipFile(out, "w", zipfile.ZIP_LZMA) as file:
-        for name, array in arrays.items():
-            content = io.BytesIO()
-            np.lib.format.write_array(content, array, allow_pickle=False)
-            file.writestr(zipfile.ZipInfo(f"{name}.npy", _WHEN), content.getvalue(), zipfile.ZIP_LZMA)
-    return out.getvalue()
 
 
 def read_model(content: bytes) -> Model:

@@ -1,30 +1,16 @@
-"""Spelling that the counts of n-grams do not see well: a spelling no longer in use, and languages told by it alone.
-
-The Kinyarwanda declaration has the l before i that the official spelling has since given up for r (muli is muri, ali is
-ari), and cyanga for cyangwa. Without the new spelling the letters ri would tell Kirundi from Kinyarwanda, which both
-write now.
+"""Spelling that the counts of n-grams do not see well: languages that it alone tells apart.
 
 Kirundi and Kinyarwanda share most words, and few of their n-grams are only one's. Those that are count beside the
 others. By the orthographies and grammars these are vy, c, kwo and kwu, -mwo, -fise, the future in -zo-, the conditional
 in -o-, mw'i and kw'i, wiwe and wanje for Kirundi; by, cy, jy, shy, -mo, -fite, the future in -za- and the past in -aga,
-ye and ze (his) for Kinyarwanda. By text of both (`train.py`) they are stems of common words: ingwara, kurondera,
-urwaruka, kudandaza; gutangira, inshuti, umuturage, gucuruza.
+ye and ze (his) for Kinyarwanda. By text of both (`tools/language_model.py`) they are stems of common words: ingwara,
+kurondera, urwaruka, kudandaza; gutangira, inshuti, umuturage, gucuruza.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-
-RESPELLED = {"kin": ((r"(?<!po)li", "ri"), (r"\blero\b", "rero"), (r"\bcyanga\b", "cyangwa"))}
-"""Patterns and what stands for them, in turn, by the code of the declaration."""
-
-
-def respell(code: str, text: str) -> str:
-    """A text of a declaration in small letters as it is spelled now; the text itself where nothing has changed."""
-    for pattern, now in RESPELLED.get(code, ()):
-        text = re.sub(pattern, now, text.lower())
-    return text
 
 
 @dataclass(frozen=True)

@@ -25,6 +25,7 @@ from mores.errors import InputError
 from mores.factory.gold import Gold
 from mores.io import read_records
 from mores.meta.records import VoteTable
+from mores.show import NOTHING, number
 from mores.stats.agreement import krippendorff_alpha
 from mores.stats.distributions import summarise_likert
 from mores.types import Record, Severity
@@ -77,11 +78,11 @@ def read_votes(path: Path, golds: Iterable[Gold]) -> list[Vote]:
     known = {gold.sample.id for gold in golds}
     votes = list(read_records(path, Vote))
     seen: set[tuple[str, str, str]] = set()
-    for number, vote in enumerate(votes, 1):
+    for place, vote in enumerate(votes, 1):
         key = (vote.sample_id, vote.annotator, vote.criterion)
         if problem := _problem(vote, known) or ("is there twice" if key in seen else None):
             raise InputError(
-                f"{path}: vote {number}, {vote.annotator} on {vote.criterion} of {vote.sample_id}, {problem}"
+                f"{path}: vote {place}, {vote.annotator} on {vote.criterion} of {vote.sample_id}, {problem}"
             )
         seen.add(key)
     return votes
@@ -169,7 +170,7 @@ def _alpha(ballots: Ballots) -> VoteTable:
         ratings = [[_place(own, name, places) for own in samples.values()] for name in people]
         found = krippendorff_alpha(ratings, "interval" if criterion.startswith(SIMILARITY) else level)  # type: ignore[arg-type]
         if found is not None:
-            rows[criterion] = (f"{found:.3f}", str(len(samples)), str(len(people)))
+            rows[criterion] = (number(found, 3), str(len(samples)), str(len(people)))
     return VoteTable(title="Agreement of the annotators", columns=("Krippendorff's α", "samples", "people"), rows=rows)
 
 
@@ -184,7 +185,7 @@ def _likert(ballots: Ballots) -> VoteTable:
         if criterion.startswith(SIMILARITY):
             found = summarise_likert([int(value) for own in samples.values() for value in own.values()])
             if found and found.mean is not None:
-                cells = (f"{found.mean:.2f}", "–" if found.sd is None else f"{found.sd:.2f}", f"{found.median:g}")
+                cells = (number(found.mean), number(found.sd), f"{found.median:g}")
                 rows[criterion.removeprefix(SIMILARITY)] = (*cells, str(found.n), str(len(samples)))
     return VoteTable(title="Explanations, 1 to 5", columns=("mean", "sd", "median", "ratings", "samples"), rows=rows)
 
@@ -198,4 +199,4 @@ def _majority(ballot: Mapping[str, str], positive: frozenset[str]) -> bool:
 
 
 def _percent(part: int, whole: int) -> str:
-    return f"{100 * part / whole:.1f}" if whole else "–"
+    return number(100 * part / whole, 1) if whole else NOTHING

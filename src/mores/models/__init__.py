@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
 
+from mores import plugins
 from mores.errors import ConfigError
 from mores.models.base import STYLES, Completion, Message, Model, Request, Style
 
@@ -73,12 +74,19 @@ KINDS: dict[str, Callable[[str, Options], Model]] = {
 def open_model(name: str, options: Options | None = None) -> Model:
     """The model that the user named, for example `embedded`, `openai:gpt-4.1-mini` or `hf:PATH`."""
     kind, _, rest = name.partition(":")
-    if kind not in KINDS:
-        near = get_close_matches(kind, KINDS, n=1)
+    plugin = plugins.find_plugin(plugins.MODELS, kind, KINDS)
+    if plugin is None and kind not in KINDS:
+        kinds = plugins.all_names(plugins.MODELS, KINDS)
+        near = get_close_matches(kind, kinds, n=1)
         hint = f"did you mean '{near[0]}:…'? " if near else ""
-        raise ConfigError(f"model {name!r}: no such kind; {hint}there are embedded, openai:NAME, hf:PATH and fake:NAME")
+        others = "".join(f", {kind}:NAME" for kind in kinds[len(KINDS) :])
+        raise ConfigError(
+            f"model {name!r}: no such kind; {hint}there are embedded, openai:NAME, hf:PATH, fake:NAME{others}"
+        )
+    open_kind = plugins.load_plugin(plugin, Callable, "a function that returns a Model") if plugin else KINDS[kind]
     options = options or Options()
-    return KINDS[kind](rest, replace(options, adapter=None) if options.adapter == NO_ADAPTER else options)
+    model: Model = open_kind(rest, replace(options, adapter=None) if options.adapter == NO_ADAPTER else options)
+    return model
 
 
 def metric_adapter(name: str, adapter: str | None) -> str | None:

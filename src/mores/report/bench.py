@@ -21,12 +21,8 @@ from mores.report.bench_answers import SURROGATES, BenchRun, examples
 from mores.report.bench_charts import (
     Row,
     bars,
-    between,
     bump,
     dots,
-    left_out,
-    percent,
-    possible,
     radar,
     spoken,
 )
@@ -37,7 +33,7 @@ from mores.report.few import few_count, telling
 from mores.report.links import RunLinks
 from mores.report.meta_sheets import Sheet, group_name
 from mores.report.page import TEMPLATES, asset, hash_of, stylesheet
-from mores.report.table import name_failure, show_failures
+from mores.show import between, left_out, name_failure, percent, possible, show_failures
 from mores.types import Result
 
 SMALL = 4

@@ -11,8 +11,9 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from mores.report.charts import COLOURS, NOTHING, Series, legend_of, stroke, swatch
+from mores.report.charts import COLOURS, Series, legend_of, stroke, swatch
 from mores.report.few import few_count, few_key, is_few
+from mores.show import between, left_out, percent, possible
 from mores.types import Result
 
 LINE = 15
@@ -27,34 +28,6 @@ class Row(NamedTuple):
     note: str = ""
     star: bool = False
     """Whether it is unlikely to be chance; the chart's key says of what."""
-
-
-def percent(value: float | None, digits: int = 1) -> str:
-    """A share in per cent, with a true minus sign."""
-    if value is None or not math.isfinite(value):
-        return NOTHING
-    shown = f"{100 * value:.{digits}f}%"
-    return shown.replace("-", "−") if shown.strip("-0.%") else f"{0:.{digits}f}%"
-
-
-def between(result: Result | None, digits: int = 1) -> str:
-    """The 95% interval in per cent; nothing where there is none."""
-    if result is None or not all(v is not None and math.isfinite(v) for v in (result.value, result.low, result.high)):
-        return ""
-    return f"{percent(result.low, digits).removesuffix('%')}–{percent(result.high, digits)}"
-
-
-def left_out(count: int) -> str:
-    """How many could not be scored, as it stands beside a number."""
-    return f"✕{count:,}" if count else ""
-
-
-def possible(result: Result | None) -> str:
-    """Between which values it lies, whatever the unscored are; nothing where all are scored."""
-    if result is None or result.bounds is None:
-        return ""
-    low, high = map(percent, result.bounds)
-    return f"{low.removesuffix('%')}–{high} whatever the unscored are"
 
 
 def spoken(name: str, result: Result | None) -> str:

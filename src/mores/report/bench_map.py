@@ -13,10 +13,11 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from mores.culture import region_name
-from mores.report.bench_charts import percent, spoken
+from mores.report.bench_charts import spoken
 from mores.report.charts import STEPS, legend_of
 from mores.report.few import few_key, is_few
 from mores.report.page import TEMPLATES, look_up
+from mores.show import percent
 from mores.types import Result
 
 BRIGHT = 0.08

@@ -6,9 +6,9 @@ from collections.abc import Mapping
 
 from mores.bench.board import Gap, League
 from mores.bench.score import BenchResult
-from mores.report.bench_charts import between, left_out, percent, possible
-from mores.report.charts import NOTHING, Cell, Head, number
-from mores.report.meta_sheets import SIGNIFICANT, Sheet, chance
+from mores.report.charts import Cell, Head
+from mores.report.meta_sheets import Sheet
+from mores.show import NOTHING, SIGNIFICANT, between, left_out, number, p_value, percent, points, possible
 from mores.types import Result
 
 PARTS = "statements"
@@ -68,8 +68,8 @@ def standing_sheet(league: League, begin: Mapping[str, str]) -> Sheet:
 def _gap(gap: Gap | None) -> Cell:
     if gap is None:
         return Cell(NOTHING)
-    hint = f"against {gap.against}: difference {100 * gap.difference:+.1f} points on {gap.n:,} shared questions"
-    small = f"p {chance(gap.adjusted)}, n {gap.n:,}".replace("p <", "p < ")
+    hint = f"against {gap.against}: difference {points(gap.difference)} points on {gap.n:,} shared questions"
+    small = f"p {p_value(gap.adjusted)}, n {gap.n:,}".replace("p <", "p < ")
     return Cell(number(100 * gap.difference, 1), small=small, hint=hint, star=gap.adjusted < SIGNIFICANT)
 
 

@@ -16,6 +16,7 @@ from mores.report.charts import Cell, Head
 from mores.report.marks import SIDES, number_errors
 from mores.report.meta_sheets import Sheet
 from mores.report.page import LONG, cut_side, hash_of, list_error, look_up, stylesheet
+from mores.show import number
 from mores.types import DEFAULT_INSTRUCTION
 
 SPLITS = {"items": "items", "bad": "bad rows", "train": "train", "dev": "dev", "test": "test", "lost": "left out"}
@@ -59,8 +60,7 @@ def _shortcut_sheet(own: Mapping[str, Mapping[str, Any]], papers: Mapping[str, M
 
 
 def _accuracy(found: Mapping[str, Any]) -> Cell:
-    value = f"{found['value']:.3f}".replace("-", "−")
-    return Cell(value, found["value"], small=f"± {found['error']:.3f}", n=found["n"])
+    return Cell(number(found["value"], 3), found["value"], small=f"± {number(found['error'], 3)}", n=found["n"])
 
 
 def _counts(name: str, rows: Mapping[str, int]) -> dict[str, Any]:

@@ -14,13 +14,12 @@ from typing import NamedTuple
 from markupsafe import Markup
 
 from mores.report.few import few_count, few_key, is_few
+from mores.show import NOTHING, number, percent, span
 
 COLOURS, DASHES = 8, 3
 """How many colours and dash patterns charts.css has for lines."""
 STEPS = 20
 """Shades of a heatmap between 0 and 1."""
-NOTHING = "–"
-"""Shown where there is no value."""
 LONG = 14
 """A column's name with more letters stands upright when there are several columns."""
 
@@ -73,21 +72,6 @@ class Cell(NamedTuple):
     outlined: bool = False
     n: int | None = None
     """How many samples the value rests on, where it is a value of samples."""
-
-
-def number(value: float | None, digits: int = 2) -> str:
-    """A value with a true minus sign, and a dash for what is not known."""
-    if value is None or not math.isfinite(value):
-        return NOTHING
-    shown = f"{value:.{digits}f}"
-    return shown.replace("-", "−") if float(shown) else f"{0:.{digits}f}"
-
-
-def span(low: float | None, high: float | None, digits: int = 2) -> str:
-    """An interval in brackets; nothing where an end is not known."""
-    if low is None or high is None or not (math.isfinite(low) and math.isfinite(high)):
-        return ""
-    return f"[{number(low, digits)}, {number(high, digits)}]"
 
 
 # ---- forest ----------------------------------------------------------------------------------------------------
@@ -282,9 +266,8 @@ def _band(place: int, kind: str, edges: Sequence[float], counts: Sequence[int], 
             height = max(1.5, ROOM * share / top)
             where = f"{number(edges[i])} to {number(edges[i + 1])}" if i + 1 < len(edges) else f"bar {i + 1}"
             bars += Markup(
-                '<rect{} x="{:.2f}%" y="{:.1f}" width="{:.2f}%" height="{:.1f}">'
-                "<title>{}, {}: {:,} ({:.1%})</title></rect>"
-            ).format(few, (i + 0.06) * step, base - height, 0.88 * step, height, kind, where, count, share)
+                '<rect{} x="{:.2f}%" y="{:.1f}" width="{:.2f}%" height="{:.1f}"><title>{}, {}: {:,} ({})</title></rect>'
+            ).format(few, (i + 0.06) * step, base - height, 0.88 * step, height, kind, where, count, percent(share))
     return Markup(
         '<g class="kind {0}"><line class="axis" x1="0" x2="100%" y1="{1}" y2="{1}"/>{2}'
         '<text class="first name" x="0" y="{3}">{0}</text><text class="last" x="100%" y="{3}">{4:,}</text></g>'

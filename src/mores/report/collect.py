@@ -14,12 +14,12 @@ from mores.longform.collection import Collected, Collection, Fate, LanguageCount
 from mores.longform.collection.numbers import Overlap, Size
 from mores.report.bench import template
 from mores.report.bench_answers import SURROGATES
-from mores.report.bench_charts import percent
 from mores.report.bench_map import shades
-from mores.report.charts import NOTHING, Cell, Head, number
+from mores.report.charts import Cell, Head
 from mores.report.few import is_few
 from mores.report.meta_sheets import Sheet
 from mores.report.page import asset, hash_of, stylesheet
+from mores.show import NOTHING, number, percent
 
 CARDS = 500
 """Questions on one page."""

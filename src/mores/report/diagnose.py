@@ -24,15 +24,13 @@ from mores.diagnose.translation import TranslationResult
 from mores.diagnose.type_check import TypeCheck
 from mores.errors import InputError
 from mores.report.bench_answers import SURROGATES
-from mores.report.bench_charts import between, percent
-from mores.report.charts import NOTHING, number, span
 from mores.report.diagnose_answers import SOURCES as KINDS
 from mores.report.diagnose_answers import calibration_part, errors_part, stability_part
-from mores.report.diagnose_charts import points, points_between
 from mores.report.diagnose_items import OVERRIDES, subjects
 from mores.report.diagnose_pairs import locality_part, retrieval_part, translation_part
 from mores.report.links import RunLinks
 from mores.report.page import TEMPLATES, hash_of, stylesheet
+from mores.show import NOTHING, between, number, percent, points, span, to
 from mores.types import Record, Result, Signature
 
 CARDS, LIST = 600, 50
@@ -201,7 +199,7 @@ def _stable(one: Stability) -> Vital:
 
 
 def _gain(found: Result, told: str, about: str) -> Vital:
-    interval = points_between(found.low, found.high) if found.value is not None else ""
+    interval = to(found.low, found.high) if found.value is not None else ""
     return Vital(points(found.value), "points", interval, told, about)
 
 

@@ -26,7 +26,6 @@ from mores.diagnose.reliability import (
 )
 from mores.diagnose.stability import ALWAYS, BEST, MAJORITY, MEAN, NEVER, PLURALITY, SOMETIMES, WORST, Stability
 from mores.diagnose.type_check import TypeCheck
-from mores.report.bench_charts import percent
 from mores.report.charts import Cell, Head
 from mores.report.diagnose_charts import (
     Axis,
@@ -35,8 +34,6 @@ from mores.report.diagnose_charts import (
     Stack,
     Track,
     curves,
-    points,
-    points_between,
     reliability,
     stacked,
 )
@@ -62,7 +59,7 @@ from mores.report.diagnose_items import (
     unused,
 )
 from mores.report.meta_sheets import Sheet, group_name
-from mores.report.table import name_failure
+from mores.show import name_failure, percent, points, to
 from mores.types import Result
 
 SOURCES = {VERBALISED: "stated", LIKELIHOOD: "likelihood", AGREEMENT: "agreement"}
@@ -145,7 +142,7 @@ def _reliability(name: str, one: Calibration) -> Markup:
         for bar in one.bins
         if bar.confidence is not None and bar.accuracy is not None
     ]
-    hints = [f"{sure:.0%} sure, {right:.1%} right, n {bar.n:,}" for sure, right, bar in rows]
+    hints = [f"{percent(sure, 0)} sure, {percent(right)} right, n {bar.n:,}" for sure, right, bar in rows]
     lows, highs = [bar.accuracy_low for *_, bar in rows], [bar.accuracy_high for *_, bar in rows]
     xs, ys, sizes = [sure for sure, *_ in rows], [right for _, right, _ in rows], [bar.n for *_, bar in rows]
     track = Track("accuracy", xs, ys, lows, highs, hints, sizes)
@@ -159,7 +156,7 @@ def _figure_cell(name: str, found: Result | None, *, sized: bool = False) -> Cel
     if name in (BRIER, AUROC):
         return number_cell(found, 3, sized=sized)
     if name in (GAP, GAIN) and found:
-        return Cell(points(found.value), small=points_between(found.low, found.high))
+        return Cell(points(found.value), small=to(found.low, found.high))
     return share_cell(found, sized=sized)
 
 
@@ -198,7 +195,7 @@ def _bin_sheet(name: str, one: Calibration) -> Sheet:
          share_cell(Result(name="", value=bar.accuracy, low=bar.accuracy_low, high=bar.accuracy_high, n=bar.n))]
         for bar in rows
     ]  # fmt: skip
-    heads = [Head(f"{bar.low:.0%} to {bar.high:.0%} sure", name) for bar in rows]
+    heads = [Head(f"{percent(bar.low, 0)} to {percent(bar.high, 0)} sure", name) for bar in rows]
     return Sheet(f"Bins: {name}", heads, [Head("n"), Head("mean confidence"), Head("right")], cells)
 
 
@@ -222,7 +219,7 @@ def _case_card(case: Case) -> Card:
     rows = [Field("Question", case.question), Field("Answer", case.answer), Field("Right answer", case.reference),
             Field("Judge", case.why)]  # fmt: skip
     where = places({"language": case.language})
-    return Card(case.id, STATES[case.label], f"{case.confidence:.0%} sure", where, fields(rows, case.language))
+    return Card(case.id, STATES[case.label], f"{percent(case.confidence, 0)} sure", where, fields(rows, case.language))
 
 
 # ---- stability -------------------------------------------------------------------------------------------------

@@ -12,9 +12,10 @@ from typing import NamedTuple
 
 from markupsafe import Markup
 
-from mores.report.bench_charts import Row, counts, left_out, star
-from mores.report.charts import COLOURS, HEIGHT, LEFT, NOTHING, SIDE, TOP, WIDTH, stroke, swatch
+from mores.report.bench_charts import Row, counts, star
+from mores.report.charts import COLOURS, HEIGHT, LEFT, SIDE, TOP, WIDTH, stroke, swatch
 from mores.report.few import few_count, few_key, is_few
+from mores.show import left_out, percent, points, to
 
 NARROW, NARROWEST = 0.12, 0.03
 """A smaller part of a stacked bar has no room for its per cent, and for its letter."""
@@ -97,7 +98,7 @@ def _figure(title: str, said: str, drawn: Markup, legend: Markup) -> Markup:
 
 def _spoken(tracks: Sequence[Track], axis: Axis, y: str) -> str:
     """Where each line begins and ends, for those who do not see it."""
-    told = [f"{one.label} from {one.y[0]:.0%} to {one.y[-1]:.0%}" for one in tracks if one.y]
+    told = [f"{one.label} from {percent(one.y[0], 0)} to {percent(one.y[-1], 0)}" for one in tracks if one.y]
     return f"{y} against {axis.name}: {'; '.join(told) or 'nothing'}."
 
 
@@ -220,29 +221,16 @@ def _stack(one: Stack, parts: Sequence[Part]) -> Markup:
 
 def _piece(letter: str, part: Part, count: int, left: float, total: int) -> Markup:
     share, few, colour = count / total, is_few(total), part.colour % COLOURS
-    shown = f"{letter} {share:.0%}" if share >= NARROW else letter
+    shown = f"{letter} {percent(share, 0)}" if share >= NARROW else letter
     text = Markup('<text class="rank" x="{:.2f}%" y="19">{}</text>').format(100 * (left + share / 2), shown)
     return Markup(
         '<g{}><title>{}</title><rect class="{}" x="{:.2f}%" y="4" width="{:.2f}%" height="22"/>{}</g>'
-    ).format(Markup(' class="few"') if few else "", f"{part.label}: {count:,} ({share:.1%})",
+    ).format(Markup(' class="few"') if few else "", f"{part.label}: {count:,} ({percent(share)})",
              f"f{colour} c{colour} few" if few else f"f{colour}", 100 * left, 100 * share,
              text if share >= NARROWEST else "")  # fmt: skip
 
 
 # ---- changes ---------------------------------------------------------------------------------------------------
-
-
-def points(value: float | None) -> str:
-    """A difference of shares in percentage points, with its sign."""
-    if value is None or not math.isfinite(value):
-        return NOTHING
-    shown = f"{100 * value:+.1f}"
-    return shown.replace("-", "−") if float(shown) else "0.0"
-
-
-def points_between(low: float | None, high: float | None) -> str:
-    """An interval in points; nothing where an end is not known."""
-    return "" if low is None or high is None else f"{points(low)} to {points(high)}"
 
 
 def changes(rows: Sequence[Row], *, title: str, zero: str = "no change") -> Markup:
@@ -264,7 +252,7 @@ def _place(value: float, reach: float) -> str:
 def _change(row: Row, reach: float) -> Markup:
     found, drawn = row.result, Markup()
     value = found.value if found else None
-    interval = points_between(found.low, found.high) if found and value is not None else ""
+    interval = to(found.low, found.high) if found and value is not None else ""
     if found and interval and found.low is not None and found.high is not None:
         ends = _place(found.low, reach), _place(found.high, reach)
         drawn += Markup('<line class="whisker" x1="{}" x2="{}" y1="50%" y2="50%"/>').format(*ends)

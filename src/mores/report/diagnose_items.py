@@ -13,9 +13,9 @@ from markupsafe import Markup
 
 from mores.diagnose.stability import Cluster
 from mores.report.bench_answers import direction
-from mores.report.bench_charts import between, left_out, percent
-from mores.report.charts import NOTHING, Cell, heatmap, number, span, table
+from mores.report.charts import Cell, heatmap, table
 from mores.report.meta_sheets import Sheet, group_name
+from mores.show import NOTHING, between, left_out, number, percent, span
 from mores.types import Result
 
 SHOWN = 3

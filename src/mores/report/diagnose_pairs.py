@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 from markupsafe import Markup
 
@@ -15,15 +16,13 @@ from mores.diagnose.profiles import LEAST, Local, Profile
 from mores.diagnose.retrieval import Fault, RetrievalCase, RetrievalResult
 from mores.diagnose.translation import TranslationCase, TranslationResult, Version
 from mores.report.bench_charts import Row, dots
-from mores.report.charts import NOTHING, Cell, Head, number
+from mores.report.charts import Cell, Head
 from mores.report.diagnose_charts import (
     Mover,
     Part,
     Stack,
     Standing,
     changes,
-    points,
-    points_between,
     rank_shifts,
     stacked,
 )
@@ -47,8 +46,8 @@ from mores.report.diagnose_items import (
     twins,
     unused,
 )
-from mores.report.meta_sheets import SIGNIFICANT, Sheet, chance, group_name
-from mores.report.table import name_failure
+from mores.report.meta_sheets import Sheet, group_name
+from mores.show import NOTHING, SIGNIFICANT, name_failure, number, p_value, percent, points, to
 from mores.types import Result
 
 FAULTS = {Fault.NOT_FOUND: 7, Fault.NOT_USED: 1, Fault.USED_WRONGLY: 4, Fault.UNDECIDED: 5}
@@ -68,7 +67,7 @@ def _matrix(matrix: Matrix, names: tuple[str, str]) -> Markup:
     def cell(count: int, side: int) -> Cell:
         share = count / total if total else 0.0
         return Cell(
-            f"{count:,}", side * max(0.3, min(1.0, 2 * share)) if side and count else None, f"{share:.1%}", n=total
+            f"{count:,}", side * max(0.3, min(1.0, 2 * share)) if side and count else None, percent(share), n=total
         )
 
     rows = [Head(f"right {names[0]}"), Head(f"wrong {names[0]}")]
@@ -122,17 +121,17 @@ def _change_table(by: Mapping[str, Change], grouping: str) -> Markup:
 
 def _gain_cell(one: Change) -> Cell:
     gain = one.gain
-    return Cell(points(gain.value), small=points_between(gain.low, gain.high), star=_sure(one.adjusted))
+    return Cell(points(gain.value), small=to(gain.low, gain.high), star=_sure(one.adjusted))
 
 
 def _p_cell(p: float | None) -> Cell:
-    return Cell(NOTHING if p is None else chance(p))
+    return Cell(p_value(p))
 
 
 def _figure_table(figures: Mapping[str, Result], change: Change, title: str) -> Markup:
     shares = [name for name in figures if name != GAIN]
     cells = [share_cell(figures[name], sized=True) for name in shares]
-    cells += [Cell(points(change.gain.value), small=points_between(change.gain.low, change.gain.high)),
+    cells += [Cell(points(change.gain.value), small=to(change.gain.low, change.gain.high)),
               _p_cell(change.p), _p_cell(change.mcnemar)]  # fmt: skip
     heads = [*map(Head, shares), Head("change, points"), Head("p, permutation"), Head("p, McNemar")]
     return plain(Sheet(title, [Head("All questions")], heads, [cells]))
@@ -186,7 +185,7 @@ def _retrieval_unused(one: RetrievalResult) -> Markup:
     who = f"{one.judge}, and a rule where it says nothing" if one.judge else "a rule that misses paraphrases"
     told += key(f"Whether the results have the answer was decided by {who}.")
     if one.agreement and one.agreement.value is not None:
-        told += key(f"Judge and rule agree on {one.agreement.value:.1%} of {one.agreement.n:,} questions.")
+        told += key(f"Judge and rule agree on {percent(one.agreement.value)} of {one.agreement.n:,} questions.")
     return told
 
 
@@ -244,7 +243,7 @@ def _version_cards(cases: Sequence[TranslationCase], names: tuple[str, str], how
 def _version(one: Version, name: str, language: str | None) -> tuple[str, Markup]:
     right = one.credit is not None and one.credit > 0.5
     state = "right" if right else "did not answer" if one.label is Label.NOT_ATTEMPTED else "wrong"
-    share = f", {one.credit:.0%} of its answers" if one.credit not in (None, 0.0, 1.0) else ""
+    share = f", {percent(one.credit, 0)} of its answers" if one.credit not in (None, 0.0, 1.0) else ""
     rows = [
         Field("Question", one.question),
         Field("Answer", one.answer),
@@ -317,7 +316,7 @@ def _local_cell(local: Local | None) -> Cell:
     hint = f"{local.verdict}; n {gap.n:,}, {gap.unscored:,} unscored; adjusted p {_p_cell(local.adjusted).text}"
     strength = max(-1.0, min(1.0, 2.5 * (gap.value or 0.0)))
     sure = local.verdict in ("above", "below")
-    return Cell(points(gap.value), strength, points_between(gap.low, gap.high), hint, star=sure, n=gap.n)
+    return Cell(points(gap.value), strength, to(gap.low, gap.high), hint, star=sure, n=gap.n)
 
 
 def _shift(one: Shift) -> Markup:
@@ -342,9 +341,9 @@ def _moved(row: Moved) -> bool:
 
 def _rank_table(one: Shift) -> Markup:
     cells = [
-        [*(Cell(f"{r.rank}{'=' if r.tied else ''}", small=f"{r.low}–{r.high}, {r.credit:.1%}")
+        [*(Cell(f"{r.rank}{'=' if r.tied else ''}", small=f"{r.low}–{r.high}, {percent(r.credit)}")
            for r in (row.first, row.second)),
-         Cell(number(row.shift.value, 1), small=f"{number(row.shift.low, 1)} to {number(row.shift.high, 1)}",
+         Cell(number(row.shift.value, 1), small=to(row.shift.low, row.shift.high, partial(number, digits=1)),
               star=_moved(row))]
         for row in one.models
     ]  # fmt: skip

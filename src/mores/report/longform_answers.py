@@ -19,12 +19,11 @@ from mores.longform.records import Appraisal, Claim, LanguageCheck, LongAnswer
 from mores.longform.summary import base
 from mores.longform.tells import Tell
 from mores.report.bench_answers import LONG
-from mores.report.bench_charts import percent
 from mores.report.longform_charts import TELLS
 from mores.report.meta_sheets import group_name
 from mores.report.page import is_web_address, look_up
-from mores.report.table import name_failure
 from mores.search.base import Evidence
+from mores.show import count, name_failure, percent
 from mores.types import Failure
 
 LONGEST = 12_000
@@ -289,15 +288,11 @@ def _claims(one: Appraisal) -> Markup:
         return Markup()
     counts = Counter(claim.supported for claim in one.claims)
     parts = [f"{counts[verdict]:,} {name.lower()}" for verdict, (_, name) in VERDICTS.items() if counts[verdict]]
-    title = f"{_some(len(one.claims), 'claim')}: {', '.join(parts)}"
+    title = f"{count(len(one.claims), 'claim')}: {', '.join(parts)}"
     rest = len(one.claims) - CLAIMS
     body = Markup('<ul class="claims">{}</ul>').format(_join(_claim(claim) for claim in one.claims[:CLAIMS]))
     more = Markup('<p class="key">{:,} more.</p>').format(rest) if rest > 0 else Markup()
     return _folded(title, body + more)
-
-
-def _some(count: int, what: str) -> str:
-    return f"{count:,} {what}{'' if count == 1 else 's'}"
 
 
 def _claim(claim: Claim) -> Markup:
@@ -324,7 +319,7 @@ def _evidence(results: Sequence[Evidence]) -> Markup:
     body = Markup('<ol class="evidence">{}</ol>').format(_join(_result(one) for one in results[:RESULTS]))
     rest = len(results) - RESULTS
     more = Markup('<p class="key">{:,} more.</p>').format(rest) if rest > 0 else Markup()
-    return _folded(f"Evidence: {_some(len(results), 'result')}", body + more)
+    return _folded(f"Evidence: {count(len(results), 'result')}", body + more)
 
 
 def _result(one: Evidence) -> Markup:

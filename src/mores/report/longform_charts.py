@@ -15,11 +15,12 @@ from mores.longform.records import Kind
 from mores.longform.stages import STAGES
 from mores.longform.summary import LEFT_OUT, Summary, resources
 from mores.longform.tells import Tell
-from mores.report.bench_charts import bars, between, percent, possible, spoken
+from mores.report.bench_charts import bars, spoken
 from mores.report.bench_map import Shades
-from mores.report.charts import NOTHING, Cell, Head, heatmap, number
+from mores.report.charts import Cell, Head, heatmap
 from mores.report.few import telling
 from mores.report.meta_sheets import Sheet, group_name
+from mores.show import NOTHING, between, count, left_out, number, percent, possible, shares
 from mores.types import Result
 
 BETWEEN = " / "
@@ -147,7 +148,7 @@ def interval(figure: str, found: Result | None) -> str:
 
 def bounds(found: Result | None) -> str:
     """What a share could be in per cent, whatever the undecided are; nothing where all is decided."""
-    return f"{100 * found.bounds[0]:.1f}–{100 * found.bounds[1]:.1f}" if found and found.bounds else ""
+    return shares(*found.bounds).removesuffix("%") if found and found.bounds else ""
 
 
 def said(name: str, figure: str, found: Result | None) -> str:
@@ -227,7 +228,7 @@ def _sheet(
 
 
 def _counts(one: Summary) -> str:
-    counts = [f"{one.answers:,} answer{'' if one.answers == 1 else 's'}"]
+    counts = [count(one.answers, "answer")]
     counts += [f"{one.missing:,} not given"] if one.missing else []
     counts += [f"{one.undecided:,} of {one.claims:,} claims undecided"] if one.undecided else []
     return ", ".join(counts)
@@ -303,7 +304,7 @@ def _heat_cell(name: str, figure: Figure, found: Result | None, top: float) -> C
     return Cell(
         shown(figure.key, found),
         strength if strength is None or figure.good else -strength,
-        small=f"✕{found.unscored:,}" if found.unscored else "",
+        small=left_out(found.unscored),
         hint=said(name, figure.key, found),
         n=found.n,
     )

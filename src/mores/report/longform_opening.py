@@ -9,6 +9,7 @@ from markupsafe import Markup
 from mores.longform.summary import Summary
 from mores.report import longform_charts as numbers
 from mores.report.meta_sheets import group_name
+from mores.show import count
 
 
 def hero(models: Sequence[Summary]) -> Markup:
@@ -62,7 +63,7 @@ def _asked(models: Sequence[Summary]) -> str:
     who = f"{len(models):,} models were" if len(models) > 1 else f"{isolated(models[0].model)} was"
     where = group_name("language", *languages) if len(languages) == 1 else f"{len(languages):,} languages"
     failed = f", and failed to give {missing:,} of them" if missing else ""
-    return f"{who} asked for {answers:,} long answer{'' if answers == 1 else 's'} in {where}{failed}."
+    return f"{who} asked for {count(answers, 'long answer')} in {where}{failed}."
 
 
 def _known(one: Summary, key: str) -> str | None:
@@ -97,7 +98,7 @@ def _judged_words(one: Summary) -> list[str]:
     else:
         words.append("Facts and relevance were not both judged, so there is no overall score.")
     if one.undecided:
-        claims = f"{one.undecided:,} of {one.claims:,} claim{'' if one.claims == 1 else 's'}"
+        claims = f"{one.undecided:,} of {count(one.claims, 'claim')}"
         words.append(f"{claims} could not be decided and {'is' if one.undecided == 1 else 'are'} in no figure.")
     return words
 

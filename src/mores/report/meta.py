@@ -19,7 +19,6 @@ from markupsafe import Markup
 from mores.culture import is_rtl
 from mores.meta.records import GROUPINGS, STATISTICS, Curve, Disagreement, Evaluation, Meta, VoteTable
 from mores.report.charts import (
-    NOTHING,
     Cell,
     Interval,
     Series,
@@ -27,8 +26,6 @@ from mores.report.charts import (
     heatmap,
     histogram,
     lines,
-    number,
-    span,
     table,
 )
 from mores.report.meta_sheets import (
@@ -54,8 +51,9 @@ from mores.report.meta_sheets import (
     vote_sheet,
 )
 from mores.report.page import TEMPLATES, hash_of, look_up, stylesheet
-from mores.report.table import plain, show_score
+from mores.report.table import plain
 from mores.report.terminal import Grid, Row
+from mores.show import NOTHING, number, show_score, span
 from mores.types import Error, Severity
 
 WIDE = 12
@@ -320,9 +318,7 @@ def _card(one: Disagreement) -> dict[str, Any]:
     gold, sample = one.gold, one.gold.sample
     errors = [(error, _found(error, sample.side(error.side))) for error in gold.report.errors]
     known = {metric: score for metric, score in one.scores.items() if score is not None and math.isfinite(score)}
-    scores = [
-        (metric, show_score(known[metric]).replace("-", "−")) for metric in sorted(known, key=lambda m: -known[m])
-    ]
+    scores = [(metric, show_score(known[metric])) for metric in sorted(known, key=lambda m: -known[m])]
     places = (sample.source, group_name("language", sample.language or ""), group_name("region", sample.region or ""))
     return {
         "id": sample.id,

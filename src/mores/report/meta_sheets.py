@@ -13,14 +13,13 @@ from typing import NamedTuple
 from mores.culture import language_name, region_name
 from mores.errors import InputError
 from mores.meta.records import STATISTICS, Comparison, Evaluation, LeaveOneOut, Meta, VoteTable
-from mores.report.charts import NOTHING, Cell, Head, number, span
-from mores.report.table import show_failures
+from mores.report.charts import Cell, Head
+from mores.show import NOTHING, SIGNIFICANT, left_out, number, p_value, show_failures, span
 from mores.types import Result
 
 MAIN = "scaled_accuracy"
 TABLE_4 = ("scaled_accuracy", "kendall", "tie_accuracy")
 QUALITY = ("span_f1", "span_f1_tokens", "span_f1_severity", "explanation_verbatim", "explanation")
-SIGNIFICANT = 0.05
 MANY = 100
 """A group with more samples than this is always shown (ExCAM, Figure 10)."""
 ALL_TRAINED = "none"
@@ -84,7 +83,7 @@ def _cell(where: str, result: Result | None, *, digits: int = 2, star: bool = Fa
     unscored = f"{result.unscored:,} unscored" if result.unscored else ""
     said = " ".join(filter(None, [number(value, 3), ends]))
     hint = ", ".join(filter(None, [f"{where}: {said}", f"n = {result.n:,}", unscored]))
-    small = ends if interval else f"✕{result.unscored:,}" if unscored else ""
+    small = ends if interval else left_out(result.unscored)
     return Cell(number(value, digits), value, small, hint, star and value is not None, n=result.n)
 
 
@@ -299,19 +298,14 @@ def comparison_sheet(meta: Meta, statistic: str) -> Sheet:
         [
             Cell(number(c.difference, 3), star=c.adjusted < SIGNIFICANT),
             Cell(span(c.low, c.high, 3) or NOTHING),
-            Cell(chance(c.p)),
-            Cell(chance(c.adjusted)),
+            Cell(p_value(c.p)),
+            Cell(p_value(c.adjusted)),
             Cell(f"{c.n:,}"),
         ]
         for c in pairs
     ]
     columns = [Head("difference"), Head("95% interval"), Head("p"), Head("adjusted p"), Head("n")]
     return Sheet(STATISTICS.get(statistic, statistic), rows, columns, cells, "* adjusted p < 0.05")
-
-
-def chance(p: float) -> str:
-    """A p value; below 0.001 its size says no more."""
-    return "<0.001" if p < 0.001 else number(p, 3)
 
 
 def vote_sheet(votes: VoteTable) -> Sheet:

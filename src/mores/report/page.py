@@ -32,13 +32,11 @@ from mores.report.table import (
     count_errors,
     errors,
     lacks_certainty,
-    name_failure,
-    show_failures,
-    show_score,
     state,
     worst,
 )
 from mores.search.ground import cut, shorten
+from mores.show import name_failure, number, show_failures, show_score
 from mores.types import DEFAULT_INSTRUCTION, Evidence, Judgement, Sample, Severity, Side
 
 T = TypeVar("T")
@@ -97,7 +95,7 @@ def page(
 @cache
 def _template() -> Template:
     environment = Environment(loader=FileSystemLoader(TEMPLATES), autoescape=True, undefined=StrictUndefined)
-    environment.filters.update(signed=_signed, name_failure=name_failure, show_failures=show_failures)
+    environment.filters.update(signed=show_score, name_failure=name_failure, show_failures=show_failures)
     return environment.get_template("score.html.j2")
 
 
@@ -145,7 +143,7 @@ def _zones(counts: Summary, bars: Counter[str]) -> list[dict[str, Any]]:
     """The two halves of the distribution, on one scale of heights: sums of severities, and certainties."""
     wrong = [(f"e{TAIL}", f"score −{TAIL} or less", f"≤−{TAIL}")]
     wrong += [(f"e{n}", f"score −{n}", f"−{n}") for n in range(TAIL - 1, 0, -1)]
-    right = [(f"p{n}", f"p(R) {n / 10:.1f} to {(n + 1) / 10:.1f}", "") for n in range(10)]
+    right = [(f"p{n}", f"p(R) {number(n / 10, 1)} to {number((n + 1) / 10, 1)}", "") for n in range(10)]
     if counts.without_certainty:
         right.append(("unknown", "no errors, p(R) unknown", "no p(R)"))
     top = max((count for key, count in bars.items() if key), default=1)
@@ -179,7 +177,7 @@ def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
         "sides": {side: cut_side(sample, side, numbered) for side in SIDES},
         "state": state(judgement),
         "worst": "major" if any(one.error.severity is Severity.MAJOR for one in numbered) else "minor",
-        "score": None if judgement.score is None else _signed(judgement.score),
+        "score": None if judgement.score is None else show_score(judgement.score),
         "bar": _bar(judgement),
         "counts": count_errors(judgement),
         "errors": [list_error(one, evidence) for one in numbered],
@@ -238,11 +236,6 @@ def is_web_address(source: str) -> bool:
         return parts.scheme in ("http", "https") and bool(parts.hostname) and "@" not in parts.netloc
     except ValueError:
         return False
-
-
-def _signed(score: float) -> str:
-    """A score with a true minus sign."""
-    return show_score(score).replace("-", "−")
 
 
 def asset(name: str) -> Markup:

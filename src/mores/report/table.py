@@ -9,7 +9,7 @@ from __future__ import annotations
 import heapq
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from typing import Literal
 
 from rich.box import SIMPLE_HEAD
@@ -17,6 +17,7 @@ from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
+from mores.show import count, number, show_failures, show_score
 from mores.types import Error, FailureKind, Judgement, Record, Sample, Severity, Signature
 
 Pair = tuple[Sample, Judgement]
@@ -28,16 +29,6 @@ CELL = 200
 """Code points of a text that can reach a cell; rich cuts the rest of the way."""
 JOINERS = "\u200c\u200d"
 """Invisible, but part of how Persian, Indic scripts and emoji are written."""
-FAILED: dict[str, tuple[str, str]] = {
-    FailureKind.INPUT: ("request could not be sent", "requests could not be sent"),
-    FailureKind.MODEL: ("request was refused or not answered", "requests were refused or not answered"),
-    FailureKind.FILTERED: ("answer was withheld by a content filter", "answers were withheld by a content filter"),
-    FailureKind.TRUNCATED: ("answer was cut off", "answers were cut off"),
-    FailureKind.PARSE: ("answer could not be parsed", "answers could not be parsed"),
-    FailureKind.SCHEMA: ("answer had another form than asked for", "answers had another form than asked for"),
-    "missing": ("text has no judgement", "texts have no judgement"),
-}
-"""Each kind of failure in plain words, of one and of many."""
 STYLES: dict[State, str] = {"errors": "bold red", "clean": "blue", "failed": "dim"}
 
 
@@ -204,36 +195,16 @@ def cited(error: Error) -> str:
     return "".join(f"[{number}]" for number in dict.fromkeys(error.evidence))
 
 
-def show_score(score: float) -> str:
-    """A sum of severities as a whole number, p(R) with three decimals."""
-    return f"{score:.0f}" if score <= 0 and score == int(score) else f"{score:.3f}"
-
-
 def show_summary(counts: Summary) -> Text:
     """The lines under the table; the headline is the last."""
     lines = [f"not judged: {show_failures(counts.failed)}"] if counts.failed else []
     if counts.without_certainty:
         lines.append(f"{counts.without_certainty:,} without errors have no certainty p(R)")
-    found = ", ".join(f"{count:,} {severity}" for severity, count in counts.errors.items())
+    found = ", ".join(f"{n:,} {severity}" for severity, n in counts.errors.items())
     lines.append(f"{counts.with_errors:,} with errors ({found}; {counts.unlocated:,} not found in the text)")
-    texts = f"{counts.n:,} {'text' if counts.n == 1 else 'texts'}, {counts.judged:,} judged"
-    mean = "no score" if counts.mean_score is None else f"mean score {counts.mean_score:.3f}"
+    texts = f"{count(counts.n, 'text')}, {counts.judged:,} judged"
+    mean = "no score" if counts.mean_score is None else f"mean score {number(counts.mean_score, 3)}"
     return Text("\n".join([*lines, f"{texts}; {mean}"]))
-
-
-def show_failures(failed: Mapping[FailureKind, int] | Mapping[str, int]) -> str:
-    """How many requests came to nothing, and why, for example `15 answers could not be parsed`."""
-    return ", ".join(_show_failure(kind, count) for kind, count in failed.items() if count)
-
-
-def _show_failure(kind: str, count: int) -> str:
-    one, many = FAILED.get(kind, (f"answer without a result ({kind})", f"answers without a result ({kind})"))
-    return f"{count:,} {one if count == 1 else many}"
-
-
-def name_failure(kind: str) -> str:
-    """One failure, for example `the answer could not be parsed`."""
-    return _show_failure(kind, 1).replace("1", "the", 1)
 
 
 def plain(text: str) -> str:

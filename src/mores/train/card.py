@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from functools import partial
+
+from mores.show import duration, number, to
 from mores.train.recipe import Recipe, write_recipe
 from mores.train.records import Trained
 from mores.types import Result
@@ -26,7 +29,7 @@ def card(trained: Trained, recipe: Recipe) -> str:
             "## Trained on",
             "",
             f"{trained.samples:,} samples{without}, {trained.tokens:,} tokens in one epoch;"
-            f" {trained.left_out:,} were too long. {trained.seconds:,.0f} s on {trained.device}. The licences of the"
+            f" {trained.left_out:,} were too long. {duration(trained.seconds)} on {trained.device}. The licences of the"
             " sources apply to what is made of them: `mores sources` lists them.",
             "",
             "| source | samples |",
@@ -59,4 +62,4 @@ def _table(split: str, results: dict[str, Result]) -> list[str]:
 def _cell(result: Result) -> str:
     if result.value is None or result.low is None or result.high is None:
         return "–"
-    return f"{result.value:.3f} ({result.low:.3f} to {result.high:.3f})"
+    return f"{number(result.value, 3)} ({to(result.low, result.high, partial(number, digits=3))})"

@@ -25,7 +25,7 @@ def _read_choices(folder: Path, on_bad: OnBad) -> Iterator[Item]:
 
 
 def _choice(item: SourceItem) -> Item:
-    text = fill(prompt("blend", "choice"), question=item.question, options=lettered(item.options))
+    text = fill(prompt(__file__, "choice"), question=item.question, options=lettered(item.options))
     place = item.id.rpartition(":")[2]
     return Item(
         id=item.id, prompt=text, choices=item.options, target=(item.answer,), language=item.language,
@@ -40,7 +40,7 @@ def _read_short(folder: Path, on_bad: OnBad) -> Iterator[Item]:
 def _short(answers: Answers) -> Item:
     return Item(
         id=":".join(answers.unit),
-        prompt=fill(prompt("blend", "short"), question=answers.question),
+        prompt=fill(prompt(__file__, "short"), question=answers.question),
         target=unique(answers.wordings),
         language="en",
         region=REGIONS[answers.unit[1]],

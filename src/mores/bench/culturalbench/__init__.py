@@ -52,7 +52,7 @@ def _hard(folder: Path, on_bad: OnBad) -> Iterator[Item]:
         for number, one in enumerate(statements):
             yield Item(
                 id=f"{one.question_id}.{number}",
-                prompt=fill(prompt("culturalbench", "hard"), question=one.question, option=one.option),
+                prompt=fill(prompt(__file__, "hard"), question=one.question, option=one.option),
                 target=(str(one.true),),
                 language="en",
                 region=region(one.row.text("country")),
@@ -82,7 +82,7 @@ def _question(row: Row) -> Item:
     question = row.text("prompt_question")
     return Item(
         id=row.text("question_idx", "question_id"),
-        prompt=fill(prompt("culturalbench", "easy"), question=question, options=lettered(choices)),
+        prompt=fill(prompt(__file__, "easy"), question=question, options=lettered(choices)),
         choices=choices,
         target=(choices[LETTERS.index(letter)],),
         language="en",

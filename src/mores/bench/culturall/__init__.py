@@ -60,7 +60,7 @@ def _version(row: Row, prefix: str) -> dict[str, str]:
 
 
 def _prompt(version: Mapping[str, str]) -> str:
-    return fill(prompt("culturall", "answer"), scenario=version["scenario"], question=version["question"])
+    return fill(prompt(__file__, "answer"), scenario=version["scenario"], question=version["question"])
 
 
 def _variants(english: Mapping[str, str]) -> dict[str, dict[str, str]]:
@@ -99,7 +99,7 @@ class Judge:
     labels: tuple[Label, ...] = (Label.CORRECT, Label.INCORRECT)
 
     def __init__(self) -> None:
-        self._fence, self._template = prompt("culturall", "fence"), prompt("culturall", "judge")
+        self._fence, self._template = prompt(__file__, "fence"), prompt(__file__, "judge")
         self.prompt = hash_of(self._fence, self._template)
 
     def ask(self, item: Item, answer: str) -> tuple[Message, ...] | Graded:

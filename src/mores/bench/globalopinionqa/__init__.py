@@ -31,7 +31,7 @@ def _item(survey: Survey) -> Item:
     most = max(shares.values())
     return Item(
         id=survey.id,
-        prompt=fill(prompt("globalopinionqa", "choice"), **asked),
+        prompt=fill(prompt(__file__, "choice"), **asked),
         choices=options,
         target=tuple(text for text in options if shares[text] == most),
         language="en",

@@ -16,7 +16,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     for item in SOURCE.read(folder, on_bad):
         yield Item(
             id=item.id,
-            prompt=fill(prompt("include", "choice"), question=item.question, options=lettered(item.options)),
+            prompt=fill(prompt(__file__, "choice"), question=item.question, options=lettered(item.options)),
             choices=item.options,
             target=(item.answer,),
             language=item.language,

@@ -31,7 +31,7 @@ class ShortAnswerJudge:
     labels = tuple(Label)
 
     def __init__(self) -> None:
-        self.prompt = hash_of(*(prompt("msqa", name) for name in ("judge", "correct", "attempted")))
+        self.prompt = hash_of(*(prompt(__file__, name) for name in ("judge", "correct", "attempted")))
 
     def ask(self, item: Item, answer: str) -> tuple[Message, ...] | Graded:
         """Whether the answer is correct; who says nothing has not attempted it."""
@@ -74,12 +74,12 @@ def read_verdict(said: str, known: dict[str, Label | None] | dict[str, Label]) -
 def _messages(name: str, item: Item, answer: str) -> tuple[Message, ...]:
     mark = fence_mark(Sample(id=item.id, instruction="\n".join((item.prompt, *item.target)), text=answer))
     asked = fill(
-        prompt("msqa", name),
+        prompt(__file__, name),
         question=_fenced(item.prompt, mark),
         reference="\nor\n".join(_fenced(target, mark) for target in item.target),
         answer=_fenced(answer, mark),
     )
-    return Message("system", prompt("msqa", "judge")), Message("user", asked)
+    return Message("system", prompt(__file__, "judge")), Message("user", asked)
 
 
 def _fenced(text: str, mark: str) -> str:

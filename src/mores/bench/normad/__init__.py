@@ -44,10 +44,10 @@ def _item(row: Row) -> Item:
         raise InputError(f"Gold Label {label!r} is none of yes, no, neutral; correct or remove the row")
     place, story = region(row.text("Country").replace("_", " ")), row.text("Story")
     country = region_name(place)
-    by_rule = fill(prompt("normad", "rule"), country=country, story=story, rule=row.text("Rule-of-Thumb"))
+    by_rule = fill(prompt(__file__, "rule"), country=country, story=story, rule=row.text("Rule-of-Thumb"))
     return Item(
         id=f"{place}:{digest(story)}",
-        prompt=fill(prompt("normad", "country"), country=country, story=story),
+        prompt=fill(prompt(__file__, "country"), country=country, story=story),
         target=(label,),
         language="en",
         region=place,

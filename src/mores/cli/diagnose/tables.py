@@ -9,15 +9,15 @@ from rich.console import Console
 
 from mores.diagnose import calibration, errors, locality, reliability, retrieval, stability, translation, type_check
 from mores.diagnose.calibration import Calibration
-from mores.diagnose.change import GAIN, By, p_value
+from mores.diagnose.change import GAIN, By
 from mores.diagnose.errors import ErrorsResult, ErrorTable, type_names
 from mores.diagnose.locality import Locality, Rank
 from mores.diagnose.retrieval import RetrievalResult
 from mores.diagnose.stability import Stability
 from mores.diagnose.translation import TranslationResult
 from mores.diagnose.type_check import TypeCheck
-from mores.report.table import name_failure, show_failures
 from mores.report.terminal import Grid, Row, harmless
+from mores.show import name_failure, number, p_equals, percent, points, show_failures
 from mores.types import Record, Result
 
 GROUPINGS = 2
@@ -116,7 +116,7 @@ def _locality(result: Locality) -> Iterator[Grid]:
     for one in filter(lambda profile: profile.groups, result.profiles):
         rows = [
             (local.group, *_cells(local.credit)[:1], *_cells(local.difference)[:2],
-             "" if local.adjusted is None else p_value(local.adjusted), local.verdict, f"{local.credit.n:,}")
+             "" if local.adjusted is None else p_equals(local.adjusted), local.verdict, f"{local.credit.n:,}")
             for local in one.groups
         ]  # fmt: skip
         columns = (result.grouping, "right", "from the whole", "95% interval", "adjusted", "", "n")
@@ -170,7 +170,7 @@ def _changes(by: By) -> Iterator[Grid]:
     for grouping in _broken_down(by):
         rows = [
             (group, *(_shown(name, one.value) for name, one in change.figures.items()),
-             "" if change.adjusted is None else p_value(change.adjusted), f"{change.gain.n:,}")
+             "" if change.adjusted is None else p_equals(change.adjusted), f"{change.gain.n:,}")
             for group, change in by[grouping].items()
         ]  # fmt: skip
         names = next(iter(by[grouping].values())).figures
@@ -205,10 +205,8 @@ def _cells(one: Result, name: str | None = None) -> tuple[str, str]:
 
 def _shown(name: str, value: float | None) -> str:
     """ECE is in percentage points already; changes have a sign; all else is a share, or a number from 0 to 1."""
-    if value is None:
-        return "–"
     if name in _POINTS:
-        return f"{value:.1f} points"
+        return f"{number(value, 1)} points"
     if name in _NUMBERS:
-        return f"{value:.3f}"
-    return f"{100 * value:+.1f} points" if name in _CHANGES else f"{value:.1%}"
+        return number(value, 3)
+    return f"{points(value)} points" if name in _CHANGES else percent(value)

@@ -1,6 +1,7 @@
 """The datasets that the factory reads: one file per source, each with a `SOURCE` and how its published files are read.
 
-Adding a source is one file and one line in `SOURCES`. `mores sources` lists them.
+Adding a source is one file and one line in `SOURCES`, or an entry point of the group `mores.sources` in a package of
+your own. `mores sources` lists them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
 
+from mores import plugins
 from mores.errors import ConfigError, InputError
 from mores.factory.items import Source, SourceItem
 
@@ -41,18 +43,29 @@ REVISIONS = {
 
 
 def names() -> list[str]:
-    """The names of all sources."""
-    return list(SOURCES)
+    """The names of all sources, those from outside last."""
+    return plugins.all_names(plugins.SOURCES, SOURCES)
 
 
 def source(name: str) -> Source:
     """The source of a name."""
+    if plugin := plugins.find_plugin(plugins.SOURCES, name, SOURCES):
+        return plugins.load_plugin(plugin, Source, "a mores.factory.items.Source")  # type: ignore[no-any-return]
     if name not in SOURCES:
-        near = get_close_matches(name.lower(), SOURCES, n=1)
+        near = get_close_matches(name.lower(), names(), n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        raise ConfigError(f"no such source {name!r}; {hint}there are {', '.join(SOURCES)}")
+        raise ConfigError(f"no such source {name!r}; {hint}there are {', '.join(names())}")
     found: Source = import_module(SOURCES[name]).SOURCE
     return found
+
+
+def sources(on_bad: Callable[[ConfigError], None]) -> Iterator[Source]:
+    """All sources; what is wrong with one of an installed package goes to the callback."""
+    for name in names():
+        try:
+            yield source(name)
+        except ConfigError as error:
+            on_bad(error)
 
 
 def load(name: str, folder: Path, on_bad: Callable[[InputError], None]) -> Iterator[SourceItem]:

@@ -56,7 +56,6 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "words": ("sklearn", "scipy"),
     "words-both": ("sklearn", "scipy"),
     "similarity": ("sklearn",),
-    "retrieval": ("bm25s",),
 }
 """The libraries of those that need some."""
 SHORTCUT = "words"

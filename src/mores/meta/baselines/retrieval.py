@@ -11,11 +11,12 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from mores.factory.errors.units import keys
 from mores.factory.gold import Gold
 from mores.meta.baselines.cut import best_cut
+from mores.search.index import Scorer, best, weigh
+from mores.types import Sample
 
 NEAREST = 5
 
@@ -25,38 +26,31 @@ class Retrieval:
     """Weighted agreement with the nearest facts, less a threshold."""
 
     learns: tuple[str, ...] = ("train", "dev")
-    version: str = "1"
-    _index: Any = None
+    version: str = "2"
+    _scorer: Scorer | None = None
     _facts: list[frozenset[str]] = field(default_factory=list)
     _rarity: dict[str, float] = field(default_factory=dict)
     _cut: float = 0.0
 
     def fit(self, train: Sequence[Gold], dev: Sequence[Gold]) -> None:
-        right = [gold for gold in train if not gold.report.errors]
-        self._facts = [frozenset(_words(gold.sample.text)) for gold in right]
+        right = [gold.sample for gold in train if not gold.report.errors]
+        self._facts = [frozenset(_words(sample.text)) for sample in right]
         counts = Counter(word for fact in self._facts for word in fact)
         self._rarity = {word: math.log(1 + len(right) / count) for word, count in counts.items()}
-        self._index = _index([_words(f"{gold.sample.instruction} {gold.sample.text}") for gold in right])
-        self._cut = best_cut(self._agreement(dev), [not gold.report.errors for gold in dev])
+        self._scorer = Scorer(weigh(_words(f"{sample.instruction} {sample.text}") for sample in right))
+        self._cut = best_cut([self._agreement(gold.sample) for gold in dev], [not gold.report.errors for gold in dev])
 
     def scores(self, golds: Sequence[Gold]) -> list[float]:
-        return [agreement - self._cut for agreement in self._agreement(golds)]
+        return [self._agreement(gold.sample) - self._cut for gold in golds]
 
-    def _agreement(self, golds: Sequence[Gold]) -> list[float]:
-        if not golds:
-            return []
-        queries = [_words(gold.sample.instruction) for gold in golds]
-        nearest = min(NEAREST, len(self._facts))
-        places, weights = self._index.retrieve(queries, k=nearest, show_progress=False, n_threads=0)
-        texts = (frozenset(_words(gold.sample.text)) for gold in golds)
-        return [self._shared(*row) for row in zip(texts, places.tolist(), weights.tolist(), strict=True)]
-
-    def _shared(self, text: frozenset[str], places: list[int], weights: list[float]) -> float:
-        whole = self._weight(text) * sum(weights)
-        found = sum(
-            weight * self._weight(text & self._facts[place]) for place, weight in zip(places, weights, strict=True)
-        )
-        return found / whole if whole else 0.0
+    def _agreement(self, sample: Sample) -> float:
+        assert self._scorer is not None
+        text = frozenset(_words(sample.text))
+        scores = self._scorer.scores(_words(sample.instruction))
+        nearest = {place: float(scores[place]) for place in best(scores, NEAREST)}
+        whole = self._weight(text) * sum(nearest.values())
+        shared = sum(score * self._weight(text & self._facts[place]) for place, score in nearest.items())
+        return shared / whole if whole else 0.0
 
     def _weight(self, words: frozenset[str]) -> float:
         unknown = math.log(1 + len(self._facts))
@@ -65,11 +59,3 @@ class Retrieval:
 
 def _words(text: str) -> list[str]:
     return keys(text.casefold())
-
-
-def _index(documents: list[list[str]]) -> Any:
-    import bm25s
-
-    index = bm25s.BM25()
-    index.index(documents, show_progress=False)
-    return index

@@ -1,6 +1,8 @@
 """A GGUF file to a folder that transformers loads, with weights in single precision: what it is tuned from.
 
-transformers reads GGUF files itself, but takes minutes for it and cuts texts at other places than llama.cpp does.
+transformers reads GGUF files itself, to equal weights, but ignores how the file says that texts are cut before they
+become tokens (`tokenizer.ggml.pre`): runs of spaces before digits and digits of other scripts than Latin then get other
+tokens than in llama.cpp.
 """
 
 from __future__ import annotations

@@ -2,23 +2,25 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from mores.errors import InputError
-from mores.language.grams import keys, vocabulary
-from mores.language.model import Model, read_model, write_model
-from mores.language.scope import is_known, tag_of
+from mores.language.model import Model, read_model
 from mores.language.score import score
+from mores.language.spelling import PAIRS
 from mores.language.text import segments
-from mores.language.train import read_declarations, train
+from tools.language_model import added_words, is_known, read_declarations, respell, train, write_model
 
 WORDS = {
     "en": ["the", "right", "everyone", "freedom", "thought"],
     "es": ["los", "derecho", "persona", "libertad", "todo"],
 }
+PAIR = PAIRS[0]
+TOOLS = Path(__file__).parents[2] / "tools"
 
 
 def write_declarations(folder: Path) -> None:
@@ -55,22 +57,24 @@ def test_scope() -> None:
     assert [is_known(tag) for tag in ("en", "sco", "hil", "pap", "io", "rn", "wuu", "und")] == [
         True, False, True, True, False, True, False, False,
     ]  # fmt: skip
-    assert [tag_of(code) for code in ("zlm", "pes", "cmn", "run", "pt-BR")] == ["ms", "fa", "zh", "rn", "pt"]
 
 
-def test_n_grams_stay_in_words_and_have_one_place_each() -> None:
-    cut = segments(["ab cd.", "xyz", "q"])
-    packed, of = keys(cut, 3)
-    shown = ["".join(chr(int(key) >> shift & 0xFFFF) for shift in (32, 16, 0)) for key in packed]
-    assert list(zip(shown, of.tolist(), strict=True)) == [
-        (" ab", 0), ("ab ", 0), (" cd", 0), ("cd ", 0), (" xy", 1), ("xyz", 1), ("yz ", 1), (" q ", 2),
-    ]  # fmt: skip
+def test_the_old_spelling_of_a_declaration_is_made_new() -> None:
+    assert respell("kin", "Muli buli gihugu, cyanga ali politique") == "muri buri gihugu, cyangwa ari politique"
+    assert respell("run", "Muli Buli") == "Muli Buli"
 
 
-def test_a_vocabulary_finds_all_that_it_has_and_nothing_else() -> None:
-    rng = np.random.default_rng(0)
-    every = np.unique(rng.integers(1, 1 << 60, 30_000, dtype=np.uint64))
-    listed, other = every[::2], every[1::2]
-    found = vocabulary(listed)
-    assert (found.find(listed) == np.arange(len(listed))).all()
-    assert (found.find(other) == -1).all()
+def test_words_taken_from_text_have_marks_of_their_language_alone() -> None:
+    listed = (TOOLS / "close_words.txt").read_text("utf-8").partition("# From here on")[2]
+    found = [line.split("\t") for line in listed.splitlines() if "\t" in line]
+    leads = {tag: [PAIR.lead(word) for own, words in found if own == tag for word in words.split()] for tag, _ in found}
+    assert {tag: len(own) for tag, own in leads.items()} == {"rn": 150, "rw": 150}
+    assert min(leads["rn"]) > 0 > max(leads["rw"])
+
+
+def test_words_of_both_are_given_to_both() -> None:
+    shared, own = ({tag: " ".join(added_words()[tag]).split().count(word) for tag in PAIR.languages} for word in
+                   ("umuntu", "vyose"))  # fmt: skip
+    assert shared["rn"] == shared["rw"] > 0
+    assert own["rn"] > own["rw"] == 0
+    assert not re.search("vy|mwo ", " ".join(added_words()["rw"]))

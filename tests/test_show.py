@@ -1,0 +1,104 @@
+"""Every form in which a number is shown, worked out by hand."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from mores import show
+from mores.types import FailureKind, Result
+
+NAN, INF = float("nan"), float("inf")
+SHARE = Result(name="accuracy", value=0.41, low=0.3821, high=0.4389, n=50)
+CHANGE = Result(name="gain", value=0.04, low=-0.01, high=0.0904, n=50)
+UNKNOWN = Result(name="accuracy", value=None, bounds=(0.1, 0.9), unscored=3)
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (show.number(0.591), "0.59"),
+        (show.number(-0.125), "−0.12"),
+        (show.number(-0.001), "0.00"),
+        (show.number(0.0004, 3, signed=True), "0.000"),
+        (show.number(0.5, 3, signed=True), "+0.500"),
+        (show.number(-0.5, 1, signed=True), "−0.5"),
+        (show.number(None), "–"),
+        (show.number(NAN), "–"),
+        (show.percent(0.5), "50.0%"),
+        (show.percent(-0.012), "−1.2%"),
+        (show.percent(-0.0001), "0.0%"),
+        (show.percent(0.256, 0, signed=True), "+26%"),
+        (show.percent(None), "–"),
+        (show.percent(INF), "–"),
+        (show.points(0.123), "+12.3"),
+        (show.points(-0.05), "−5.0"),
+        (show.points(0.0001), "0.0"),
+        (show.points(None), "–"),
+        (show.show_score(-6.0), "−6"),
+        (show.show_score(0.9314), "0.931"),
+        (show.show_score(1.0), "1.000"),
+        (show.show_score(0.0), "0"),
+        (show.show_score(-2.5), "−2.500"),
+        (show.p_value(0.0312), "0.031"),
+        (show.p_value(0.0009), "<0.001"),
+        (show.p_value(None), "–"),
+        (show.p_equals(0.0312), "p = 0.031"),
+        (show.p_equals(0.0), "p < 0.001"),
+        (show.money(1234.5), "$1,234.50"),
+        (show.money(0.00012, 4), "$0.0001"),
+        (show.duration(1234.4), "1,234 s"),
+        (show.duration(3.14159, 1), "3.1 s"),
+        (show.megabytes(88_000_000), "88 MB"),
+        (show.megabytes(1_520_000_000, 1), "1,520.0 MB"),
+    ],
+)
+def test_single_values(shown: str, expected: str) -> None:
+    assert shown == expected
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (show.span(-0.1, 0.25), "[−0.10, 0.25]"),
+        (show.span(0.1, 0.25, 3, signed=True), "[+0.100, +0.250]"),
+        (show.span(None, 0.25), ""),
+        (show.span(0.1, INF), ""),
+        (show.to(-0.01, 0.09), "−1.0 to +9.0"),
+        (show.to(0.1, 0.2, show.percent), "10.0% to 20.0%"),
+        (show.to(-1, 2, partial(show.number, digits=0)), "−1 to 2"),
+        (show.to(None, 0.2), ""),
+        (show.shares(0.1, 0.25, 0), "10–25%"),
+        (show.between(SHARE), "38.2–43.9%"),
+        (show.between(UNKNOWN), ""),
+        (show.between(None), ""),
+        (show.possible(UNKNOWN), "10.0–90.0% whatever the unscored are"),
+        (show.possible(SHARE), ""),
+        (show.full_share(SHARE), "41.0% (95% interval 38.2% to 43.9%)"),
+        (show.full_share(UNKNOWN), "unknown"),
+        (show.full_points(CHANGE), "+4.0 percentage points (95% interval −1.0 to +9.0)"),
+        (show.full_points(UNKNOWN), "unknown"),
+    ],
+)
+def test_intervals(shown: str, expected: str) -> None:
+    assert shown == expected
+
+
+@pytest.mark.parametrize(
+    ("shown", "expected"),
+    [
+        (show.count(1234), "1,234"),
+        (show.count(1, "answer"), "1 answer"),
+        (show.count(0, "answer"), "0 answers"),
+        (show.count(1500, "answer"), "1,500 answers"),
+        (show.left_out(3), "✕3"),
+        (show.left_out(0), ""),
+        (show.show_failures({FailureKind.PARSE: 15, "model": 1, "missing": 0}),
+         "15 answers could not be parsed, 1 request was refused or not answered"),
+        (show.name_failure("parse"), "the answer could not be parsed"),
+        (show.name_failure("lost"), "the answer without a result (lost)"),
+    ],
+)  # fmt: skip
+def test_counts(shown: str, expected: str) -> None:
+    assert shown == expected
