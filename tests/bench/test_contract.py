@@ -11,8 +11,7 @@ from string import ascii_uppercase
 
 import pytest
 
-import mores.bench
-from mores.bench import BENCHMARKS, benchmark
+from mores.bench import BENCHMARKS, benchmark, score
 from mores.bench.benchmark import Benchmark, Graded, Label, Verdict
 from mores.bench.choice import grade_letter
 from mores.bench.score import Scores
@@ -26,7 +25,7 @@ pytestmark = pytest.mark.parametrize("name", BENCHMARKS)
 
 
 def folder_of(name: str) -> Path:
-    return Path(mores.bench.__file__).parent / BENCHMARKS[name].partition(":")[0]
+    return Path(score.__file__).parent / BENCHMARKS[name].partition(":")[0]
 
 
 @cache
