@@ -23,9 +23,9 @@ import stub
 
 from mores.bench.benchmark import Benchmark, Graded, Label
 from mores.bench.run import Run
-from mores.engine import Counts, Limits, Store
+from mores.engine import Store, open_asker
 from mores.engine.loop import run
-from mores.models import Message, Options, open_model
+from mores.models import Message
 from mores.types import Item
 
 QUESTIONS, CONNECTIONS, LATENCY_MS = 1064, 200, 200.0
@@ -54,13 +54,12 @@ def measure(samples: int, url: str, folder: Path) -> dict[str, float]:
     """One run in this process."""
     items = [Item(id=str(n), prompt=f"What is question {n}?", language="en") for n in range(QUESTIONS)]
     task = Benchmark("stub", "stub", "1", "", "", "", lambda *_: iter(items), "stub", judging=Lenient())
-    model, judge = (open_model(f"openai:{name}", Options(base_url=url)) for name in ("model", "judge"))
     started = time.monotonic()
     with Store(folder / "store.db") as store:
-        limits = Limits(concurrency=CONNECTIONS)
-        job = Run(task, items, model, judge, samples=samples, store=store, limits=limits, temperature=1.0)
-        run(job.ask(folder / "responses.jsonl", Counts()))
-        run(job.grade(folder / "responses.jsonl", folder / "verdicts.jsonl", Counts()))
+        asker = open_asker("openai:model", base_url=url, concurrency=CONNECTIONS, store=store)
+        job = Run(task, items, asker, (asker.open("openai:judge"),), samples=samples, temperature=1.0)
+        run(job.ask(folder / "responses.jsonl"))
+        run(job.grade(folder / "responses.jsonl", folder / "verdicts.jsonl"))
         result = job.score(folder / "verdicts.jsonl")
     seconds = time.monotonic() - started
     assert result.figures["accuracy"].n == QUESTIONS * samples

@@ -22,7 +22,14 @@ class InputError(MoresError):
 
 
 class ConfigError(MoresError):
-    """An option, a model name or an installation is wrong."""
+    """An option, a model name or an installation is wrong.
+
+    `setting` names the one that fixes it, so that the command line can say which option that is.
+    """
+
+    def __init__(self, message: str, *, setting: str = "") -> None:
+        super().__init__(message)
+        self.setting = setting
 
 
 class GateError(MoresError):

@@ -11,6 +11,7 @@ from mores.bench.board import Board, Entry, credit_of, make_board, read_runs
 from mores.bench.score import BenchResult
 from mores.errors import ConfigError, InputError
 from mores.types import Failure, FailureKind, Result, Signature
+from tests.runs import write_manifest
 
 
 def result(
@@ -161,7 +162,7 @@ def test_a_benchmark_with_one_model_does_not_hide_the_others() -> None:
 
 
 def put(folder: Path, found: BenchResult, verdicts: list[Verdict]) -> None:
-    folder.mkdir(parents=True)
+    write_manifest(folder)
     (folder / "result.json").write_text(found.model_dump_json())
     (folder / "verdicts.jsonl").write_text("".join(one.model_dump_json() + "\n" for one in verdicts))
 
@@ -173,11 +174,15 @@ def test_runs_are_found_once(tmp_path: Path) -> None:
 
 
 def test_what_is_no_run_is_said(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"no result.json in it; give folders that `mores bench` wrote"):
+    with pytest.raises(InputError, match=r"there is no run of mores bench in it; give a folder with a run.json"):
         read_runs([tmp_path])
-    (tmp_path / "result.json").write_text("{}")
-    with pytest.raises(InputError, match=r"no verdicts.jsonl beside it"):
+    write_manifest(tmp_path)
+    with pytest.raises(InputError, match=r"no run of a benchmark in it has a result; give a folder of mores bench"):
+        read_runs([tmp_path])
+    (tmp_path / "result.json").write_text(result("m", 1.0).model_dump_json())
+    with pytest.raises(InputError, match=r"the run has no verdicts.jsonl; it is complete: run it again"):
         read_runs([tmp_path])
     (tmp_path / "verdicts.jsonl").touch()
-    with pytest.raises(InputError, match=r"result.json: benchmark: Field required; expected the result of"):
+    (tmp_path / "result.json").write_text("{}")
+    with pytest.raises(InputError, match=r"result.json: benchmark: Field required; run it again"):
         read_runs([tmp_path])

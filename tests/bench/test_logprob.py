@@ -10,7 +10,7 @@ import pytest
 from mores.bench.benchmark import Label, Verdict
 from mores.bench.culturalbench import EASY
 from mores.bench.run import ALTERNATIVES, Run, Said, likeliest
-from mores.engine import Counts, Store
+from mores.engine import Asker, Store
 from mores.engine.loop import run
 from mores.io import read_records
 from mores.models import Completion, Request
@@ -55,26 +55,27 @@ def test_the_likeliest_letter_is_the_answer_whatever_is_written(tmp_path: Path) 
     said, verdicts = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
     for _ in range(2):  # the second time from the store
         with Store(tmp_path / "s.db") as store:
-            job = Run(EASY, [ITEM], FakeModel("x", answer), by_logprob=True, store=store)
-            run(job.ask(said, Counts()))
+            job = Run(EASY, [ITEM], Asker(FakeModel("x", answer), store), by_logprob=True)
+            run(job.ask(said))
         [one] = read_records(said, Said)
         assert one.response.text == "B"
         assert one.probabilities == pytest.approx({"A": 4 / 9, "B": 5 / 9, "C": 0})
     assert len(asked) == 1
     assert (asked[0].max_tokens, asked[0].alternatives, asked[0].logprobs) == (1, ALTERNATIVES, True)
-    run(job.grade(said, verdicts, Counts()))
+    run(job.grade(said, verdicts))
     [verdict] = read_records(verdicts, Verdict)
     assert (verdict.label, verdict.read) == (Label.CORRECT, "B")
     assert job.signature()["decoding"].endswith(",logprob")
     assert job.score(verdicts).by_logprob
-    assert job.signature() != Run(EASY, [ITEM], FakeModel("x", answer)).signature()
+    assert job.signature() != Run(EASY, [ITEM], Asker(FakeModel("x", answer), None)).signature()
 
 
 def test_a_server_without_alternatives_leaves_it_unscored(tmp_path: Path) -> None:
     said, verdicts = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
-    job = Run(EASY, [ITEM], FakeModel("x", lambda _: Completion("B", (-0.1,))), by_logprob=True)
-    run(job.ask(said, Counts()))
-    run(job.grade(said, verdicts, Counts()))
+    model = FakeModel("x", lambda _: Completion("B", (-0.1,)))
+    job = Run(EASY, [ITEM], Asker(model, None), by_logprob=True)
+    run(job.ask(said))
+    run(job.grade(said, verdicts))
     result = job.score(verdicts)
     assert (result.figures["accuracy"].n, result.figures["accuracy"].unscored, result.failures) == (0, 1, {"model": 1})
 
@@ -83,9 +84,10 @@ def test_equally_likely_letters_are_drawn_by_lot(tmp_path: Path) -> None:
     """The first would be correct too often: more than half of CulturalBench's published answers are A."""
     items = [Item(id=str(n), prompt=f"Which? {n}", choices=tuple("wxyz"), target=("w",)) for n in range(400)]
     alike = tuple((letter, math.log(0.25)) for letter in "ABCD")
-    job = Run(EASY, items, FakeModel("x", lambda _: Completion("A", (-0.1,), alternatives=alike)), by_logprob=True)
+    model = FakeModel("x", lambda _: Completion("A", (-0.1,), alternatives=alike))
+    job = Run(EASY, items, Asker(model, None), by_logprob=True)
     for path in (tmp_path / "one.jsonl", tmp_path / "two.jsonl"):
-        run(job.ask(path, Counts()))
+        run(job.ask(path))
     said = [one.response.text for one in read_records(tmp_path / "one.jsonl", Said)]
     assert said == [one.response.text for one in read_records(tmp_path / "two.jsonl", Said)]
     # 100 are expected, with a standard deviation of 9

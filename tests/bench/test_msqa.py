@@ -401,4 +401,4 @@ def test_a_model_that_only_thinks_has_attempted_nothing_and_costs_no_judge(mores
 def test_it_needs_a_judge(mores: Run) -> None:
     done = mores("bench", "msqa", "--model", "fake:clean", "--data", str(FOLDER.parent))
     assert done.returncode == 2
-    assert "name it with --judge" in done.stderr
+    assert "name a judge, for example openai:NAME (--judge)" in done.stderr

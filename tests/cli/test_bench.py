@@ -13,11 +13,10 @@ from typing import Any
 
 import pytest
 
-import mores.bench
-from mores.bench import BENCHMARKS, benchmark
+from mores.bench import BENCHMARKS, benchmark, score
 from mores.bench.benchmark import Label, Verdict
 from mores.bench.choice import grade_letter, shuffle
-from mores.bench.folder import RunFolder
+from mores.bench.folder import open_bench_run
 from mores.bench.score import BenchResult
 from mores.io import read_records
 from mores.types import Item
@@ -34,7 +33,7 @@ def data(home: Path) -> Path:
     folder = home / "data"
     folder.mkdir()
     for name, place in BENCHMARKS.items():
-        sample = Path(mores.bench.__file__).parent / place.partition(":")[0] / "sample"
+        sample = Path(score.__file__).parent / place.partition(":")[0] / "sample"
         own = folder / benchmark(name).source
         if sample.is_dir() and not own.exists():
             own.symlink_to(sample)
@@ -116,14 +115,14 @@ def test_shuffled_options_take_their_letters_and_the_answer_along(
     found = result(done.stdout)
     assert (found.figures["accuracy"].value, found.figures["accuracy"].unscored) == (1.0, 0)
     assert found.signature["options"] == found.options == "shuffled.3"
-    folder = RunFolder(home / "bench" / f"{name}.shuffled3" / "fake_model.jsonl")
+    folder = open_bench_run(home / "bench" / f"{name}.shuffled3" / "fake_model.jsonl")
     assert folder.items() == expected
 
 
 def test_what_has_no_letters_cannot_be_shuffled(mores: Run, data: Path) -> None:
     done = mores("bench", HARD, "--data", str(data), "--model", "fake:clean", "--shuffle-options", "3")
     assert done.returncode == 2
-    assert "culturalbench-hard has no lettered options; leave out --shuffle-options" in done.stderr
+    assert "culturalbench-hard has no lettered options to shuffle (--shuffle-options)" in done.stderr
 
 
 def test_a_board_keeps_shuffled_runs_apart(mores: Run, home: Path, data: Path) -> None:
@@ -383,9 +382,18 @@ def test_several_benchmarks_and_a_table(mores: Run, home: Path, data: Path) -> N
             "did you mean 'culturalbench-hard'? there are culturalbench-easy, culturalbench-hard,",
         ),
         (["nothing-like-it"], "nothing-like-it: no such benchmark; there are"),
-        (["culturall"], "culturall is graded by a model; name it with --judge, for example openai:NAME"),
-        (["normad", "--variant", "english"], "normad: no variant 'english'; it has rule"),
-        (["include", "--variant", "english"], "include: no variant 'english'; it has none"),
+        (["culturall"], "culturall is graded by a model: name a judge, for example openai:NAME (--judge)"),
+        (["normad", "--variant", "english"], "normad: no variant 'english'; it has rule (--variant)"),
+        (["include", "--variant", "english"], "include: no variant 'english'; it has none (--variant)"),
+        (
+            ["msqa", "--judge", "fake:clean", "--by-logprob"],
+            "msqa is not multiple choice, so its options cannot be chosen by log-probability (--by-logprob)",
+        ),
+        (["calmqa", "--judge", "fake:silent", "--judge", "fake:clean"], "calmqa takes one judge (--judge)"),
+        (
+            ["calmqa", "--facts", "fake:none"],
+            "facts are judged by a model: name a judge, for example openai:NAME (--judge)",
+        ),
         (["normad", "--data", "."], "normad: no such folder; put there normad*.csv or .jsonl"),
     ],
 )

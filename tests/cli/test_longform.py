@@ -372,7 +372,7 @@ def test_a_column_of_another_name_is_no_answer(mores: Run, home: Path) -> None:
     ("arguments", "status", "said"),
     [
         (("nowhere.jsonl",), 2, "'nowhere.jsonl' does not exist"),
-        (("--facts", "serper"), 2, "facts are judged by a model; name it with --judge, for example openai:NAME"),
+        (("--facts", "serper"), 2, "facts are judged by a model: name a judge, for example openai:NAME (--judge)"),
         (("--facts", "serper", "--corpus", "x"), 2, "--facts and --corpus both name a search; give one"),
         (("--judge", "fake:clean", "--facts", "serper"), 2, "serper needs a key: set SERPER_API_KEY"),
         (("--judge", "fake:clean", "--facts", "bing"), 2, "there are serper, corpus:PATH and replay:FILE"),
@@ -582,7 +582,7 @@ def test_calmqa_with_a_judge(bench: Run, home: Path) -> None:
 def test_facts_without_a_judge_stop_before_anything_is_asked(bench: Run, home: Path) -> None:
     done = bench("--model", "fake:model.jsonl", "--corpus", "documents.jsonl")
     assert done.returncode == 2
-    assert "facts are judged by a model; name it with --judge, for example openai:NAME" in done.stderr
+    assert "facts are judged by a model: name a judge, for example openai:NAME (--judge)" in done.stderr
     assert not (home / "bench").exists()
 
 

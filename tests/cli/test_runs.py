@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-import mores.bench
+from mores.bench import score
 from mores.bench.benchmark import Verdict
-from mores.bench.folder import RunFolder
+from mores.bench.folder import open_bench_run
 from mores.io import read_records
 from tests.cli.conftest import Run
 
@@ -19,7 +19,7 @@ EASY = "culturalbench-easy"
 
 @pytest.fixture
 def data(home: Path) -> None:
-    samples = Path(mores.bench.__file__).parent
+    samples = Path(score.__file__).parent
     (home / "data").mkdir()
     for name in ("culturalbench", "msqa"):
         (home / "data" / name).symlink_to(samples / name / "sample")
@@ -40,9 +40,9 @@ def test_other_limits_are_other_runs(mores: Run, home: Path) -> None:
         done = mores(*arguments, "--limit", limit)
         assert done.returncode == 0, done.stderr
         assert ("another run (other data)" in done.stderr) == (limit == "4")
-        run = RunFolder(home / "bench" / EASY / folder)
+        run = open_bench_run(home / "bench" / EASY / folder)
         asked = {item.id for item in run.items()}
-        assert len(asked) == int(limit) == run.result().questions
+        assert len(asked) == int(limit) == run.result.questions
         assert {verdict.item_id for verdict in run.verdicts()} == asked
     done = mores("diagnose", "locality", "bench", "--by", "region")
     assert done.returncode == 2

@@ -9,8 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from mores.bench.folder import BenchRun, find_bench_runs, open_bench_run
 from mores.errors import ConfigError, InputError, ModelError
-from mores.run import MANIFEST, Plan, Status, find_runs, read_manifest, start_run
+from mores.run import KINDS, MANIFEST, Plan, Run, Status, find_runs, open_run, read_manifest, start_run
+from tests.runs import write_manifest
 
 
 def plan(**signature: str) -> Plan:
@@ -34,7 +36,7 @@ def test_the_same_signature_goes_on_and_another_has_its_own_folder(tmp_path: Pat
         with start_run(folder, plan(data=data)) as run:
             assert run.path == tmp_path / path
             assert ("other data" in run.note) == (path != "one")
-    assert [path.name for path in find_runs(tmp_path)] == ["one", "one-2", "one-3"]
+    assert [run.path.name for run in find_runs(tmp_path)] == ["one", "one-2", "one-3"]
 
 
 @pytest.mark.parametrize(
@@ -80,8 +82,57 @@ def test_one_process_works_on_a_run(tmp_path: Path) -> None:
 def test_what_is_no_run_is_said(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"there is no run.json in it; give the folder of a run"):
         read_manifest(tmp_path)
-    with pytest.raises(InputError, match="there is no bench run in it"):
+    with pytest.raises(InputError, match="there is no run of mores bench in it"):
         find_runs(tmp_path, "bench")
     (tmp_path / MANIFEST).write_text('{"kind": "bench"}')
     with pytest.raises(InputError, match=r"run.json: name: Field required"):
         read_manifest(tmp_path)
+
+
+def test_a_run_is_opened_by_its_kind(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(KINDS, "other", "mores.run.folder:Run")
+    bench, other = write_manifest(tmp_path / "a" / "bench", task="x.1"), write_manifest(tmp_path / "other", "other")
+    run = open_run(str(bench))
+    assert isinstance(run, BenchRun)
+    assert (run.path, run.kind, run.signature["task"]) == (bench, "bench", "x.1")
+    assert type(open_run(other)) is Run
+    assert [found.path for found in find_runs(tmp_path)] == [bench, other]
+    assert [found.path for found in find_runs(tmp_path, "other")] == [other]
+    with pytest.raises(InputError, match="it is a run of mores other; give one of mores bench"):
+        open_bench_run(other)
+
+
+def test_an_unknown_kind_is_said(tmp_path: Path) -> None:
+    write_manifest(tmp_path, "brew")
+    with pytest.raises(InputError, match="a run of an unknown kind 'brew'; there are bench"):
+        open_run(tmp_path)
+
+
+def test_a_run_without_a_result_is_said(tmp_path: Path) -> None:
+    with pytest.raises(ModelError), start_run(tmp_path / "one", plan()):
+        raise ModelError("no answer")
+    run = open_bench_run(tmp_path / "one")
+    with pytest.raises(InputError, match=r"the run has no result.json; it is failed: run it again"):
+        _ = run.result
+    with pytest.raises(InputError, match="no run of a benchmark in it has a result"):
+        find_bench_runs(tmp_path)
+
+
+def test_a_named_folder_takes_no_other_run(tmp_path: Path) -> None:
+    for _ in range(2):
+        with start_run(tmp_path / "one", plan(data="a"), numbered=False) as run:
+            assert run.path == tmp_path / "one"
+    before = (tmp_path / "one" / MANIFEST).read_bytes()
+    with (
+        pytest.raises(ConfigError, match=r"holds another run \(other data\); choose another folder"),
+        start_run(tmp_path / "one", plan(data="b"), numbered=False),
+    ):
+        pass
+    other = plan(data="a").model_copy(update={"kind": "score"})
+    with (
+        pytest.raises(ConfigError, match=r"holds another run \(of mores bench\)"),
+        start_run(tmp_path / "one", other, numbered=False),
+    ):
+        pass
+    assert (tmp_path / "one" / MANIFEST).read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir()] == ["one"]

@@ -84,18 +84,19 @@ class Asking:
         """ConfigError where a benchmark cannot be asked or graded so."""
         name = benchmark.name
         if benchmark.judging and not judges:
-            raise ConfigError(f"{name} is graded by a model: name a judge, for example openai:NAME")
+            raise ConfigError(f"{name} is graded by a model: name a judge, for example openai:NAME", setting="judge")
         if benchmark.long_answer and len(judges) > 1:
-            raise ConfigError(f"{name} takes one judge")
-        if benchmark.long_answer and self.long.facts and not judges:
-            raise ConfigError(f"{name}: facts are judged by a model: name a judge, for example openai:NAME")
+            raise ConfigError(f"{name} takes one judge", setting="judge")
+        if benchmark.long_answer:
+            self.long.check(judges[0] if judges else None)
         if self.by_logprob and benchmark.candidates is None:
-            raise ConfigError(f"{name} is not multiple choice, so its options cannot be chosen by log-probability")
+            reason = "is not multiple choice, so its options cannot be chosen by log-probability"
+            raise ConfigError(f"{name} {reason}", setting="by_logprob")
         if self.shuffle is not None and benchmark.grade is not grade_letter:
-            raise ConfigError(f"{name} has no lettered options to shuffle")
+            raise ConfigError(f"{name} has no lettered options to shuffle", setting="shuffle_options")
         if self.variant and self.variant not in benchmark.variants:
             known = f"it has {', '.join(benchmark.variants)}" if benchmark.variants else "it has none"
-            raise ConfigError(f"{name}: no variant {self.variant!r}; {known}")
+            raise ConfigError(f"{name}: no variant {self.variant!r}; {known}", setting="variant")
 
     def folder(self, benchmark: Benchmark) -> str:
         """The name of a benchmark's folder, which also says how it is asked."""

@@ -48,10 +48,10 @@ class Appraising:
     record: Path | None = None
     """Where all searches are recorded."""
 
-    def check(self, judge: str | None) -> None:
+    def check(self, judge: object | None) -> None:
         """ConfigError for what cannot be done, before anything is paid for."""
         if self.facts and not judge:
-            raise ConfigError("facts are judged by a model: name a judge")
+            raise ConfigError("facts are judged by a model: name a judge, for example openai:NAME", setting="judge")
         default_tokenizer()  # an extra, which had better be missed now
 
     def evaluation(self, answers: Path, folder: Path, judge: Asker | None) -> Evaluation:
