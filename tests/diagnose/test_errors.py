@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mores.longform.asking import How
 
 from mores.diagnose import type_check
 from mores.diagnose.errors import (
@@ -34,7 +35,6 @@ from mores.diagnose.type_check import TypeCheck, check_types
 from mores.engine import Counts, Store
 from mores.errors import InputError
 from mores.io import JsonlWriter
-from mores.longform.asking import How
 from mores.stats.intervals import share_interval
 from mores.types import Failure, FailureKind, Item, Result, Signature
 from tests.diagnose.runs import BENCH, UNSURE, Scripted, make_run

@@ -15,6 +15,7 @@ from string import ascii_uppercase
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from mores.longform.asking import How
 
 from mores.bench import culturalbench
 from mores.bench.benchmark import Label
@@ -40,7 +41,6 @@ from mores.diagnose.retrieval import (
 )
 from mores.engine import Counts, Store
 from mores.errors import ConfigError, InputError
-from mores.longform.asking import How
 from mores.search.base import Evidence, Found, Query
 from mores.stats.explanations import match_answer
 from mores.types import Failure, FailureKind, Item

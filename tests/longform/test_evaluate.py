@@ -10,11 +10,11 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from mores.longform.asking import How
 
 from mores.engine import Counts, Limits, Store
 from mores.errors import ConfigError, InputError, ModelError, Rejected, Transient
 from mores.io import JsonlWriter, read_records
-from mores.longform.asking import How
 from mores.longform.estimate import estimate
 from mores.longform.evaluate import FILES, Evaluation
 from mores.longform.factuality import overall, s_fact
