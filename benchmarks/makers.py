@@ -109,7 +109,7 @@ def main() -> None:
     right = {gold.item: gold for item in chosen for gold in (word(draft, wrapper) for draft in drafts(item))}
     rules = by_rules(chosen)
     model, counts = open_model(given.model, Options(given.base_url)), Counts()
-    with Bar("soft errors", 2 * len(right), counts, price_of(given.model, None)) as bar:
+    with Bar("soft errors", 2 * len(right), counts, price_of(given.model)) as bar:
         written = run(by_model(list(right.values()), model, counts, bar, given.max_tokens))
     made = {"rules": rules, "model": written}
     of = {name: {gold.item for gold in own} for name, own in made.items()}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from mores.factory.gold import Gold
 from mores.io import read_records
-from mores.metric import Metric
+from mores.metric import open_metric
 from mores.types import Error, Judgement
 
 
@@ -24,7 +24,7 @@ def main() -> None:
     options = _options()
     every = list(read_records(Path(options.data) / f"{options.split}.jsonl", Gold))
     golds = every[:: max(1, len(every) // options.samples)][: options.samples]
-    judged = Metric(options.model).judge([gold.sample for gold in golds])
+    judged = open_metric(options.model).judge([gold.sample for gold in golds])
     counts = compare(golds, judged)
     if options.decisions:
         decided = {one.sample_id: one for one in read_records(Path(options.decisions), Judgement)}

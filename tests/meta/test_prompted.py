@@ -16,7 +16,7 @@ from mores.errors import ConfigError, InputError
 from mores.meta.baselines import BASELINES
 from mores.meta.prompted import KINDS, NO_LOGPROBS, Prompted
 from mores.meta.scorers import NAMES, Scorer, read_judgements, scorer
-from mores.metric import Metric, Settings
+from mores.metric import Metric, Settings, open_metric
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel
 from mores.types import Failure, FailureKind, Judgement, Sample
@@ -40,7 +40,7 @@ TABLE_11 = {
 
 def ask(kind: str, completion: Completion, plus_p: bool = False) -> Judgement:
     """The judgement in this answer."""
-    asked = Prompted(kind, Metric(FakeModel("x", lambda _: completion), store=None), plus_p)
+    asked = Prompted(kind, open_metric(FakeModel("x", lambda _: completion), store=None), plus_p)
     [judgement] = collect(asked, [SAMPLE])
     return judgement
 
@@ -57,7 +57,7 @@ def collect(asked: Prompted, samples: list[Sample]) -> list[Judgement]:
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_the_prompts_are_those_of_table_11(kind: str) -> None:
-    request = Prompted(kind, Metric("fake:clean", store=None)).request(SAMPLE)
+    request = Prompted(kind, open_metric("fake:clean", store=None)).request(SAMPLE)
     assert isinstance(request, Request)
     [message] = request.messages
     assert message.role == "user"
@@ -75,7 +75,7 @@ def test_what_cannot_be_sent_is_not() -> None:
     def never(_: Request) -> Completion:
         pytest.fail("was sent")
 
-    asked = Prompted("count", Metric(FakeModel("x", never), Settings(max_characters=10), store=None))
+    asked = Prompted("count", open_metric(FakeModel("x", never), Settings(max_characters=10), store=None))
     [judgement] = collect(asked, [SAMPLE])
     assert judgement.failure is not None
     assert judgement.failure.kind is FailureKind.INPUT
@@ -203,7 +203,7 @@ def test_an_answer_that_was_withheld() -> None:
 
 def test_a_call_that_failed_keeps_its_reason() -> None:
     failure = Failure(kind=FailureKind.MODEL, reason="no answer")
-    asked = Prompted("count", Metric("fake:clean", store=None))
+    asked = Prompted("count", open_metric("fake:clean", store=None))
     [job] = asked.jobs([SAMPLE])
     judgement = asked.read(Answer(job, None, failure))
     assert (judgement.score, judgement.failure) == (None, failure)
@@ -212,7 +212,7 @@ def test_a_call_that_failed_keeps_its_reason() -> None:
 
 @given(st.text())
 def test_any_answer_is_a_grade_or_a_failure(text: str) -> None:
-    asked = {kind: Prompted(kind, Metric("fake:clean", store=None)) for kind in KINDS}
+    asked = {kind: Prompted(kind, open_metric("fake:clean", store=None)) for kind in KINDS}
     for kind, one in asked.items():
         [job] = one.jobs([SAMPLE])
         judgement = one.read(Answer(job, Completion(text + "\n"), None))
@@ -253,7 +253,7 @@ def test_the_store_answers_plus_p(tmp_path: Path) -> None:
         asked.append(request)
         return Completion("COUNT: 0", (-0.5,))
 
-    how = Metric(FakeModel("x", answer), store=tmp_path / "s.db")
+    how = open_metric(FakeModel("x", answer), store=tmp_path / "s.db")
     samples = [SAMPLE, SAMPLE.model_copy(update={"id": "t", "text": "Another."})]
     plain = collect(Prompted("count", how), samples)
     with_p = collect(Prompted("count", how, plus_p=True), samples)
@@ -265,7 +265,7 @@ def test_the_store_answers_plus_p(tmp_path: Path) -> None:
 
 
 def test_the_signature_says_what_must_be_the_same() -> None:
-    how = Metric("fake:clean", Settings(max_tokens=7), store=None)
+    how = open_metric("fake:clean", Settings(max_tokens=7), store=None)
     signatures = [Prompted(kind, how, plus_p).signature() for kind in KINDS for plus_p in (False, True)]
     assert len(set(signatures)) == 6
     fields = signatures[1]
@@ -290,11 +290,11 @@ def test_a_scripted_model_is_a_model_and_no_file(tmp_path: Path) -> None:
     (tmp_path / "s.jsonl").write_text('{"contains": "", "answer": "COUNT: 3"}\n')
     found = scorer(f"count+p:fake:{tmp_path}/s.jsonl")
     assert not found.file
-    opened = found.open(lambda model: Metric(model, store=None))
+    opened = found.open(lambda model: open_metric(model, store=None))
     assert isinstance(opened, Prompted)
     assert (opened.kind, opened.plus_p) == ("count", True)
     assert collect(opened, [SAMPLE])[0].score == -3
-    assert isinstance(scorer("excam:fake:clean").open(lambda model: Metric(model, store=None)), Metric)
+    assert isinstance(scorer("excam:fake:clean").open(lambda model: open_metric(model, store=None)), Metric)
 
 
 def test_one_for_each_source() -> None:

@@ -7,12 +7,9 @@ import json
 from pathlib import Path
 
 import pytest
-from mores.metric.estimate import estimate
 
-import mores
-from mores.engine import Limits
 from mores.errors import InputError
-from mores.metric import Metric, SampleLike, Settings
+from mores.metric import SampleLike, Settings, open_metric
 from mores.metric.metric import NO_LOGPROBS, NOT_THERE, REPAIRED
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel
@@ -35,7 +32,7 @@ FOUND = json.dumps(
 
 def test_the_worked_example_of_figure_1() -> None:
     model = FakeModel("figure-1", lambda _: Completion(FOUND, (-0.5,)))
-    [judgement] = mores.score([SCHNITZEL], model=model, store=None)
+    [judgement] = open_metric(model, store=None).judge([SCHNITZEL])
     assert judgement.score == -6
     assert judgement.report is not None
     first, second = judgement.report.errors
@@ -44,15 +41,15 @@ def test_the_worked_example_of_figure_1() -> None:
 
 
 def test_a_clean_text_scores_its_certainty() -> None:
-    [judgement] = Metric("fake:clean", store=None).judge(["Fine."])
+    [judgement] = open_metric("fake:clean", store=None).judge(["Fine."])
     assert judgement.score == pytest.approx(0.904837, abs=1e-6)  # exp(-0.1)
     assert judgement.report is not None
     assert judgement.report.certainty == judgement.score
 
 
 def test_without_log_probabilities_there_is_a_note_and_another_signature() -> None:
-    [silent] = Metric("fake:silent", store=None).judge(["Fine."])
-    [clean] = Metric("fake:clean", store=None).judge(["Fine."])
+    [silent] = open_metric("fake:silent", store=None).judge(["Fine."])
+    [clean] = open_metric("fake:clean", store=None).judge(["Fine."])
     assert (silent.score, silent.notes) == (0.0, (NO_LOGPROBS,))
     assert silent.signature["p"] == "none"
     assert clean.signature["p"] == "mean-logprob"
@@ -60,7 +57,7 @@ def test_without_log_probabilities_there_is_a_note_and_another_signature() -> No
 
 @pytest.mark.parametrize(("name", "kind"), [("broken", FailureKind.PARSE), ("truncated", FailureKind.TRUNCATED)])
 def test_an_unreadable_report_is_a_failure_and_never_a_score(name: str, kind: FailureKind) -> None:
-    [judgement] = Metric(f"fake:{name}", store=None).judge(["Fine."])
+    [judgement] = open_metric(f"fake:{name}", store=None).judge(["Fine."])
     assert judgement.score is None
     assert judgement.report is None
     assert judgement.failure is not None
@@ -74,7 +71,7 @@ def test_repair_asks_once_more_under_the_constraint() -> None:
         asked.append(request)
         return Completion(FOUND if request.schema else "I think it is fine.", (-0.5,))
 
-    [judgement] = Metric(FakeModel("x", answer), Settings(repair=True), store=None).judge([SCHNITZEL])
+    [judgement] = open_metric(FakeModel("x", answer), Settings(repair=True), store=None).judge([SCHNITZEL])
     assert judgement.score == -6
     assert judgement.notes == (REPAIRED,)
     assert [bool(r.schema) for r in asked] == [False, True]
@@ -82,7 +79,7 @@ def test_repair_asks_once_more_under_the_constraint() -> None:
 
 
 def test_repair_that_fails_too_is_a_failure() -> None:
-    [judgement] = Metric("fake:broken", Settings(repair=True), store=None).judge([SCHNITZEL])
+    [judgement] = open_metric("fake:broken", Settings(repair=True), store=None).judge([SCHNITZEL])
     assert judgement.failure is not None
 
 
@@ -90,7 +87,7 @@ def test_a_text_that_is_too_long_is_not_sent() -> None:
     def never(request: Request) -> Completion:
         raise AssertionError(request)
 
-    metric = Metric(FakeModel("x", never), Settings(max_characters=1000), store=None)
+    metric = open_metric(FakeModel("x", never), Settings(max_characters=1000), store=None)
     [judgement] = metric.judge(["x" * 2_000_000])
     assert judgement.failure is not None
     assert judgement.failure.kind is FailureKind.INPUT
@@ -99,13 +96,13 @@ def test_a_text_that_is_too_long_is_not_sent() -> None:
 
 
 def test_half_a_character_is_not_sent() -> None:
-    [judgement] = Metric("fake:clean", store=None).judge(["half \ud83d an emoji"])
+    [judgement] = open_metric("fake:clean", store=None).judge(["half \ud83d an emoji"])
     assert judgement.failure is not None
     assert "lone surrogate" in judgement.failure.reason
 
 
 def test_samples_may_be_texts_pairs_mappings_or_records() -> None:
-    metric = Metric("fake:clean", store=None)
+    metric = open_metric("fake:clean", store=None)
     values: list[SampleLike] = [
         "a",
         ("i", "b"),
@@ -129,45 +126,34 @@ def test_samples_may_be_texts_pairs_mappings_or_records() -> None:
 
 def test_it_works_inside_a_running_loop() -> None:
     async def notebook() -> int:
-        return len(mores.score(["a", "b"], model="fake:clean", store=None))
+        return len(open_metric("fake:clean", store=None).judge(["a", "b"]))
 
     assert asyncio.run(notebook()) == 2
 
 
 def test_signatures_differ_when_something_that_matters_does() -> None:
-    base = Metric("fake:clean", store=None)
+    base = open_metric("fake:clean", store=None)
     variants = [
         base,
-        Metric("fake:silent", store=None),
-        Metric("fake:clean", Settings(style="paper"), store=None),
-        Metric("fake:clean", Settings(constrain=True), store=None),
-        Metric("fake:clean", Settings(temperature=0.7), store=None),
-        Metric("fake:clean", Settings(max_tokens=7), store=None),
-        Metric("fake:clean", Settings(seed=1), store=None),
-        Metric("fake:clean", Settings(repair=True), store=None),
+        open_metric("fake:silent", store=None),
+        open_metric("fake:clean", Settings(style="paper"), store=None),
+        open_metric("fake:clean", Settings(constrain=True), store=None),
+        open_metric("fake:clean", Settings(temperature=0.7), store=None),
+        open_metric("fake:clean", Settings(max_tokens=7), store=None),
+        open_metric("fake:clean", Settings(seed=1), store=None),
+        open_metric("fake:clean", Settings(repair=True), store=None),
     ]
     assert len({m.signature() for m in variants}) == len(variants)
-    assert Metric("fake:clean", limits=Limits(concurrency=3), store=None).signature() == base.signature()
+    assert open_metric("fake:clean", concurrency=3, store=None).signature() == base.signature()
 
 
 def test_through_a_server_with_and_without_log_probabilities(tmp_path: Path) -> None:
     for logprobs, p in ((True, "mean-logprob"), (False, "none")):
         with Server(logprobs=logprobs) as server:
-            metric = Metric(OpenAIModel("stub", server.url, "k"), store=tmp_path / f"{logprobs}.db")
+            metric = open_metric(OpenAIModel("stub", server.url, "k"), store=tmp_path / f"{logprobs}.db")
             [judgement] = metric.judge([SCHNITZEL])
         assert judgement.signature["p"] == p
         assert judgement.score == (pytest.approx(0.7788, abs=1e-4) if logprobs else 0.0)  # exp(-0.25)
-
-
-def test_the_estimate_counts_what_is_new(tmp_path: Path) -> None:
-    from mores.engine.cost import Price
-
-    metric = Metric("fake:clean", Settings(max_characters=100), store=tmp_path / "s.db")
-    metric.judge(["a", "b"])
-    found = estimate(metric, metric.jobs(["a", "b", "c", "x" * 200]), Price(1.0, 2.0))
-    assert (found.calls, found.known, found.unsendable) == (1, 2, 1)
-    assert found.cost == pytest.approx((found.prompt_tokens + 2 * 150) / 1e6)
-    assert found.most == pytest.approx((found.prompt_tokens + 2 * 1024) / 1e6)
 
 
 # Evidence
@@ -184,7 +170,7 @@ def citing(*cited: object) -> FakeModel:
 
 
 def test_errors_cite_the_evidence_that_the_judgement_keeps() -> None:
-    [judgement] = Metric(citing([2], []), store=None).judge([ASKED])
+    [judgement] = open_metric(citing([2], []), store=None).judge([ASKED])
     assert judgement.report is not None
     assert [error.evidence for error in judgement.report.errors] == [(2,), ()]
     assert judgement.evidence == GIVEN
@@ -192,17 +178,17 @@ def test_errors_cite_the_evidence_that_the_judgement_keeps() -> None:
 
 
 def test_citations_of_what_is_not_there_are_left_out_with_a_note() -> None:
-    [judgement] = Metric(citing([2, 3, 1, 99]), store=None).judge([ASKED])
+    [judgement] = open_metric(citing([2, 3, 1, 99]), store=None).judge([ASKED])
     assert judgement.report is not None
     assert judgement.report.errors[0].evidence == (2, 1)
     assert judgement.notes == (NOT_THERE,)
-    [without] = Metric(citing([1]), store=None).judge([SCHNITZEL])
+    [without] = open_metric(citing([1]), store=None).judge([SCHNITZEL])
     assert without.report is not None
     assert (without.report.errors[0].evidence, without.notes) == ((), (NOT_THERE,))
 
 
 def test_the_constraint_knows_how_much_evidence_there_is() -> None:
-    metric = Metric(citing([]), Settings(constrain=True), store=None)
+    metric = open_metric(citing([]), Settings(constrain=True), store=None)
     for sample, numbers in ((ASKED, [1, 2]), (ASKED.model_copy(update={"evidence": GIVEN[:1]}), [1])):
         schema = metric.request(sample).schema
         assert schema is not None
@@ -214,7 +200,10 @@ def test_the_constraint_knows_how_much_evidence_there_is() -> None:
 
 
 def test_the_signature_says_what_was_searched() -> None:
-    plain, searched = Metric("fake:clean", store=None), Metric("fake:clean", Settings(evidence="c.k3"), store=None)
+    plain, searched = (
+        open_metric("fake:clean", store=None),
+        open_metric("fake:clean", Settings(evidence="c.k3"), store=None),
+    )
     [without], [given] = plain.judge(["x"]), plain.judge([ASKED])
     [found], [nothing] = searched.judge([ASKED]), searched.judge(["x"])
     # As it was before there was evidence.
@@ -231,7 +220,8 @@ def test_the_signature_says_what_was_searched() -> None:
 
 def test_a_text_whose_search_failed_is_not_judged() -> None:
     lost = Failure(kind=FailureKind.MODEL, reason="no connection")
-    metric = Metric("fake:first-word", store=None, unsearched={"s": lost})
+    metric = open_metric("fake:first-word", store=None)
+    metric.unsearched = {"s": lost}
     failed, judged = metric.judge([ASKED, Sample(id="t", text="x")])
     assert failed.score is None
     assert failed.failure == Failure(kind=FailureKind.MODEL, reason="no evidence could be looked up: no connection")
@@ -241,7 +231,7 @@ def test_a_text_whose_search_failed_is_not_judged() -> None:
 def test_half_a_character_or_too_much_evidence_is_not_sent() -> None:
     half = ASKED.model_copy(update={"evidence": (Evidence(text="x", title="half \ud83d"),)})
     long = ASKED.model_copy(update={"evidence": (Evidence(text="x" * 2000),)})
-    metric = Metric("fake:clean", Settings(max_characters=1000), store=None)
+    metric = open_metric("fake:clean", Settings(max_characters=1000), store=None)
     reasons = [one.failure.reason for one in metric.judge([half, long]) if one.failure]
     assert len(reasons) == 2
     assert "lone surrogate" in reasons[0]
@@ -255,6 +245,6 @@ def test_repair_keeps_the_evidence() -> None:
         asked.append(request)
         return Completion('{"errors": []}' if request.schema else "Fine.", (-0.5,))
 
-    Metric(FakeModel("x", answer), Settings(repair=True), store=None).judge([ASKED])
+    open_metric(FakeModel("x", answer), Settings(repair=True), store=None).judge([ASKED])
     assert asked[1].schema is not None
     assert '"enum": [1, 2]' in json.dumps(asked[1].schema)

@@ -17,8 +17,8 @@ from mores.cli.options import served
 from mores.engine import Answer, Job, run
 from mores.engine.loop import run as run_loop
 from mores.errors import ModelError
-from mores.metric import Metric
-from mores.models import Completion, Message, Options, Request
+from mores.metric import open_metric
+from mores.models import Completion, Message, Request
 from mores.models import pull as models
 from mores.models.embedded import TUNED, EmbeddedModel
 from mores.types import Evidence, FailureKind, Sample
@@ -110,7 +110,7 @@ def test_the_schema_holds_and_a_text_that_is_too_long_is_a_failure() -> None:
 def test_judging_with_it_gives_reports_and_says_what_it_is(
     tmp_path: Path, adapter: str | None, says: str, style: str
 ) -> None:
-    metric = Metric("embedded", store=tmp_path / "s.db", options=Options(adapter=adapter))
+    metric = open_metric("embedded", store=tmp_path / "s.db", adapter=adapter)
     [judgement] = metric.judge([("What do people in Japan eat with?", "In Japan people eat with forks.")])
     assert judgement.failure is None
     assert judgement.report is not None
@@ -118,8 +118,8 @@ def test_judging_with_it_gives_reports_and_says_what_it_is(
     assert ("/lora@" in judgement.signature["model"]) is (adapter is None)
     assert judgement.signature["prompt"].startswith(f"{style}.")
     assert "slots1" in judgement.signature["model"]
-    assert metric.judge_model.warning is not None
-    assert says in metric.judge_model.warning
+    assert metric.model.warning is not None
+    assert says in metric.model.warning
 
 
 def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it() -> None:
@@ -130,7 +130,7 @@ def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it() -> N
         Evidence(text="What do people in Peru eat rice with? fork"),
     )
     samples = [Sample(id=text, instruction=question, text=text, evidence=evidence) for text in ("chopsticks", "fork")]
-    right, wrong = Metric("embedded", store=None).judge(samples)
+    right, wrong = open_metric("embedded", store=None).judge(samples)
     # Not far from 1: the grammar's own end token, which the model never thinks of, does not count.
     assert right.score is not None
     assert right.score > 0.9
@@ -143,7 +143,7 @@ def test_other_commands_use_the_model_without_the_metrics_adapter() -> None:
         ("adapter", "base_url", "concurrency", "timeout", "rpm", "tpm", "store", "threads", "outage")
     )
     given = options | {"model": "embedded", "attempts": 1, "slots": 1, "context": 512, "no_store": True, "fresh": False}
-    model = served(dict(given)).judge_model
+    model = served(dict(given)).model
     assert isinstance(model, EmbeddedModel)
     assert model.adapter is None
     assert model.style is None

@@ -10,7 +10,7 @@ import pytest
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.io import read_samples
-from mores.metric import Metric
+from mores.metric import Metric, open_metric
 from mores.models import pull
 from mores.models.embedded import TUNED
 from mores.types import Evidence, Sample
@@ -81,7 +81,7 @@ def verdicts(metric: Metric, asked: list[Sample]) -> list[bool]:
     """Whether the first tokens of each report by llama.cpp name an error."""
 
     async def ask() -> list[bool]:
-        async with metric.judge_model as model:
+        async with metric.model as model:
             answers = [await model.complete(metric.request(one)._replace(max_tokens=8)) for one in asked]
         return [answer.text.startswith(OPENING + "{") for answer in answers]
 
@@ -90,7 +90,7 @@ def verdicts(metric: Metric, asked: list[Sample]) -> list[bool]:
 
 @pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.slow)])
 def test_verdicts_are_those_of_transformers(base: Path, tmp_path: Path, every: int) -> None:
-    metric, asked = Metric("embedded", store=None), samples()[::every]
+    metric, asked = open_metric("embedded", store=None), samples()[::every]
     model, tokenizer = tuned(base, tmp_path / "base")
     found = {one.id: odds(model, tokenizer, metric, one) for one in asked}
     said = dict(zip(found, verdicts(metric, asked), strict=True))

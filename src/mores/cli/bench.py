@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,7 @@ import click
 
 from mores.bench import benchmark, benchmarks
 from mores.bench.benchmark import Label
-from mores.bench.folder import LONGFORM
+from mores.bench.folder import LONGFORM, BenchRun
 from mores.bench.labels import read_labels
 from mores.bench.session import Asking, Session
 from mores.cli import options
@@ -120,24 +121,29 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         dry_run(session, chosen, as_json)
         return
     with options.run_of(session.asker):
-        made = [run(session.run(one, out)) for one in chosen]
-    named = ((f"{one.result.model}, {one.result.name}", one.path) for one in made)
-    page = bench_page([PageRun(one.result, one.answers()) for one in made], link_runs(out / "bench.html", named))
-    write_text(out / "bench.html", page)
-    for bench_run in made:
-        if (inner := bench_run.path / LONGFORM).is_dir():
-            summaries = read_summaries(inner)
-            pages = longform_page(summaries, read_appraised(inner), summaries[0].signature)
-            write_text(inner / "longform.html", pages)
-    click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
-    results = [one.result for one in made]
+        runs = [run(session.run(one, out)) for one in chosen]
+    _write_pages(runs, out)
+    results = [each.result for each in runs]
     if as_json:
         click.echo(json.dumps([result.model_dump(mode="json") for result in results], indent=2))
     else:
         show_results(results)
     if empty := [result.benchmark for result in results if not next(iter(result.figures.values())).n]:
         raise ModelError(f"{empty[0]}: no answer could be graded; the reasons stand in verdicts.jsonl")
-    gate.check([one.path for one in made])
+    gate.check([each.path for each in runs])
+
+
+def _write_pages(runs: Sequence[BenchRun], out: Path) -> None:
+    """One page for all runs, and one more for those of long answers."""
+    named = ((f"{each.result.model}, {each.result.name}", each.path) for each in runs)
+    page = bench_page([PageRun(each.result, each.answers()) for each in runs], link_runs(out / "bench.html", named))
+    write_text(out / "bench.html", page)
+    for each in runs:
+        if (inner := each.path / LONGFORM).is_dir():
+            summaries = read_summaries(inner)
+            page = longform_page(summaries, read_appraised(inner), summaries[0].signature)
+            write_text(inner / "longform.html", page)
+    click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
 
 
 def open_session(given: dict[str, Any]) -> Session:

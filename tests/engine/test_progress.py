@@ -1,0 +1,24 @@
+"""Progress: a program hears nothing, and the counts are its own or those that it gives."""
+
+from __future__ import annotations
+
+import pytest
+
+from mores.engine import SILENT, Counts, Progress
+from mores.engine.loop import run
+
+
+def test_nobody_hears_of_it_but_the_counts_are_there(capfd: pytest.CaptureFixture[str]) -> None:
+    progress: Progress = SILENT
+    given = Counts()
+
+    async def stages() -> tuple[Counts, Counts]:
+        async with progress.stage("a", 2) as new, progress.stage("b", 2, counts=given) as same:
+            return new, same
+
+    progress.note("something")
+    new, same = run(stages())
+    assert same is given
+    assert (new is not given, new.done) == (True, 0)
+    assert list(progress.track("c", iter("xyz"), 3)) == ["x", "y", "z"]
+    assert capfd.readouterr() == ("", "")
