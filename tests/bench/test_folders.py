@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from mores.bench import benchmark, reference
-from mores.bench.folder import RunFolder
+from mores.bench.folder import open_bench_run
 from mores.errors import ConfigError
 from tests.cli.conftest import Run, home, mores
 from tests.outside import FILES, GUIDE, write_folder
@@ -61,7 +61,7 @@ def test_a_run_by_path_is_found_again_from_another_folder(
     assert result["figures"]["accuracy"]["value"] == 3 / 5
     assert result["references"] == {"random": pytest.approx(1 / 3), "always A": 0.4}
     monkeypatch.chdir(tmp_path_factory.mktemp("elsewhere"))
-    again = RunFolder(home / "bench" / "proverbs" / "fake_model.jsonl").benchmark()
+    again = open_bench_run(home / "bench" / "proverbs" / "fake_model.jsonl").benchmark()
     assert again.folder == home / "mine" / "proverbs"
     assert reference(again) == f"{home / 'mine' / 'proverbs'}:proverbs"
     for command in (("diagnose", "locality", "bench", "--by", "region"), ("tiers", "bench")):

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-import mores.bench
+from mores.bench import score
 from mores.bench.benchmark import Verdict
 from mores.bench.judge_check import REFUSE, JudgeCheck
 from mores.io import read_records
@@ -18,7 +18,7 @@ from tests.cli.conftest import Run
 def data(home: Path) -> Path:
     (home / "data").mkdir()
     for name in ("msqa", "culturall"):
-        (home / "data" / name).symlink_to(Path(mores.bench.__file__).parent / name / "sample")
+        (home / "data" / name).symlink_to(Path(score.__file__).parent / name / "sample")
     return home / "data"
 
 

@@ -13,8 +13,7 @@ from click.testing import CliRunner
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-import mores.bench
-from mores.bench import BENCHMARKS, benchmark
+from mores.bench import BENCHMARKS, benchmark, score
 from mores.bench.benchmark import Label
 from mores.cli import mores as command
 from mores.cli.bench_tables import show_results
@@ -51,7 +50,7 @@ def write_bench(home: Path) -> None:
     """The sample rows of every benchmark, and models that say one thing."""
     (home / "data").mkdir()
     for name, place in BENCHMARKS.items():
-        sample = Path(mores.bench.__file__).parent / place.partition(":")[0] / "sample"
+        sample = Path(score.__file__).parent / place.partition(":")[0] / "sample"
         own = home / "data" / benchmark(name).source
         if sample.is_dir() and not own.exists():
             own.symlink_to(sample)

@@ -147,12 +147,12 @@ def test_only_a_model_that_needs_its_schema_is_held_to_it(constrained: bool) -> 
 def test_answers_are_written_in_order_with_progress(tmp_path: Path) -> None:
     def read(answer: Answer) -> Response:
         assert answer.completion is not None
-        return Response(item_id=answer.job.id, model="m", answer=answer.completion.text)
+        return Response(item_id=answer.job.id, model="m", text=answer.completion.text)
 
     progress = Notes()
     asker = Asker(Echo(), store=None, given_price=Price(1, 2), progress=progress)
     run(asker.write(tmp_path / "out.jsonl", jobs("a", "b"), read, stage="answers", total=2))
-    assert [(one.item_id, one.answer) for one in read_records(tmp_path / "out.jsonl", Response)] == [
+    assert [(one.item_id, one.text) for one in read_records(tmp_path / "out.jsonl", Response)] == [
         ("a", "A"),
         ("b", "B"),
     ]
