@@ -11,19 +11,6 @@ from mores.bench.benchmark import Label
 from mores.diagnose import calibration, errors, stability, type_check
 from mores.diagnose.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibration, Case
 from mores.diagnose.errors import ErrorCase, ErrorsResult, ErrorTable, compare_models
-from mores.diagnose.reliability import (
-    ACCURACY,
-    AT_HALF,
-    AUROC,
-    BRIER,
-    CHANCE,
-    CONFIDENCE,
-    ECE,
-    FIGURES,
-    GAIN,
-    GAP,
-    SURELY,
-)
 from mores.diagnose.stability import ALWAYS, BEST, MAJORITY, MEAN, NEVER, PLURALITY, SOMETIMES, WORST, Stability
 from mores.diagnose.type_check import TypeCheck
 from mores.report.charts import Cell, Head
@@ -60,6 +47,19 @@ from mores.report.diagnose_items import (
 )
 from mores.report.meta_sheets import Sheet, group_name
 from mores.show import name_failure, percent, points, to
+from mores.stats.calibration import (
+    ACCURACY,
+    AT_HALF,
+    AUROC,
+    BRIER,
+    CHANCE,
+    CONFIDENCE,
+    ECE,
+    FIGURES,
+    GAIN,
+    GAP,
+    SURELY,
+)
 from mores.types import Result
 
 SOURCES = {VERBALISED: "stated", LIKELIHOOD: "likelihood", AGREEMENT: "agreement"}
