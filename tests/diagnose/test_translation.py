@@ -117,7 +117,7 @@ def test_the_order_of_the_folders_does_not_matter(folders: tuple[Path, Path], re
 
 def test_the_paragraph(result: TranslationResult) -> None:
     text = paragraph(result)
-    for words in ("76.2%", "52.4%", "-23.8 percentage points", "unlikely to be chance", "better when asked natively"):
+    for words in ("76.2%", "52.4%", "−23.8 percentage points", "unlikely to be chance", "better when asked natively"):
         assert words in text
     assert "12 questions are right only natively and 2 only in English" in text
     assert "5 questions have the same text both ways" in text

@@ -21,12 +21,12 @@ from mores.diagnose.confidence import (
     read_stated,
 )
 from mores.diagnose.paired import Opened
-from mores.diagnose.reliability import ACCURACY
 from mores.diagnose.session import Diagnosis, Findings, Target
 from mores.diagnose.subject import Subject, of_folder, of_run
 from mores.errors import ConfigError, ModelError
 from mores.io import read_records
 from mores.signature import sign
+from mores.stats.calibration import ACCURACY
 
 STATED, LIKELY, AGREED = "stated", "likelihood", "agreement"
 FROM = (STATED, LIKELY, AGREED)

@@ -15,13 +15,11 @@ from markupsafe import Markup
 
 from mores.diagnose.calibration import SOURCES, Calibration
 from mores.diagnose.change import GAIN
-from mores.diagnose.errors import ErrorsResult, ErrorTable
+from mores.diagnose.errors import ErrorsResult, ErrorTable, TypeCheck
 from mores.diagnose.locality import Locality
-from mores.diagnose.reliability import ACCURACY, CONFIDENCE, ECE, SURELY
 from mores.diagnose.retrieval import RetrievalResult
 from mores.diagnose.stability import BEST, MEAN, SOMETIMES, WORST, Stability
 from mores.diagnose.translation import TranslationResult
-from mores.diagnose.type_check import TypeCheck
 from mores.errors import InputError
 from mores.report.bench_answers import SURROGATES
 from mores.report.diagnose_answers import SOURCES as KINDS
@@ -31,6 +29,7 @@ from mores.report.diagnose_pairs import locality_part, retrieval_part, translati
 from mores.report.links import RunLinks
 from mores.report.page import TEMPLATES, hash_of, stylesheet
 from mores.show import NOTHING, between, number, percent, points, span, to
+from mores.stats.calibration import ACCURACY, CONFIDENCE, ECE, SURELY
 from mores.types import Record, Result, Signature
 
 CARDS, LIST = 600, 50

@@ -8,24 +8,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from markupsafe import Markup
 
 from mores.bench.benchmark import Label
-from mores.diagnose import calibration, errors, stability, type_check
+from mores.diagnose import calibration, errors, stability
 from mores.diagnose.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibration, Case
-from mores.diagnose.errors import ErrorCase, ErrorsResult, ErrorTable, compare_models
-from mores.diagnose.reliability import (
-    ACCURACY,
-    AT_HALF,
-    AUROC,
-    BRIER,
-    CHANCE,
-    CONFIDENCE,
-    ECE,
-    FIGURES,
-    GAIN,
-    GAP,
-    SURELY,
-)
+from mores.diagnose.errors import ErrorCase, ErrorsResult, ErrorTable, TypeCheck, compare_models
 from mores.diagnose.stability import ALWAYS, BEST, MAJORITY, MEAN, NEVER, PLURALITY, SOMETIMES, WORST, Stability
-from mores.diagnose.type_check import TypeCheck
 from mores.report.charts import Cell, Head
 from mores.report.diagnose_charts import (
     Axis,
@@ -60,6 +46,19 @@ from mores.report.diagnose_items import (
 )
 from mores.report.meta_sheets import Sheet, group_name
 from mores.show import name_failure, percent, points, to
+from mores.stats.calibration import (
+    ACCURACY,
+    AT_HALF,
+    AUROC,
+    BRIER,
+    CHANCE,
+    CONFIDENCE,
+    ECE,
+    FIGURES,
+    GAIN,
+    GAP,
+    SURELY,
+)
 from mores.types import Result
 
 SOURCES = {VERBALISED: "stated", LIKELIHOOD: "likelihood", AGREEMENT: "agreement"}
@@ -375,7 +374,7 @@ def _check(one: TypeCheck) -> Markup:
     summary = Sheet("Agreement", [Head(one.judge)], [Head(name) for name in figures], [list(figures.values())])
     return (
         Markup("<h3>The judge against people: <bdi>{}</bdi></h3>").format(one.judge)
-        + paragraph(type_check.paragraph(one))
+        + paragraph(errors.check_paragraph(one))
         + plain(summary)
         + (heat(sheet) + key("Rows: the type that people gave; columns: the judge’s.") if names else Markup())
         + unused({f"the judge failed: {name_failure(kind)}": count for kind, count in one.failures.items()})

@@ -20,7 +20,6 @@ from mores.diagnose.calibrating import FROM
 from mores.diagnose.calibration import Calibration
 from mores.diagnose.errors import ErrorsResult
 from mores.diagnose.locality import LANGUAGE, Locality
-from mores.diagnose.reliability import ACCURACY
 from mores.diagnose.retrieval import RetrievalResult
 from mores.diagnose.session import Diagnosis, Findings, read_targets
 from mores.diagnose.stability import MEAN, Stability
@@ -30,6 +29,7 @@ from mores.errors import ConfigError, ModelError
 from mores.io import write_text
 from mores.io.private import make_folder
 from mores.report.terminal import plain_console
+from mores.stats.calibration import ACCURACY
 from mores.types import Record
 
 F = TypeVar("F", bound=Callable[..., Any])
