@@ -25,7 +25,7 @@ from mores.bench.run import Run
 from mores.culture import language, region
 from mores.engine import Asker
 from mores.engine.loop import run
-from mores.errors import ConfigError, InputError
+from mores.errors import ConfigError, InputError, MoresError
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
 from mores.plugins import explain
@@ -76,6 +76,8 @@ def _check(name: str, one: Benchmark, test: Iterable[str]) -> Check:
     problems: list[str] = []
     try:
         problems += test
+    except MoresError as error:  # it names the place and the fix
+        problems.append(str(error))
     except Exception as error:
         problems.append(f"{explain(error, one.folder)}; correct the code")
     more = (f"and {len(problems) - SHOWN:,} more like these",) if len(problems) > SHOWN else ()
