@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     bench = blocking(aio.bench)
     board = blocking(aio.board)
+    score = blocking(aio.score)
 
 __version__ = "0.1.0"
 

@@ -18,6 +18,7 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 FUNCTIONS = {
+    "score": "mores.metric.api:score",
     "bench": "mores.bench.api:bench",
     "board": "mores.bench.api:board",
 }
@@ -33,10 +34,10 @@ def load(name: str) -> Callable[..., Coroutine[Any, Any, Any]]:
 
 def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
     """The same function for ordinary code, also inside a running loop, as in notebooks."""
-    from mores.engine.loop import run
 
     @wraps(function)
     def call(*args: P.args, **options: P.kwargs) -> T:
+        run: Callable[[Coroutine[Any, Any, T]], T] = import_module("mores.engine.loop").run
         return run(function(*args, **options))
 
     call.__annotations__ = {**function.__annotations__}

@@ -130,16 +130,16 @@ def test_the_paragraph_names_the_languages_that_stand_out(tmp_path: Path) -> Non
     one, two = make_run(tmp_path / "a", items, say), make_run(tmp_path / "b", items, say, variant="english")
     text = paragraph(diagnose_translation(open_versions(one, two, known=BENCH)))
     assert "Korean gains most (+100.0 percentage points" in text
-    assert "Thai loses most (-100.0 percentage points" in text
+    assert "Thai loses most (−100.0 percentage points" in text
 
 
 @pytest.mark.parametrize(
     ("french", "spanish", "words"),
     [
-        (-0.04, -0.22, "Spanish loses most (-22.0 percentage points) and French least (-4.0 percentage points)"),
+        (-0.04, -0.22, "Spanish loses most (−22.0 percentage points) and French least (−4.0 percentage points)"),
         (0.22, 0.04, "French gains most (+22.0 percentage points) and Spanish least (+4.0 percentage points)"),
-        (0.04, -0.22, "French gains most (+4.0 percentage points) and Spanish loses most (-22.0 percentage points)"),
-        (0.0, -0.22, "Spanish loses most (-22.0 percentage points) and French least (+0.0 percentage points)"),
+        (0.04, -0.22, "French gains most (+4.0 percentage points) and Spanish loses most (−22.0 percentage points)"),
+        (0.0, -0.22, "Spanish loses most (−22.0 percentage points) and French least (0.0 percentage points)"),
         (0.0, 0.0, "No language with enough questions changes."),
     ],
 )

@@ -117,10 +117,10 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
     session = open_session(given)
     for one in chosen:
         session.asking.check(one, session.judges)
-    if dry:
-        dry_run(session, chosen, as_json)
-        return
     with options.run_of(session.asker):
+        if dry:
+            dry_run(session, chosen, as_json)
+            return
         runs = [run(session.run(one, out)) for one in chosen]
     _write_pages(runs, out)
     results = [each.result for each in runs]
