@@ -146,8 +146,8 @@ def read_price(text: str) -> Price:
             f"--price {text!r}: expected two numbers, dollars per million prompt and completion tokens,"
             " for example --price 0.40,1.60"
         ) from None
-    if min(price) < 0:
-        raise ConfigError(f"--price {text!r}: a price cannot be negative")
+    if not all(0 <= dollars < math.inf for dollars in price):
+        raise ConfigError(f"--price {text!r}: a price is a number that is not negative")
     return price
 
 
