@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mores.report.marks import number_place
-from mores.report.page import TEMPLATES, page
+from mores.report.base.marks import number_place
+from mores.report.base.page import REPORT
+from mores.report.score import page
 from mores.types import Error, Evidence, FailureKind, Judgement, Sample, Severity
 from tests.report.markup import Node, read_markup
 from tests.report.samples import PAIRS, SIGNATURE, Pair, failed, found, judged, lost
@@ -242,7 +243,7 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
 
 
 def test_the_script_never_writes_markup() -> None:
-    script = (TEMPLATES / "score.js").read_text(encoding="utf-8")
+    script = (REPORT / "base" / "page.js").read_text(encoding="utf-8")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|Function\(|</script", script)
 
 

@@ -145,8 +145,8 @@ def read_k(given: str | None) -> int | None:
 
 def write_results(job: Evaluation, found: Sequence[Summary], out: Path) -> None:
     """The figures and the page."""
-    from mores.report.longform import longform_page
+    from mores.report.longform import page
 
     text = json.dumps([one.model_dump(mode="json") for one in found], indent=1)
     write_text(out / "longform.json", text + "\n")
-    write_text(out / "longform.html", longform_page(found, job.appraised(), job.signature()))
+    write_text(out / "longform.html", page(found, job.appraised(), job.signature()))

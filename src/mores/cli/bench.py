@@ -41,9 +41,8 @@ from mores.io.private import make_folder
 from mores.longform.summary import Counting, summarise
 from mores.metric import Metric
 from mores.models import Model, Request, open_model
-from mores.report.bench import bench_page
-from mores.report.bench_answers import BenchRun
-from mores.report.links import link_runs
+from mores.report.base.links import link_runs
+from mores.report.bench import BenchRun, page
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
 from mores.search import Search, open_search, search_cost
@@ -147,7 +146,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         made = [session.run(one, out) for one in chosen]
         runs = [BenchRun(one.result, _answers(one.job.items, one.folder)) for one in made]
         named = ((f"{one.result.model}, {league_of(one.result)}", one.folder) for one in made)
-        write_text(out / "bench.html", bench_page(runs, link_runs(out / "bench.html", named)))
+        write_text(out / "bench.html", page(runs, link_runs(out / "bench.html", named)))
     found = [one.result for one in made]
     click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
     if as_json:

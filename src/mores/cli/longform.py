@@ -28,7 +28,7 @@ from mores.io.private import make_folder
 from mores.longform.answers import read_answers
 from mores.longform.evaluate import RESULTS
 from mores.longform.summary import Counting, Summary, summarise, unjudged_figures
-from mores.report.terminal import Grid, Row, harmless, plain_console
+from mores.report.base.grid import Grid, Row, harmless, plain_console
 from mores.show import between, count, percent
 from mores.types import Result
 

@@ -19,7 +19,7 @@ from mores.engine.cost import price_of
 from mores.engine.store import opened
 from mores.errors import ConfigError, ModelError
 from mores.io import JsonlWriter
-from mores.report.terminal import Grid, harmless, plain_console
+from mores.report.base.grid import Grid, harmless, plain_console
 from mores.show import percent
 
 

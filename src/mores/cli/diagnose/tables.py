@@ -16,7 +16,7 @@ from mores.diagnose.retrieval import RetrievalResult
 from mores.diagnose.stability import Stability
 from mores.diagnose.translation import TranslationResult
 from mores.diagnose.type_check import TypeCheck
-from mores.report.terminal import Grid, Row, harmless
+from mores.report.base.grid import Grid, Row, harmless
 from mores.show import name_failure, number, p_equals, percent, points, show_failures
 from mores.types import Record, Result
 
