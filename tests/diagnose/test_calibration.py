@@ -1,4 +1,4 @@
-"""Calibration: what is read as a confidence, scripted models whose calibration is known, and figures by hand."""
+"""Calibration: what is read as a confidence, and scripted models whose calibration is known."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.bench.benchmark import Benchmark, Graded, Label, Verdict
@@ -41,15 +41,14 @@ from mores.diagnose.confidence import (
     read_reply,
     read_stated,
 )
-from mores.diagnose.reliability import GAIN, area, figures, make_cells, measure, selective, selective_interval
 from mores.diagnose.subject import Subject, of_run
 from mores.engine import Counts, Store
 from mores.errors import ConfigError, InputError, Rejected
 from mores.io import JsonlWriter, read_records
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
-from mores.stats.calibration import brier_score, expected_calibration_error
-from mores.stats.classification import auc
+from mores.stats.calibration import confidence_results
+from mores.stats.selective import make_cells
 from mores.types import Failure, FailureKind, Item, Response
 
 PROMPTS = files("mores.diagnose").joinpath("prompts")
@@ -420,50 +419,6 @@ def test_always_95_and_right_half_the_time(tmp_path: Path) -> None:
     }  # fmt: skip
 
 
-def test_no_interval_leaves_its_range_or_is_a_point() -> None:
-    """25 answers of which the model is wholly sure, and that are all wrong, or all right."""
-    for right in (True, False):
-        found = figures(make_cells(np.ones(25), np.full(25, right), np.arange(25)), 0)
-        for name, one in found.items():
-            if one.value is not None and name != "ECE by chance":
-                assert one.low is not None
-                assert one.high is not None
-                least, most = (0, 100) if name == "ECE" else (-1, 1) if name in {"overconfidence", GAIN} else (0, 1)
-                assert least <= one.low < one.high <= most, name
-                assert one.low <= one.value <= one.high, name
-
-
-@pytest.mark.parametrize(("levels", "less"), [((0.55, 0.75, 0.95), 0.0), ((0.65, 0.85, 0.95), 0.3)])
-def test_the_interval_of_the_calibration_error_holds_it(levels: tuple[float, ...], less: float) -> None:
-    """Of an honest model the error is 0, though 20 answers nearly never show that."""
-    rng, hits = np.random.default_rng(0), 0
-    for _ in range(60):
-        sure = rng.choice(levels, 20)
-        found = figures(make_cells(sure, rng.random(20) < sure - less, np.arange(20)), 0)["ECE"]
-        assert found.low is not None
-        assert found.high is not None
-        hits += found.low <= 100 * less <= found.high
-    assert hits >= 55  # of 60: below that once in 50 times where 95% hold it
-
-
-@pytest.mark.parametrize(("questions", "alike", "below"), [(20, 1, 0.01), (50, 1, 0.01), (20, 5, 0.1)])
-def test_the_accuracy_of_the_surer_half_is_held_where_it_ends_at_a_cliff(
-    questions: int, alike: int, below: float
-) -> None:
-    """Half of all answers are surer than the rest, and 98% of them are right; a sample has more or fewer of them."""
-    above, samples, sure = 0.98, 400, np.array([0.9, 0.9, 0.6, 0.6])
-    shares = np.array([above, 1 - above, below, 1 - below]) / 2
-    drawn = np.random.default_rng(1).multinomial(questions, shares, samples)
-    kinds, times = np.unique(drawn, axis=0, return_counts=True)
-    held = 0
-    for counts, often in zip(kinds, times, strict=True):
-        kind = np.repeat(np.repeat(np.arange(4), counts), alike)
-        cells = make_cells(sure[kind], kind % 2 == 0, np.repeat(np.arange(questions), alike))
-        low, high = selective_interval(cells, 0.5)
-        held += often * (0 <= low <= above <= high <= 1)
-    assert held / samples >= 0.93
-
-
 def test_a_model_that_is_right_as_often_as_it_says(tmp_path: Path) -> None:
     """Of the answers with confidence c, exactly c% are right, so the error is 0, and what it knows, it tells."""
     levels = (5, 15, 25, 35, 45, 55, 65, 75, 85, 95)
@@ -504,79 +459,12 @@ def test_random_confidence_says_nothing(tmp_path: Path) -> None:
     assert "is not shown to gain or to lose" in paragraph(result)
 
 
-def test_the_intervals_of_the_error_hold_it_about_as_often_as_they_say() -> None:
-    """Confidence 0.8, right with 0.6: the error is 20 points."""
-    rng, held = np.random.default_rng(0), 0
-    for _ in range(25):
-        right = rng.random(150) < 0.6
-        found = figures(make_cells(np.full(150, 0.8), right, np.arange(150)), 0)["ECE"]
-        held += found.low is not None and found.high is not None and found.low <= 20 <= found.high
-    assert held >= 21
-
-
-# ---- figures by hand and by property ---------------------------------------------------------------------------
-
-
-def test_four_answers_by_hand() -> None:
-    sure, right = np.array([0.95, 0.95, 0.55, 0.15]), np.array([True, False, True, False])
-    found = figures(make_cells(sure, right, np.arange(4)), 1)
-    assert found["ECE"].value == pytest.approx(37.5)  # |1 - 1.9| + |1 - 0.55| + |0 - 0.15| over 4
-    assert found["Brier"].value == pytest.approx(0.2825)
-    assert found["AUROC"].value == pytest.approx(0.625)  # ½ + 1 + 0 + 1 of 4 pairs
-    assert found["accuracy at half coverage"].value == 0.5
-    # One half of the first two answers, then (1 + (t - 2)) / t to 3, then 2 / t to 4.
-    by_hand = (0.5 * 2 + 1 - math.log(3 / 2) + 2 * math.log(4 / 3)) / 4
-    assert found["area under selective accuracy"].value == pytest.approx(by_hand)
-    assert (found["accuracy at 90+"].value, found["accuracy at 90+"].n, found["ECE"].unscored) == (0.5, 2, 1)
-
-
-answers = st.lists(st.tuples(st.integers(0, 100), st.booleans(), st.integers(0, 4)), min_size=1, max_size=30)
-
-
-@given(answers)
-@settings(max_examples=60, deadline=None)
-def test_figures_are_those_of_the_statistics(rows: list[tuple[int, bool, int]]) -> None:
-    sure, right = np.array([a / 100 for a, _, _ in rows]), np.array([b for _, b, _ in rows])
-    cells = make_cells(sure, right, np.array([c for _, _, c in rows]))
-    found = {name: float(own[0]) for name, own in measure(cells.whole()).items()}
-    assert found["ECE"] == pytest.approx(100 * (expected_calibration_error(sure, right) or 0), abs=1e-9)
-    assert found["Brier"] == pytest.approx(brier_score(sure, right), abs=1e-12)
-    known = auc(right, sure)
-    assert math.isnan(found["AUROC"]) if known is None else found["AUROC"] == pytest.approx(known)
-    covered, correct = cells.whole().thresholds()
-    grid = (np.arange(4000) + 0.5) / 4000
-    assert float(area(covered, correct)[0]) == pytest.approx(
-        np.mean([selective(covered, correct, share)[0] for share in grid[::20]]), abs=0.02
-    )
-
-
-@given(answers, st.lists(st.integers(0, 3), min_size=5, max_size=5))
-@settings(max_examples=60, deadline=None)
-def test_a_weight_is_so_many_copies(rows: list[tuple[int, bool, int]], times: list[int]) -> None:
-    present = sorted({unit for _, _, unit in rows})
-    copies = [row for row in rows for _ in range(times[row[2]])]
-    if not copies:
-        return
-
-    def of(some: list[tuple[int, bool, int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        return (
-            np.array([a / 100 for a, _, _ in some]),
-            np.array([b for _, b, _ in some]),
-            np.array([c for *_, c in some]),
-        )
-
-    weighted = measure(make_cells(*of(rows)).weighted(np.array([[float(times[unit]) for unit in present]])))
-    repeated = measure(make_cells(*of(copies)).whole())
-    for name, own in weighted.items():
-        assert own[0] == pytest.approx(repeated[name][0], nan_ok=True), name
-
-
 def test_answers_to_one_question_are_not_so_many_questions() -> None:
     """Ten questions with twenty answers each, all alike: the interval is that of ten."""
     right = np.repeat(np.arange(10) < 5, 20)
     sure = np.full(200, 0.7)
-    many = figures(make_cells(sure, right, np.repeat(np.arange(10), 20)), 0)["accuracy"]
-    single = figures(make_cells(sure, right, np.arange(200)), 0)["accuracy"]
+    many = confidence_results(make_cells(sure, right, np.repeat(np.arange(10), 20)), 0)["accuracy"]
+    single = confidence_results(make_cells(sure, right, np.arange(200)), 0)["accuracy"]
     assert many.value == single.value == 0.5
     assert many.low is not None
     assert single.low is not None

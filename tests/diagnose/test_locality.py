@@ -14,7 +14,6 @@ from mores.bench.folder import RESULT, VERDICTS, RunFolder
 from mores.bench.score import BenchResult
 from mores.diagnose.locality import Locality, locality, paragraph, read_ran
 from mores.diagnose.profiles import Profile, Ran
-from mores.diagnose.ranks import order, rank_range, sure_order, tau_range
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, write_text
 from mores.stats.resampling import adjust_p_values
@@ -140,49 +139,6 @@ def test_one_language_has_no_profile() -> None:
 
 
 # ---- ranks -----------------------------------------------------------------------------------------------------
-
-
-def test_ranks_by_hand() -> None:
-    first, last = rank_range(order(np.array([0.5, 0.9, 0.5, 0.1])))
-    assert (first.tolist(), last.tolist()) == ([2, 1, 2, 4], [3, 1, 3, 4])
-    assert rank_range(order(np.array([0.1 + 0.2, 0.3])))[0].tolist() == [1, 1]
-
-
-def test_tau_of_what_is_sure() -> None:
-    """Of three pairs one is in the same order on both, and one in the opposite; the third may be either."""
-    first, second = (np.array([[0, 1, one], [-1, 0, 1], [-one, -1, 0]]) for one in (1, 0))
-    second[1, 2], second[2, 1] = -1, 1
-    assert tau_range(first, second) == pytest.approx((-1 / 3, 1 / 3))
-    assert tau_range(first, first) == (1.0, 1.0)
-    assert tau_range(first, 0 * first) == (-1.0, 1.0)
-
-
-@pytest.mark.parametrize("models", [(0.5, 0.51, 0.52, 0.53, 0.54), (0.1, 0.3, 0.5, 0.9, 0.95)])
-def test_ranges_of_ranks_shifts_and_tau_hold_the_truth(models: tuple[float, ...]) -> None:
-    """Five models and 20 or 50 questions, some of them hard for all; on another benchmark the best is the worst."""
-    rng, samples, count = np.random.default_rng(3), 200, len(models)
-    chances = np.array([models, models[::-1]])
-    true = [rank_range(order(own))[0] for own in chances]
-    held = np.zeros((3, count))
-    for sample in range(samples):
-        questions = 20 if sample % 2 else 50
-        luck = np.where(
-            rng.random((2, questions, 1)) < 0.3, rng.random((2, questions, 1)), rng.random((2, questions, count))
-        )
-        tables = (luck < chances[:, None]).astype(np.float64)
-        (low, high), (least, most) = (rank_range(sure_order(table, count - 1)) for table in tables)
-        taus = tau_range(*(sure_order(table, count * (count - 1) // 2) for table in tables))
-        held[0] += (low <= true[0]) & (true[0] <= high)
-        held[1] += (least - high <= true[1] - true[0]) & (true[1] - true[0] <= most - low)
-        held[2] += taus[0] <= -1 <= taus[1]
-    assert held.min() / samples >= 0.93
-
-
-def test_models_that_never_differ_are_not_told_apart() -> None:
-    """Twenty questions that all answer alike: no order is sure, though every resample has the same."""
-    assert not sure_order(np.tile([1.0, 1.0, 1.0], (20, 1)), 2).any()
-    assert sure_order(np.tile([1.0, 0.0, np.nan], (20, 1))[:, :2], 1).tolist() == [[0, 1], [-1, 0]]
-    assert not sure_order(np.array([[1.0, 0.0], [1.0, 0.0], [1.0, np.nan]]), 1).any()
 
 
 def halves(hits: int, of: int = 100) -> dict[str, list[float | None]]:

@@ -20,7 +20,7 @@ from mores.bench import culturalbench
 from mores.bench.benchmark import Label
 from mores.bench.choice import grade_letter, grade_truth
 from mores.bench.culturalbench import EASY
-from mores.diagnose.change import Matrix, change_of, mcnemar
+from mores.diagnose.change import Matrix, change_of
 from mores.diagnose.contained import has_answer, is_taken, letters, plain_numbers
 from mores.diagnose.evidence import Gathered, evidence_request, look
 from mores.diagnose.paired import Asked, Pair, open_run, pair_up, read_asked
@@ -525,17 +525,6 @@ def test_for_few_questions_both_tests_are_the_same(cells: list[tuple[bool, bool]
     assert -1 <= gain.low <= gain.value + 1e-12
     assert gain.value - 1e-12 <= gain.high <= 1
     assert gain.high > gain.low  # never a point, also where nothing changes
-
-
-@pytest.mark.parametrize(
-    ("first", "second", "p"), [(0, 0, 1.0), (1, 0, 1.0), (0, 6, 2 / 64), (5, 5, 1.0), (2, 8, 112 / 1024)]
-)
-def test_mcnemar(first: int, second: int, p: float) -> None:
-    assert mcnemar(first, second) == mcnemar(second, first) == pytest.approx(p)
-
-
-def test_mcnemar_of_very_many() -> None:
-    assert 0 < mcnemar(900, 2000) < 1e-90
 
 
 def test_bands_hold_equal_values_together() -> None:

@@ -7,12 +7,22 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
 
-from mores.stats.calibration import Bin, brier_score, expected_calibration_error, reliability_curve
-from mores.stats.intervals import share_interval
+from mores.stats.calibration import (
+    GAIN,
+    Bin,
+    brier_score,
+    confidence_results,
+    expected_calibration_error,
+    measure,
+    reliability_curve,
+)
+from mores.stats.classification import auc
+from mores.stats.intervals import mean_interval, share_interval
+from mores.stats.selective import area, make_cells, selective
 
 answers = st.lists(st.tuples(st.floats(0, 1), st.booleans()), min_size=1, max_size=40)
 
@@ -97,8 +107,8 @@ def test_ece_is_at_most_the_mean_error(pairs: list[tuple[float, bool]]) -> None:
         ([math.inf], [1], "not from 0 to 1"),
         ([math.nan], [1], "leave out the answers without one"),
         ([None], [1], "leave out the answers without one"),
-        ([0.5], [0.5], "neither right"),
-        ([0.5], [math.nan], "neither right"),
+        ([0.5], [0.5], "neither correct"),
+        ([0.5], [math.nan], "neither correct"),
         ([0.5, 0.5], [1], "2 confidences and 1 answers"),
         ([[0.5]], [[1]], "give two lists"),
     ],
@@ -112,3 +122,104 @@ def test_refuses(score: Any, sure: Any, right: Any, message: str) -> None:
 def test_refuses_no_bins() -> None:
     with pytest.raises(ValueError, match="at least 1"):
         expected_calibration_error([0.5], [1], bins=0)
+
+
+def test_answers_of_a_group_are_one_in_the_curve() -> None:
+    right = np.repeat([1, 0, 1, 1, 0], 4)
+    curve = reliability_curve(np.full(20, 0.75), right, groups=np.repeat(np.arange(5), 4))
+    assert curve[7].interval == pytest.approx(mean_interval(right, groups=np.repeat(np.arange(5), 4)))
+    assert curve[7].interval[0] < reliability_curve(np.full(20, 0.75), right)[7].interval[0]
+    assert curve[0].interval == (0.0, 1.0)
+
+
+# ---- all figures -----------------------------------------------------------------------------------------------
+
+
+def test_no_interval_leaves_its_range_or_is_a_point() -> None:
+    """25 answers of which the model is wholly sure, and that are all wrong, or all right."""
+    for right in (True, False):
+        found = confidence_results(make_cells(np.ones(25), np.full(25, right), np.arange(25)), 0)
+        for name, one in found.items():
+            if one.value is not None and name != "ECE by chance":
+                assert one.low is not None
+                assert one.high is not None
+                least, most = (0, 100) if name == "ECE" else (-1, 1) if name in {"overconfidence", GAIN} else (0, 1)
+                assert least <= one.low < one.high <= most, name
+                assert one.low <= one.value <= one.high, name
+
+
+@pytest.mark.parametrize(("levels", "less"), [((0.55, 0.75, 0.95), 0.0), ((0.65, 0.85, 0.95), 0.3)])
+def test_the_interval_of_the_calibration_error_holds_it(levels: tuple[float, ...], less: float) -> None:
+    """Of an honest model the error is 0, though 20 answers nearly never show that."""
+    rng, hits = np.random.default_rng(0), 0
+    for _ in range(60):
+        sure = rng.choice(levels, 20)
+        found = confidence_results(make_cells(sure, rng.random(20) < sure - less, np.arange(20)), 0)["ECE"]
+        assert found.low is not None
+        assert found.high is not None
+        hits += found.low <= 100 * less <= found.high
+    assert hits >= 55  # of 60: below that once in 50 times where 95% hold it
+
+
+def test_the_intervals_of_the_error_hold_it_about_as_often_as_they_say() -> None:
+    """Confidence 0.8, right with 0.6: the error is 20 points."""
+    rng, held = np.random.default_rng(0), 0
+    for _ in range(25):
+        right = rng.random(150) < 0.6
+        found = confidence_results(make_cells(np.full(150, 0.8), right, np.arange(150)), 0)["ECE"]
+        held += found.low is not None and found.high is not None and found.low <= 20 <= found.high
+    assert held >= 21
+
+
+def test_four_answers_by_hand() -> None:
+    sure, right = np.array([0.95, 0.95, 0.55, 0.15]), np.array([True, False, True, False])
+    found = confidence_results(make_cells(sure, right, np.arange(4)), 1)
+    assert found["ECE"].value == pytest.approx(37.5)  # |1 - 1.9| + |1 - 0.55| + |0 - 0.15| over 4
+    assert found["Brier"].value == pytest.approx(0.2825)
+    assert found["AUROC"].value == pytest.approx(0.625)  # ½ + 1 + 0 + 1 of 4 pairs
+    assert found["accuracy at half coverage"].value == 0.5
+    # One half of the first two answers, then (1 + (t - 2)) / t to 3, then 2 / t to 4.
+    by_hand = (0.5 * 2 + 1 - math.log(3 / 2) + 2 * math.log(4 / 3)) / 4
+    assert found["area under selective accuracy"].value == pytest.approx(by_hand)
+    assert (found["accuracy at 90+"].value, found["accuracy at 90+"].n, found["ECE"].unscored) == (0.5, 2, 1)
+
+
+weighed = st.lists(st.tuples(st.integers(0, 100), st.booleans(), st.integers(0, 4)), min_size=1, max_size=30)
+
+
+@given(weighed)
+@settings(max_examples=60, deadline=None)
+def test_figures_are_those_of_the_statistics(rows: list[tuple[int, bool, int]]) -> None:
+    sure, right = np.array([a / 100 for a, _, _ in rows]), np.array([b for _, b, _ in rows])
+    cells = make_cells(sure, right, np.array([c for _, _, c in rows]))
+    found = {name: float(own[0]) for name, own in measure(cells.whole()).items()}
+    assert found["ECE"] == pytest.approx(100 * (expected_calibration_error(sure, right) or 0), abs=1e-9)
+    assert found["Brier"] == pytest.approx(brier_score(sure, right), abs=1e-12)
+    known = auc(right, sure)
+    assert math.isnan(found["AUROC"]) if known is None else found["AUROC"] == pytest.approx(known)
+    covered, correct = cells.whole().thresholds()
+    grid = (np.arange(4000) + 0.5) / 4000
+    assert float(area(covered, correct)[0]) == pytest.approx(
+        np.mean([selective(covered, correct, share)[0] for share in grid[::20]]), abs=0.02
+    )
+
+
+@given(weighed, st.lists(st.integers(0, 3), min_size=5, max_size=5))
+@settings(max_examples=60, deadline=None)
+def test_a_weight_is_so_many_copies(rows: list[tuple[int, bool, int]], times: list[int]) -> None:
+    present = sorted({unit for _, _, unit in rows})
+    copies = [row for row in rows for _ in range(times[row[2]])]
+    if not copies:
+        return
+
+    def of(some: list[tuple[int, bool, int]]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        return (
+            np.array([a / 100 for a, _, _ in some]),
+            np.array([b for _, b, _ in some]),
+            np.array([c for *_, c in some]),
+        )
+
+    weighted = measure(make_cells(*of(rows)).weighted(np.array([[float(times[unit]) for unit in present]])))
+    repeated = measure(make_cells(*of(copies)).whole())
+    for name, own in weighted.items():
+        assert own[0] == pytest.approx(repeated[name][0], nan_ok=True), name

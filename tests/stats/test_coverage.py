@@ -14,10 +14,9 @@ import pytest
 from scipy.stats import binom
 
 from mores.bench.msqa.figures import FIGURES
-from mores.diagnose.errors import type_names
-from mores.diagnose.type_check import measure_kappa
 from mores.longform.figures import NOT_DUE, UNDECIDED, Part, decided, figure
 from mores.meta.evaluate import COUNTED, counted_interval
+from mores.stats.agreement import cohen_kappa_interval
 from mores.stats.classification import Floats
 from mores.stats.influence import Influenced, area, kendall_b, tie_accuracy
 from mores.stats.intervals import difference_interval, limits, ratio_moments, share_interval
@@ -190,14 +189,13 @@ def test_products_of_shares(clean: float, supported: float) -> None:
 
 def test_kappa_where_one_kind_is_frequent() -> None:
     """Two people agree on half of the answers and otherwise by chance; three of four answers are of one kind."""
-    names = type_names()
+    names = list("abcdef")
     rng, shares = np.random.default_rng(6), np.array([0.75, *[0.25 / (len(names) - 1)] * (len(names) - 1)])
     held = []
     for _ in range(300):
         one, two = rng.choice(names, (2, 20), p=shares)
-        pairs = [*zip(one, np.where(rng.random(20) < 0.5, one, two), strict=True)]
-        found = measure_kappa(pairs, 0)
-        held += [found.low <= 0.5 <= found.high] if found.low is not None and found.high is not None else []
+        found = cohen_kappa_interval(one, np.where(rng.random(20) < 0.5, one, two), names)
+        held += [found[0] <= 0.5 <= found[1]] if found else []
     assert np.mean(held) >= PROMISE
 
 

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 from scipy import stats  # type: ignore[import-untyped,unused-ignore]
 
@@ -17,6 +17,8 @@ from mores.stats.resampling import (
     PermutationTest,
     adjust_p_values,
     compare_means,
+    compare_with_whole,
+    draw_counts,
     percentiles,
     permutation_test,
     resample_sums,
@@ -49,6 +51,7 @@ def test_groups_are_swapped_whole() -> None:
 
 
 @given(st.lists(st.tuples(tenths, tenths), min_size=1, max_size=7))
+@example([(0.0, 0.1), (-0.2, -0.3), (0.3, 0.0), (0.3, -0.2), (-0.4, 0.4)])  # both means cancel out to nearly 0
 def test_the_exact_p_value_is_that_of_every_swap(rows: list[tuple[float, float]]) -> None:
     gaps = [round(10 * a) - round(10 * b) for a, b in rows]
     sums = [abs(np.dot(signs, gaps)) for signs in product((1, -1), repeat=len(gaps))]
@@ -136,6 +139,14 @@ def test_forty_thousand_samples_without_a_difference_have_none() -> None:
     assert found.p_value > 1 / 1001
 
 
+def test_a_group_beside_the_whole_by_hand() -> None:
+    """Two of six samples are 1: a random pair has the mean 1 in 1 of 15 cases, and no other is as far from 1/3."""
+    p, of_zeros = compare_with_whole([np.ones(2), np.zeros(2)], np.zeros(2), permutations=4000)
+    assert p == pytest.approx(1 / 15, abs=0.015)
+    # Pairs with the mean 0 (6 of 15) or 1 are at least as far as 1/3.
+    assert of_zeros == pytest.approx(7 / 15, abs=0.03)
+
+
 # -- resamples ---------------------------------------------------------------------------------------------
 
 
@@ -153,6 +164,14 @@ def test_drawn_groups_come_whole() -> None:
     for times in resample_sums(np.eye(6), groups=groups, resamples=50):
         assert all(len(set(times[groups == group])) == 1 for group in range(3))
         assert sum(times[groups == group][0] for group in range(3)) == 3
+
+
+def test_counts_are_those_of_the_drawn_sums() -> None:
+    values = np.random.default_rng(8).normal(size=(7, 1))
+    for width in (1, resampling.BLOCK_CELLS // 10):
+        counts = np.concatenate(list(draw_counts(7, resamples=30, width=width)))
+        assert (counts.sum(axis=1) == 7).all()
+        assert counts @ values == pytest.approx(resample_sums(values, resamples=30))
 
 
 def test_undefined_resamples_are_left_out() -> None:

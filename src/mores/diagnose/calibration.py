@@ -14,14 +14,17 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import count
+from itertools import count, product
 
 import numpy as np
 from pydantic import Field
 
 from mores.bench.benchmark import Label, Verdict
 from mores.diagnose.confidence import Confidences
-from mores.diagnose.reliability import (
+from mores.diagnose.subject import Subject, shorten
+from mores.errors import InputError
+from mores.show import number, percent, points, to
+from mores.stats.calibration import (
     ACCURACY,
     AREA,
     AT_HALF,
@@ -32,17 +35,11 @@ from mores.diagnose.reliability import (
     GAIN,
     GAP,
     SURELY,
-    Cells,
-    Indices,
-    bin_intervals,
-    curve,
-    figures,
-    make_cells,
+    confidence_results,
+    reliability_curve,
 )
-from mores.diagnose.subject import Subject, shorten
-from mores.errors import InputError
-from mores.show import number, percent, points, to
-from mores.stats.calibration import reliability_curve
+from mores.stats.resampling import Indices
+from mores.stats.selective import Cells, make_cells, selective_curve
 from mores.types import Failure, FailureKind, Record, Result
 
 VERBALISED, LIKELIHOOD, AGREEMENT = "verbalised", "log-probability", "agreement"
@@ -133,15 +130,15 @@ class Calibration(Record):
 def calibrate(
     subject: Subject, source: str, verdicts: Iterable[Verdict], confidences: Confidences, notes: Sequence[str] = ()
 ) -> Calibration:
-    """Compare confidence with correctness, whatever the confidence was had from."""
+    """Compare confidence with correctness, wherever the confidence comes from."""
     sheet = _Sheet(subject)
     for verdict in verdicts:
         sheet.add(verdict, confidences.get((verdict.item_id, verdict.sample)))
     cells = sheet.cells()
     return Calibration(
         model=subject.model, benchmark=subject.benchmark.name, signature=subject.signature, source=source,
-        figures=figures(cells, sheet.missing.total()), by=sheet.by(), bins=sheet.bins(cells), curve=_points(cells),
-        surest_mistakes=sheet.mistakes.cases(), least_sure_hits=sheet.hits.cases(),
+        figures=confidence_results(cells, sheet.missing.total()), by=sheet.by(), bins=sheet.bins(),
+        curve=_points(cells), surest_mistakes=sheet.mistakes.cases(), least_sure_hits=sheet.hits.cases(),
         answers=len(sheet.sure) + sheet.missing.total(), missing=dict(sheet.missing),
         not_attempted=sheet.not_attempted, notes=(*notes, *_notes(sheet, cells)),
     )  # fmt: skip
@@ -171,7 +168,7 @@ class _Sheet:
 
     subject: Subject
     sure: list[float] = field(default_factory=list)
-    right: list[bool] = field(default_factory=list)
+    correct: list[bool] = field(default_factory=list)
     items: list[str] = field(default_factory=list)
     missing: Counter[str] = field(default_factory=Counter)
     lacking: Counter[str] = field(default_factory=Counter)
@@ -189,12 +186,12 @@ class _Sheet:
             self.missing[why or "there is no confidence"] += 1
             self.lacking[verdict.item_id] += 1
             return
-        right = verdict.label is Label.CORRECT
+        correct = verdict.label is Label.CORRECT
         self.sure.append(confidence)
-        self.right.append(right)
+        self.correct.append(correct)
         self.items.append(verdict.item_id)
         self.not_attempted += verdict.label is Label.NOT_ATTEMPTED
-        if right:
+        if correct:
             self.hits.add(-confidence, self._case(verdict, confidence))
         else:
             self.mistakes.add(confidence, self._case(verdict, confidence))
@@ -209,11 +206,9 @@ class _Sheet:
 
     def cells(self, group: set[str] | None = None) -> Cells:
         """All answers, or those to some items."""
-        kept = np.ones(len(self.items), dtype=np.bool_)
-        if group is not None:
-            kept = np.array([one in group for one in self.subject.by_id], dtype=np.bool_)[self.places]
-        sure, right = np.array(self.sure, dtype=np.float64), np.array(self.right, dtype=np.bool_)
-        return make_cells(sure[kept], right[kept], self.units[kept])
+        kept = np.array([group is None or item in group for item in self.subject.by_id], dtype=np.bool_)[self.places]
+        sure, correct = np.array(self.sure, dtype=np.float64), np.array(self.correct, dtype=np.bool_)
+        return make_cells(sure[kept], correct[kept], self.units[kept])
 
     @cached_property
     def places(self) -> Indices:
@@ -226,38 +221,31 @@ class _Sheet:
         """The number of each answer's question."""
         number = {unit: place for place, unit in enumerate(self.subject.units)}
         unit = self.subject.benchmark.unit
-        own = np.array([number[unit(item)] for item in self.subject.by_id.values()], dtype=np.intp)
-        return own[self.places]
+        return np.array([number[unit(item)] for item in self.subject.by_id.values()], dtype=np.intp)[self.places]
 
     def by(self) -> dict[str, dict[str, dict[str, Result]]]:
         """The figures of every group."""
-        found = {name: self._groups(name) for name in self.subject.groupings}
+        groups: dict[str, dict[str, set[str]]] = {name: {} for name in self.subject.groupings}
+        for name, item in product(groups, self.subject.items):
+            if (group := self.subject.benchmark.group(item, name)) is not None:
+                groups[name].setdefault(group, set()).add(item.id)
         return {
             name: {
-                group: figures(self.cells(ids), sum(self.lacking[one] for one in ids))
-                for group, ids in sorted(own.items())
+                group: confidence_results(self.cells(ids), sum(self.lacking[item] for item in ids))
+                for group, ids in sorted(by_group.items())
             }
-            for name, own in found.items()
-            if own
+            for name, by_group in groups.items()
+            if by_group
         }
 
-    def _groups(self, grouping: str) -> dict[str, set[str]]:
-        found: dict[str, set[str]] = {}
-        for item in self.subject.items:
-            if (group := self.subject.benchmark.group(item, grouping)) is not None:
-                found.setdefault(group, set()).add(item.id)
-        return found
-
-    def bins(self, cells: Cells) -> tuple[Bar, ...]:
+    def bins(self) -> tuple[Bar, ...]:
         """The reliability diagram."""
-        rows = reliability_curve(self.sure, self.right)
-        drawn = bin_intervals(cells) if self.sure else [(None, None)] * len(rows)
         return tuple(
             Bar(
                 low=row.low, high=row.high, n=row.n, confidence=row.confidence, accuracy=row.accuracy,
-                accuracy_low=low, accuracy_high=high,
+                accuracy_low=row.interval[0] if row.n else None, accuracy_high=row.interval[1] if row.n else None,
             )
-            for row, (low, high) in zip(rows, drawn, strict=True)
+            for row in reliability_curve(self.sure, self.correct, groups=self.units)
         )  # fmt: skip
 
 
@@ -274,12 +262,8 @@ def _lack(verdict: Verdict, confidence: float | Failure | None) -> str | None:
 
 def _points(cells: Cells) -> tuple[Point, ...]:
     """The curve, from the coverage of one whole answer on."""
-    if not cells.n.sum():
-        return ()
     wanted = COVERAGES[COVERAGES * cells.n.sum() >= 1]
-    found = curve(cells, wanted)
-    rows = zip(*(own.tolist() for own in (wanted, *found.values())), strict=True)
-    return tuple(Point(coverage=c, accuracy=a, low=low, high=high, threshold=t) for c, a, low, high, t in rows)
+    return tuple(Point(**point._asdict()) for point in selective_curve(cells, wanted)) if wanted.size else ()
 
 
 def _notes(sheet: _Sheet, cells: Cells) -> list[str]:

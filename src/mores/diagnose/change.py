@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from math import comb
-from statistics import fmean
 
 from mores.bench.benchmark import Label
 from mores.culture import language_name
 from mores.diagnose.paired import Names, Pair
 from mores.errors import InputError
 from mores.show import SIGNIFICANT, full_points, p_equals
-from mores.stats.intervals import mean_interval, share_interval
-from mores.stats.resampling import adjust_p_values, compare_means
+from mores.stats.paired import mcnemar, paired_difference
+from mores.stats.resampling import adjust_p_values
+from mores.stats.results import mean_result
 from mores.types import Record, Result
 
 PERMUTATIONS = 10_000
@@ -59,15 +58,19 @@ By = dict[str, dict[str, Change]]
 
 def change_of(pairs: Sequence[Pair], names: Names, unscored: int = 0) -> Change:
     """Both shares, the gain with its interval, the matrix and both tests."""
-    one, two = [pair.credits[0] for pair in pairs], [pair.credits[1] for pair in pairs]
-    matrix, test = matrix_of(pairs), compare_means(two, one, permutations=PERMUTATIONS) if pairs else None
+    first, second = [pair.credits[0] for pair in pairs], [pair.credits[1] for pair in pairs]
+    gain, matrix = Result(name=GAIN, value=None, unscored=unscored), matrix_of(pairs)
+    change = paired_difference(second, first, permutations=PERMUTATIONS)
+    if change is not None:
+        measured = {"value": change.difference, "low": change.low, "high": change.high, "n": len(pairs)}
+        gain = gain.model_copy(update=measured)
     return Change(
         figures={
-            names[0]: _share(names[0], one, unscored), names[1]: _share(names[1], two, unscored),
-            GAIN: _gain(one, two, unscored),
+            names[0]: mean_result(names[0], first, unscored=unscored),
+            names[1]: mean_result(names[1], second, unscored=unscored), GAIN: gain,
         },
-        matrix=matrix, p=test.p_value if test else None,
-        mcnemar=mcnemar(matrix.first, matrix.second) if pairs else None,
+        matrix=matrix, p=change.p_value if change else None,
+        mcnemar=mcnemar(matrix.first, matrix.second) if change else None,
     )  # fmt: skip
 
 
@@ -114,38 +117,6 @@ def uncertain_of(pairs: Sequence[Pair], names: Names) -> Uncertain:
         declined={name: sum(one.label is Label.NOT_ATTEMPTED for one in own) for name, own in sides.items()},
         ties={name: sum(one.credit == 0.5 for one in own) for name, own in sides.items()},
     )
-
-
-def mcnemar(first: int, second: int) -> float:
-    """Two-sided exact p of so many questions being right in the first run only and in the second only.
-
-    Each of them is as likely the one as the other: 2·P(X <= the fewer) of a fair coin, at most 1. Q. McNemar,
-    Psychometrika 12 (1947), 153-157, in its exact form.
-    """
-    n = first + second
-    below = sum(comb(n, k) for k in range(min(first, second) + 1))
-    return min(1.0, float(2 * below / 2**n))
-
-
-def _share(name: str, credit: Sequence[float], unscored: int) -> Result:
-    if not credit:
-        return Result(name=name, value=None, unscored=unscored)
-    low, high = mean_interval(credit)
-    return Result(name=name, value=fmean(credit), low=low, high=high, n=len(credit), unscored=unscored)
-
-
-def _gain(one: Sequence[float], two: Sequence[float], unscored: int) -> Result:
-    if not one:
-        return Result(name=GAIN, value=None, unscored=unscored)
-    gaps = [after - before for before, after in zip(one, two, strict=True)]
-    low, high = mean_interval(gaps, least=-1.0)
-    return Result(name=GAIN, value=fmean(gaps), low=low, high=high, n=len(gaps), unscored=unscored)
-
-
-def count_share(name: str, hits: int, n: int, unscored: int = 0) -> Result:
-    """k of n with its interval; no value without any."""
-    low, high = share_interval(hits, n) if n else (None, None)
-    return Result(name=name, value=hits / n if n else None, low=low, high=high, n=n, unscored=unscored)
 
 
 # ---- words -----------------------------------------------------------------------------------------------------

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from mores.bench.benchmark import Label
 from mores.bench.prompts import hash_of
-from mores.diagnose.change import FEW, count_share
+from mores.diagnose.change import FEW
 from mores.diagnose.paired import Opened, short
 from mores.diagnose.verdict import ask_judge, prompt, read_lines
 from mores.engine import Counts, Job, run
@@ -30,7 +30,7 @@ from mores.models import Model, Request
 from mores.models.written import without_thoughts
 from mores.show import full_share
 from mores.signature import sign
-from mores.stats.intervals import mean_interval
+from mores.stats.results import mean_result, share_result
 from mores.types import Failure, Item, Record, Result
 
 VERSION = 1
@@ -268,18 +268,11 @@ class _Row(NamedTuple):
 def shares(rows: Sequence[_Row]) -> dict[str, Result]:
     """The share of each type; several answers to a question are not independent."""
     scored = [row for row in rows if row.type is not None]
-    units = [row.unit for row in scored]
-    unscored = len(rows) - len(scored)
-    return {name: _type_share(name, scored, units, unscored) for name in type_names()}
-
-
-def _type_share(name: str, scored: Sequence[_Row], units: Sequence[str], unscored: int) -> Result:
-    hits = [row.type == name for row in scored]
-    plain = count_share(name, sum(hits), len(hits), unscored)
-    if not hits:
-        return plain
-    low, high = mean_interval(hits, groups=units)
-    return plain.model_copy(update={"low": low, "high": high})
+    units, unscored = [row.unit for row in scored], len(rows) - len(scored)
+    return {
+        name: mean_result(name, [row.type == name for row in scored], groups=units, unscored=unscored)
+        for name in type_names()
+    }
 
 
 def _by(rows: Sequence[_Row]) -> dict[str, dict[str, dict[str, Result]]]:
@@ -333,7 +326,7 @@ def compare_models(results: Sequence[ErrorsResult]) -> ErrorTable:
     total = sum(result.wrong - result.unscored for result in results)
     unscored = sum(result.unscored for result in results)
     counts = {name: sum(result.counts[name] for result in results) for name in type_names()}
-    rows = [TypeRow(type=name, count=n, share=count_share(name, n, total, unscored)) for name, n in counts.items()]
+    rows = [TypeRow(type=name, count=n, share=share_result(name, n, total, unscored)) for name, n in counts.items()]
     bars = [
         ModelBar(model=one.model, wrong=one.wrong, unscored=one.unscored, counts=one.counts, shares=one.figures)
         for one in results

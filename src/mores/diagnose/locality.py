@@ -19,11 +19,11 @@ from mores.bench.board import SAME, Entry, read_runs
 from mores.bench.folder import RunFolder
 from mores.diagnose.change import spoken
 from mores.diagnose.profiles import LEAST, Profile, Ran, make_profiles
-from mores.diagnose.ranks import order, rank_range, sure_order, tau_range
 from mores.errors import ConfigError, InputError
 from mores.show import number, percent, points, to
 from mores.stats.classification import Floats
 from mores.stats.correlation import kendall_tau_b
+from mores.stats.ranks import order, rank_range, sure_order, tau_range
 from mores.types import Record, Result
 
 LANGUAGE = "language"

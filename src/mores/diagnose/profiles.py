@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain
 from typing import Literal
 
 import numpy as np
@@ -12,7 +13,8 @@ import numpy as np
 from mores.bench.board import Entry
 from mores.stats.classification import Floats
 from mores.stats.intervals import difference_interval, mean_interval
-from mores.stats.resampling import adjust_p_values
+from mores.stats.resampling import adjust_p_values, compare_with_whole
+from mores.stats.results import mean_result
 from mores.types import Record, Result
 
 SIGNIFICANT = 0.05
@@ -89,14 +91,13 @@ def _profile(name: str, model: str, run: Ran) -> Profile:
     locals_ = _locals(groups, np.array(loose), unscored) if len(groups) > 1 else []
     return Profile(
         model=model, benchmark=name, signature=run.entry.result.signature, ungrouped=len(loose) + unscored[None],
-        overall=_mean("credit", np.array([*loose, *(v for own in groups.values() for v in own)]), unscored.total()),
+        overall=mean_result("credit", [*loose, *chain(*groups.values())], unscored=unscored.total()),
         groups=tuple(sorted(locals_, key=lambda one: -(one.difference.value or 0.0))),
     )  # fmt: skip
 
 
 def _locals(groups: Mapping[str | None, Floats], loose: Floats, unscored: Counter[str | None]) -> list[Local]:
-    whole = np.concatenate([*groups.values(), loose])
-    p_values = _permuted(groups, whole)
+    p_values = compare_with_whole(list(groups.values()), loose, permutations=PERMUTATIONS)
     found = []
     for place, (group, own) in enumerate(groups.items()):
         others = np.concatenate([*(values for name, values in groups.items() if name != group), loose])
@@ -114,27 +115,6 @@ def _local(group: str, own: Floats, others: Floats, p: float, unscored: int) -> 
         high=None if few else rest * high, n=len(own), unscored=unscored,
     )  # fmt: skip
     return Local(
-        group=group, credit=_mean("credit", own, unscored), difference=gap, p=None if few else p, adjusted=None,
-        verdict="too few" if few else "not told apart",
+        group=group, credit=mean_result("credit", own, unscored=unscored), difference=gap,
+        p=None if few else p, adjusted=None, verdict="too few" if few else "not told apart",
     )  # fmt: skip
-
-
-def _permuted(groups: Mapping[str | None, Floats], whole: Floats) -> list[float]:
-    """For each group the share of random groups of its size whose mean is at least as far from that of the whole."""
-    rng, sizes = np.random.default_rng(0), np.array([len(own) for own in groups.values()])
-    starts = np.cumsum(sizes) - sizes
-    observed = np.array([abs(own.mean() - whole.mean()) for own in groups.values()]) - 1e-12
-    step, extreme = max(1, 1_000_000 // len(whole)), np.zeros(len(sizes))
-    for start in range(0, PERMUTATIONS, step):
-        rows = min(step, PERMUTATIONS - start)
-        mixed = rng.permuted(np.tile(whole, (rows, 1)), axis=1)[:, : sizes.sum()]
-        means = np.add.reduceat(mixed, starts, axis=1) / sizes
-        extreme += (np.abs(means - whole.mean()) >= observed).sum(axis=0)
-    return [float(one) for one in (1 + extreme) / (1 + PERMUTATIONS)]
-
-
-def _mean(name: str, values: Floats, unscored: int) -> Result:
-    if not len(values):
-        return Result(name=name, value=None, unscored=unscored)
-    low, high = mean_interval(values)
-    return Result(name=name, value=float(values.mean()), low=low, high=high, n=len(values), unscored=unscored)

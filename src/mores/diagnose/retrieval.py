@@ -35,7 +35,6 @@ from mores.diagnose.change import (
     Uncertain,
     change_of,
     changes_by,
-    count_share,
     language_words,
     sureness,
     uncertain_of,
@@ -54,6 +53,7 @@ from mores.diagnose.evidence import (
 from mores.diagnose.paired import Pair, short
 from mores.errors import InputError
 from mores.show import full_points, full_share
+from mores.stats.results import share_result
 from mores.types import Record, Result
 
 __all__ = [
@@ -225,9 +225,9 @@ def _found(rows: Sequence[Row]) -> dict[str, Result]:
     told = [(pair, own) for pair, own in rows if own.contained is not None]
     has, has_not = ([pair for pair, own in told if own.contained is value] for value in (True, False))
     return {
-        "found": count_share("found", len(has), len(told), len(rows) - len(told)),
-        "right where found": count_share("right where found", sum(one.second.right for one in has), len(has)),
-        "right where not found": count_share(
+        "found": share_result("found", len(has), len(told), len(rows) - len(told)),
+        "right where found": share_result("right where found", sum(one.second.right for one in has), len(has)),
+        "right where not found": share_result(
             "right where not found", sum(one.second.right for one in has_not), len(has_not)
         ),
     }
@@ -243,7 +243,7 @@ def _found_by(rows: Sequence[Row], groups: Sequence[Mapping[str, str]]) -> dict[
 
 def _faults(wrong: Sequence[RetrievalCase]) -> dict[str, Result]:
     counts = Counter(case.fault for case in wrong)
-    return {fault.value: count_share(fault.value, counts[fault], len(wrong)) for fault in Fault}
+    return {fault.value: share_result(fault.value, counts[fault], len(wrong)) for fault in Fault}
 
 
 def _faults_by(wrong: Sequence[RetrievalCase]) -> dict[str, dict[str, dict[str, int]]]:
@@ -273,7 +273,7 @@ def _agreement(rows: Sequence[Row], judged: Mapping[str, EvidenceVerdict]) -> Re
         for _, own in rows
         if own.contained is not None and (verdict := judged.get(own.unit)) and verdict.contained is not None
     ]
-    return count_share("agreement", sum(both), len(both)) if both else None
+    return share_result("agreement", sum(both), len(both)) if both else None
 
 
 def _listed(wrong: Iterable[RetrievalCase]) -> Iterator[RetrievalCase]:

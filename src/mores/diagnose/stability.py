@@ -19,13 +19,12 @@ from pydantic import Field
 from mores.bench.benchmark import Benchmark, Label, Verdict
 from mores.bench.score import together
 from mores.diagnose.clusters import cluster_of
-from mores.diagnose.curves import Ints, best_of, majority_of, mean_of, plurality_of, worst_of
-from mores.diagnose.draws import number
 from mores.diagnose.subject import Subject, shorten
 from mores.errors import InputError
 from mores.show import between, percent
-from mores.stats.classification import Bools, Floats
-from mores.stats.intervals import mean_interval, share_interval
+from mores.stats.classification import Bools, Floats, Ints
+from mores.stats.curves import best_of, majority_of, mean_of, plurality_of, worst_of
+from mores.stats.results import mean_result, share_result
 from mores.types import Item, Record, Result
 
 MEAN, BEST, WORST, MAJORITY, PLURALITY = "mean", "best", "worst", "majority", "plurality"
@@ -198,57 +197,37 @@ class _Table:
 
     def figures(self, group: Bools) -> dict[str, Result]:
         """The figures of some questions."""
-        shares = self.values | {GAP: self.values[BEST] - self.values[WORST]}
-        voting = {VOTING: self.values[MAJORITY] - self.values[MEAN]}
-        return self._figures(group, shares) | self._figures(group, voting, least=-1.0) | self._shares(group)
-
-    def _figures(self, group: Bools, curves: dict[str, Floats], least: float = 0.0) -> dict[str, Result]:
+        gaps = {GAP: self.values[BEST] - self.values[WORST], VOTING: self.values[MAJORITY] - self.values[MEAN]}
         place = slice(self.depth - 1, self.depth) if self.depth else slice(0)
-        empty = np.full((int(group.sum()), 0 if self.depth else len(curves)), np.nan)
-        columns = np.concatenate([*(values[group, place] for values in curves.values()), empty], axis=1)
-        scored = (~np.isnan(columns)).sum(axis=0).tolist()
-        return {
-            name: Result(name=name, value=number(value), low=low, high=high, n=n, unscored=len(columns) - n)
-            for name, (value, low, high), n in zip(curves, _points(columns, least), scored, strict=True)
+        means = {
+            name: _mean(name, values[group, place], len(values[group]), least=-1.0 if name == VOTING else 0.0)
+            for name, values in (self.values | gaps).items()
         }
-
-    def _shares(self, group: Bools) -> dict[str, Result]:
-        """Always, sometimes and never right, of the questions with at least two graded answers."""
+        # Always, sometimes and never right, of the questions with at least two graded answers.
         right, graded = self.right[group], self.graded[group]
         usable = graded > 1
         which = {ALWAYS: right == graded, SOMETIMES: (right > 0) & (right < graded), NEVER: right == 0}
-        return {
-            name: _share(name, int((own & usable).sum()), int(usable.sum()), int((~usable).sum()))
-            for name, own in which.items()
+        return means | {
+            name: share_result(name, int((some & usable).sum()), int(usable.sum()), int((~usable).sum()))
+            for name, some in which.items()
         }
 
     def curves(self) -> dict[str, tuple[CurvePoint, ...]]:
         """Every figure over the number of answers."""
-        counts = (~np.isnan(self.values[MEAN])).sum(axis=0).tolist()
         return {
             name: tuple(
-                CurvePoint(n=n, value=value, low=low, high=high, questions=own)
-                for n, ((value, low, high), own) in enumerate(zip(_points(values), counts, strict=True), 1)
-                if own
+                CurvePoint(n=n, value=mean.value, low=mean.low, high=mean.high, questions=mean.n)
+                for n, mean in enumerate((_mean(name, column, len(column)) for column in values.T), 1)
+                if mean.value is not None
             )
             for name, values in self.values.items()
         }
 
 
-def _points(values: Floats, least: float = 0.0) -> list[tuple[float, float | None, float | None]]:
-    """The mean of every column of questions × columns, with its interval; no value is below `least` or above 1."""
-    return [_point(column[~np.isnan(column)], least) for column in values.T]
-
-
-def _point(known: Floats, least: float) -> tuple[float, float | None, float | None]:
-    return (float(known.mean()), *mean_interval(known, least=least)) if known.size else (np.nan, None, None)
-
-
-def _share(name: str, hits: int, n: int, unscored: int) -> Result:
-    if not n:
-        return Result(name=name, value=None, unscored=unscored)
-    low, high = share_interval(hits, n)
-    return Result(name=name, value=hits / n, low=low, high=high, n=n, unscored=unscored)
+def _mean(name: str, values: Floats, questions: int, least: float = 0.0) -> Result:
+    """Over the questions that have a value."""
+    known = values[~np.isnan(values)]
+    return mean_result(name, known, least=least, unscored=questions - known.size)
 
 
 def _by(subject: Subject, units: Sequence[str], table: _Table) -> dict[str, dict[str, dict[str, Result]]]:

@@ -5,16 +5,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-import numpy as np
-
-from mores.diagnose.change import count_share
-from mores.diagnose.draws import RESAMPLES
 from mores.diagnose.errors import LabelledError, Typed, type_names
 from mores.errors import InputError
 from mores.show import full_share, number
-from mores.stats.agreement import cohen_kappa
-from mores.stats.classification import ratios
-from mores.stats.intervals import drawn_interval
+from mores.stats.agreement import cohen_kappa, cohen_kappa_interval
+from mores.stats.results import share_result
 from mores.types import Record, Result
 
 
@@ -39,30 +34,19 @@ def check_types(labelled: Sequence[LabelledError], typed: Sequence[Typed], judge
         raise InputError("the judge's types are not of the labelled answers, in their order; ask the judge again")
     pairs = [(one.type, two.type) for one, two in zip(labelled, typed, strict=True) if two.type is not None]
     failures = Counter(two.failure.kind.value if two.failure else "unknown" for two in typed if two.type is None)
-    cells, unscored = Counter(pairs), sum(failures.values())
-    names = type_names()
+    cells, unscored, names = Counter(pairs), failures.total(), type_names()
+    people, judged = [one for one, _ in pairs], [two for _, two in pairs]
+    low, high = cohen_kappa_interval(people, judged, names) or (None, None)
     return TypeCheck(
         judge=judge, signature=signature,
-        accuracy=count_share("accuracy", sum(one == two for one, two in pairs), len(pairs), unscored),
-        kappa=measure_kappa(pairs, unscored),
+        accuracy=share_result("accuracy", sum(one == two for one, two in pairs), len(pairs), unscored),
+        kappa=Result(
+            name="kappa", value=cohen_kappa(people, judged), low=low, high=high, n=len(pairs), unscored=unscored
+        ),
         confusion={one: {two: cells[one, two] for two in names} for one in names},
-        recall={one: count_share(one, cells[one, one], sum(cells[one, two] for two in names)) for one in names},
+        recall={one: share_result(one, cells[one, one], sum(cells[one, two] for two in names)) for one in names},
         failures=dict(failures),
     )  # fmt: skip
-
-
-def measure_kappa(pairs: Sequence[tuple[str, str]], unscored: int) -> Result:
-    """Its variance is that of pairs drawn with replacement; it rests on those that are not alike by chance alone."""
-    value = cohen_kappa([one for one, _ in pairs], [two for _, two in pairs]) if pairs else None
-    if value is None:
-        return Result(name="kappa", value=None, n=len(pairs), unscored=unscored)
-    n, cells, names = len(pairs), Counter(pairs), type_names()
-    shares = np.array([cells[one, two] / n for one in names for two in names])
-    drawn = np.random.default_rng(0).multinomial(n, shares, RESAMPLES).reshape(-1, len(names), len(names)) / n
-    chance = (drawn.sum(axis=1) * drawn.sum(axis=2)).sum(axis=1)
-    kappas = ratios(np.trace(drawn, axis1=1, axis2=2) - chance, 1 - chance)
-    low, high = drawn_interval(value, kappas, n * float(1 - chance.mean()), least=-1.0)
-    return Result(name="kappa", value=value, low=low, high=high, n=n, unscored=unscored)
 
 
 def paragraph(check: TypeCheck) -> str:

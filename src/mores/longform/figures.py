@@ -28,8 +28,9 @@ import numpy.typing as npt
 
 from mores.longform import factuality
 from mores.longform.records import Appraisal
-from mores.stats.intervals import limits, mean_interval
+from mores.stats.intervals import limits
 from mores.stats.resampling import group_codes
+from mores.stats.results import mean_result
 from mores.types import Result
 
 ENOUGH = 0.5
@@ -138,11 +139,8 @@ def mean(name: str, parts: Sequence[Part], groups: npt.ArrayLike | None = None) 
     """The mean of what may be more than 1; it has no bounds, and for its interval none is above the highest seen."""
     scored = [place for place, part in enumerate(parts) if part.scored]
     values, unscored = [parts[i].least for i in scored], len(parts) - len(scored)
-    if not values:
-        return Result(name=name, value=None, unscored=unscored)
-    own = None if groups is None else np.asarray(groups)[scored]
-    low, high = mean_interval(values, groups=own, most=max(1.0, *values))
-    return Result(name=name, value=float(np.mean(values)), low=low, high=high, n=len(values), unscored=unscored)
+    some = None if groups is None else np.asarray(groups)[scored]
+    return mean_result(name, values, groups=some, most=max([1.0, *values]), unscored=unscored)
 
 
 def _product(sums: Table) -> float | None:

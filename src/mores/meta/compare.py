@@ -16,8 +16,8 @@ from mores.factory.gold import Gold
 from mores.meta.evaluate import Moved, Scored, influences, labels
 from mores.meta.records import Comparison
 from mores.stats import influence
-from mores.stats.intervals import mean_interval
-from mores.stats.resampling import adjust_p_values, compare_means
+from mores.stats.paired import PairedDifference, paired_difference
+from mores.stats.resampling import adjust_p_values
 
 PERMUTATIONS = 1000
 FEWEST = 10
@@ -81,21 +81,8 @@ def adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
 def compare_accuracy(one: str, two: str, first: Scored, second: Scored) -> Comparison | None:
     """The difference in scaled accuracy of two metrics on the same samples."""
     hits = [(scored.found == scored.wrong) * 2.0 for scored in (first, second)]
-    test = compare_means(*hits, groups=first.groups, permutations=PERMUTATIONS)
-    if test is None:
-        return None
-    low, high = mean_interval(hits[0] - hits[1], groups=first.groups, least=-2.0, most=2.0)
-    return Comparison(
-        first=one,
-        second=two,
-        statistic="scaled_accuracy",
-        difference=test.difference,
-        low=low,
-        high=high,
-        p=test.p_value,
-        adjusted=test.p_value,
-        n=len(first.golds),
-    )
+    test = paired_difference(*hits, groups=first.groups, most=2.0, permutations=PERMUTATIONS)
+    return test and compared((one, two), "scaled_accuracy", test, len(first.golds))
 
 
 def shared(first: Scored, second: Scored) -> tuple[Scored, Scored]:
@@ -113,19 +100,12 @@ def _compare(names: tuple[str, str], parts: tuple[Scored, Scored], moved: tuple[
     for statistic, first in moved[0].items():
         second = moved[1][statistic]
         if first and second:
-            test = influence.compare(first, second, parts[0].groups)
-            yield _pairwise(*names, statistic, test, len(parts[0].golds))
+            yield compared(names, statistic, influence.compare(first, second, parts[0].groups), len(parts[0].golds))
 
 
-def _pairwise(one: str, two: str, statistic: str, test: influence.ZTest, n: int) -> Comparison:
+def compared(names: tuple[str, str], statistic: str, test: influence.ZTest | PairedDifference, n: int) -> Comparison:
+    """The record of a test, its p-value not yet adjusted."""
     return Comparison(
-        first=one,
-        second=two,
-        statistic=statistic,
-        difference=test.difference,
-        low=test.low,
-        high=test.high,
-        p=test.p_value,
-        adjusted=test.p_value,
-        n=n,
-    )
+        first=names[0], second=names[1], statistic=statistic, difference=test.difference, low=test.low, high=test.high,
+        p=test.p_value, adjusted=test.p_value, n=n,
+    )  # fmt: skip

@@ -10,7 +10,7 @@ from mores.factory.errors.units import units
 from mores.factory.gold import Gold
 from mores.stats import spans
 from mores.stats.explanations import match_answer
-from mores.stats.intervals import mean_interval
+from mores.stats.results import mean_result
 from mores.types import Error, Judgement, Result, Side
 
 SIDES: tuple[Side, ...] = ("instruction", "text")
@@ -70,8 +70,7 @@ def _explanations(pairs: Pairs) -> Iterator[Result]:
         ("explanation", [match.normalised for _, match in found]),
     ):
         if found:
-            low, high = mean_interval(hits, groups=groups)
-            yield Result(name=name, value=sum(hits) / len(hits), low=low, high=high, n=len(hits))
+            yield mean_result(name, hits, groups=groups)
 
 
 def _said(judgement: Judgement) -> str:

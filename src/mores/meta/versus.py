@@ -12,14 +12,13 @@ import numpy as np
 
 from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
-from mores.meta.compare import FEWEST, PERMUTATIONS, adjusted, compare_accuracy, compare_scored, shared
+from mores.meta.compare import FEWEST, PERMUTATIONS, adjusted, compare_accuracy, compare_scored, compared, shared
 from mores.meta.dataset import Dataset
 from mores.meta.evaluate import Scored, join, labels
 from mores.meta.records import Comparison, Versus
 from mores.signature import read_signature
 from mores.stats.classification import Floats
-from mores.stats.intervals import mean_interval
-from mores.stats.resampling import compare_means
+from mores.stats.paired import paired_difference
 from mores.types import Judgement, Severity
 
 Judgements = Mapping[str, Judgement]
@@ -61,15 +60,11 @@ def compare_texts(names: tuple[str, str], one: Judgements, two: Judgements, *, f
 
 
 def _means(names: tuple[str, str], measure: str, first: Floats, second: Floats) -> Comparison:
-    test = compare_means(first, second, permutations=PERMUTATIONS)
-    assert test is not None
     # A score has no lowest value: two texts may differ as far as any of these, and at least by a major error.
     most = max(-Severity.MAJOR.weight, float(np.ptp([first, second]))) if measure == "score" else 1.0
-    low, high = mean_interval(first - second, least=-most, most=most)
-    return Comparison(
-        first=names[0], second=names[1], statistic=measure, difference=test.difference,
-        low=low, high=high, p=test.p_value, adjusted=test.p_value, n=len(first),
-    )  # fmt: skip
+    test = paired_difference(first, second, most=most, permutations=PERMUTATIONS)
+    assert test is not None
+    return compared(names, measure, test, len(first))
 
 
 def _by_group(

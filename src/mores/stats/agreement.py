@@ -12,6 +12,10 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from mores.stats.classification import ratios
+from mores.stats.intervals import Interval, drawn_interval
+from mores.stats.resampling import RESAMPLES
+
 Label: TypeAlias = str | float
 """What a rater may say: a name, or a number where order or distance matters."""
 Ratings: TypeAlias = Sequence[Sequence[Label | None]] | npt.NDArray[Any]
@@ -143,6 +147,24 @@ def cohen_kappa(
     cost = {"linear": steps, "quadratic": steps**2}[weights] if weights else steps > 0
     chance = int((cost * expected).sum())
     return 1 - len(first) * int((cost * observed).sum()) / chance if chance else None
+
+
+def cohen_kappa_interval(
+    first: Sequence[Label], second: Sequence[Label], levels: Sequence[Label], *, resamples: int = RESAMPLES
+) -> Interval | None:
+    """95% interval of `cohen_kappa` without weights, None where that is; `levels` are all labels that may occur.
+
+    Its variance is that of pairs drawn with replacement, and it rests on those that are not alike by chance alone.
+    """
+    value = cohen_kappa(first, second)
+    if value is None:
+        return None
+    n, places = len(first), _places([*first, *second], levels)
+    shares = np.bincount(places[:n] * len(levels) + places[n:], minlength=len(levels) ** 2) / n
+    drawn = np.random.default_rng(0).multinomial(n, shares, resamples).reshape(-1, len(levels), len(levels)) / n
+    chance = (drawn.sum(axis=1) * drawn.sum(axis=2)).sum(axis=1)
+    kappas = ratios(np.trace(drawn, axis1=1, axis2=2) - chance, 1 - chance)
+    return drawn_interval(value, kappas, n * float(1 - chance.mean()), least=-1.0)
 
 
 def _counts(votes: Votes) -> _Array:

@@ -1,20 +1,31 @@
-"""Whether confidence says how often an answer is right.
+"""Whether confidence says how often an answer is correct.
 
-Confidence is a probability from 0 to 1, and each answer is right (1, True) or not. Without answers there is no number:
-the scores are None, and the bins of a curve are empty.
+Confidence is a probability from 0 to 1, and each answer is correct (1, True) or not. Without answers the scores are
+None, and the bins of a curve are empty.
 """
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from mores.stats.intervals import share_interval
+from mores.stats.classification import Bools, Floats, ratios
+from mores.stats.intervals import Interval, drawn_interval, ratio_interval, share_interval
+from mores.stats.resampling import RESAMPLES, Indices, blocks, group_codes, percentiles
+from mores.stats.selective import Cells, Ranked, area, auroc, selective, selective_interval
+from mores.types import Result
 
 BINS = 10
-_Array = npt.NDArray[np.float64]
+SURE = 0.9
+"""From here on a model is called sure."""
+HALF = 0.5
+ECE, CHANCE, BRIER, CONFIDENCE, ACCURACY = "ECE", "ECE by chance", "Brier", "confidence", "accuracy"
+GAP, SURELY, AUROC = "overconfidence", "accuracy at 90+", "AUROC"
+AT_HALF, GAIN, AREA = "accuracy at half coverage", "gain at half coverage", "area under selective accuracy"
+FIGURES = (ECE, BRIER, CONFIDENCE, ACCURACY, GAP, SURELY, AUROC, AT_HALF, GAIN, AREA, CHANCE)
 
 
 class Bin(NamedTuple):
@@ -26,9 +37,12 @@ class Bin(NamedTuple):
     confidence: float | None
     """Mean confidence; None in an empty bin."""
     accuracy: float | None
-    """Share of right answers; None in an empty bin."""
-    interval: tuple[float, float]
+    """Share of correct answers; None in an empty bin."""
+    interval: Interval
     """95% interval of the accuracy; (0, 1) in an empty bin."""
+
+
+# -- single figures ----------------------------------------------------------------------------------------
 
 
 def expected_calibration_error(confidence: npt.ArrayLike, correct: npt.ArrayLike, bins: int = BINS) -> float | None:
@@ -39,41 +53,45 @@ def expected_calibration_error(confidence: npt.ArrayLike, correct: npt.ArrayLike
     is in the upper one, and 1 in the last, as in MSQA; Guo et al. put borders into the lower one.
     """
     sure, right = _answers(confidence, correct)
-    if not len(sure):
-        return None
-    # n_b |mean difference| is |sum of differences|, so that no bin needs dividing, not even an empty one.
-    gaps = np.bincount(_places(sure, bins), weights=right - sure, minlength=bins)
-    return float(np.abs(gaps).sum() / len(sure))
+    errors = _calibration_errors(Ranked(sure, np.ones((1, sure.size)), right[None]), bins)
+    return float(errors[0]) / 100 if sure.size else None
 
 
 def brier_score(confidence: npt.ArrayLike, correct: npt.ArrayLike) -> float | None:
-    """Mean of (confidence - right)²: 0 is best, 0.25 is what 0.5 throughout gives, 1 is always sure and wrong.
+    """Mean of (confidence - correct)²: 0 is best, 0.25 is what 0.5 throughout gives, 1 is always sure and wrong.
 
     G. W. Brier, Verification of forecasts expressed in terms of probability, Monthly Weather Review 78 (1950), 1-3,
     whose sum over both outcomes is twice this, the usual form for two.
     """
     sure, right = _answers(confidence, correct)
-    return float(((sure - right) ** 2).mean()) if len(sure) else None
+    return float(_brier_scores(Ranked(sure, np.ones((1, sure.size)), right[None]))[0]) if sure.size else None
 
 
-def reliability_curve(confidence: npt.ArrayLike, correct: npt.ArrayLike, bins: int = BINS) -> list[Bin]:
+def reliability_curve(
+    confidence: npt.ArrayLike, correct: npt.ArrayLike, bins: int = BINS, *, groups: npt.ArrayLike | None = None
+) -> list[Bin]:
     """Confidence and accuracy of each of the equally wide bins of `expected_calibration_error`, empty ones included.
 
+    Answers of a group, such as those to one question, depend on each other.
     A. Niculescu-Mizil and R. Caruana, Predicting good probabilities with supervised learning, ICML 2005, section 4.
     """
     sure, right = _answers(confidence, correct)
-    places = _places(sure, bins)
+    edges, places = _edges(bins).tolist(), _places(sure, bins)
     counts = np.bincount(places, minlength=bins).tolist()
     sums = np.bincount(places, weights=sure, minlength=bins).tolist()
     hits = np.bincount(places, weights=right, minlength=bins).astype(int).tolist()
-    edges = _edges(bins).tolist()
+    intervals = [share_interval(k, n) for k, n in zip(hits, counts, strict=True)]
+    if groups is not None:
+        codes, inside = group_codes(groups, sure.size), [places == place for place in range(bins)]
+        by_group = ((np.bincount(codes[some], weights=right[some]), np.bincount(codes[some])) for some in inside)
+        intervals = [ratio_interval(*parts) for parts in by_group]
     return [
-        Bin(low, high, n, total / n if n else None, k / n if n else None, share_interval(k, n))
-        for low, high, n, total, k in zip(edges[:-1], edges[1:], counts, sums, hits, strict=True)
+        Bin(low, high, n, total / n if n else None, k / n if n else None, interval)
+        for low, high, n, total, k, interval in zip(edges[:-1], edges[1:], counts, sums, hits, intervals, strict=True)
     ]
 
 
-def _answers(confidence: npt.ArrayLike, correct: npt.ArrayLike) -> tuple[_Array, _Array]:
+def _answers(confidence: npt.ArrayLike, correct: npt.ArrayLike) -> tuple[Floats, Floats]:
     """Both as numbers, checked."""
     sure, right = np.asarray(confidence, dtype=np.float64), np.asarray(correct, dtype=np.float64)
     if sure.ndim != 1 or sure.shape != right.shape:
@@ -84,17 +102,127 @@ def _answers(confidence: npt.ArrayLike, correct: npt.ArrayLike) -> tuple[_Array,
         wrong = sure[(sure < 0) | (sure > 1)][0]
         raise ValueError(f"confidence {wrong:g} is not from 0 to 1; divide percentages by 100")
     if not np.isin(right, (0, 1)).all():
-        raise ValueError("an answer is neither right (1, True) nor wrong (0, False); leave out what was not judged")
+        raise ValueError("an answer is neither correct (1, True) nor wrong (0, False); leave out what was not judged")
     return sure, right
 
 
-def _edges(bins: int) -> _Array:
+def _edges(bins: int) -> Floats:
     if bins < 1:
         raise ValueError(f"{bins} bins; give at least 1")
     # Divided, not multiplied by a step: 3/10 is the very number that 0.3 is, and 3 * 0.1 is not.
     return np.arange(bins + 1) / bins
 
 
-def _places(confidence: _Array, bins: int) -> npt.NDArray[np.intp]:
+def _places(confidence: Floats, bins: int) -> Indices:
     """The bin of each confidence."""
     return np.minimum(np.searchsorted(_edges(bins), confidence, side="right") - 1, bins - 1)
+
+
+# -- all figures, with intervals by question ---------------------------------------------------------------
+
+
+def confidence_results(cells: Cells, unscored: int = 0) -> dict[str, Result]:
+    """Every figure with its interval; ECE is in percentage points."""
+    n = int(cells.n.sum())
+    if not n:
+        return {name: Result(name=name, value=None, unscored=unscored) for name in FIGURES}
+    values = {name: float(value[0]) for name, value in measure(cells.whole()).items()}
+    chance = _error_by_chance(cells)
+    intervals = _intervals(cells, values, percentiles(chance)[1])
+    results = {
+        name: Result(name=name, value=None if undefined else value, low=low, high=high, n=n, unscored=unscored)
+        for name, value in values.items()
+        for undefined in [np.isnan(value)]
+        for low, high in [(None, None) if undefined else intervals[name]]
+    }
+    results[SURELY] = results[SURELY].model_copy(update={"n": int(cells.n[cells.confidence >= SURE].sum())})
+    low, high = percentiles(chance)
+    results[CHANCE] = Result(name=CHANCE, value=float(chance.mean()), low=low, high=high, n=n, unscored=unscored)
+    return results
+
+
+def measure(samples: Ranked) -> dict[str, Floats]:
+    """Every figure of every sample; nan where it is not defined."""
+    sure, n, hits = samples
+    total = n.sum(axis=1)
+    covered, correct = samples.thresholds()
+    top = np.where(sure >= SURE, 1.0, 0.0)
+    confidence, accuracy = (n @ sure) / total, hits.sum(axis=1) / total
+    half = selective(covered, correct, HALF)
+    return {
+        ECE: _calibration_errors(samples),
+        BRIER: _brier_scores(samples),
+        CONFIDENCE: confidence,
+        ACCURACY: accuracy,
+        GAP: confidence - accuracy,
+        SURELY: ratios(hits @ top, n @ top),
+        AUROC: auroc(covered, correct),
+        AT_HALF: half,
+        GAIN: half - accuracy,
+        AREA: area(covered, correct),
+    }
+
+
+def _calibration_errors(samples: Ranked, bins: int = BINS) -> Floats:
+    """In percentage points."""
+    # n_b |mean difference| is |sum of differences|, so that no bin needs dividing, not even an empty one.
+    gaps = (samples.hits - samples.n * samples.confidence) @ np.eye(bins)[_places(samples.confidence, bins)]
+    errors: Floats = ratios(100 * np.abs(gaps).sum(axis=1), samples.n.sum(axis=1))
+    return errors
+
+
+def _brier_scores(samples: Ranked) -> Floats:
+    sure, n, hits = samples
+    scores: Floats = (n @ sure**2 - 2 * (hits @ sure) + hits.sum(axis=1)) / n.sum(axis=1)
+    return scores
+
+
+def _intervals(cells: Cells, value: Mapping[str, float], chance: float) -> dict[str, Interval]:
+    """Of shares and means by question; of the others with the variance of resampled questions.
+
+    AUROC rests on the rarer of correct and wrong answers, and the gain of the surer half on that half; the area weighs
+    the surest answers most, which comes to half of them too (the mean of ln² is 2).
+    """
+    samples = [measure(block) for block in cells.resamples()]
+    drawn = {name: np.concatenate([sample[name] for sample in samples]) for name in value}
+    sure, n, hits, half = cells.confidence, cells.n, cells.hits, cells.units / 2
+    rarer = cells.units * min(value[ACCURACY], 1 - value[ACCURACY])
+    every, top = np.ones_like(sure, dtype=np.bool_), sure >= SURE
+    low, high = _mean(cells, (n * (1 + sure) - hits) / 2, every)
+    return {
+        ECE: _error_interval(value[ECE], drawn[ECE], chance, cells.units),
+        BRIER: _mean(cells, n * sure**2 - 2 * hits * sure + hits, every),
+        CONFIDENCE: _mean(cells, n * sure, every),
+        ACCURACY: _mean(cells, hits, every),
+        GAP: (2 * low - 1, 2 * high - 1),
+        SURELY: _mean(cells, hits, top),
+        AUROC: drawn_interval(value[AUROC], drawn[AUROC], rarer),
+        AT_HALF: selective_interval(cells, HALF),
+        GAIN: drawn_interval(value[GAIN], drawn[GAIN], half, least=-1.0),
+        AREA: drawn_interval(value[AREA], drawn[AREA], half),
+    }
+
+
+def _mean(cells: Cells, sums: Floats, some: Bools) -> Interval:
+    """Of the mean of values from 0 to 1 over the answers in some cells, given their sum in each."""
+    return ratio_interval(*(np.bincount(cells.unit[some], weights=part[some]) for part in (sums, cells.n)))
+
+
+def _error_interval(value: float, drawn: Floats, chance: float, units: int) -> Interval:
+    """Of the calibration error, without the part that noise adds: a resample contains that part once more.
+
+    The low end is 0 where a perfectly calibrated model would show as large an error by chance.
+    """
+    noise = float(drawn.mean()) - value
+    low, high = drawn_interval(float(np.clip(value - noise, 0.0, 100.0)), drawn, units, most=100.0)
+    return 0.0 if value <= chance else min(low, value), max(high, value)
+
+
+def _error_by_chance(cells: Cells) -> Floats:
+    """Draws of the ECE of a model that is correct exactly as often as it says; answers to a question go together."""
+    rng, drawn = np.random.default_rng(0), []
+    for start, stop in blocks(RESAMPLES, len(cells.confidence)):
+        luck = rng.random((stop - start, cells.units))[:, cells.unit]
+        n = np.broadcast_to(cells.n, luck.shape)
+        drawn.append(_calibration_errors(cells.ranked(n, n * (luck < cells.confidence))))
+    return np.concatenate(drawn)

@@ -6,7 +6,7 @@ or drawn. The same seed gives the same result. None without samples.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -19,6 +19,7 @@ Swaps = npt.NDArray[np.uint8]
 
 EXACT_UNITS = 12
 """Up to so many samples (or groups) all swaps are enumerated, whatever number is asked for."""
+RESAMPLES = 1000
 BLOCK_CELLS = 2_000_000
 """Random cells that are held at once."""
 ROUNDING = 1e-13
@@ -60,8 +61,8 @@ def compare_means(
     gaps = np.bincount(units, weights=a - b)
     total = float(gaps.sum())
     bar = abs(total) - ROUNDING * float(np.abs(a).sum() + np.abs(b).sum())
-    blocks = draw_swaps(gaps.size, permutations, seed)
-    extreme = sum(int(np.count_nonzero(np.abs(total - 2 * (swaps @ gaps)) >= bar)) for swaps in blocks)
+    draws = draw_swaps(gaps.size, permutations, seed)
+    extreme = sum(int(np.count_nonzero(np.abs(total - 2 * (swaps @ gaps)) >= bar)) for swaps in draws)
     return _conclude(total / a.size, extreme, gaps.size, permutations)
 
 
@@ -90,10 +91,14 @@ def permutation_test(
     of_first, of_second = statistic(a), statistic(b)
     if of_first is None or of_second is None:
         return None
-    bar = abs(of_first - of_second) - ROUNDING * (abs(of_first) + abs(of_second))
     count = int(units.max()) + 1
     rows = (row[units] == 1 for swaps in draw_swaps(count, permutations, seed) for row in swaps)
-    extreme = sum(_is_extreme(statistic(np.where(row, b, a)), statistic(np.where(row, a, b)), bar) for row in rows)
+    swapped = [(statistic(np.where(row, b, a)), statistic(np.where(row, a, b))) for row in rows]
+    known = np.array([pair for pair in swapped if None not in pair], dtype=np.float64).reshape(-1, 2)
+    # The size of the values is that over all swaps: on the samples themselves they may cancel out to nearly 0.
+    size = max(abs(of_first) + abs(of_second), float(np.abs(known).sum(axis=1).max(initial=0.0)))
+    bar = abs(of_first - of_second) - ROUNDING * size
+    extreme = len(swapped) - len(known) + int((np.abs(known[:, 0] - known[:, 1]) >= bar).sum())
     return _conclude(of_first - of_second, extreme, count, permutations)
 
 
@@ -109,7 +114,7 @@ def draw_swaps(units: int, permutations: int, seed: int) -> Iterator[Swaps]:
     rng, columns = np.random.default_rng(seed), np.arange(units)
     exact = enumerates(units, permutations)
     count = 2**units if exact else permutations
-    for start, stop in _blocks(count, units):
+    for start, stop in blocks(count, units):
         if exact:
             yield (np.arange(start, stop)[:, None] >> columns & 1).astype(np.uint8)
         else:
@@ -125,14 +130,27 @@ def _paired(
     return a, b, group_codes(groups, a.size)
 
 
-def _is_extreme(first: float | None, second: float | None, bar: float) -> bool:
-    return first is None or second is None or abs(first - second) >= bar
-
-
 def _conclude(difference: float, extreme: int, units: int, permutations: int) -> PermutationTest:
     if enumerates(units, permutations):
         return PermutationTest(difference, extreme / 2**units, 2**units, exact=True)
     return PermutationTest(difference, (1 + extreme) / (1 + permutations), permutations, exact=False)
+
+
+def compare_with_whole(
+    groups: Sequence[Floats], others: Floats, *, permutations: int = 1000, seed: int = 0
+) -> list[float]:
+    """For each group, the p-value that a random group of its size has a mean as far from that of the whole.
+
+    The whole is all groups and the `others`, samples that are in none of them.
+    """
+    whole, sizes = np.concatenate([*groups, others]), np.array([len(group) for group in groups])
+    rng, starts, extreme = np.random.default_rng(seed), np.cumsum(sizes) - sizes, np.zeros(len(sizes))
+    observed = np.array([abs(group.mean() - whole.mean()) for group in groups]) - 1e-12
+    for start, stop in blocks(permutations, len(whole)):
+        mixed = rng.permuted(np.tile(whole, (stop - start, 1)), axis=1)[:, : sizes.sum()]
+        means = np.add.reduceat(mixed, starts, axis=1) / sizes
+        extreme += (np.abs(means - whole.mean()) >= observed).sum(axis=0)
+    return [float(p) for p in (1 + extreme) / (1 + permutations)]
 
 
 # -- bootstrap ---------------------------------------------------------------------------------------------
@@ -142,22 +160,29 @@ def resample_sums(
     values: npt.NDArray[np.float64],
     *,
     groups: npt.ArrayLike | None = None,
-    resamples: int = 1000,
+    resamples: int = RESAMPLES,
     seed: int = 0,
 ) -> Floats:
     """Sums of the columns of samples × columns in each resample: all that statistics of counts and means need."""
     codes = group_codes(groups, len(values))
     sums = np.stack([np.bincount(codes, weights=column) for column in values.T])
-    blocks = _draw_units(sums.shape[1], resamples, seed)
-    return np.concatenate([np.stack([column[drawn].sum(axis=1) for column in sums], axis=1) for drawn in blocks])
+    draws = _draw_units(sums.shape[1], resamples, seed)
+    return np.concatenate([np.stack([column[drawn].sum(axis=1) for column in sums], axis=1) for drawn in draws])
 
 
-def _draw_units(units: int, resamples: int, seed: int) -> Iterator[Indices]:
+def draw_counts(units: int, *, resamples: int = RESAMPLES, seed: int = 0, width: int = 1) -> Iterator[Floats]:
+    """Blocks of resamples × units: how often each unit is drawn; `width` cells are later held for each resample."""
+    for drawn in _draw_units(units, resamples, seed, width):
+        places = drawn + np.arange(len(drawn))[:, None] * units
+        yield np.bincount(places.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
+
+
+def _draw_units(units: int, resamples: int, seed: int, width: int = 1) -> Iterator[Indices]:
     """Blocks of resamples, one per row."""
     if resamples < 1:
         raise ValueError(f"resamples is {resamples}; expected at least 1, better 1000")
     rng = np.random.default_rng(seed)
-    for start, stop in _blocks(resamples, units):
+    for start, stop in blocks(resamples, max(units, width)):
         yield rng.integers(0, units, size=(stop - start, units), dtype=np.intp)
 
 
@@ -208,7 +233,7 @@ def group_codes(groups: npt.ArrayLike | None, count: int) -> Indices:
         raise ValueError(f"groups: labels of one kind are needed, all strings or all numbers ({error})") from None
 
 
-def _blocks(rows: int, columns: int) -> Iterator[tuple[int, int]]:
+def blocks(rows: int, columns: int) -> Iterator[tuple[int, int]]:
     """Ranges of rows that hold at most `BLOCK_CELLS` cells together, or one row."""
     step = max(1, BLOCK_CELLS // max(1, columns))
     return ((start, min(start + step, rows)) for start in range(0, rows, step))

@@ -21,7 +21,6 @@ from mores.cli.diagnose.tables import paragraph, show
 from mores.diagnose.calibration import Calibration
 from mores.diagnose.errors import ErrorsResult
 from mores.diagnose.locality import LANGUAGE, Locality
-from mores.diagnose.reliability import ACCURACY
 from mores.diagnose.retrieval import RetrievalResult
 from mores.diagnose.stability import MEAN, Stability
 from mores.diagnose.translation import TranslationResult
@@ -29,6 +28,7 @@ from mores.errors import ConfigError, ModelError
 from mores.io import write_text
 from mores.io.private import make_folder
 from mores.report.base.grid import plain_console
+from mores.stats.calibration import ACCURACY
 from mores.types import Record
 
 F = TypeVar("F", bound=Callable[..., Any])

@@ -24,12 +24,12 @@ from mores.diagnose.confidence import (
     read_stated,
 )
 from mores.diagnose.paired import Opened
-from mores.diagnose.reliability import ACCURACY
 from mores.diagnose.subject import Subject, of_folder, of_run
 from mores.engine.cost import price_of
 from mores.errors import ConfigError, ModelError
 from mores.io import read_records
 from mores.signature import read_signature, sign
+from mores.stats.calibration import ACCURACY
 
 STATED, LIKELY, AGREED = "stated", "likelihood", "agreement"
 FROM = (STATED, LIKELY, AGREED)

@@ -7,7 +7,7 @@ from typing import Any
 
 from rich.console import Console
 
-from mores.diagnose import calibration, errors, locality, reliability, retrieval, stability, translation, type_check
+from mores.diagnose import calibration, errors, locality, retrieval, stability, translation, type_check
 from mores.diagnose.calibration import Calibration
 from mores.diagnose.change import GAIN, By
 from mores.diagnose.errors import ErrorsResult, ErrorTable, type_names
@@ -18,6 +18,7 @@ from mores.diagnose.translation import TranslationResult
 from mores.diagnose.type_check import TypeCheck
 from mores.report.base.grid import Grid, Row, harmless
 from mores.show import name_failure, number, p_equals, percent, points, show_failures
+from mores.stats import calibration as reliability
 from mores.types import Record, Result
 
 GROUPINGS = 2

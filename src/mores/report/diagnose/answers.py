@@ -9,19 +9,6 @@ from mores.bench.benchmark import Label
 from mores.diagnose import calibration, errors, stability, type_check
 from mores.diagnose.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibration, Case
 from mores.diagnose.errors import ErrorCase, ErrorsResult, ErrorTable, compare_models
-from mores.diagnose.reliability import (
-    ACCURACY,
-    AT_HALF,
-    AUROC,
-    BRIER,
-    CHANCE,
-    CONFIDENCE,
-    ECE,
-    FIGURES,
-    GAIN,
-    GAP,
-    SURELY,
-)
 from mores.diagnose.stability import ALWAYS, BEST, MAJORITY, MEAN, NEVER, PLURALITY, SOMETIMES, WORST, Stability
 from mores.diagnose.type_check import TypeCheck
 from mores.report.base.blocks import Block, Fold, Frame, Heading, Heat, Table, key
@@ -45,6 +32,19 @@ from mores.report.diagnose.items import (
     unused,
 )
 from mores.show import name_failure, percent, points, to
+from mores.stats.calibration import (
+    ACCURACY,
+    AT_HALF,
+    AUROC,
+    BRIER,
+    CHANCE,
+    CONFIDENCE,
+    ECE,
+    FIGURES,
+    GAIN,
+    GAP,
+    SURELY,
+)
 from mores.types import Result
 
 SOURCES = {VERBALISED: "stated", LIKELIHOOD: "likelihood", AGREEMENT: "agreement"}

@@ -11,7 +11,6 @@ from mores.diagnose.calibration import SOURCES, Calibration
 from mores.diagnose.change import GAIN
 from mores.diagnose.errors import ErrorsResult, ErrorTable
 from mores.diagnose.locality import Locality
-from mores.diagnose.reliability import ACCURACY, CONFIDENCE, ECE, SURELY
 from mores.diagnose.retrieval import RetrievalResult
 from mores.diagnose.stability import BEST, MEAN, SOMETIMES, WORST, Stability
 from mores.diagnose.translation import TranslationResult
@@ -26,6 +25,7 @@ from mores.report.diagnose.answers import calibration_part, errors_part, stabili
 from mores.report.diagnose.items import subjects
 from mores.report.diagnose.pairs import locality_part, retrieval_part, translation_part
 from mores.show import NOTHING, between, number, percent, points, span, to
+from mores.stats.calibration import ACCURACY, CONFIDENCE, ECE, SURELY
 from mores.types import Record, Result
 
 CARDS, LIST = 600, 50

@@ -1,7 +1,7 @@
 """What n answers to a question are worth, estimated without bias from more: best, worst, majority and plurality of n.
 
 All draws of n of the graded answers, without putting back, count the same, so each estimate is the mean over every one
-of them: of c right answers among N, at least one is among n with probability 1 - C(N-c, n)/C(N, n).
+of them: of c correct answers among N, at least one is among n with probability 1 - C(N-c, n)/C(N, n).
 M. Chen et al., Evaluating large language models trained on code (2021), Eq. 1, for the first; the others follow.
 """
 
@@ -10,36 +10,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import numpy.typing as npt
 
-from mores.stats.classification import Floats
+from mores.stats.classification import Floats, Ints
 
-Ints = npt.NDArray[np.int64]
 _PAIRS = 64
 """Questions of a kind that are looked at together."""
 
 
-def best_of(right: Ints, graded: Ints, most: int) -> Floats:
-    """Questions × n: the probability that at least one of n answers is right; nan with fewer than n."""
-    found: Floats = 1.0 - _all_of(graded - right, graded, most)
+def best_of(correct: Ints, graded: Ints, most: int) -> Floats:
+    """Questions × n: the probability that at least one of n answers is correct; nan with fewer than n."""
+    found: Floats = 1.0 - _all_of(graded - correct, graded, most)
     return found
 
 
-def worst_of(right: Ints, graded: Ints, most: int) -> Floats:
-    """Questions × n: the probability that all of n answers are right; nan with fewer than n."""
-    return _all_of(right, graded, most)
+def worst_of(correct: Ints, graded: Ints, most: int) -> Floats:
+    """Questions × n: the probability that all of n answers are correct; nan with fewer than n."""
+    return _all_of(correct, graded, most)
 
 
-def mean_of(right: Ints, graded: Ints, most: int) -> Floats:
-    """Questions × n: the share of right answers, which n does not change; nan with fewer than n."""
-    share = np.divide(right, graded, out=np.zeros(len(right)), where=graded > 0)
+def mean_of(correct: Ints, graded: Ints, most: int) -> Floats:
+    """Questions × n: the share of correct answers, which n does not change; nan with fewer than n."""
+    share = np.divide(correct, graded, out=np.zeros(len(correct)), where=graded > 0)
     found: Floats = np.where(graded[:, None] > np.arange(most), share[:, None], np.nan)
     return found
 
 
-def majority_of(right: Ints, graded: Ints, most: int) -> Floats:
-    """Questions × n: the probability that more than half of n answers are right, and half of that of a tie."""
-    kinds, place = np.unique(np.stack([right, graded], axis=1), axis=0, return_inverse=True)
+def majority_of(correct: Ints, graded: Ints, most: int) -> Floats:
+    """Questions × n: the probability that more than half of n answers are correct, and half of that of a tie."""
+    kinds, place = np.unique(np.stack([correct, graded], axis=1), axis=0, return_inverse=True)
     table = _log_choose(int(graded.max(initial=0)))
     blocks = [_majority(kinds[start : start + _PAIRS], most, table) for start in range(0, len(kinds), _PAIRS)]
     found: Floats = np.concatenate(blocks)[place.ravel()] if blocks else np.empty((0, most))
@@ -47,19 +45,19 @@ def majority_of(right: Ints, graded: Ints, most: int) -> Floats:
 
 
 def plurality_of(votes: Sequence[tuple[Sequence[int], Sequence[int]]], most: int) -> Floats:
-    """Questions × n: the probability that the most frequent of n answers is right; ties are decided by lot.
+    """Questions × n: the probability that the most frequent of n answers is correct; ties are decided by lot.
 
-    Each question has the sizes of its clusters of right answers and of its clusters of wrong ones.
+    Each question has the sizes of its clusters of correct answers and of its clusters of wrong ones.
     """
     if not votes:
         return np.empty((0, most))
-    own = [[_focused(size, (*right, *wrong)) for size in right if size] for right, wrong in votes]
+    own = [[_focused(size, (*correct, *wrong)) for size in correct if size] for correct, wrong in votes]
     kinds = sorted({kind for kinds in own for kind in kinds})  # alike sizes together: little is computed in vain
     blocks = [_win(kinds[start : start + _PAIRS], most) for start in range(0, len(kinds), _PAIRS)]
     wins = np.concatenate(blocks) if blocks else np.empty((0, most))
     place = {kind: number for number, kind in enumerate(kinds)}
     found = np.stack([wins[[place[kind] for kind in kinds]].sum(axis=0) if kinds else np.zeros(most) for kinds in own])
-    graded = np.array([sum(right) + sum(wrong) for right, wrong in votes], dtype=np.int64)
+    graded = np.array([sum(correct) + sum(wrong) for correct, wrong in votes], dtype=np.int64)
     whole: Floats = np.where(graded[:, None] > np.arange(most), np.minimum(found, 1.0), np.nan)
     return whole
 

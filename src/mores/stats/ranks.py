@@ -11,18 +11,16 @@ for ranks, Review of Economic Studies 91 (2024).
 from __future__ import annotations
 
 import numpy as np
-import numpy.typing as npt
 
-from mores.stats.classification import Floats, ratios
-from mores.stats.intervals import TAIL, limits
-
-Ints = npt.NDArray[np.int64]
-ROUNDING = 1e-12
-"""Values nearer to each other than this are equal: the order of a sum must not decide a rank."""
+from mores.stats.classification import Floats, Ints, ratios
+from mores.stats.intervals import ROUNDING, TAIL, limits
 
 
 def order(values: Floats) -> Ints:
-    """Models × models: 1 where the first has the higher value, -1 where the second has."""
+    """Models × models: 1 where the first has the higher value, -1 where the second has.
+
+    Values nearer to each other than `ROUNDING` are equal: the order of a sum must not decide a rank.
+    """
     gaps = values[:, None] - values[None, :]
     return np.where(np.abs(gaps) <= ROUNDING, 0, np.sign(gaps)).astype(np.int64)
 
@@ -37,8 +35,8 @@ def sure_order(credit: Floats, comparisons: int) -> Ints:
     means = ratios(np.where(known, credit, 0.0).sum(axis=0), count)
     moved = np.where(known, credit - means, 0.0) / count  # by each question
     together = moved.T @ moved
-    own = np.diag(together)
-    variance = np.maximum(own[:, None] + own[None, :] - 2 * together, 0.0)
+    single = np.diag(together)
+    variance = np.maximum(single[:, None] + single[None, :] - 2 * together, 0.0)
     gaps, units = means[:, None] - means[None, :], np.minimum(count[:, None], count[None, :])
     low, high = limits((1 + gaps) / 2, variance / 4, units, TAIL / comparisons)
     return (low > 0.5).astype(np.int64) - (high < 0.5)
