@@ -15,7 +15,7 @@ from mores.bench.choice import read_letter, read_truth
 from mores.bench.culturall import Judge
 from mores.bench.msqa.judge import FIRST, JUDGE, read_verdict
 from mores.bench.normad import grade as grade_normad
-from mores.diagnose import confidence, contained, verdict
+from mores.diagnose import confidence, evidence, verdict
 from mores.errors import InputError
 from mores.factory.errors.model import _parse as read_modified
 from mores.factory.errors.rules import changes
@@ -70,9 +70,9 @@ READERS: dict[str, Callable[[str], object]] = {
     "diagnose lines": lambda text: verdict.read_lines(text, {"TYPE": ("1", "2")}),
     "diagnose value": lambda text: verdict.read_lines(f"TYPE: {text}", {"TYPE": ("1", "2")}),
     "diagnose question": lambda text: verdict.ask_judge("{a}", ("TYPE",), {}, {"a": text}),
-    "has answer": lambda text: contained.has_answer(text, ("12,000 cups of tea",)),
-    "answer": lambda text: contained.has_answer("12,000 cups of tea", (text,)),
-    "is taken": lambda text: contained.is_taken(text, "Which tea?", ("A green tea.",)),
+    "has answer": lambda text: evidence.has_answer(text, ("12,000 cups of tea",)),
+    "answer": lambda text: evidence.has_answer("12,000 cups of tea", (text,)),
+    "is taken": lambda text: evidence.is_taken(text, "Which tea?", ("A green tea.",)),
     "explanation": lambda text: match_answer(text, "the tea"),
     "claims": read_claims,
     "sentences": windows,

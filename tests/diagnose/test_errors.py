@@ -11,14 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.diagnose import type_check
+from mores.diagnose import errors
 from mores.diagnose.errors import (
     CASES,
     TYPED,
     ErrorJudge,
     ErrorsResult,
     LabelledError,
+    TypeCheck,
     Typed,
+    check_types,
     compare_models,
     diagnose_errors,
     paragraph,
@@ -30,7 +32,6 @@ from mores.diagnose.errors import (
     type_request,
 )
 from mores.diagnose.paired import Opened, open_run
-from mores.diagnose.type_check import TypeCheck, check_types
 from mores.engine import Counts, Store
 from mores.errors import InputError
 from mores.io import JsonlWriter
@@ -293,7 +294,7 @@ def test_agreement_by_hand() -> None:
     assert (found.confusion[first][second], found.confusion[second][first]) == (2, 1)
     assert (found.recall[first].value, found.recall[second].value) == (0.8, 0.9)
     assert found.recall[type_names()[2]].value is None
-    assert "kappa 0.70" in type_check.paragraph(found)
+    assert "kappa 0.70" in errors.check_paragraph(found)
 
 
 def test_answers_that_the_judge_failed_on_are_counted_apart() -> None:
@@ -302,7 +303,7 @@ def test_answers_that_the_judge_failed_on_are_counted_apart() -> None:
     assert found.failures == {"parse": 2}
     nothing = checked([1, 2], [0, 0])
     assert (nothing.accuracy.value, nothing.kappa.value) == (None, None)
-    assert "cannot be said" in type_check.paragraph(nothing)
+    assert "cannot be said" in errors.check_paragraph(nothing)
 
 
 def test_one_type_throughout_has_no_kappa() -> None:

@@ -12,8 +12,7 @@ from mores.bench.benchmark import Label, Verdict
 from mores.bench.board import Entry
 from mores.bench.folder import RESULT, VERDICTS, RunFolder
 from mores.bench.score import BenchResult
-from mores.diagnose.locality import Locality, locality, paragraph, read_ran
-from mores.diagnose.profiles import Profile, Ran
+from mores.diagnose.locality import Locality, Profile, Ran, locality, paragraph, read_ran
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, write_text
 from mores.stats.resampling import adjust_p_values

@@ -21,23 +21,23 @@ from mores.bench.benchmark import Label
 from mores.bench.choice import grade_letter, grade_truth
 from mores.bench.culturalbench import EASY
 from mores.diagnose.change import Matrix, change_of
-from mores.diagnose.contained import has_answer, is_taken, letters, plain_numbers
-from mores.diagnose.evidence import Gathered, evidence_request, look
-from mores.diagnose.paired import Asked, Pair, open_run, pair_up, read_asked
-from mores.diagnose.retrieval import (
+from mores.diagnose.evidence import (
     JUDGED,
     NAMES,
     EvidenceJudge,
-    Fault,
-    RetrievalResult,
+    Gathered,
     Runs,
-    bands,
-    diagnose_retrieval,
-    fault_of,
+    evidence_request,
+    has_answer,
+    is_taken,
+    letters,
+    look,
     open_runs,
-    paragraph,
+    plain_numbers,
     read_verdicts,
 )
+from mores.diagnose.paired import Asked, Pair, open_run, pair_up, read_asked
+from mores.diagnose.retrieval import Fault, RetrievalResult, bands, diagnose_retrieval, fault_of, paragraph
 from mores.engine import Counts, Store
 from mores.errors import ConfigError, InputError
 from mores.longform.asking import How

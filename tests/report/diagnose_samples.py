@@ -15,15 +15,22 @@ from mores.bench.board import Entry
 from mores.bench.score import BenchResult
 from mores.diagnose.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibration, calibrate
 from mores.diagnose.confidence import agreement
-from mores.diagnose.errors import ErrorsResult, LabelledError, Typed, diagnose_errors, type_names
-from mores.diagnose.locality import Locality, locality
+from mores.diagnose.errors import (
+    ErrorsResult,
+    LabelledError,
+    TypeCheck,
+    Typed,
+    check_types,
+    diagnose_errors,
+    type_names,
+)
+from mores.diagnose.evidence import open_runs
+from mores.diagnose.locality import Locality, Ran, locality
 from mores.diagnose.paired import open_run
-from mores.diagnose.profiles import Ran
-from mores.diagnose.retrieval import RetrievalResult, diagnose_retrieval, open_runs
+from mores.diagnose.retrieval import RetrievalResult, diagnose_retrieval
 from mores.diagnose.stability import Stability, stability
 from mores.diagnose.subject import Subject
 from mores.diagnose.translation import TranslationResult, diagnose_translation, open_versions
-from mores.diagnose.type_check import TypeCheck, check_types
 from mores.search.base import Evidence, Found, Query
 from mores.types import Failure, FailureKind, Item, Record, Result
 from tests.diagnose.runs import BENCH, GARBLED, SEARCH_FOUND, UNSURE, make_run

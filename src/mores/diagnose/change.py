@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from mores.bench.benchmark import Label
 from mores.culture import language_name
-from mores.diagnose.paired import Names, Pair
+from mores.diagnose.paired import Names, Pair, map_groups
 from mores.errors import InputError
 from mores.show import SIGNIFICANT, full_points, p_equals
 from mores.stats.paired import mcnemar, paired_difference
@@ -78,19 +78,12 @@ def changes_by(
     pairs: Sequence[Pair], groups: Sequence[Mapping[str, str]], names: Names
 ) -> dict[str, dict[str, Change]]:
     """The same by every grouping that has at least two groups, or one that is not all; p adjusted within each."""
-    found: dict[str, dict[str, list[Pair]]] = defaultdict(lambda: defaultdict(list))
-    for pair, own in zip(pairs, groups, strict=True):
-        for grouping, group in own.items():
-            found[grouping][group].append(pair)
-    return {name: _adjusted({g: change_of(own[g], names) for g in sorted(own)}) for name, own in found.items()}
-
-
-def _adjusted(changes: dict[str, Change]) -> dict[str, Change]:
-    fair = adjust_p_values([1.0 if change.p is None else change.p for change in changes.values()])
-    return {
-        name: change.model_copy(update={"adjusted": float(p)})
-        for (name, change), p in zip(changes.items(), fair, strict=True)
-    }
+    by = map_groups(lambda some: change_of(some, names), pairs, groups)
+    for changes in by.values():
+        fair = adjust_p_values([1.0 if change.p is None else change.p for change in changes.values()])
+        for (group, change), p in zip(changes.items(), fair.tolist(), strict=True):
+            changes[group] = change.model_copy(update={"adjusted": p})
+    return by
 
 
 def matrix_of(pairs: Iterable[Pair]) -> Matrix:

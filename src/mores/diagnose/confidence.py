@@ -6,6 +6,7 @@ The first two ask the model and write plain files; the answers in them are grade
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import aclosing
@@ -19,7 +20,6 @@ from mores.bench.benchmark import Benchmark, Verdict
 from mores.bench.prompts import fill, hash_of
 from mores.bench.run import Run, Said
 from mores.culture import language_name
-from mores.diagnose.clusters import cluster_of
 from mores.engine import Answer, Counts, Job, run
 from mores.io import JsonlWriter, read_records
 from mores.longform.asking import object_schema, read_object, unread
@@ -268,6 +268,33 @@ def _likelihood(one: Said) -> float | Failure:
 
 
 # ---- what its samples say --------------------------------------------------------------------------------------
+
+
+def cluster_of(benchmark: Benchmark, verdict: Verdict) -> str | None:
+    """What tells an answer apart: its choice where it chooses, else its words; None without an answer.
+
+    What was read in a free answer does not count: it may be the judge's word, which knows the right answer.
+    """
+    if benchmark.candidates is not None:
+        return verdict.read
+    return None if verdict.answer is None else normalise(without_thoughts(verdict.answer))
+
+
+def normalise(text: str) -> str:
+    """The words of a text, without case, punctuation and forms of the same sign; marks of vowels and tones stay."""
+    folded = unicodedata.normalize("NFKC", unicodedata.normalize("NFKC", text).casefold())
+    return " ".join(folded.translate(_PLAIN).split())
+
+
+class _Plain(dict[int, int]):
+    """Every sign by its code: letters, marks and numbers as they are, a blank for all else; filled as they occur."""
+
+    def __missing__(self, code: int) -> int:
+        self[code] = code if unicodedata.category(chr(code))[0] in "LMN" else ord(" ")
+        return self[code]
+
+
+_PLAIN = _Plain()
 
 
 def agreement(benchmark: Benchmark, verdicts: Iterable[Verdict]) -> dict[Key, float | Failure]:

@@ -1,14 +1,14 @@
 """Kinds of errors: the wrong answers of a run, each given one of six types by a judge, with its reason.
 
 MSQA, Section 4.3 and Appendix B: `taxonomy.toml` has the types of Table 5, a result the shares of Table 4 for one
-model, and `compare_models` the bars of Figure 9 for several. `type_check.py` says how far a judge agrees with people.
+model, `compare_models` the bars of Figure 9 for several, and `check_types` says how far a judge agrees with people.
 The types are tags for people to look at, not claims about what goes on in a model.
 """
 
 from __future__ import annotations
 
 import tomllib
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
@@ -20,7 +20,7 @@ from typing import NamedTuple
 from mores.bench.benchmark import Label
 from mores.bench.prompts import hash_of
 from mores.diagnose.change import FEW
-from mores.diagnose.paired import Opened, short
+from mores.diagnose.paired import Opened, map_groups, short
 from mores.diagnose.verdict import ask_judge, prompt, read_lines
 from mores.engine import Counts, Job, run
 from mores.errors import InputError
@@ -28,8 +28,9 @@ from mores.io import JsonlWriter, read_records
 from mores.longform.asking import How, Reply, replied
 from mores.models import Model, Request
 from mores.models.written import without_thoughts
-from mores.show import full_share
+from mores.show import full_share, number
 from mores.signature import sign
+from mores.stats.agreement import cohen_kappa, cohen_kappa_interval
 from mores.stats.results import mean_result, share_result
 from mores.types import Failure, Item, Record, Result
 
@@ -76,7 +77,7 @@ class Typed(Record):
 
 
 class LabelledError(Record):
-    """A wrong answer whose type a person has given: one line of a file for `type_check.py`."""
+    """A wrong answer whose type a person has given: one line of a file for `check_types`."""
 
     item_id: str
     answer: str
@@ -160,31 +161,30 @@ def type_request(run_: Opened, item: Item, answer: str) -> Request:
 
 
 def _listed_types() -> str:
-    return "\n".join(f"{number}. {one.name}: it {one.definition}." for number, one in enumerate(taxonomy(), 1))
+    return "\n".join(f"{place}. {one.name}: it {one.definition}." for place, one in enumerate(taxonomy(), 1))
 
 
-class _Read(NamedTuple):
-    type: str | None
-    reason: str
-    failure: Failure | None
-
-
-def read_type(said: Reply) -> dict[str, str | Failure | None]:
+def read_type(reply: Reply) -> dict[str, str | Failure | None]:
     """The type, the reason and the failure in a reply, whose last line is `TYPE: 3` and no other is one."""
-    numbers = {str(number): name for number, name in enumerate(type_names(), 1)}
-    found = said if isinstance(said, Failure) else read_lines(said, {_LINE: tuple(numbers)})
-    if isinstance(found, Failure):
-        return _Read(None, "", found)._asdict()
-    return _Read(numbers[found.values[_LINE]], found.reason, None)._asdict()
+    numbers = {str(place): name for place, name in enumerate(type_names(), 1)}
+    lines = reply if isinstance(reply, Failure) else read_lines(reply, {_LINE: tuple(numbers)})
+    if isinstance(lines, Failure):
+        return {"type": None, "reason": "", "failure": lines}
+    return {"type": numbers[lines.values[_LINE]], "reason": lines.reason, "failure": None}
 
 
 def read_labelled(path: Path) -> list[LabelledError]:
     """Answers whose type is known; InputError for a type that there is not."""
-    found = list(read_records(path, LabelledError))
-    for number, one in enumerate(found, 1):
-        if one.type not in type_names():
-            raise InputError(f"{path}: row {number}: no type {one.type!r}; there are {'; '.join(type_names())}")
-    return found
+    labelled = list(read_records(path, LabelledError))
+    for row, answer in enumerate(labelled, 1):
+        if answer.type not in type_names():
+            raise InputError(f"{path}: row {row}: no type {answer.type!r}; there are {'; '.join(type_names())}")
+    return labelled
+
+
+def read_typed(path: Path) -> Iterator[Typed]:
+    """What a judge said, from its file."""
+    return read_records(path, Typed)
 
 
 # ---- the result ------------------------------------------------------------------------------------------------
@@ -234,8 +234,7 @@ class ErrorsResult(Record):
 def diagnose_errors(run_: Opened, typed: Iterable[Typed], judge: str, signature: str) -> ErrorsResult:
     """The distribution over types of the wrong answers of a run, overall and by group."""
     by_id = {item.id: item for item in run_.folder.items()}
-    rows, cases, listed = list[_Row](), list[ErrorCase](), Counter[str]()
-    failures: Counter[str] = Counter()
+    rows, cases, listed, failures = list[_Row](), list[ErrorCase](), Counter[str](), Counter[str]()
     for one in typed:
         if one.item_id not in by_id:
             raise InputError(f"{run_.folder.path}: a type is given to {one.item_id!r}, which is no item of the run")
@@ -246,14 +245,16 @@ def diagnose_errors(run_: Opened, typed: Iterable[Typed], judge: str, signature:
             continue
         listed[one.type] += 1
         if listed[one.type] <= CASES:
-            cases.append(_case(run_, item, one, rows[-1].groups))
+            cases.append(ErrorCase(
+                item_id=item.id, type=one.type, question=short(run_.question(item)), reference=run_.reference(item),
+                answer=short(one.answer), reason=short(one.reason), groups=dict(rows[-1].groups),
+            ))  # fmt: skip
     labels = Counter(verdict.label for verdict in run_.folder.verdicts())
     return ErrorsResult(
         model=run_.result.model, benchmark=run_.result.benchmark, judge=judge, signature=signature,
         answers=labels.total() - labels[None], declined=labels[Label.NOT_ATTEMPTED], ungraded=labels[None],
-        wrong=len(rows),
-        figures=shares(rows), counts={name: listed[name] for name in type_names()}, by=_by(rows),
-        cases=tuple(cases), failures=dict(failures),
+        wrong=len(rows), figures=shares(rows), counts={name: listed[name] for name in type_names()},
+        by=map_groups(shares, rows, [row.groups for row in rows]), cases=tuple(cases), failures=dict(failures),
     )  # fmt: skip
 
 
@@ -273,21 +274,6 @@ def shares(rows: Sequence[_Row]) -> dict[str, Result]:
         name: mean_result(name, [row.type == name for row in scored], groups=units, unscored=unscored)
         for name in type_names()
     }
-
-
-def _by(rows: Sequence[_Row]) -> dict[str, dict[str, dict[str, Result]]]:
-    found: dict[str, dict[str, list[_Row]]] = defaultdict(lambda: defaultdict(list))
-    for row in rows:
-        for grouping, group in row.groups.items():
-            found[grouping][group].append(row)
-    return {name: {group: shares(own[group]) for group in sorted(own)} for name, own in found.items()}
-
-
-def _case(run_: Opened, item: Item, one: Typed, groups: Mapping[str, str]) -> ErrorCase:
-    return ErrorCase(
-        item_id=item.id, type=one.type or "", question=short(run_.question(item)), reference=run_.reference(item),
-        answer=short(one.answer), reason=short(one.reason), groups=dict(groups),
-    )  # fmt: skip
 
 
 # ---- several models --------------------------------------------------------------------------------------------
@@ -336,11 +322,45 @@ def compare_models(results: Sequence[ErrorsResult]) -> ErrorTable:
         for what, values in {"judge": {r.judge for r in results}, "benchmark": {r.benchmark for r in results}}.items()
         if len(values) > 1
     ]
-    return ErrorTable(
-        types=tuple(sorted(rows, key=lambda row: -row.count)),
-        models=tuple(sorted(bars, key=lambda bar: -bar.wrong)),
-        notes=tuple(notes),
-    )
+    ranked, largest = sorted(rows, key=lambda row: -row.count), sorted(bars, key=lambda bar: -bar.wrong)
+    return ErrorTable(types=tuple(ranked), models=tuple(largest), notes=tuple(notes))
+
+
+# ---- judge and people ------------------------------------------------------------------------------------------
+
+
+class TypeCheck(Record):
+    """How far a judge agrees with types that people gave."""
+
+    judge: str
+    signature: str
+    accuracy: Result
+    kappa: Result
+    """Cohen's; no value where it is not defined."""
+    confusion: dict[str, dict[str, int]]
+    """The type that people gave, the type that the judge gave: how many."""
+    recall: dict[str, Result]
+    """Share that the judge gets right, by the type that people gave."""
+    failures: dict[str, int]
+
+
+def check_types(labelled: Sequence[LabelledError], typed: Sequence[Typed], judge: str, signature: str) -> TypeCheck:
+    """Compare what a judge said (`ask_labelled`) with what people said, answer by answer."""
+    if [(one.item_id, one.answer) for one in labelled] != [(one.item_id, one.answer) for one in typed]:
+        raise InputError("the judge's types are not of the labelled answers, in their order; ask the judge again")
+    pairs = [(one.type, two.type) for one, two in zip(labelled, typed, strict=True) if two.type is not None]
+    failures = Counter(two.failure.kind.value if two.failure else "unknown" for two in typed if two.type is None)
+    cells, unscored, names = Counter(pairs), failures.total(), type_names()
+    people, judged = [one for one, _ in pairs], [two for _, two in pairs]
+    kappa, (low, high) = cohen_kappa(people, judged), cohen_kappa_interval(people, judged, names) or (None, None)
+    return TypeCheck(
+        judge=judge, signature=signature,
+        accuracy=share_result("accuracy", sum(one == two for one, two in pairs), len(pairs), unscored),
+        kappa=Result(name="kappa", value=kappa, low=low, high=high, n=len(pairs), unscored=unscored),
+        confusion={one: {two: cells[one, two] for two in names} for one in names},
+        recall={one: share_result(one, cells[one, one], sum(cells[one, two] for two in names)) for one in names},
+        failures=dict(failures),
+    )  # fmt: skip
 
 
 # ---- words -----------------------------------------------------------------------------------------------------
@@ -355,12 +375,13 @@ def paragraph(result: ErrorsResult) -> str:
         return f"The judge gave none of the {result.wrong} wrong answers of {result.model} a type: nothing can be said."
     ranked = sorted(result.figures.values(), key=lambda share: -(share.value or 0.0))
     most, second = ranked[0], ranked[1]
+    apart = most.low is not None and second.high is not None and most.low > second.high
     parts = [
         f"{result.wrong} of {result.answers} graded answers of {result.model} are wrong, and {result.judge} gave {n} of"
         f" them a type.",
         f"The most frequent is {most.name}, with {full_share(most)}"
         + (f", and then {second.name}, with {full_share(second)}." if second.value else "."),
-        _lead_words(most, second),
+        "" if apart else "Which of the two is the more frequent is not certain: their intervals overlap.",
         f"Answers that decline, of which there are {result.declined}, are not among them." if result.declined else "",
         f"{result.unscored} have no type because the judge failed; they are in no share." if result.unscored else "",
         f"With only {n} answers the shares are rough." if n < FEW else "",
@@ -369,11 +390,11 @@ def paragraph(result: ErrorsResult) -> str:
     return " ".join(filter(None, parts))
 
 
-def _lead_words(most: Result, second: Result) -> str:
-    apart = most.low is not None and second.high is not None and most.low > second.high
-    return "" if apart else "Which of the two is the more frequent is not certain: their intervals overlap."
-
-
-def read_typed(path: Path) -> Iterator[Typed]:
-    """What a judge said, from its file."""
-    return read_records(path, Typed)
+def check_paragraph(check: TypeCheck) -> str:
+    """What it means, for people who do not program."""
+    if check.accuracy.value is None:
+        return "The judge gave none of the answers that people sorted a type: how far it agrees cannot be said."
+    kappa = "undefined" if check.kappa.value is None else number(check.kappa.value)
+    same = f"the judge gives {full_share(check.accuracy)} the same type"
+    meaning = "0 is chance, 1 is full agreement"
+    return f"Of {check.accuracy.n} answers that people sorted, {same} (Cohen's kappa {kappa}; {meaning})."

@@ -8,27 +8,73 @@ where a benchmark has another headline. MSQA, Sections 4.1.1 and 4.1.2.
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 
 from mores.bench.board import SAME, Entry, read_runs
 from mores.bench.folder import RunFolder
 from mores.diagnose.change import spoken
-from mores.diagnose.profiles import LEAST, Profile, Ran, make_profiles
 from mores.errors import ConfigError, InputError
 from mores.show import number, percent, points, to
 from mores.stats.classification import Floats
 from mores.stats.correlation import kendall_tau_b
+from mores.stats.intervals import difference_interval, mean_interval
 from mores.stats.ranks import order, rank_range, sure_order, tau_range
+from mores.stats.resampling import adjust_p_values, compare_with_whole
+from mores.stats.results import mean_result
 from mores.types import Record, Result
 
 LANGUAGE = "language"
 NAMED = 5
 """Groups and models that the paragraph names, at most."""
+SIGNIFICANT = 0.05
+"""False discovery rate."""
+PERMUTATIONS = 5000
+LEAST = 5
+"""Questions of a group; with fewer it is shown, and not tested."""
+Verdict = Literal["above", "below", "not told apart", "too few"]
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run, with the group of each of its questions."""
+
+    entry: Entry
+    groups: Mapping[str, str | None]
+    """Of every question that was asked."""
+
+
+class Local(Record):
+    """A model's credit on one group of questions."""
+
+    group: str
+    credit: Result
+    difference: Result
+    """From the model's credit on all questions."""
+    p: float | None
+    """That a random group of so many questions differs as much."""
+    adjusted: float | None
+    """After Benjamini and Hochberg, over all models and groups of the benchmark."""
+    verdict: Verdict
+
+
+class Profile(Record):
+    """A model's strengths and weaknesses on a benchmark."""
+
+    model: str
+    benchmark: str
+    signature: str
+    overall: Result
+    groups: tuple[Local, ...]
+    """From the strongest to the weakest."""
+    ungrouped: int = 0
+    """Questions without a group: they are in the whole only."""
 
 
 class Rank(Record):
@@ -159,6 +205,66 @@ def _notes(leagues: Mapping[str, Mapping[str, Ran]], grouping: str) -> list[str]
         if len({group for run in own.values() for group in run.groups.values() if group}) < 2:
             found.append(f"{name}: there are no two groups by {grouping}, so it has no profile")
     return found
+
+
+# ---- profiles --------------------------------------------------------------------------------------------------
+
+
+def make_profiles(name: str, runs: Mapping[str, Ran]) -> list[Profile]:
+    """The profiles of one benchmark, whose p-values are adjusted together."""
+    profiles = [_profile(name, model, run) for model, run in runs.items()]
+    tested = [local.p for profile in profiles for local in profile.groups if local.p is not None]
+    adjusted = iter(adjust_p_values(tested).tolist() if tested else ())
+    return [
+        profile.model_copy(update={"groups": tuple(_judged(local, adjusted) for local in profile.groups)})
+        for profile in profiles
+    ]
+
+
+def _judged(local: Local, adjusted: Iterator[float]) -> Local:
+    if local.p is None:
+        return local
+    q, above = next(adjusted), (local.difference.value or 0.0) > 0
+    verdict: Verdict = "not told apart" if q > SIGNIFICANT else "above" if above else "below"
+    return local.model_copy(update={"adjusted": q, "verdict": verdict})
+
+
+def _profile(name: str, model: str, run: Ran) -> Profile:
+    credit, unscored = run.entry.credit, Counter[str | None]()
+    by_group: dict[str | None, list[float]] = defaultdict(list)
+    for unit, group in run.groups.items():
+        if unit in credit:
+            by_group[group].append(credit[unit])
+        else:
+            unscored[group] += 1
+    loose = np.array(by_group.pop(None, []))
+    groups = {str(group): np.array(values) for group, values in sorted(by_group.items(), key=lambda one: str(one[0]))}
+    found = []
+    if len(groups) > 1:
+        p_values = compare_with_whole(list(groups.values()), loose, permutations=PERMUTATIONS)
+        for (group, values), p in zip(groups.items(), p_values, strict=True):
+            others = np.concatenate([*(rest for other, rest in groups.items() if other != group), loose])
+            found.append(_local(group, values, others, p, unscored[group]))
+    return Profile(
+        model=model, benchmark=name, signature=run.entry.result.signature, ungrouped=len(loose) + unscored[None],
+        overall=mean_result("credit", [*loose, *chain(*groups.values())], unscored=unscored.total()),
+        groups=tuple(sorted(found, key=lambda local: -(local.difference.value or 0.0))),
+    )  # fmt: skip
+
+
+def _local(group: str, values: Floats, others: Floats, p: float, unscored: int) -> Local:
+    few, rest = len(values) < LEAST, len(others) / (len(values) + len(others))
+    # What a group differs from the whole is its share of what it differs from the rest.
+    first, second = ((float(some.mean()), mean_interval(some)) for some in (values, others))
+    low, high = difference_interval(first, second)
+    gap = Result(
+        name="difference", value=rest * (first[0] - second[0]), low=None if few else rest * low,
+        high=None if few else rest * high, n=len(values), unscored=unscored,
+    )  # fmt: skip
+    return Local(
+        group=group, credit=mean_result("credit", values, unscored=unscored), difference=gap,
+        p=None if few else p, adjusted=None, verdict="too few" if few else "not told apart",
+    )  # fmt: skip
 
 
 # ---- ranks -----------------------------------------------------------------------------------------------------

@@ -7,11 +7,12 @@ more than half of them are. A question without a grade in one of the runs is lef
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby
 from pathlib import Path
 from string import ascii_uppercase
+from typing import TypeVar
 
 from pydantic import Field
 
@@ -24,6 +25,8 @@ from mores.models.written import without_thoughts
 from mores.signature import read_signature
 from mores.types import Failure, Item, Record
 
+Row = TypeVar("Row")
+Figure = TypeVar("Figure")
 GROUPINGS = ("language", "topic", "region", "subregion", "popularity")
 """Looked for in every item, whatever its benchmark breaks down by."""
 
@@ -235,6 +238,17 @@ def pair_up(first: Mapping[str, Asked], second: Mapping[str, Asked], names: Name
 
 def _why(asked: Asked) -> str:
     return asked.failure.kind.value if asked.failure else "no answer"
+
+
+def map_groups(
+    figure: Callable[[list[Row]], Figure], rows: Iterable[Row], groups: Iterable[Mapping[str, str]]
+) -> dict[str, dict[str, Figure]]:
+    """A figure of the rows of each group, by grouping and group, given the group of each row in every grouping."""
+    by: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row, own in zip(rows, groups, strict=True):
+        for grouping, group in own.items():
+            by[grouping][group].append(row)
+    return {name: {group: figure(members[group]) for group in sorted(members)} for name, members in by.items()}
 
 
 def short(text: str, longest: int = 600) -> str:

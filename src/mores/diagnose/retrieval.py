@@ -9,7 +9,7 @@ that is wrong with evidence, which of three things went wrong:
 | found but not used | a result has the reference answer, and the model said something else |
 | evidence not found | no result has it |
 
-The first that holds counts, from the top. Whether a result has an answer is decided by rule (`contained.py`), and
+The first that holds counts, from the top. Whether a result has an answer is decided by rule (`evidence.py`), and
 where the rule cannot tell, the question is undecided unless a judge is asked (`EvidenceJudge`). What is paraphrased is
 missed, so without a judge "found but not used" and the wrong answers taken from the results are counted too low.
 
@@ -20,7 +20,7 @@ different words of the query that stand in at least one result.
 
 from __future__ import annotations
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
 
@@ -40,39 +40,12 @@ from mores.diagnose.change import (
     uncertain_of,
     uncertain_words,
 )
-from mores.diagnose.evidence import (
-    JUDGED,
-    NAMES,
-    EvidenceJudge,
-    EvidenceVerdict,
-    Runs,
-    Seen,
-    open_runs,
-    read_verdicts,
-)
-from mores.diagnose.paired import Pair, short
+from mores.diagnose.evidence import NAMES, EvidenceVerdict, Runs, Seen
+from mores.diagnose.paired import Pair, map_groups, short
 from mores.errors import InputError
 from mores.show import full_points, full_share
 from mores.stats.results import share_result
 from mores.types import Record, Result
-
-__all__ = [
-    "JUDGED",
-    "NAMES",
-    "EvidenceJudge",
-    "EvidenceVerdict",
-    "Fault",
-    "RetrievalCase",
-    "RetrievalResult",
-    "Runs",
-    "Seen",
-    "bands",
-    "diagnose_retrieval",
-    "fault_of",
-    "open_runs",
-    "paragraph",
-    "read_verdicts",
-]
 
 CASES = 100
 """Most questions that are listed of each fault."""
@@ -167,8 +140,9 @@ def diagnose_retrieval(
     return RetrievalResult(
         model=runs.with_.result.model, benchmark=runs.with_.result.benchmark, search=runs.with_.fields["search"],
         signature=runs.signature(judge or "rule"), figures=change.figures | _found(rows), change=change,
-        by=changes_by(runs.pairs, groups, NAMES), found_by=_found_by(rows, groups), faults=_faults(wrong),
-        faults_by=_faults_by(wrong), overlap=_overlap(wrong), judge=judge,
+        by=changes_by(runs.pairs, groups, NAMES), found_by=map_groups(lambda some: _found(some)["found"], rows, groups),
+        faults={name: share_result(name, count, len(wrong)) for name, count in _faults(wrong).items()},
+        faults_by=map_groups(_faults, wrong, [case.groups for case in wrong]), overlap=_overlap(wrong), judge=judge,
         uncertain=uncertain_of(runs.pairs, NAMES),
         judged=_verdicts(judged or {}), agreement=_agreement(rows, judged or {}), popularity=_popularity(rows),
         cases=tuple(_listed(wrong)), cases_in_all=len(wrong), left_out=dict(runs.left_out), notes=runs.notes,
@@ -233,28 +207,9 @@ def _found(rows: Sequence[Row]) -> dict[str, Result]:
     }
 
 
-def _found_by(rows: Sequence[Row], groups: Sequence[Mapping[str, str]]) -> dict[str, dict[str, Result]]:
-    cells: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
-    for row, own in zip(rows, groups, strict=True):
-        for grouping, group in own.items():
-            cells[grouping][group].append(row)
-    return {name: {group: _found(own[group])["found"] for group in sorted(own)} for name, own in cells.items()}
-
-
-def _faults(wrong: Sequence[RetrievalCase]) -> dict[str, Result]:
+def _faults(wrong: Sequence[RetrievalCase]) -> dict[str, int]:
     counts = Counter(case.fault for case in wrong)
-    return {fault.value: share_result(fault.value, counts[fault], len(wrong)) for fault in Fault}
-
-
-def _faults_by(wrong: Sequence[RetrievalCase]) -> dict[str, dict[str, dict[str, int]]]:
-    found: dict[str, dict[str, Counter[str]]] = defaultdict(lambda: defaultdict(Counter))
-    for case in wrong:
-        for grouping, group in case.groups.items():
-            found[grouping][group][case.fault.value] += 1
-    return {
-        name: {group: {fault.value: own[group][fault.value] for fault in Fault} for group in sorted(own)}
-        for name, own in found.items()
-    }
+    return {fault.value: counts[fault] for fault in Fault}
 
 
 def _overlap(wrong: Sequence[RetrievalCase]) -> dict[str, int]:

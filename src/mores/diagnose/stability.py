@@ -18,7 +18,7 @@ from pydantic import Field
 
 from mores.bench.benchmark import Benchmark, Label, Verdict
 from mores.bench.score import together
-from mores.diagnose.clusters import cluster_of
+from mores.diagnose.confidence import cluster_of
 from mores.diagnose.subject import Subject, shorten
 from mores.errors import InputError
 from mores.show import between, percent

@@ -19,26 +19,21 @@ from mores.diagnose.errors import (
     ErrorJudge,
     ErrorsResult,
     LabelledError,
+    TypeCheck,
+    check_types,
     compare_models,
     diagnose_errors,
     read_labelled,
     read_typed,
     type_request,
 )
+from mores.diagnose.evidence import JUDGED, EvidenceJudge, open_runs, read_verdicts
 from mores.diagnose.locality import LANGUAGE, locality, read_ran
 from mores.diagnose.paired import Opened, open_run
-from mores.diagnose.retrieval import (
-    JUDGED,
-    EvidenceJudge,
-    RetrievalResult,
-    diagnose_retrieval,
-    open_runs,
-    read_verdicts,
-)
+from mores.diagnose.retrieval import RetrievalResult, diagnose_retrieval
 from mores.diagnose.stability import Stability, stability
 from mores.diagnose.subject import of_folder, of_run
 from mores.diagnose.translation import TranslationResult, diagnose_translation, open_versions
-from mores.diagnose.type_check import TypeCheck, check_types
 from mores.engine import Job
 from mores.engine.cost import price_of
 from mores.errors import ConfigError, InputError

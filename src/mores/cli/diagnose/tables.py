@@ -7,15 +7,14 @@ from typing import Any
 
 from rich.console import Console
 
-from mores.diagnose import calibration, errors, locality, retrieval, stability, translation, type_check
+from mores.diagnose import calibration, errors, locality, retrieval, stability, translation
 from mores.diagnose.calibration import Calibration
 from mores.diagnose.change import GAIN, By
-from mores.diagnose.errors import ErrorsResult, ErrorTable, type_names
+from mores.diagnose.errors import ErrorsResult, ErrorTable, TypeCheck, type_names
 from mores.diagnose.locality import Locality, Rank
 from mores.diagnose.retrieval import RetrievalResult
 from mores.diagnose.stability import Stability
 from mores.diagnose.translation import TranslationResult
-from mores.diagnose.type_check import TypeCheck
 from mores.report.base.grid import Grid, Row, harmless
 from mores.show import name_failure, number, p_equals, percent, points, show_failures
 from mores.stats import calibration as reliability
@@ -34,7 +33,7 @@ PARAGRAPHS: dict[type[Record], Callable[[Any], str]] = {
     RetrievalResult: retrieval.paragraph,
     TranslationResult: translation.paragraph,
     ErrorsResult: errors.paragraph,
-    TypeCheck: type_check.paragraph,
+    TypeCheck: errors.check_paragraph,
     Locality: locality.paragraph,
     ErrorTable: lambda table: "".join(f"{note[0].upper()}{note[1:]}. " for note in table.notes).strip(),
 }

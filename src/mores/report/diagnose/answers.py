@@ -6,11 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from mores.bench.benchmark import Label
-from mores.diagnose import calibration, errors, stability, type_check
+from mores.diagnose import calibration, errors, stability
 from mores.diagnose.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibration, Case
-from mores.diagnose.errors import ErrorCase, ErrorsResult, ErrorTable, compare_models
+from mores.diagnose.errors import ErrorCase, ErrorsResult, ErrorTable, TypeCheck, compare_models
 from mores.diagnose.stability import ALWAYS, BEST, MAJORITY, MEAN, NEVER, PLURALITY, SOMETIMES, WORST, Stability
-from mores.diagnose.type_check import TypeCheck
 from mores.report.base.blocks import Block, Fold, Frame, Heading, Heat, Table, key
 from mores.report.base.charts import Axis, Chart, Column, Curves, Line, Part, Stack, Stacks
 from mores.report.base.names import group_name
@@ -370,7 +369,7 @@ def _check(one: TypeCheck) -> list[Block]:
     matrix = [Heat(sheet), key("Rows: the type that people gave; columns: the judge’s.")] if names else []
     return [
         Heading("The judge against people: ", [one.judge]),
-        paragraph(type_check.paragraph(one)),
+        paragraph(errors.check_paragraph(one)),
         Table(summary),
         *matrix,
         unused({f"the judge failed: {name_failure(kind)}": count for kind, count in one.failures.items()}),

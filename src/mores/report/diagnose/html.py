@@ -9,12 +9,11 @@ from typing import NamedTuple, TypeVar
 
 from mores.diagnose.calibration import SOURCES, Calibration
 from mores.diagnose.change import GAIN
-from mores.diagnose.errors import ErrorsResult, ErrorTable
+from mores.diagnose.errors import ErrorsResult, ErrorTable, TypeCheck
 from mores.diagnose.locality import Locality
 from mores.diagnose.retrieval import RetrievalResult
 from mores.diagnose.stability import BEST, MEAN, SOMETIMES, WORST, Stability
 from mores.diagnose.translation import TranslationResult
-from mores.diagnose.type_check import TypeCheck
 from mores.errors import InputError
 from mores.report.base.blocks import Section
 from mores.report.base.links import RunLinks

@@ -10,8 +10,7 @@ from mores.bench.benchmark import Label
 from mores.diagnose import locality, retrieval, translation
 from mores.diagnose.change import GAIN, Change, Matrix, Uncertain
 from mores.diagnose.evidence import NAMES
-from mores.diagnose.locality import Locality, Moved, Rank, Shift
-from mores.diagnose.profiles import LEAST, Local, Profile
+from mores.diagnose.locality import LEAST, Local, Locality, Moved, Profile, Rank, Shift
 from mores.diagnose.retrieval import Fault, RetrievalCase, RetrievalResult
 from mores.diagnose.translation import TranslationCase, TranslationResult, Version
 from mores.report.base.blocks import Block, Fold, Frame, Heading, Heat, Table, key
