@@ -115,7 +115,7 @@ def test_the_order_of_the_folders_does_not_matter(folders: tuple[Path, Path], re
 
 def test_the_paragraph(result: TranslationResult) -> None:
     text = paragraph(result)
-    for words in ("76.2%", "52.4%", "-23.8 percentage points", "unlikely to be chance", "better when asked natively"):
+    for words in ("76.2%", "52.4%", "−23.8 percentage points", "unlikely to be chance", "better when asked natively"):
         assert words in text
     assert "12 questions are right only natively and 2 only in English" in text
     assert "5 questions have the same text both ways" in text
@@ -128,16 +128,16 @@ def test_the_paragraph_names_the_languages_that_stand_out(tmp_path: Path) -> Non
     one, two = make_run(tmp_path / "a", items, say), make_run(tmp_path / "b", items, say, variant="english")
     text = paragraph(diagnose_translation(open_versions(one, two, known=BENCH)))
     assert "Korean gains most (+100.0 percentage points" in text
-    assert "Thai loses most (-100.0 percentage points" in text
+    assert "Thai loses most (−100.0 percentage points" in text
 
 
 @pytest.mark.parametrize(
     ("french", "spanish", "words"),
     [
-        (-0.04, -0.22, "Spanish loses most (-22.0 percentage points) and French least (-4.0 percentage points)"),
+        (-0.04, -0.22, "Spanish loses most (−22.0 percentage points) and French least (−4.0 percentage points)"),
         (0.22, 0.04, "French gains most (+22.0 percentage points) and Spanish least (+4.0 percentage points)"),
-        (0.04, -0.22, "French gains most (+4.0 percentage points) and Spanish loses most (-22.0 percentage points)"),
-        (0.0, -0.22, "Spanish loses most (-22.0 percentage points) and French least (+0.0 percentage points)"),
+        (0.04, -0.22, "French gains most (+4.0 percentage points) and Spanish loses most (−22.0 percentage points)"),
+        (0.0, -0.22, "Spanish loses most (−22.0 percentage points) and French least (0.0 percentage points)"),
         (0.0, 0.0, "No language with enough questions changes."),
     ],
 )
