@@ -20,8 +20,8 @@ from mores.cli.bench_tables import show_results
 from mores.cli.diagnose.tables import grids
 from mores.cli.train import show_trained
 from mores.meta.baselines import similarity
+from mores.report.base.grid import Grid
 from mores.report.meta import breakdown, headline, votes
-from mores.report.terminal import Grid
 from mores.train.records import Trained
 from mores.types import Result, Signature
 from tests.bench.test_board import put as put_run

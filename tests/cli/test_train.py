@@ -1,4 +1,4 @@
-"""`mores train` through the real command: a tiny model learns ten samples by heart, and `mores score` uses it."""
+"""`mores train` through the real command: a tiny model learns four samples by heart, and `mores score` uses it."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def write(folder: Path, **splits: list[Gold]) -> None:
 
 @pytest.fixture
 def data(home: Path) -> Path:
-    golds = [one.model_copy(update={"sample": one.sample.model_copy(update={"source": "a"})}) for one in dishes(10)]
+    golds = [one.model_copy(update={"sample": one.sample.model_copy(update={"source": "a"})}) for one in dishes(4)]
     write(home / "data", train=golds, test=golds)
     make_base(home / "tiny")
     return home / "data"
@@ -33,7 +33,7 @@ def data(home: Path) -> Path:
 
 FOLDERS = ("without-none", "without-a", "without-b")
 SETTINGS = {
-    "batch": 10, "decision_weight": 5, "row_tokens": 700, "style": "paper", "summary": "false", "learning_rate": 0.01,
+    "batch": 8, "decision_weight": 5, "row_tokens": 700, "style": "paper", "summary": "false", "learning_rate": 0.01,
 }  # fmt: skip
 
 
@@ -45,11 +45,11 @@ def chosen(**more: object) -> list[str]:
     return [part for name, value in (SETTINGS | more).items() for part in ("--set", f"{name}={value}")]
 
 
-def test_ten_samples_are_learnt_and_the_adapter_judges_them(mores: Run, home: Path, data: Path) -> None:
+def test_a_few_samples_are_learnt_and_the_adapter_judges_them(mores: Run, home: Path, data: Path) -> None:
     """All weights first, so that the random model can speak; then adapters on top of that."""
     (home / "mine.toml").write_text('style = "guided"\nwarmup_steps = 5\n')
     others = ("--data", "others", "--base", "tiny", "--out", "spoken", "--recipe", "mine.toml")
-    write(home / "others", train=dishes(10, seed=1))
+    write(home / "others", train=dishes(4, seed=1))
     done = mores("train", *others, *chosen(method="full", epochs=60))
     assert done.returncode == 0, done.stderr
     assert "warmup_steps = 5" in (home / "spoken" / "recipe.toml").read_text()
@@ -58,17 +58,17 @@ def test_ten_samples_are_learnt_and_the_adapter_judges_them(mores: Run, home: Pa
     assert done.returncode == 0, done.stderr
     trained = json.loads((home / "tuned" / "training.json").read_text())
     assert trained["decisions"]["test"]["a"]["value"] == 1.0
-    assert trained["samples"] == 10
+    assert trained["samples"] == 4
     assert "| a | 1.000" in (home / "tuned" / "README.md").read_text()
     assert not (home / "tuned" / "checkpoint.pt").exists()
     with JsonlWriter(home / "texts.jsonl") as writer:
-        for one in dishes(10):
+        for one in dishes(4):
             writer.write(one.sample)
     arguments = ("--model", "hf:spoken", "--adapter", "tuned", "--style", "paper", "--max-tokens", "120")
     judged = mores("score", "texts.jsonl", *arguments, "--out", "judged.jsonl")
     assert judged.returncode == 0, judged.stderr
     found = [Judgement.model_validate_json(line) for line in (home / "judged.jsonl").read_text().splitlines()]
-    assert [one.score is not None and one.score < 0 for one in found] == [bool(one.report.errors) for one in dishes(10)]
+    assert [one.score is not None and one.score < 0 for one in found] == [bool(one.report.errors) for one in dishes(4)]
 
 
 def test_a_study_without_each_source_in_turn_is_read_by_meta(mores: Run, home: Path) -> None:

@@ -26,7 +26,7 @@ from mores.factory.shortcut import audit, out_of_fold, see
 from mores.factory.shortcut import words as words_of
 from mores.factory.split import FOLDS, SPLITS, folds, groups, normalise
 from mores.io import read_records
-from mores.report.card import card_page
+from mores.report.card import page as card_page
 from mores.types import ErrorReport, Severity
 from tests.cli.conftest import Run, home, mores
 from tests.factory.test_sources import REAL

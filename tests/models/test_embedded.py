@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from typing import Any
 
 import gguf as gguf_files
 import numpy as np
@@ -40,89 +41,86 @@ def gguf() -> Path:
         pytest.skip(f"the embedded model cannot be downloaded here: {exc}")
 
 
-def ask(text: str, system: str = "Be brief.", tokens: int = 12) -> Job:
-    return Job(text, Request((Message("system", system), Message("user", text)), max_tokens=tokens))
+def ask(text: str, system: str = "Be brief.", **more: Any) -> Request:
+    return Request((Message("system", system), Message("user", text)), **{"max_tokens": 6} | more)
 
 
-def answers(jobs: list[Job], model: EmbeddedModel) -> list[Answer]:
-    async def gather() -> list[Answer]:
-        return [answer async for answer in run(jobs, model)]
+JAPAN, PERU = (ask(f"Name a dish from {country}.") for country in ("Japan", "Peru"))
+
+
+def answers(model: EmbeddedModel, **requests: Request) -> dict[str, Answer]:
+    async def gather() -> dict[str, Answer]:
+        jobs = [Job(name, request) for name, request in requests.items()]
+        return {answer.job.id: answer async for answer in run(jobs, model)}
 
     return run_loop(gather())
 
 
-def test_the_same_question_gets_the_same_answer_whatever_was_asked_before() -> None:
-    question = ask("Name a dish from Japan.")
-    others = [ask("Name a dish from Peru."), ask("Name a dish from Japan and one from Peru.", "Be long.")]
-    first = answers([question, *others], EmbeddedModel())
-    second = answers([*others, question], EmbeddedModel())
-    assert first[0].completion is not None
-    assert first[0].completion == second[2].completion
-    assert [a.completion for a in first[1:]] == [a.completion for a in second[:2]]
-    assert first[0].completion.logprobs is not None
-    assert len(first[0].completion.logprobs) == first[0].completion.completion_tokens
-    assert all(p <= 0 for p in first[0].completion.logprobs)
+@pytest.fixture(scope="module")
+def model() -> EmbeddedModel:
+    return EmbeddedModel(context=1024)
 
 
-def test_log_probabilities_need_not_be_asked_for() -> None:
-    question = Request((Message("user", "Name a dish from Peru."),), max_tokens=12, logprobs=False)
-    [answer] = answers([Job("1", question)], EmbeddedModel())
-    assert answer.completion is not None
-    assert answer.completion.text
-    assert answer.completion.logprobs is None
+@pytest.fixture(scope="module")
+def answered(model: EmbeddedModel) -> dict[str, Answer]:
+    """What one server has answered, one question after the other."""
+    return answers(
+        model,
+        japan=JAPAN,
+        peru=PERU,
+        both=ask("Name a dish from Japan and one from Peru.", "Be long."),
+        japan_again=JAPAN,
+        peru_unmeasured=PERU._replace(logprobs=False),
+        letter=ask("Answer A or B. Which letter comes first?", max_tokens=1, alternatives=5),
+        schema=ask("Capital of Peru as JSON", max_tokens=20, schema=SCHEMA),
+        long=ask("word " * 1500),
+    )
 
 
-def test_the_likeliest_first_tokens() -> None:
-    question = Request((Message("user", "Answer A or B. Which letter comes first?"),), max_tokens=1, alternatives=5)
-    [answer] = answers([Job("1", question)], EmbeddedModel())
-    assert answer.completion is not None
-    assert answer.completion.alternatives is not None
-    assert len(answer.completion.alternatives) == 5
-    assert answer.completion.text in {token for token, _ in answer.completion.alternatives}
+def completion(answer: Answer) -> Completion:
+    assert answer.completion is not None, answer.failure
+    return answer.completion
 
 
-def test_a_model_may_be_used_again_and_by_many_at_once() -> None:
-    model = EmbeddedModel()
-    jobs = [ask("Name a dish from Japan.", tokens=4), ask("Name a dish from Peru.", tokens=4)]
+def test_the_same_question_gets_the_same_answer_whatever_was_asked_before(answered: dict[str, Answer]) -> None:
+    first = completion(answered["japan"])
+    assert completion(answered["japan_again"]) == first
+    assert first != completion(answered["peru"])
+    assert first.logprobs is not None
+    assert len(first.logprobs) == first.completion_tokens
+    assert all(p <= 0 for p in first.logprobs)
 
+
+def test_log_probabilities_need_not_be_asked_for(answered: dict[str, Answer]) -> None:
+    found = completion(answered["peru_unmeasured"])
+    assert found.text == completion(answered["peru"]).text
+    assert found.logprobs is None
+
+
+def test_the_likeliest_first_tokens(answered: dict[str, Answer]) -> None:
+    found = completion(answered["letter"])
+    assert found.alternatives is not None
+    assert len(found.alternatives) == 5
+    assert found.text in {token for token, _ in found.alternatives}
+
+
+def test_a_model_may_be_used_again_and_by_many_at_once(answered: dict[str, Answer], model: EmbeddedModel) -> None:
     async def at_once() -> list[Completion]:
         async with model:
-            requests = [job.request for job in jobs if isinstance(job.request, Request)]
-            return await asyncio.gather(*map(model.complete, requests))
+            return await asyncio.gather(*map(model.complete, (PERU, JAPAN)))
 
-    first = [answer.completion for answer in answers(jobs, model)]
-    assert run_loop(at_once()) == first
+    assert run_loop(at_once()) == [completion(answered[key]) for key in ("peru", "japan")]
 
 
-def test_the_schema_holds_and_a_text_that_is_too_long_is_a_failure() -> None:
-    job = Job("x", Request((Message("user", "Capital of Peru as JSON"),), max_tokens=40, schema=SCHEMA))
-    constrained, long = answers([job, ask("word " * 3000)], EmbeddedModel(context=1024))
-    assert constrained.completion is not None
-    assert constrained.completion.text.startswith('{"city":"')
-    assert long.failure is not None
-    assert long.failure.kind is FailureKind.MODEL
-    assert "context" in long.failure.reason
+def test_the_schema_holds_and_a_text_that_is_too_long_is_a_failure(answered: dict[str, Answer]) -> None:
+    assert completion(answered["schema"]).text.startswith('{"city":"')
+    failure = answered["long"].failure
+    assert failure is not None
+    assert failure.kind is FailureKind.MODEL
+    assert "context" in failure.reason
 
 
-@pytest.mark.parametrize(
-    ("adapter", "says", "style"), [(None, "judges 64 right", "fenced"), ("none", "do not measure", "guided")]
-)
-def test_judging_with_it_gives_reports_and_says_what_it_is(
-    tmp_path: Path, adapter: str | None, says: str, style: str
-) -> None:
-    metric = open_metric("embedded", store=tmp_path / "s.db", adapter=adapter)
-    [judgement] = metric.judge([("What do people in Japan eat with?", "In Japan people eat with forks.")])
-    assert judgement.failure is None
-    assert judgement.report is not None
-    assert "SmolLM2-135M-Instruct.Q4_1@b179c9523d0e" in judgement.signature["model"]
-    assert ("/lora@" in judgement.signature["model"]) is (adapter is None)
-    assert judgement.signature["prompt"].startswith(f"{style}.")
-    assert "slots1" in judgement.signature["model"]
-    assert metric.model.warning is not None
-    assert says in metric.model.warning
-
-
-def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it() -> None:
+def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it(tmp_path: Path) -> None:
     assert TUNED.stat().st_size < 25e6
     question = "What do people in Japan eat rice with?"
     evidence = (
@@ -130,12 +128,25 @@ def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it() -> N
         Evidence(text="What do people in Peru eat rice with? fork"),
     )
     samples = [Sample(id=text, instruction=question, text=text, evidence=evidence) for text in ("chopsticks", "fork")]
-    right, wrong = open_metric("embedded", store=None).judge(samples)
+    metric = open_metric("embedded", store=tmp_path / "s.db")
+    right, wrong = metric.judge(samples)
     # Not far from 1: the grammar's own end token, which the model never thinks of, does not count.
     assert right.score is not None
     assert right.score > 0.9
     assert wrong.report is not None
     assert [(error.quote, error.evidence) for error in wrong.report.errors] == [("fork", (1,))]
+    for part in ("SmolLM2-135M-Instruct.Q4_1@b179c9523d0e", "/lora@", "prompt:fenced.", "slots1"):
+        assert part in wrong.signature
+    assert metric.judge_model.warning is not None
+    assert "judges 64 right" in metric.judge_model.warning
+
+
+def test_without_its_adapter_it_says_that_its_reports_measure_nothing() -> None:
+    metric = open_metric("embedded", store=None, options=Options(adapter="none"))
+    assert "/lora@" not in metric.signature()
+    assert "prompt:guided." in metric.signature()
+    assert metric.judge_model.warning is not None
+    assert "do not measure" in metric.judge_model.warning
 
 
 def test_other_commands_use_the_model_without_the_metrics_adapter() -> None:
@@ -149,17 +160,16 @@ def test_other_commands_use_the_model_without_the_metrics_adapter() -> None:
     assert model.style is None
 
 
-def test_an_adapter_changes_the_answers_and_the_identity(tmp_path: Path) -> None:
+def test_an_adapter_changes_the_answers_and_the_identity(
+    answered: dict[str, Answer], model: EmbeddedModel, tmp_path: Path
+) -> None:
     """A random LoRA on the real model: another model, and no longer the untuned one that we warn of."""
     write_lora(tmp_path / "lora.gguf")
-    plain, tuned = EmbeddedModel(), EmbeddedModel(adapter=str(tmp_path / "lora.gguf"))
-    question = ask("Name a dish from Japan.", tokens=4)
-    [before], [after] = answers([question], plain), answers([question], tuned)
-    assert before.completion is not None
-    assert after.completion is not None
-    assert before.completion.logprobs != after.completion.logprobs
+    tuned = EmbeddedModel(adapter=str(tmp_path / "lora.gguf"), context=1024)
+    after = completion(answers(tuned, japan=JAPAN)["japan"])
+    assert after.logprobs != completion(answered["japan"]).logprobs
     assert "/lora@" in tuned.identity
-    assert plain.identity != tuned.identity
+    assert model.identity != tuned.identity
     assert tuned.warning is None
 
 
@@ -209,4 +219,4 @@ def alive(process: int) -> bool:
 def test_a_file_that_is_no_model_says_so(tmp_path: Path) -> None:
     (tmp_path / "bad.gguf").write_bytes(b"GGUF" + b"\0" * 100)
     with pytest.raises(ModelError, match=r"did not start with .*bad\.gguf"):
-        answers([ask("x")], EmbeddedModel(str(tmp_path / "bad.gguf")))
+        answers(EmbeddedModel(str(tmp_path / "bad.gguf")), japan=JAPAN)

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mores.report.page import page
+from mores.report.score import page
 from tests.browser import NAMES, Browser, Page, binary, pixels
 from tests.report.samples import PAIRS
 

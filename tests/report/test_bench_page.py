@@ -16,12 +16,11 @@ import pytest
 from mores.bench.benchmark import Label, Verdict
 from mores.bench.board import Entry, make_board
 from mores.bench.score import BenchResult
-from mores.report import bench_answers
-from mores.report.bench import bench_page, board_page
-from mores.report.bench_answers import BenchRun
-from mores.report.bench_charts import bump, radar
-from mores.report.bench_map import Shades, shades, tiles, world
-from mores.report.charts import Series
+from mores.report.base.page import draw
+from mores.report.base.shapes import Profile, Radar, Ranks, Shades, World, shades, tiles
+from mores.report.bench import BenchRun, board_page
+from mores.report.bench import answers as cards_of
+from mores.report.bench import page as bench_page
 from mores.types import Failure, FailureKind, Item, Result, Signature
 from tests.browser import Browser, Page
 from tests.report.conftest import assert_fits, showing
@@ -156,7 +155,7 @@ def test_every_country_of_the_map_has_its_own_tile() -> None:
 
 def test_the_map_names_and_shades_countries() -> None:
     found = {"EG": number(0.2), "JP": number(0.8, unscored=2), "BR": number(None), "RE": number(0.5)}
-    html = str(world(found, Shades(0.2, 0.8), title="m"))
+    html = draw(World("m", found, Shades(0.2, 0.8)))
     assert 'class="tile known s2" role="img" aria-label="Egypt: 20.0%' in html
     assert 'class="tile known s20" role="img" aria-label="Japan: 80.0% (95% interval 75.0–85.0%), n 40, 2 uns' in html
     assert html.count("known") == 2
@@ -174,13 +173,13 @@ def test_scales_end_at_full_tens() -> None:
 
 def test_a_radar_has_its_corners_where_the_scores_are() -> None:
     """Four axes: up, right, down, left of the centre (210, 150), 118 to the rim at 100%."""
-    html = str(radar(["n", "e", "s", "w"], [Series("m", (), [1.0, 0.5, 0.0, 0.5])], title="t"))
+    html = draw(Radar("t", ["n", "e", "s", "w"], [Profile("m", [1.0, 0.5, 0.0, 0.5])]))
     assert 'points="210.0,32.0 269.0,150.0 210.0,150.0 151.0,150.0"' in html
     assert 'aria-label="m: n 100.0%, e 50.0%, s 0.0%, w 50.0%"' in html
 
 
 def test_ranks_are_drawn_from_the_top() -> None:
-    html = str(bump(["x", "y"], {"a": (1, 2), "b": (2, 1)}, title="t"))
+    html = draw(Ranks("t", ["x", "y"], {"a": (1, 2), "b": (2, 1)}))
     assert 'aria-label="a, rank on x 1, y 2"' in html
     assert 'x1="25.00%" y1="18.0" x2="75.00%" y2="54.0"' in html
     assert re.findall(r'<li class="t\d" title="(\w)">', html) == ["b", "a"]
@@ -216,7 +215,7 @@ def test_the_parts_of_a_question_share_a_card() -> None:
 
 
 def test_more_answers_than_a_page_holds_are_drawn_evenly(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(bench_answers, "EXAMPLES", 20)
+    monkeypatch.setattr(cards_of, "EXAMPLES", 20)
     html = bench_page([run(200)])
     shown = cards(html)
     assert len(shown) == 20

@@ -13,7 +13,7 @@ from urllib.parse import urlencode
 
 import pytest
 
-from mores.report.page import page as html_of
+from mores.report.score import page as html_of
 from mores.types import Error, Evidence, FailureKind, Sample, Severity, Side, Signature
 from tests.browser import Browser, Page, pixels
 from tests.report.conftest import Show

@@ -14,7 +14,7 @@ import pytest
 
 from mores.factory.gold import Gold
 from mores.factory.items import Task
-from mores.report.card import card_page
+from mores.report.card import page as card_page
 from mores.types import Error, ErrorReport, Sample, Severity
 from tests.browser import Browser
 from tests.report.conftest import assert_fits, showing

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from mores.longform.collection import Collected, Fate, Stage, add_up, categories, mark_near
-from mores.report import collect as module
-from mores.report.collect import collection_page
+from mores.report.collect import html as pages
+from mores.report.collect import page as collection_page
 from mores.types import Failure, FailureKind, Signature
 from tests.browser import Browser, Page
 from tests.report.conftest import assert_fits, showing
@@ -89,11 +89,11 @@ def test_nothing_kept_and_a_warning() -> None:
     html = page(every, "fake: is not a model")
     assert 'id="topics"' not in html
     assert "0.0% kept" in words(html)
-    assert "Careful fake: is not a model" in words(html)
+    assert "Warning fake: is not a model" in words(html)
 
 
 def test_a_page_holds_some_of_each_fate(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "CARDS", 12)
+    monkeypatch.setattr(pages, "CARDS", 12)
     html = page(questions())
     assert re.findall(r'<article class="card answer (\w+)"', html) == ["unscored"] * 4 + ["wrong"] * 4 + ["right"] * 4
     assert "Dropped: 18 (4 of them here, dropped.jsonl has all)" in words(html)

@@ -23,23 +23,11 @@ from mores.diagnose.stability import Stability, stability
 from mores.diagnose.subject import Subject
 from mores.diagnose.translation import TranslationResult
 from mores.errors import InputError
-from mores.report import diagnose, diagnose_items
-from mores.report.bench_charts import Row
-from mores.report.diagnose import diagnose_page
-from mores.report.diagnose_charts import (
-    Axis,
-    Column,
-    Mover,
-    Part,
-    Stack,
-    Standing,
-    Track,
-    changes,
-    curves,
-    rank_shifts,
-    reliability,
-    stacked,
-)
+from mores.report.base.charts import Axis, Column, Curves, Intervals, Line, Part, Row, Stack, Stacks
+from mores.report.base.page import draw
+from mores.report.diagnose import html as pages
+from mores.report.diagnose import items
+from mores.report.diagnose import page as diagnose_page
 from mores.types import Item, Record, Result, Signature
 from tests.browser import Browser
 from tests.diagnose.runs import BENCH
@@ -270,7 +258,7 @@ def test_other_records_are_refused() -> None:
 
 
 def test_lists_are_bounded_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(diagnose, "LIST", 7)
+    monkeypatch.setattr(pages, "LIST", 7)
     html = diagnose_page([samples.calibrations()[0], samples.stable()])
     assert "Surest mistakes (stated) 7 of" in words(html)
     assert html.count("<article") == 21
@@ -288,7 +276,7 @@ def test_groups_and_texts_are_cut() -> None:
     long = base.surest_mistakes[0].model_copy(update={"question": "x" * 100_000})
     html = diagnose_page([base.model_copy(update={"by": {"language": groups}, "surest_mistakes": (long,)})])
     assert "440 smaller groups are in the result only." in words(html)
-    assert "x" * (diagnose_items.WORDS - 1) + "…" in html
+    assert "x" * (items.WORDS - 1) + "…" in html
     assert len(html) < 400_000
 
 
@@ -297,8 +285,8 @@ def test_groups_and_texts_are_cut() -> None:
 
 def test_a_bin_is_where_its_numbers_are() -> None:
     """The square goes from (40, 8) to (312, 280)."""
-    track = Track("a", [0.25], [0.5], [0.25], [0.75], ["hint"])
-    html = str(reliability(track, [Column(0.2, 0.3, 10), Column(0.3, 0.4, 0)], title="t", x="x", y="y"))
+    line = Line("a", [0.25], [0.5], [0.25], [0.75], ["hint"], [90])
+    html = draw(Curves("t", [line], Axis("x"), "y", "sure", [Column(0.2, 0.3, 10), Column(0.3, 0.4, 0)]))
     assert '<circle class="point" cx="108.0" cy="144.0" r="3.5"/>' in html
     assert '<line class="whisker thin" x1="108.0" y1="212.0" x2="108.0" y2="76.0"/>' in html
     assert 'class="guess" x1="40.0" y1="280.0" x2="312.0" y2="8.0"' in html
@@ -307,8 +295,8 @@ def test_a_bin_is_where_its_numbers_are() -> None:
 
 
 def test_a_band_goes_there_and_back() -> None:
-    track = Track("a", [1, 3], [0.5, 1.0], [0.25, None], [0.75, None])
-    html = str(curves([track], Axis("n", 1, 3, shares=False), title="t", y="y"))
+    line = Line("a", [1, 3], [0.5, 1.0], [0.25, None], [0.75, None])
+    html = draw(Curves("t", [line], Axis("n", 1, 3, shares=False), "y"))
     assert '<polygon class="band f0" points="40.0,76.0 40.0,212.0"/>' in html
     assert 'points="40.0,144.0 312.0,8.0"' in html
     assert "a from 50% to 100%" in html
@@ -322,7 +310,7 @@ def test_ticks_of_numbers_of_answers(high: int, ticks: list[str]) -> None:
 
 
 def test_parts_of_a_bar_are_its_shares() -> None:
-    html = str(stacked([Stack("m", [60, 30, 0])], [Part("a", 0), Part("b", 9), Part("c", 2)], title="t"))
+    html = draw(Stacks("t", [Stack("m", [60, 30, 0])], [Part("a", 0), Part("b", 9), Part("c", 2)]))
     assert re.findall(r'class="(f\d)" x="([\d.]+)%" y="4" width="([\d.]+)%"', html) == [
         ("f0", "0.00", "66.67"), ("f1", "66.67", "33.33"),
     ]  # fmt: skip
@@ -332,19 +320,19 @@ def test_parts_of_a_bar_are_its_shares() -> None:
 
 def test_changes_stand_on_both_sides_of_zero() -> None:
     one = Result(name="gain", value=-0.25, low=-0.5, high=0.0, n=9, unscored=2)
-    html = str(changes([Row("m", one, star=True), Row("none", None)], title="t"))
+    html = draw(Intervals("t", [Row("m", one, star=True), Row("none", None)], "points", zero="no change"))
     assert 'class="whisker" x1="4.00%" x2="50.00%"' in html
     assert 'class="point" cx="27.00%"' in html
     assert '<tr class="few"><th scope="row"><bdi>m</bdi> <small>n 9</small>' in html
     assert '−25.0<b class="star">*</b> <small>−50.0 to 0.0</small> <small class="out">✕2</small>' in html
-    assert "none: – points, n 0" in html
+    assert "none: no score" in html
 
 
 def test_ranks_are_drawn_with_their_intervals() -> None:
-    mover = Mover("m", Standing(1, 1, 2), Standing(3, 2, 3), sure=True)
-    html = str(rank_shifts([mover], ("x", "y"), title="t"))
-    assert 'class="series c0 d0 thick" x1="6.00%" x2="50.00%" y1="30%"' in html
-    assert 'class="series c1 d0 thick" x1="50.00%" x2="94.00%" y1="70%"' in html
+    first, second = (Result(name="place", value=v, low=low, high=high) for v, low, high in ((1, 1, 2), (3, 2, 3)))
+    html = draw(Intervals("t", [Row("m", first, star=True, second=second)], "place", pair=("x", "y")))
+    assert 'class="series c0 d0 thick" x1="4.00%" x2="50.00%" y1="30%"' in html
+    assert 'class="series c1 d0 thick" x1="50.00%" x2="96.00%" y1="70%"' in html
     assert "m: place 1 (1–2) on x, 3 (2–3) on y" in html
     assert '1 → 3<b class="star">*</b>' in html
 

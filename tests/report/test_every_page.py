@@ -7,24 +7,20 @@ from pathlib import Path
 
 import pytest
 
-from mores.report.bench import bench_page
-from mores.report.card import card_page
-from mores.report.diagnose import diagnose_page
-from mores.report.meta import meta_page
-from mores.report.page import page as score_page
+from mores.report import bench, card, diagnose, meta, score
 from tests.browser import Browser
 from tests.report import diagnose_samples, test_bench_page, test_card_page, test_collect_page, test_longform_page
 from tests.report.meta_samples import made_up
 from tests.report.samples import PAIRS
 
 PAGES: dict[str, Callable[[], str]] = {
-    "score": lambda: score_page(PAIRS, title="Made-up texts"),
-    "bench": lambda: bench_page([test_bench_page.run(40)]),  # more than are shown at once
+    "score": lambda: score.page(PAIRS, title="Made-up texts"),
+    "bench": lambda: bench.page([test_bench_page.run(40)]),  # more than are shown at once
     "board": lambda: test_bench_page.board_of(*test_bench_page.several()),
     "longform": lambda: test_longform_page.page_of(test_longform_page.pairs(30, models=("model-a", "model-b"))),
-    "meta": lambda: meta_page(made_up()),
-    "diagnose": lambda: diagnose_page(diagnose_samples.everything()),
-    "card": lambda: card_page(test_card_page.about(missing=["mango"])),
+    "meta": lambda: meta.page(made_up()),
+    "diagnose": lambda: diagnose.page(diagnose_samples.everything()),
+    "card": lambda: card.page(test_card_page.about(missing=["mango"])),
     "collect": lambda: test_collect_page.page(test_collect_page.questions(40)),
 }
 PAPER = 703

@@ -8,11 +8,12 @@ from hashlib import sha256
 from html import unescape
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.report.marks import number_place
-from mores.report.page import TEMPLATES, page
+from mores.report.base.marks import number_place
+from mores.report.base.page import REPORT
+from mores.report.score import page
 from mores.types import Error, Evidence, FailureKind, Judgement, Sample, Severity, Signature
 from tests.report.markup import Node, read_markup
 from tests.report.samples import PAIRS, SIGNATURE, Pair, failed, found, judged, lost
@@ -215,7 +216,6 @@ def test_a_hostile_text_stays_text() -> None:
     assert body(first).text == first.attributes["data-language-name"] == HOSTILE
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.text(st.characters()))
 def test_every_text_survives_the_page(text: str) -> None:
     text += "\r\n\u2028<!--<script>&amp;\0\ud800"
@@ -242,7 +242,7 @@ def test_nothing_is_loaded_from_elsewhere() -> None:
 
 
 def test_the_script_never_writes_markup() -> None:
-    script = (TEMPLATES / "score.js").read_text(encoding="utf-8")
+    script = (REPORT / "base" / "page.js").read_text(encoding="utf-8")
     assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|Function\(|</script", script)
 
 

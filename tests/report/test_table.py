@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
-from mores.report.table import Summary, Tally, cited, plain, rank, show_summary, summary, table
+from mores.report.base.grid import plain
+from mores.report.score.table import Summary, Tally, cited, rank, show_summary, summary, table
 from mores.types import Error, Failure, FailureKind, Judgement, Sample, Severity
 from tests.report.samples import PAIRS, Pair, failed, found, judged
 

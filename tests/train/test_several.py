@@ -27,16 +27,6 @@ tune: Any = pytest.importorskip("mores.train.tune", reason=_REASON)
 study: Any = pytest.importorskip("mores.train.study", reason=_REASON)
 
 MORES = "from mores.cli import main; main()"
-STOPPING = """
-from mores.train import study, tune
-def stop(progress):
-    if progress.step == 5:
-        raise SystemExit("stopped at 5")
-def training(*given, on_step):
-    return tune.Training(*given, save_every=3, on_step=stop)
-study.Training = training
-"""
-"""A run that leaves a checkpoint of step 3 behind."""
 GLOO = """
 import torch
 from accelerate.state import PartialState
@@ -54,10 +44,11 @@ ZERO = Path(__file__).parents[2] / "examples" / "train" / "zero2.yaml"
 
 
 class Place(NamedTuple):
-    """Where data and base are, and what one process made of them."""
+    """Where data and base are, what one process trains on them, and what it leaves when it is stopped at step 5."""
 
     home: Path
     one: Path
+    two: Path
 
 
 def arguments(home: Path, out: Path) -> list[str]:
@@ -71,12 +62,23 @@ def start(command: list[str], **more: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
 
 
-def launch(place: Place, out: Path, before: str = "") -> subprocess.CompletedProcess[str]:
-    """`accelerate launch` with two processes, which are those of `mores train`, on the CPU."""
-    plain = "--multi_gpu --num_machines 1 --num_processes 2 --mixed_precision no --dynamo_backend no --no_python"
-    launcher = [sys.executable, "-m", "accelerate.commands.launch", "--main_process_port", "0", *plain.split()]
-    program = [sys.executable, "-c", before + MORES]
-    return start([*launcher, *program, *arguments(place.home, out)], ACCELERATE_USE_CPU="true")
+class StoppedError(Exception):
+    """A run that was stopped on purpose."""
+
+
+def train(home: Path, out: Path) -> None:
+    """In this process."""
+    study.Study(home / "data", str(home / "tiny"), str(home / "tiny"), Recipe(**SETTINGS), out).run()
+
+
+def stop_at_5(*given: Any, on_step: Any) -> Any:  # noqa: ARG001
+    """A run that leaves a checkpoint of step 3 behind."""
+
+    def stop(progress: Any) -> None:
+        if progress.step == 5:
+            raise StoppedError
+
+    return tune.Training(*given, save_every=3, on_step=stop)
 
 
 @pytest.fixture(scope="module")
@@ -91,8 +93,12 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
                 writer.write(one.model_copy(update={"sample": one.sample.model_copy(update={"instruction": asked})}))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch.cuda, "is_available", lambda: False)
-        study.Study(home / "data", str(home / "tiny"), str(home / "tiny"), Recipe(**SETTINGS), home / "one").run()
-    return Place(home, home / "one")
+        train(home, home / "one")
+        patch.setattr(study, "Training", stop_at_5)
+        with pytest.raises(StoppedError):
+            train(home, home / "two")
+    assert {path.name for path in (home / "two").iterdir()} == {tune.CHECKPOINT, tune.LOG, "recipe.toml"}
+    return Place(home, home / "one", home / "two")
 
 
 def weights(folder: Path) -> dict[str, Any]:
@@ -126,53 +132,40 @@ def assert_steps_alike(one: list[dict[str, Any]], other: list[dict[str, Any]]) -
         assert [row[name] for row in other] == pytest.approx([row[name] for row in one], rel=1e-4), name
 
 
-class Two(NamedTuple):
-    """A run of two processes that was stopped and went on."""
-
-    out: Path
-    stopped: subprocess.CompletedProcess[str]
-    left: set[str]
-    """The files that there were when it was stopped."""
-    done: subprocess.CompletedProcess[str]
-
-
 @pytest.fixture(scope="module")
-def two(place: Place) -> Two:
-    """27 examples in steps of 13, 13 and 1, twice: in the last of each epoch the second process has none."""
-    out = place.home / "two"
-    stopped = launch(place, out, STOPPING)
-    left = {path.name for path in out.iterdir()}
-    return Two(out, stopped, left, launch(place, out))
+def two(place: Place) -> subprocess.CompletedProcess[str]:
+    """`accelerate launch` with two processes on the CPU, which are `mores train` and finish what one has begun.
+
+    27 examples in steps of 13, 13 and 1: in the last of an epoch the second process has none.
+    """
+    plain = "--multi_gpu --num_machines 1 --num_processes 2 --mixed_precision no --dynamo_backend no --no_python"
+    launcher = [sys.executable, "-m", "accelerate.commands.launch", "--main_process_port", "0", *plain.split()]
+    program = [sys.executable, "-c", MORES, *arguments(place.home, place.two)]
+    return start([*launcher, *program], ACCELERATE_USE_CPU="true")
 
 
-def test_two_processes_take_the_steps_of_one(place: Place, two: Two) -> None:
-    log = rows(two.out / tune.LOG)
+@pytest.mark.usefixtures("two")
+def test_two_processes_take_the_steps_of_one(place: Place) -> None:
+    log = rows(place.two / tune.LOG)
     assert [row["step"] for row in log] == [1, 2, 3, 4, 5, 4, 5, 6], "stopped at 5, with a checkpoint of 3"
     one = rows(place.one / tune.LOG)
-    assert max(row["norm"] for row in one) > SETTINGS["clip"], "nothing is clipped"
-    assert_steps_alike(one[:5], log[:5])
+    assert max(row["norm"] for row in one[3:]) > SETTINGS["clip"], "nothing is clipped"
     assert_steps_alike(one, log[:3] + log[5:])
 
 
-def test_two_processes_train_what_one_trains(place: Place, two: Two) -> None:
-    assert two.done.returncode == 0, two.done.stderr
-    assert_alike(place.one, two.out)
-    trained = [json.loads((folder / "training.json").read_text()) for folder in (place.one, two.out)]
+def test_two_processes_train_what_one_trains(place: Place, two: subprocess.CompletedProcess[str]) -> None:
+    assert two.returncode == 0, two.stderr
+    assert_alike(place.one, place.two)
+    trained = [json.loads((folder / "training.json").read_text()) for folder in (place.one, place.two)]
     assert [each.pop("device") for each in trained] == ["CPU", "2 × CPU"]
     for name in ("signature", "samples", "left_out", "sources", "tokens", "decisions"):
         assert trained[0][name] == trained[1][name], name
 
 
-def test_the_first_process_alone_speaks(two: Two) -> None:
-    assert two.done.stdout.count("trained on all: scaled accuracy") == 1
-    assert two.done.stderr.count(f"wrote {two.out}") == 1
-    assert two.done.stderr.count("training: 6 of 6") == 1
-
-
-def test_a_process_that_stops_stops_the_others(two: Two) -> None:
-    assert two.stopped.returncode != 0
-    assert two.stopped.stderr.splitlines().count("stopped at 5") == 1
-    assert two.left == {tune.CHECKPOINT, tune.LOG, "recipe.toml"}
+def test_the_first_process_alone_speaks(place: Place, two: subprocess.CompletedProcess[str]) -> None:
+    assert two.stdout.count("trained on all: scaled accuracy") == 1
+    assert two.stderr.count(f"wrote {place.two}") == 1
+    assert two.stderr.count("training: 6 of 6") == 1
 
 
 @pytest.mark.skipif(find_spec("deepspeed") is None, reason="needs DeepSpeed: pip install deepspeed")

@@ -234,23 +234,3 @@ def test_decisions_are_those_of_the_next_token(base: Path) -> None:
         clean, wrong = making.choices
         assert odds == pytest.approx(float(logits[wrong] - logits[clean]), abs=1e-4)
         assert example.tokens[example.decision] == (wrong if gold_.report.errors else clean)
-
-
-def test_ten_samples_are_learnt_by_heart(base: Path, tmp_path: Path) -> None:
-    recipe = RECIPE.model_copy(
-        update={
-            "method": "full",
-            "epochs": 60.0,
-            "batch": 10,
-            "learning_rate": 1e-2,
-            "warmup_steps": 5,
-            "decision_weight": 5.0,
-            "row_tokens": 700,
-            "summary": False,
-        }
-    )
-    golds = dishes(10)
-    model, log = train(base, tmp_path / "ten", recipe, golds)
-    assert log[-1]["loss"] < 0.2 * log[0]["loss"]
-    making = Examples(transformers.AutoTokenizer.from_pretrained(base), recipe)
-    assert decide(model.eval(), making, golds).result().value == 1.0

@@ -31,7 +31,7 @@ from mores.metric.audit import (
 )
 from mores.metric.audit import audit as compare
 from mores.metric.audit.suite import plain
-from mores.report.terminal import Cell, Grid, Row, plain_console
+from mores.report.base.grid import Cell, Grid, Row, plain_console
 from mores.show import NOTHING, p_value, percent, to
 from mores.types import Judgement, Sample
 

@@ -25,10 +25,9 @@ from mores.errors import ConfigError, ModelError
 from mores.io import write_text
 from mores.longform.appraise import Appraising, read_summaries
 from mores.longform.evaluate import read_appraised
-from mores.report.bench import bench_page
-from mores.report.bench_answers import BenchRun as PageRun
-from mores.report.links import link_runs
-from mores.report.longform import longform_page
+from mores.report import bench as report
+from mores.report import longform as long_report
+from mores.report.base.links import link_runs
 
 LIST, INFO, CHECK = "list", "info", "check"
 """Words that are no benchmarks: what there is, and what is known of some."""
@@ -136,12 +135,14 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
 def _write_pages(runs: Sequence[BenchRun], out: Path) -> None:
     """One page for all runs, and one more for those of long answers."""
     named = ((f"{each.result.model}, {each.result.name}", each.path) for each in runs)
-    page = bench_page([PageRun(each.result, each.answers()) for each in runs], link_runs(out / "bench.html", named))
+    page = report.page(
+        [report.BenchRun(each.result, each.answers()) for each in runs], link_runs(out / "bench.html", named)
+    )
     write_text(out / "bench.html", page)
     for each in runs:
         if (inner := each.path / LONGFORM).is_dir():
             summaries = read_summaries(inner)
-            page = longform_page(summaries, read_appraised(inner), summaries[0].signature)
+            page = long_report.page(summaries, read_appraised(inner), summaries[0].signature)
             write_text(inner / "longform.html", page)
     click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
 

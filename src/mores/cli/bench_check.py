@@ -9,7 +9,7 @@ import click
 
 from mores.bench.contract import check
 from mores.errors import ConfigError
-from mores.report.terminal import Grid, plain_console
+from mores.report.base.grid import Grid, plain_console
 
 
 def show_checks(names: Sequence[str], as_json: bool) -> None:

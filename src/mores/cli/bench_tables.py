@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from mores.bench.benchmark import Benchmark
 from mores.bench.score import BenchResult
-from mores.report.terminal import Cell, Grid, harmless, plain_console
+from mores.report.base.grid import Cell, Grid, harmless, plain_console
 from mores.show import between, number, percent, possible, show_failures
 from mores.types import Result
 

@@ -8,9 +8,9 @@ import click
 
 from mores.bench.board import Board, Gap, League, Shift, Standing, make_board, read_runs
 from mores.io import write_text
+from mores.report.base.grid import Grid, Row, harmless, plain_console
+from mores.report.base.links import link_runs
 from mores.report.bench import board_page
-from mores.report.links import link_runs
-from mores.report.terminal import Grid, Row, harmless, plain_console
 from mores.show import SIGNIFICANT, between, p_value, percent, possible, show_failures
 
 

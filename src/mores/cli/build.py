@@ -26,8 +26,8 @@ from mores.factory.output import verify as check
 from mores.factory.output import write
 from mores.factory.recipe import Recipe, read_recipe
 from mores.models import Model, Options, open_model
-from mores.report.card import card_page
-from mores.report.terminal import Grid, Row, plain_console
+from mores.report.base.grid import Grid, Row, plain_console
+from mores.report.card import page
 from mores.show import duration, number, percent, show_failures
 from mores.train.ground import Grounded, ground_dataset
 
@@ -178,7 +178,7 @@ def _build(wanted: Recipe, data: Path | None, commercial: bool, soften: Soften |
     started = time.monotonic()
     with Stages() as stages:
         built = make(wanted, data, commercial, stages, stages.paused(soften) if soften else None)
-        write(built, wanted, out, stages, card_page)
+        write(built, wanted, out, stages, page)
     click.echo(f"built {len(built.golds):,} samples in {duration(time.monotonic() - started)}", err=True)
     return built
 

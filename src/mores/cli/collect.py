@@ -28,8 +28,8 @@ from mores.longform.collection import (
     undecided,
 )
 from mores.longform.collection.numbers import Size
-from mores.report.collect import collection_page
-from mores.report.terminal import Grid, Row, harmless, plain_console
+from mores.report.base.grid import Grid, Row, harmless, plain_console
+from mores.report.collect import page
 from mores.show import NOTHING, number
 
 PROBLEMS = 20
@@ -143,7 +143,7 @@ def _write(out: Path, every: list[Collected], found: Collection, warning: str | 
                 if one.fate is fate:
                     writer.write(one)
     write_text(out / "collection.json", found.model_dump_json(indent=1) + "\n")
-    write_text(out / "collection.html", collection_page(found, every, warning))
+    write_text(out / "collection.html", page(found, every, warning))
 
 
 def _show(found: Collection) -> None:

@@ -10,7 +10,7 @@ from mores.meta.dataset import Dataset
 from mores.meta.records import GROUPINGS, STATISTICS, Comparison, Versus
 from mores.meta.scorers import read_judgements
 from mores.meta.versus import check_data, compare_judges, compare_texts
-from mores.report.terminal import Grid, Row, harmless, plain_console
+from mores.report.base.grid import Grid, Row, harmless, plain_console
 from mores.show import SIGNIFICANT, number, p_value, span
 
 NAMES = {**STATISTICS, "score": "mean score", "error_free": "without error"}

@@ -21,7 +21,7 @@ from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, ModelError
 from mores.io import read_records, write_text
 from mores.io.private import make_folder
-from mores.report.terminal import Grid, harmless, plain_console
+from mores.report.base.grid import Grid, harmless, plain_console
 from mores.show import number, points, to
 
 

@@ -20,8 +20,8 @@ from mores.longform.answers import read_answers
 from mores.longform.appraise import Appraising, announce, counting_of, write_summaries
 from mores.longform.evaluate import RESULTS
 from mores.longform.summary import Counting, Summary, summarise, unjudged_figures
-from mores.report.longform import longform_page
-from mores.report.terminal import Grid, Row, harmless, plain_console
+from mores.report.base.grid import Grid, Row, harmless, plain_console
+from mores.report.longform import page
 from mores.show import between, count, percent
 from mores.types import Result
 
@@ -78,7 +78,7 @@ def longform(answers: Path, judge: str | None, out: Path, as_json: bool, **given
         run(job.run("longform", count, asker.progress))
     found = summarise(job.appraised(), counting_of(job, counting, k), job.signature())
     write_summaries(found, out)
-    write_text(out / "longform.html", longform_page(found, job.appraised(), job.signature()))
+    write_text(out / "longform.html", page(found, job.appraised(), job.signature()))
     click.echo(f"wrote {out}; its page is {out / 'longform.html'}", err=True)
     if as_json:
         click.echo(json.dumps([one.model_dump(mode="json") for one in found], indent=2))

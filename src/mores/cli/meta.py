@@ -33,9 +33,8 @@ from mores.meta.study import Judged, study
 from mores.meta.versus import check_data
 from mores.meta.votes import read_votes, vote_tables
 from mores.metric import Metric
-from mores.report.meta import breakdown, conclusion, headline, markdown_tables, meta_page
-from mores.report.meta import votes as show_votes
-from mores.report.terminal import harmless, plain_console
+from mores.report import meta as report
+from mores.report.base.grid import print_tables
 from mores.signature import sign
 from mores.types import Judgement, Signature
 
@@ -168,8 +167,8 @@ class _Run:
             for _ in stages("evaluating", [None], 1):
                 result = study(self.data, judged, leave_one_out=self.matrices, votes=votes, notes=self.notes)
         write_text(self.out / "meta.json", result.model_dump_json(indent=1) + "\n")
-        write_text(self.out / "tables.md", markdown_tables(result))
-        write_text(self.out / "meta.html", meta_page(result))
+        write_text(self.out / "tables.md", report.markdown_tables(result))
+        write_text(self.out / "meta.html", report.page(result))
         return result
 
     def estimate(self, chosen: list[Scorer], as_json: bool) -> None:
@@ -295,7 +294,4 @@ def _show(found: Meta, by: str, as_json: bool) -> None:
     if as_json:
         click.echo(found.model_dump_json(indent=2))
         return
-    console = plain_console()
-    for table in (*map(show_votes, found.votes), breakdown(found, by), headline(found)):
-        console.print(table, "")
-    console.print(harmless(conclusion(found)), soft_wrap=True)
+    print_tables(report.tables(found, by))

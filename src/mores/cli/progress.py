@@ -15,8 +15,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from mores.engine import Counts
 from mores.engine.cost import Price
 from mores.engine.loop import run
-from mores.report.table import plain
-from mores.report.terminal import plain_console
+from mores.report.base.grid import plain, plain_console
 from mores.show import duration, money
 
 T = TypeVar("T")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from mores.report.terminal import Grid, plain_console
+from mores.report.base.grid import Grid, plain_console
 from mores.run import find_runs
 from mores.show import count
 

@@ -24,9 +24,8 @@ from mores.errors import ConfigError, InputError, ModelError
 from mores.io import FORMATS, JsonlWriter, check_samples, file_name, read_records, read_samples, spool, write_text
 from mores.metric import Metric
 from mores.metric.prompt import NO_PLACE
-from mores.report.page import page
-from mores.report.table import Summary, Tally, plain, show_summary, table
-from mores.report.terminal import plain_console
+from mores.report.base.grid import plain, plain_console
+from mores.report.score import Summary, Tally, page, show_summary, table
 from mores.search import Options as SearchOptions
 from mores.search import Search, ground, open_search, search_cost, search_or_corpus
 from mores.search.ground import CHARACTERS

@@ -9,9 +9,8 @@ import click
 
 from mores.errors import InputError
 from mores.io import FORMATS, read_records, read_samples, spool, write_text
-from mores.report.page import page
-from mores.report.table import Tally, show_summary, table
-from mores.report.terminal import plain_console
+from mores.report.base.grid import plain_console
+from mores.report.score import Tally, page, show_summary, table
 from mores.types import Judgement, Sample
 
 

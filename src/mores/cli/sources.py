@@ -11,7 +11,7 @@ import click
 from mores.errors import InputError
 from mores.factory import sources as datasets
 from mores.factory.items import Source
-from mores.report.terminal import Grid, plain_console
+from mores.report.base.grid import Grid, plain_console
 
 COUNTS = ("items", "bad", "languages", "regions")
 

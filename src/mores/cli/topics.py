@@ -16,7 +16,7 @@ from mores.cli import options
 from mores.engine import Answer
 from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
-from mores.report.terminal import Grid, harmless, plain_console
+from mores.report.base.grid import Grid, harmless, plain_console
 from mores.show import percent
 
 

@@ -18,7 +18,7 @@ from mores.extras import require
 from mores.factory.output import read_split
 from mores.meta.leave_one_out import NONE
 from mores.models import pull
-from mores.report.terminal import Grid, harmless, plain_console
+from mores.report.base.grid import Grid, harmless, plain_console
 from mores.show import number
 from mores.train.recipe import Recipe, read_recipe
 from mores.train.records import Trained

@@ -28,7 +28,7 @@ from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
 from mores.io import write_text
 from mores.io.private import make_folder
-from mores.report.terminal import plain_console
+from mores.report.base.grid import plain_console
 from mores.stats.calibration import ACCURACY
 from mores.types import Record
 
@@ -200,8 +200,8 @@ async def _single(work: Awaitable[Findings]) -> list[Findings]:
 
 
 def _tell(found: Sequence[Findings], runs: Sequence[Path], out: Path, as_json: bool) -> None:
-    from mores.report.diagnose import diagnose_page
-    from mores.report.links import link_runs
+    from mores.report.base.links import link_runs
+    from mores.report.diagnose import page
 
     make_folder(out)
     told = [_told(one) for one in found]
@@ -210,7 +210,7 @@ def _tell(found: Sequence[Findings], runs: Sequence[Path], out: Path, as_json: b
         write_text(out / f"{kind['kind']}.json", json.dumps(kind, indent=1, ensure_ascii=False) + "\n")
     made = ((path, open_bench_run(path).result) for path in dict.fromkeys(runs))
     links = link_runs(out / "diagnose.html", ((f"{one.model}, {one.name}", run) for run, one in made))
-    write_text(out / "diagnose.html", diagnose_page(results, links))
+    write_text(out / "diagnose.html", page(results, links))
     for one in found:
         for what, why in one.left_out.items():
             click.echo(f"left out: {what}: {why}", err=True)

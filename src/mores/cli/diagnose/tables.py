@@ -15,7 +15,7 @@ from mores.diagnose.locality import Locality, Rank
 from mores.diagnose.retrieval import RetrievalResult
 from mores.diagnose.stability import Stability
 from mores.diagnose.translation import TranslationResult
-from mores.report.terminal import Grid, Row, harmless
+from mores.report.base.grid import Grid, Row, harmless
 from mores.show import name_failure, number, p_equals, percent, points, show_failures
 from mores.stats import calibration as reliability
 from mores.types import Record, Result

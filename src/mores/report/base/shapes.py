@@ -1,0 +1,213 @@
+"""Charts that are no plots: a radar, a map of countries and a chart of ranks; and scores as strengths of a colour."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from mores.culture import region_name
+from mores.report.base.blocks import STEPS, Ramp, Sign, few_sign
+from mores.report.base.charts import COLOURS, Chart, spoken, stroke
+from mores.report.base.few import is_few
+from mores.report.base.names import look_up
+from mores.show import percent
+from mores.types import Result
+
+# ---- strengths of a colour -------------------------------------------------------------------------------------
+
+BRIGHT = 0.08
+"""The weakest score still has so much colour, to be told from no data."""
+
+
+class Shades(NamedTuple):
+    """From scores to strengths of colour: the lightest for `low`, the full one for `high`."""
+
+    low: float
+    high: float
+
+    def at(self, value: float | None) -> float | None:
+        """The strength of a value, from just visible to 1."""
+        if value is None or not math.isfinite(value):
+            return None
+        return BRIGHT + (1 - BRIGHT) * min(1.0, max(0.0, (value - self.low) / (self.high - self.low)))
+
+    def ramp(self) -> Ramp:
+        """The legend of a map or heatmap."""
+        return Ramp(percent(self.low, 0), percent(self.high, 0))
+
+
+def shades(values: Iterable[float | None]) -> Shades:
+    """A scale that holds these values, between full tens of per cent."""
+    known = [value for value in values if value is not None and math.isfinite(value)]
+    low, high = min(known, default=0.0), max(known, default=1.0)
+    first, last = math.floor(low * 10 + 1e-9) / 10, math.ceil(high * 10 - 1e-9) / 10
+    return Shades(first, max(last, first + 0.1))
+
+
+# ---- radar -----------------------------------------------------------------------------------------------------
+
+RADAR, CENTRE, RADIUS = (420, 300), (210.0, 150.0), 118.0
+LINE = 15
+"""Letters in a line of a radar's label."""
+
+
+class Profile(NamedTuple):
+    """Scores on every axis, and how many samples each rests on."""
+
+    label: str
+    scores: Sequence[float]
+    n: Sequence[int] = ()
+
+
+@dataclass(frozen=True)
+class Radar(Chart):
+    """One polygon for each model (MSQA, Figure 4); the rim is `top`, the same for radars that are compared."""
+
+    axes: Sequence[str]
+    profiles: Sequence[Profile]
+    top: float = 1.0
+    faint: Profile | None = None
+    """Lies behind the others."""
+
+    def view(self) -> dict[str, Any]:
+        signs = [Sign(one.label, line=stroke(i)) for i, one in enumerate(self.profiles)]
+        signs += [Sign(self.faint.label, line="faint")] if self.faint else []
+        return {
+            "title": self.title,
+            "size": RADAR,
+            "centre": CENTRE,
+            "legend": signs + few_sign("hollow", (n for one in self.profiles for n in one.n)),
+            "rings": [_corners([step] * len(self.axes), 1.0) for step in (0.25, 0.5, 0.75, 1.0)],
+            "marks": [(x + 4, y + 11, percent(step * self.top, 0)) for step in (0.5, 1.0)
+                      for x, y in [_corner(0, len(self.axes), step)]],
+            "spokes": [_spoke(i, self.axes) for i in range(len(self.axes))],
+            "faint": (_corners(self.faint.scores, self.top), self.faint.label) if self.faint else None,
+            "polygons": [self._polygon(i, one) for i, one in enumerate(self.profiles)],
+        }  # fmt: skip
+
+    def _polygon(self, place: int, one: Profile) -> dict[str, Any]:
+        told = ", ".join(f"{axis} {percent(value)}" for axis, value in zip(self.axes, one.scores, strict=True))
+        hollow = [
+            (*_corner(i, len(self.axes), value / self.top), f"{one.label}, {self.axes[i]}: n {n:,}")
+            for i, (value, n) in enumerate(zip(one.scores, one.n, strict=bool(one.n)))
+            if is_few(n)
+        ]
+        filled = " filled" if len(self.profiles) < 3 else ""
+        return {"label": one.label, "said": f"{one.label}: {told}", "points": _corners(one.scores, self.top),
+                "stroke": stroke(place), "kind": f"{stroke(place)}{filled} g{place % COLOURS}",
+                "hollow": hollow}  # fmt: skip
+
+
+def _corner(i: int, count: int, share: float) -> tuple[float, float]:
+    angle, far = 2 * math.pi * i / count - math.pi / 2, RADIUS * max(0.0, share if share > 1.05 else min(1.0, share))
+    return round(CENTRE[0] + far * math.cos(angle), 1), round(CENTRE[1] + far * math.sin(angle), 1)
+
+
+def _corners(values: Sequence[float], top: float) -> str:
+    places = (_corner(i, len(values), min(1.0, value / top)) for i, value in enumerate(values))
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
+
+
+def _spoke(i: int, axes: Sequence[str]) -> dict[str, Any]:
+    end, (x, y) = _corner(i, len(axes), 1.0), _corner(i, len(axes), 1.09)
+    side = "" if abs(x - CENTRE[0]) < 12 else "first" if x > CENTRE[0] else "last"
+    lines = _lines(axes[i])
+    first = y + 4 - 6.5 * (len(lines) - 1) * (2 if y < CENTRE[1] - RADIUS else 0 if y > CENTRE[1] + RADIUS else 1)
+    return {"end": end, "side": side, "x": x, "name": axes[i],
+            "lines": [(f"{first + 13 * n:.1f}", line) for n, line in enumerate(lines)]}  # fmt: skip
+
+
+def _lines(label: str) -> list[str]:
+    """A label in at most two lines that have room beside a radar."""
+    words, lines = label.replace("/", "/ ").split(), [""]
+    for word in words:
+        longer = f"{lines[-1]}{'' if lines[-1].endswith('/') else ' '}{word}".strip()
+        if len(longer) <= LINE or not lines[-1]:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    kept = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in lines[:2]]
+    return [*kept[:-1], f"{kept[-1][: LINE - 1]}…"] if len(lines) > 2 else kept
+
+
+# ---- map -------------------------------------------------------------------------------------------------------
+
+TILE = 20
+"""Side of a country's square."""
+
+
+@cache
+def tiles() -> dict[str, tuple[int, int]]:
+    """Column and row of each country on the map, as drawn in tiles.txt."""
+    rows = Path(__file__).with_name("tiles.txt").read_text(encoding="utf-8").splitlines()
+    return {
+        code: (column, row) for row, line in enumerate(rows) for column, code in enumerate(line.split()) if code != ".."
+    }
+
+
+@dataclass(frozen=True)
+class World(Chart):
+    """One square for each country, shaded by its score; pale where there is none."""
+
+    scores: Mapping[str, Result]
+    scale: Shades
+
+    def view(self) -> dict[str, Any]:
+        grid = tiles()
+        width, height = (TILE * (max(place[axis] for place in grid.values()) + 1) for axis in (0, 1))
+        off = sorted(look_up(region_name, code) or code for code in self.scores if code not in grid)
+        return {
+            "title": self.title,
+            "size": (width, height),
+            "tiles": [self._tile(code, column, row) for code, (column, row) in grid.items()],
+            "side": TILE - 1.5,
+            "legend": few_sign("hollow", (found.n for code, found in self.scores.items() if code in grid)),
+            "off": ", ".join(off),
+        }
+
+    def _tile(self, code: str, column: int, row: int) -> dict[str, Any]:
+        found, name = self.scores.get(code), look_up(region_name, code) or code
+        strength = self.scale.at(found.value) if found else None
+        few = found is not None and is_few(found.n)
+        look = "" if strength is None else "few" if few else f"s{max(1, round(STEPS * strength))}"
+        return {"code": code, "look": look, "n": found.n if found and few else None,
+                "said": spoken(name, found) if found else f"{name}: no data",
+                "x": column * TILE + 0.75, "y": row * TILE + 0.75,
+                "middle": ((column + 0.5) * TILE, (row + 0.5) * TILE + 3.2)}  # fmt: skip
+
+
+# ---- ranks -----------------------------------------------------------------------------------------------------
+
+STEP = 36
+"""Height of one rank."""
+
+
+@dataclass(frozen=True)
+class Ranks(Chart):
+    """How ranks shift from one benchmark to the next (MSQA, Figure 2): one line for each model, the best on top.
+
+    Ranks may be shared; equal ones are drawn beside each other in the order given.
+    """
+
+    columns: Sequence[str]
+    ranks: Mapping[str, Sequence[float]]
+
+    def view(self) -> dict[str, Any]:
+        columns, names = range(len(self.columns)), list(self.ranks)
+        order = [sorted(range(len(names)), key=lambda i: (self.ranks[names[i]][c], i)) for c in columns]
+        heights = [[STEP * (order[c].index(i) + 0.5) for c in columns] for i in range(len(names))]
+        xs = [f"{100 * (i + 0.5) / max(1, len(columns)):.2f}%" for i in columns]  # under their heads
+        lines = []
+        for i, name in enumerate(names):
+            told = ", ".join(f"{c} {rank:g}" for c, rank in zip(self.columns, self.ranks[name], strict=True))
+            knots = [(x, y, f"{rank:g}") for x, y, rank in zip(xs, heights[i], self.ranks[name], strict=True)]
+            lines.append(
+                {"said": f"{name}, rank on {told}", "knots": knots, "kind": stroke(i), "fill": f"f{i % COLOURS}"}
+            )
+        last = order[-1] if order else []
+        return {"title": self.title, "columns": self.columns, "height": STEP * len(names), "lines": lines,
+                "names": [(f"t{i % COLOURS}", names[i]) for i in last]}  # fmt: skip

@@ -1,0 +1,174 @@
+"""The answers on a benchmark's page: which are shown, and what stands on their cards."""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import groupby
+from typing import Any, ClassVar, NamedTuple
+
+from mores.bench.benchmark import Label, Verdict
+from mores.bench.score import BenchResult, together
+from mores.report.base.blocks import Block, Cards, Section, Select
+from mores.report.base.names import LONG, direction, group_name
+from mores.types import Item
+
+Answer = tuple[Item, Verdict]
+
+EXAMPLES = 500
+"""Questions on one page, of all runs together."""
+SHORT = 40
+"""An answer with no more code points stands beside what was read in it."""
+STATES = {"wrong": "Wrong", "unscored": "Unscored", "skipped": "Not attempted", "right": "Right"}
+BY_LABEL = {Label.CORRECT: "right", Label.INCORRECT: "wrong", Label.NOT_ATTEMPTED: "skipped", None: "unscored"}
+
+
+@dataclass(frozen=True)
+class BenchRun:
+    """A result and the answers behind it, in the order of verdicts.jsonl; they are read once and not kept."""
+
+    result: BenchResult
+    answers: Iterable[Answer] = ()
+
+
+@dataclass(frozen=True)
+class AnswerCard(Block):
+    """One answered question with its parts."""
+
+    template: ClassVar[str] = "bench/cards.html.j2"
+    state: str
+    badge: str
+    run: int
+    id: str
+    sample: int | None
+    places: Sequence[str]
+    numbers: str
+    """What the page filters it by."""
+    language: str | None
+    prompt: dict[str, Any]
+    parts: Sequence[dict[str, Any]]
+
+
+class _Question(NamedTuple):
+    """One answered question with its parts."""
+
+    place: int
+    state: str
+    parts: list[Answer]
+
+
+def answers_section(runs: Sequence[BenchRun]) -> Section:
+    """The cards with their filters; no section without any."""
+    limit = max(10, EXAMPLES // max(1, len(runs)))
+    filters = _Filters()
+    cards: list[AnswerCard] = []
+    totals: Counter[str] = Counter()
+    for place, run in enumerate(runs):
+        chosen = _choose(_questions(run.answers), limit, totals)
+        cards += [_card(one, place, run.result, filters) for one in chosen]
+    cards.sort(key=lambda card: list(STATES).index(card.state))  # stable: run by run within a state
+    shown = Counter(card.state for card in cards)
+    counts = [
+        f"{name}: {total:,}"
+        + (f" ({f'{shown[state]:,}' if shown[state] else 'none'} of them here)" if shown[state] < total else "")
+        for state, name in STATES.items()
+        if (total := totals[state])
+    ]
+    lead = "; ".join(counts) + "." + (" verdicts.jsonl has all." if len(cards) < totals.total() else "")
+    selects = [Select("Verdict", "state", [(s, f"{name} ({shown[s]:,})") for s, name in STATES.items() if shown[s]])]
+    if len(runs) > 1:
+        names = [f"{run.result.model}: {run.result.benchmark}" for run in runs]
+        selects.append(Select("Run", "run", list(enumerate(names))))
+    selects += [Select(name.capitalize(), "group", options) for name, options in filters.options().items()]
+    return Section("answers", "Answers", [Cards(lead, selects, cards)] if cards else [])
+
+
+def _questions(answers: Iterable[Answer]) -> Iterator[_Question]:
+    grouped = groupby(answers, lambda pair: (pair[1].unit, pair[1].sample))
+    for place, (_, pairs) in enumerate(grouped):
+        parts = list(pairs)
+        yield _Question(place, BY_LABEL[together([verdict.label for _, verdict in parts])], parts)
+
+
+def _choose(questions: Iterable[_Question], limit: int, totals: Counter[str]) -> list[_Question]:
+    """The wrong ones and the unscored, then the others while there is room; drawn evenly where there are too many."""
+    kept: dict[str, list[tuple[int, int, _Question]]] = {state: [] for state in STATES}
+    for one in questions:
+        totals[one.state] += 1
+        own = kept[one.state]
+        # By the id's hash, so that every model shows the same questions, from all over the data.
+        own.append((zlib.crc32(one.parts[0][1].unit.encode("utf-8", "surrogatepass")), one.place, one))
+        if len(own) >= 2 * limit:
+            own.sort(key=lambda row: row[:2])
+            del own[limit:]
+    most = limit - min(limit // 10, len(kept["right"]))  # some right ones are always there, to check the grading
+    room = {"unscored": max(limit // 4, most - len(kept["wrong"])), "right": limit}
+    chosen: list[_Question] = []
+    for state in ("unscored", "wrong", "skipped", "right"):
+        free = min(room.get(state, most), (limit if state == "right" else most) - len(chosen))
+        chosen += [one for *_, one in sorted(kept[state], key=lambda row: row[:2])[:free]]
+    return sorted(chosen, key=lambda one: one.place)
+
+
+class _Filters:
+    """The groups that cards are filtered by: each has a number, so that no name is ever part of the markup."""
+
+    def __init__(self) -> None:
+        self._numbers: dict[tuple[str, str], int] = {}
+
+    def number(self, grouping: str, group: str) -> int:
+        return self._numbers.setdefault((grouping, group), len(self._numbers))
+
+    def options(self) -> dict[str, list[tuple[int, str]]]:
+        found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        for (grouping, group), n in self._numbers.items():
+            found[grouping].append((n, group_name(grouping, group)))
+        return {g: sorted(own, key=lambda pair: pair[1].casefold()) for g, own in found.items() if len(own) > 1}
+
+
+def _card(one: _Question, run: int, result: BenchResult, filters: _Filters) -> AnswerCard:
+    item, verdict = one.parts[0]
+    groups = [(g, str(v)) for g in result.by if (v := item.metadata.get(g, getattr(item, g, None))) is not None]
+    shared, own = _shared([part.prompt for part, _ in one.parts])
+    return AnswerCard(
+        state=one.state,
+        badge=STATES[one.state],
+        run=run,
+        id=verdict.unit,
+        sample=verdict.sample + 1 if result.samples > 1 else None,
+        places=[*dict.fromkeys(group_name(*pair) for pair in groups), result.model, result.benchmark],
+        numbers=" ".join(str(filters.number(*pair)) for pair in groups),
+        language=item.language,
+        prompt=_text(shared),
+        parts=[_part_of(part, said, text) for (part, said), text in zip(one.parts, own, strict=True)],
+    )
+
+
+def _part_of(item: Item, verdict: Verdict, text: str) -> dict[str, Any]:
+    return {
+        "state": BY_LABEL[verdict.label],
+        "badge": STATES[BY_LABEL[verdict.label]],
+        "text": _text(text),
+        "answer": _text(verdict.answer or ""),
+        "short": len(verdict.answer or "") <= SHORT and "\n" not in (verdict.answer or ""),
+        "read": verdict.read,
+        "target": " / ".join(item.target),
+        "reason": _text(verdict.reason),
+        "failure": verdict.failure,
+    }
+
+
+def _text(text: str) -> dict[str, Any]:
+    return {"text": text, "long": len(text) > LONG, "dir": direction(text)}
+
+
+def _shared(prompts: Sequence[str]) -> tuple[str, list[str]]:
+    """What the parts of a question have in common at their beginning, up to a line's or label's end, and the rests."""
+    if len(prompts) == 1:
+        return prompts[0], [""]
+    first, last = min(prompts), max(prompts)
+    same = next((i for i, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
+    cut = max(first.rfind("\n", 0, same) + 1, first.rfind(": ", 0, same) + 2 if ": " in first[:same] else 0)
+    return first[:cut].rstrip(), [prompt[cut:] for prompt in prompts]

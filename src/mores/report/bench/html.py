@@ -1,0 +1,327 @@
+"""The sections of the pages for benchmark runs and for leaderboards."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+
+from mores.bench.board import Board, League
+from mores.bench.score import BenchResult
+from mores.report.base.blocks import Block, Caution, Fold, Frame, Heading, Heat, Hero, Notes, Section, Table, Text, key
+from mores.report.base.charts import Bars, Intervals, Row, spoken
+from mores.report.base.few import few_count, telling
+from mores.report.base.links import RunLinks
+from mores.report.base.names import group_name
+from mores.report.base.page import Page, render, runs_section, signatures_section
+from mores.report.base.shapes import Profile, Radar, Ranks, Shades, World, shades
+from mores.report.base.sheet import Cell, Head, Sheet
+from mores.report.bench.answers import BenchRun, answers_section
+from mores.report.bench.sheets import figure_sheet, headline_of, references_of, standing_sheet, statement_sheet
+from mores.show import between, left_out, percent, possible, show_failures
+from mores.types import Result
+
+SMALL = 4
+"""So many groups are bars; more are dots or a heatmap."""
+OPEN = 4
+"""Maps and radars that are shown at once; the others are folded away."""
+OVERLAID = 5
+"""So many models share one radar; with more, each has its own."""
+AXES = range(3, 17)
+"""How many axes a radar can have."""
+TALL = 12
+"""More rows stand closer together."""
+TITLES = {"region": "Regions", "subregion": "Parts of countries", "language": "Languages", "topic": "Topics",
+          "area": "Areas", "mode": "Modes", "tier": "Tiers", "dimension": "Dimensions"}  # fmt: skip
+ORDER = ("easy", "medium", "moderate", "hard")
+"""Tiers from the easiest."""
+PROFILES = ("language", "area", "dimension")
+"""Groupings that are drawn as radars."""
+FLATTERS = (
+    "A question counts only when all its statements are judged right. Single statements are easier to guess, so their "
+    "share looks better than the model is."
+)
+
+
+def page(runs: Sequence[BenchRun], links: Sequence[RunLinks] = ()) -> str:
+    """The whole page; of the answers it holds some hundreds, the wrong and the unscored first."""
+    results = [run.result for run in runs]
+    parts = sections(results)
+    answers = answers_section(runs)
+    return _page("benchmark", parts, [answers], results, links)
+
+
+def board_page(board: Board, results: Sequence[BenchResult], links: Sequence[RunLinks] = ()) -> str:
+    """The page of a leaderboard; `results` are those of its runs."""
+    return _page("leaderboard", board_sections(board, results, links), [], results, links)
+
+
+def _page(
+    brand: str,
+    parts: Sequence[Section],
+    answers: Sequence[Section],
+    results: Sequence[BenchResult],
+    links: Sequence[RunLinks],
+) -> str:
+    titles = [part.title for part in parts if part.id != "ranks"]
+    signatures = [(f"{one.model}, {one.benchmark}", one.signature) for one in results]
+    every = [*parts, *answers, runs_section(links), signatures_section(signatures)]
+    heading = titles[0] if len(titles) == 1 else f"{len(titles)} benchmarks"
+    return render(Page("report bench", brand, heading, every, _facts(results), script=True))
+
+
+def _facts(results: Sequence[BenchResult]) -> dict[str, str]:
+    models, judges = (
+        dict.fromkeys(filter(None, names)) for names in ([r.model for r in results], [r.judge for r in results])
+    )
+    facts = {"Model": ", ".join(models) if len(models) < 4 else f"{len(models)} models"}
+    if judges:
+        facts["Judge"] = ", ".join(judges)
+    if most := max((r.samples for r in results), default=0):
+        facts["Answers to each question"] = f"{most:,}"
+    return facts
+
+
+# ---- one section for each benchmark ----------------------------------------------------------------------------
+
+
+def sections(
+    results: Sequence[BenchResult], leagues: Sequence[League] = (), links: Sequence[RunLinks] = ()
+) -> list[Section]:
+    """What the results say, one section for each benchmark and way to ask."""
+    by_league: dict[str, list[BenchResult]] = defaultdict(list)
+    for result in results:
+        by_league[result.name].append(result)
+    known = {league.benchmark: league for league in leagues}
+    begin = {run.folder: next(iter(run.files.values()), "") for run in links}
+    return [
+        _section(f"b{place}", name, results, known.get(name), begin)
+        for place, (name, results) in enumerate(by_league.items(), 1)
+    ]
+
+
+def board_sections(board: Board, results: Sequence[BenchResult], links: Sequence[RunLinks] = ()) -> list[Section]:
+    """The ranks on all benchmarks, then every benchmark with its standings."""
+    ranks: list[Block] = []
+    if board.shift:
+        lead = (
+            "Being good on one benchmark does not mean being good on another. Ranks are among the models that were run "
+            "on all of these."
+        )
+        title = "Rank on each benchmark, the best on top"
+        ranks = [Text(lead), Ranks(title, board.shift.benchmarks, board.shift.ranks)]
+        if board.shift.left_out:
+            ranks.append(key(f"Left out, as not run together with the others: {', '.join(board.shift.left_out)}."))
+    return [Section("ranks", "Ranks", ranks), *sections(results, board.leagues, links)]
+
+
+def _section(
+    id_: str, name: str, results: Sequence[BenchResult], league: League | None, begin: Mapping[str, str]
+) -> Section:
+    named, first = _named(results), results[0]
+    variant = name.removeprefix(first.benchmark).removeprefix(".")
+    body: list[Block] = [_hero(first)] if len(results) == 1 else []
+    if league and len(league.standings) > 1:
+        text = (
+            "Differences in points on the questions that both have a score for; * adjusted p < 0.05, paired "
+            "permutation test. “Next” is the one below."
+        )
+        body += [Table(standing_sheet(league, begin)), key(text)]
+    if league and league.notes:
+        body.append(Notes(league.notes, "warning notes"))
+    text = (
+        "Dashed lines are reached without knowledge. “✕3”: three more questions could not be scored; they are in no "
+        "number."
+    )
+    body += [_headline_chart(named), key(text)]
+    if figures := figure_sheet(named):
+        body += [Heading("All figures"), Table(figures)]
+    if statements := statement_sheet(named):
+        body += [Heading("Statements alone"), Caution("Flatters", FLATTERS), Table(statements)]
+    body += _profiles(named) + _maps(named)
+    for grouping in _groupings(results):
+        if len(_groups(results, grouping)) > SMALL:
+            body += _grouping(named, grouping)
+    return Section(id_, f"{first.title} ({variant})" if variant else first.title, body, short=name)
+
+
+def _named(results: Sequence[BenchResult]) -> dict[str, BenchResult]:
+    """By model, the best first; a second run of the same model has a number."""
+    ranked = sorted(results, key=lambda r: -(headline_of(r).value or 0.0))
+    seen: Counter[str] = Counter()
+    named = {}
+    for result in ranked:
+        seen[result.model] += 1
+        again = seen[result.model] > 1
+        named[f"{result.model} #{seen[result.model]}" if again else result.model] = result
+    return named
+
+
+def _hero(result: BenchResult) -> Hero:
+    """The headline of a single run, and what it is worth."""
+    found, known = headline_of(result), references_of(result)
+    near = [name for name, value in known.items() if found.low is not None and found.low <= value]
+    interval = between(found)
+    return Hero(
+        percent(found.value),
+        f"95%: {interval}" if interval else "",
+        result.model,
+        f", {next(iter(result.figures), '')}.",
+        _counts(result),
+        f"This is not clearly above “{near[0]}”, which needs no knowledge." if near else "",
+    )
+
+
+def _counts(result: BenchResult) -> str:
+    """How many questions a headline rests on, and what became of the others, by kind."""
+    found, kinds = headline_of(result), show_failures(result.failures)
+    unit = "questions" if result.samples < 2 else "answers"
+    counts = f"{found.n:,} {unit} scored, {found.unscored:,} unscored"
+    return "; ".join(filter(None, (counts, possible(found), f"not graded: {kinds}" if kinds else "")))
+
+
+def _headline_chart(named: Mapping[str, BenchResult]) -> Intervals:
+    first = next(iter(named.values()))
+    figure = next(iter(first.figures), "score")
+    rows = [
+        Row(model, headline_of(result), _counts(result) if len(named) > 1 else "") for model, result in named.items()
+    ]
+    return Intervals(f"{figure.capitalize()} with 95% intervals", rows, references=references_of(first))
+
+
+# ---- groups ----------------------------------------------------------------------------------------------------
+
+
+def _groupings(results: Sequence[BenchResult]) -> list[str]:
+    names = dict.fromkeys(grouping for result in results for grouping in result.by)
+    return [grouping for grouping in names if len(_groups(results, grouping)) > 1]
+
+
+def _groups(results: Iterable[BenchResult], grouping: str) -> list[str]:
+    """Tiers from the easiest, a few as they come, others from the weakest."""
+    results = list(results)
+    groups = list(dict.fromkeys(group for result in results for group in result.by.get(grouping, {})))
+    if all(group.casefold() in ORDER for group in groups):
+        return sorted(groups, key=lambda group: ORDER.index(group.casefold()))
+    if len(groups) <= SMALL:
+        return groups
+    return sorted(groups, key=lambda group: _mean(_of(r, grouping, group) for r in results))
+
+
+def _mean(results: Iterable[Result | None]) -> float:
+    values = [one.value for one in results if one and one.value is not None]
+    return fmean(values) if values else 2.0  # what nobody has a score for comes last
+
+
+def _of(result: BenchResult, grouping: str, group: str) -> Result | None:
+    """The headline figure of a group."""
+    return next(iter(result.by.get(grouping, {}).get(group, {}).values()), None)
+
+
+def _grouping(named: Mapping[str, BenchResult], grouping: str) -> list[Block]:
+    """Dots of a single model with their intervals, or a heatmap of several."""
+    results = list(named.values())
+    groups, title = _groups(results, grouping), Heading(TITLES.get(grouping, grouping.capitalize()))
+    if len(named) == 1:
+        rows = []
+        for group in groups:
+            found = _of(results[0], grouping, group)
+            rows.append(Row(group_name(grouping, group), found, f"n {found.n if found else 0:,}"))
+        chart = Intervals(f"By {grouping}, the weakest first", rows, references=references_of(results[0]))
+        return [title, Frame([chart], "tall") if len(groups) > TALL else chart]
+    scale = shades(telling(_of(r, grouping, g) for r in results for g in groups))
+    text = "Per cent. Point at a cell for its interval and n."
+    return [title, Heat(_group_sheet(named, grouping, groups, scale)), key(text, scale.ramp())]
+
+
+def _size(results: Sequence[BenchResult], grouping: str, group: str) -> int:
+    return max((found.n + found.unscored for r in results if (found := _of(r, grouping, group))), default=0)
+
+
+def _group_sheet(named: Mapping[str, BenchResult], grouping: str, groups: Sequence[str], scale: Shades) -> Sheet:
+    columns = [Head(model) for model in named]
+    results = list(named.values())
+    rows = [Head(group_name(grouping, g), f"n {_size(results, grouping, g):,}") for g in groups]
+    cells = [
+        [_heat_cell(f"{model}, {head.label}", _of(result, grouping, group), scale) for model, result in named.items()]
+        for head, group in zip(rows, groups, strict=True)
+    ]
+    sheet = Sheet(f"Score by {grouping}", rows, columns, cells)
+    return sheet if len(groups) > TALL else sheet.turned()
+
+
+def _heat_cell(name: str, found: Result | None, scale: Shades) -> Cell:
+    value = found.value if found else None
+    return Cell(
+        percent(value, 0).removesuffix("%"),
+        scale.at(value),
+        small=left_out(found.unscored) if found else "",
+        hint=spoken(name, found),
+        n=found.n if found else None,
+    )
+
+
+# ---- profiles and maps -----------------------------------------------------------------------------------------
+
+
+def _folded(charts: Sequence[Block], beside: Sequence[Block], what: str, kind: str) -> list[Block]:
+    """Some charts at once, with those `beside` them, and the others folded away."""
+    rest = charts[OPEN:]
+    shown: list[Block] = [Frame([*charts[:OPEN], *beside], kind)]
+    return [*shown, Fold(f"{len(rest)} more {what}", [Frame(rest, kind)])] if rest else shown
+
+
+def _profiles(named: Mapping[str, BenchResult]) -> list[Block]:
+    """Bars of groupings with few groups, and radars of those that make a profile (MSQA, Figures 4 and 5)."""
+    results = list(named.values())
+    radars: list[Block] = []
+    for grouping in PROFILES:
+        groups = [
+            g for g in sorted(_groups(results, grouping), key=lambda g: group_name(grouping, g))
+            if all((found := _of(r, grouping, g)) and found.value is not None for r in results)
+        ]  # fmt: skip
+        if len(groups) in AXES:
+            radars += _radars(named, grouping, groups)
+    bars = [_bars(named, g) for g in _groupings(results) if len(_groups(results, g)) <= SMALL]
+    if not radars and not bars:
+        return []
+    aside = len(named) > OVERLAID  # too many rows to stand beside a radar
+    below: list[Block] = [Frame([chart], "below") for chart in bars] if aside else []
+    return [Heading("Profiles"), *_folded(radars, [] if aside else bars, "profiles", "many wide"), *below]
+
+
+def _bars(named: Mapping[str, BenchResult], grouping: str) -> Bars:
+    results = list(named.values())
+    groups = _groups(results, grouping)
+    heads = [f"{group_name(grouping, group)} (n {_size(results, grouping, group):,})" for group in groups]
+    rows = {model: [_of(result, grouping, group) for group in groups] for model, result in named.items()}
+    return Bars(f"By {grouping}", heads, rows)
+
+
+def _radars(named: Mapping[str, BenchResult], grouping: str, groups: Sequence[str]) -> list[Block]:
+    results = [[_of(r, grouping, g) for g in groups] for r in named.values()]
+    few = [few_count(min(one.n for one in column if one)) for column in zip(*results, strict=True)]
+    axes = [group_name(grouping, g) + (f" ({count})" if count else "") for g, count in zip(groups, few, strict=True)]
+    profiles = [
+        Profile(model, [(one.value or 0.0) if one else 0.0 for one in own], [one.n if one else 0 for one in own])
+        for model, own in zip(named, results, strict=True)
+    ]
+    top = shades([0.0, *(score for one in profiles for score in one.scores)]).high
+    if len(profiles) <= OVERLAID:
+        return [Radar(f"By {grouping}", axes, profiles, top)]
+    mean = Profile("mean of all models", [fmean(own) for own in zip(*(one.scores for one in profiles), strict=True)])
+    return [Radar(f"{one.label}, by {grouping}", axes, [one], top, mean) for one in profiles]
+
+
+def _maps(named: Mapping[str, BenchResult]) -> list[Block]:
+    scores = {
+        model: {code: next(iter(figures.values())) for code, figures in result.by.get("region", {}).items() if figures}
+        for model, result in named.items()
+    }
+    if not any(len(own) > 1 for own in scores.values()):
+        return []
+    scale = shades(telling(found for own in scores.values() for found in own.values()))
+    maps = [World(model, own, scale) for model, own in scores.items()]
+    text = "Pale: no data. Point at a square for the country, its interval and n."
+    kind = "maps single" if len(maps) == 1 else "maps"
+    return [Heading("Map"), *_folded(maps, [], "maps", kind), key(text, scale.ramp())]

@@ -1,0 +1,107 @@
+"""The sections of the page for a dataset's card."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+from mores.culture import language_name, region_name
+from mores.factory.gold import Gold
+from mores.report.base.blocks import Block, Fold, Frame, Heat, Section, Signatures, Table, Text, key
+from mores.report.base.charts import Amounts
+from mores.report.base.marks import Marked, mark
+from mores.report.base.names import look_up
+from mores.report.base.page import Page, render
+from mores.report.base.sheet import Cell, Head, Sheet
+from mores.show import number
+
+SPLITS = {"items": "items", "bad": "bad rows", "train": "train", "dev": "dev", "test": "test", "lost": "left out"}
+"""What is counted of each source, and what the columns are called."""
+OPEN = 12
+"""A table of counts with more rows is folded away."""
+PAIRS = (
+    "Instruction–text pairs with gold error reports: half of them are culturally correct, half have errors. "
+    "facts.jsonl says what is correct about each item that they were made of, as a corpus to search."
+)
+SHORTCUT = (
+    "How well a bag-of-words classifier that sees the text alone tells correct from wrong: scaled accuracy, where 0 is "
+    "chance, cross-validated by item, with its standard error. The paler a cell, the less a metric can learn without "
+    "reading the instruction."
+)
+
+
+def page(about: Mapping[str, Any]) -> str:
+    """The whole page of what `mores.factory.card.facts` found."""
+    facts = {
+        "Samples": f"{about['samples']:,}",
+        "Facts": f"{about['facts']:,}",
+        "Sources": str(len(about["sources"])),
+        "Built by": f"Mores {about['mores']}",
+    }
+    missing = ", ".join(about["missing"])
+    warning = f"Not there when this was built: {missing}." if missing else None
+    return render(Page("report bench data", "data card", about["recipe"]["name"], sections(about), facts, warning))
+
+
+def sections(about: Mapping[str, Any]) -> list[Section]:
+    """What the card says."""
+    revisions = [
+        key("The Hub’s commit of each source, or the SHA-256 of the local files."),
+        Signatures([(source["name"], source["revision"]) for source in about["sources"]]),
+    ]
+    licence = (
+        "Left out: samples that balancing removed. Each source keeps its licence; the whole may be used only as all of "
+        "them allow."
+    )
+    lengths = ", ".join(f"{side} {number(about['length'][side], 0)}" for side in ("instruction", "text"))
+    tables = {name.capitalize(): rows for name, rows in about["tables"].items() if rows}
+    short = [Amounts(name, rows) for name, rows in tables.items() if len(rows) <= OPEN]
+    folded = [Fold(f"{n} ({len(rows)})", [Amounts(n, rows)]) for n, rows in tables.items() if len(rows) > OPEN]
+    examples = [_example(place, Gold.model_validate(one)) for place, one in enumerate(about["examples"])]
+    return [
+        Section("sources", "Sources", [Text(PAIRS), Table(_source_sheet(about["sources"])), key(licence),
+                                       Fold("Revisions", revisions)]),
+        Section("shortcuts", "Shortcuts", [Text(SHORTCUT),
+                                           Heat(_shortcut_sheet(about["shortcut"], about["paper_shortcut"]))]),
+        Section("counts", "Counts", [Text(f"Median length in characters: {lengths}."), Frame(short), *folded]),
+        Section("examples", "Examples", [Text("The first sample of each source, task and kind."), *examples]),
+    ]  # fmt: skip
+
+
+def _source_sheet(sources: list[dict[str, Any]]) -> Sheet:
+    rows = [Head(source["name"], source["title"]) for source in sources]
+    cells = [
+        [
+            Cell(source["licence"], small="not for commercial use" if source["commercial"] is False else ""),
+            *(Cell(f"{source[name]:,}") for name in SPLITS),
+        ]
+        for source in sources
+    ]
+    return Sheet("Sources", rows, [Head("licence"), *map(Head, SPLITS.values())], cells)
+
+
+def _shortcut_sheet(own: Mapping[str, Mapping[str, Any]], papers: Mapping[str, Mapping[str, Any]]) -> Sheet:
+    cells = [[_accuracy(own[name]), _accuracy(papers[name])] for name in own]
+    rows = [Head(name, f"n {own[name]['n']:,}") for name in own]
+    return Sheet("Shortcut audit", rows, [Head("this dataset"), Head("the paper’s sampling")], cells)
+
+
+def _accuracy(found: Mapping[str, Any]) -> Cell:
+    return Cell(number(found["value"], 3), found["value"], small=f"± {number(found['error'], 3)}", n=found["n"])
+
+
+@dataclass(frozen=True)
+class Example(Block):
+    """One sample with the errors of its gold report."""
+
+    template: ClassVar[str] = "card/cards.html.j2"
+    marked: Marked
+    kind: str
+    places: list[str]
+
+
+def _example(place: int, gold: Gold) -> Example:
+    sample = gold.sample
+    places = [look_up(language_name, sample.language), look_up(region_name, sample.region), gold.task.value]
+    return Example(mark(place, sample, gold.report.errors), gold.kind, [name for name in places if name])

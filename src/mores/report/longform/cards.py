@@ -1,0 +1,293 @@
+"""The cards of long answers: what is wrong with each, and everything that judges and searches say about it.
+
+All of it is hostile; an address is a link only when it is one of the web.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from enum import StrEnum
+from itertools import pairwise
+from math import prod
+from typing import ClassVar, NamedTuple
+
+from mores.culture import is_rtl
+from mores.longform import factuality
+from mores.longform.records import Appraisal, Claim, LanguageCheck, LongAnswer
+from mores.longform.summary import base
+from mores.longform.tells import Tell
+from mores.report.base.blocks import Block
+from mores.report.base.names import LONG, group_name, is_web_address, look_up
+from mores.report.longform.sheets import TELLS
+from mores.show import count, name_failure, percent
+from mores.types import Failure
+
+LONGEST = 12_000
+"""Code points of an answer that are shown; one that repeats itself can be far longer."""
+CLAIMS, RESULTS = 60, 5
+"""Claims of an answer, and results of a search for one, that are shown."""
+WORDS = 600
+"""Code points of a result, a claim, a reason or a failure that are shown."""
+
+
+class Issue(StrEnum):
+    """What is wrong with an answer; the first that it has stands on its card."""
+
+    MISSING = "No answer"
+    WRONG_LANGUAGE = "Wrong language"
+    REPETITION = "Repetition"
+    IRRELEVANT = "Not relevant"
+    NO_CLAIMS = "No checkable claim"
+    UNSUPPORTED = "Unsupported claims"
+    UNSURE = "Language not sure"
+    FAILED = "Judging failed"
+    NONE = "None of these"
+
+
+LOOKS = {
+    Issue.MISSING: "unscored",
+    Issue.WRONG_LANGUAGE: "wrong",
+    Issue.REPETITION: "wrong",
+    Issue.IRRELEVANT: "wrong",
+    Issue.NO_CLAIMS: "wrong",
+    Issue.UNSUPPORTED: "skipped",
+    Issue.UNSURE: "unscored",
+    Issue.FAILED: "unscored",
+    Issue.NONE: "right",
+}
+"""The style of a card."""
+VERDICTS = {True: ("right", "Supported"), False: ("wrong", "Not supported"), None: ("unscored", "Undecided")}
+
+
+def issues_of(one: Appraisal) -> tuple[Issue, ...]:
+    """Everything that is wrong with an answer, the worst first."""
+    if "answer" in one.failures:
+        return (Issue.MISSING,)
+    claims, check = one.claims, one.language
+    found = {
+        Issue.WRONG_LANGUAGE: check is not None and check.right is False,
+        Issue.REPETITION: one.repetition is not None,
+        Issue.IRRELEVANT: one.relevant is False,
+        Issue.NO_CLAIMS: claims == () and factuality.is_complete(one),
+        Issue.UNSUPPORTED: any(claim.supported is False for claim in claims or ()),
+        Issue.UNSURE: check is not None and check.right is None,
+        Issue.FAILED: bool(one.failures) or any(claim.failure for claim in claims or ()),
+    }
+    return tuple(issue for issue, there in found.items() if there) or (Issue.NONE,)
+
+
+def score_of(one: Appraisal) -> float:
+    """How good an answer is as far as it is known: S, or the product of its known parts; none at all comes last."""
+    if "answer" in one.failures:
+        return 2.0
+    overall = factuality.overall(one)
+    if overall is not None:
+        return overall
+    parts = [factuality.s_surf(one), factuality.s_fact(one), factuality.s_rel(one)]
+    known = [part for part in parts if part is not None]
+    return prod(known) if known else 0.5
+
+
+# ---- cards -----------------------------------------------------------------------------------------------------
+
+
+class Side(NamedTuple):
+    """A text under its name."""
+
+    title: str
+    pieces: Sequence[tuple[str, bool]]
+    """The text in pieces, and whether each is marked."""
+    direction: str
+    language: str = ""
+    long: bool = False
+    """Whether it scrolls, with the keyboard too."""
+    more: int = 0
+    """Code points that are not shown."""
+
+
+@dataclass(frozen=True)
+class LongCard(Block):
+    """One answer with everything that is said about it."""
+
+    template: ClassVar[str] = "longform/cards.html.j2"
+    look: str
+    run: int
+    numbers: str
+    """What the page filters it by, with `run`."""
+    id: str
+    places: Sequence[str]
+    badge: str
+    asked: Sequence[Side]
+    chips: Sequence[tuple[str, str]]
+    answer: Side | None
+    english: Side | None
+    relevance: tuple[str, str] | None
+    claims: str
+    """How many there are, by verdict."""
+    shown: Sequence[ClaimView]
+    more: int
+    failures: Sequence[tuple[str, str]]
+
+
+class ClaimView(NamedTuple):
+    """A claim with its verdict and what the search found."""
+
+    look: str
+    verdict: str
+    text: str
+    sentence: int
+    reason: str
+    failure: tuple[str, str] | None
+    found: str
+    results: Sequence[dict[str, str | bool]]
+    more: int
+
+
+def make_card(answer: LongAnswer, one: Appraisal, run: int, numbers: Iterable[int]) -> LongCard:
+    """The card of an answer; `run` and `numbers` are what the page filters it by."""
+    issue = issues_of(one)[0]
+    places = [group_name("language", answer.language), answer.kind and f"culturally {answer.kind.value}"]
+    places += [answer.topic, answer.region and group_name("region", answer.region), one.model]
+    claims, counts = one.claims or (), Counter(claim.supported for claim in one.claims or ())
+    verdicts = [f"{counts[verdict]:,} {name.lower()}" for verdict, (_, name) in VERDICTS.items() if counts[verdict]]
+    english = answer.answer_english or one.answer_english
+    judged = "Relevant, says the judge" if one.relevant else "Not relevant, says the judge"
+    return LongCard(
+        look=LOOKS[issue],
+        run=run,
+        numbers=" ".join(map(str, numbers)),
+        id=_cut(answer.id),
+        places=[_cut(place) for place in places if place],
+        badge="No issue found" if issue is Issue.NONE else issue.value,
+        asked=_asked(answer, one),
+        chips=_chips(answer, one),
+        answer=_answer(answer.answer, answer, one) if answer.answer else None,
+        english=_side("As it was judged", english, "en") if english and english != answer.answer else None,
+        relevance=(judged, _cut(one.relevance_reason)) if one.relevant is not None and one.relevance_reason else None,
+        claims=f"{count(len(claims), 'claim')}: {', '.join(verdicts)}" if claims else "",
+        shown=[_claim(claim) for claim in claims[:CLAIMS]],
+        more=len(claims) - CLAIMS,
+        failures=[_failure(failure, stage) for stage, failure in one.failures.items()],
+    )
+
+
+def groups_of(answer: LongAnswer, one: Appraisal) -> list[tuple[str, str]]:
+    """What the page filters a card by, besides its model: the name of each filter and of the group."""
+    groups = [("Issue", issue.value) for issue in issues_of(one)] + [("Tell", _tell(tell)) for tell in one.tells]
+    groups.append(("Language", group_name("language", base(answer.language))))
+    return groups + ([("Kind", answer.kind.value)] if answer.kind else [])
+
+
+def is_cut(answer: LongAnswer, one: Appraisal) -> bool:
+    """Whether the card has less than the record."""
+    claims = one.claims or ()
+    words = [one.relevance_reason, *(claim.text for claim in claims), *(claim.reason for claim in claims)]
+    words += [result.text for claim in claims for result in claim.evidence]
+    texts = (answer.question, answer.answer, answer.question_english, answer.answer_english, one.answer_english)
+    return (
+        len(claims) > CLAIMS
+        or any(len(claim.evidence) > RESULTS for claim in claims)
+        or any(len(text) > LONGEST for text in texts if text)
+        or any(len(text) > WORDS for text in words)
+    )
+
+
+def _cut(text: str, room: int = WORDS) -> str:
+    return text if len(text) <= room else text[:room] + " …"
+
+
+def _side(title: str, text: str, language: str = "") -> Side:
+    return Side(title, [(_cut(text, LONGEST), False)], _direction(language), language, len(text) > LONG)
+
+
+def _direction(tag: str | None) -> str:
+    """That of the language; that of the first letter where it is not known."""
+    known = look_up(is_rtl, tag)
+    return "auto" if known is None else "rtl" if known else "ltr"
+
+
+def _asked(answer: LongAnswer, one: Appraisal) -> list[Side]:
+    english = answer.question_english or one.question_english
+    asked = [_side("Question", answer.question, answer.language)]
+    return asked + ([_side("Question in English", english, "en")] if english and english != answer.question else [])
+
+
+def _answer(text: str, answer: LongAnswer, one: Appraisal) -> Side:
+    """The answer with its repetitions marked."""
+    tag = (one.language.found if one.language else answer.language) or ""
+    pieces = mark_spans(text[:LONGEST], one.repetition.spans if one.repetition else ())
+    long, more = len(text) > LONG, max(0, len(text) - LONGEST)
+    return Side("Answer", pieces, _direction(tag), tag, long, more)
+
+
+def mark_spans(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[str, bool]]:
+    """The text in pieces, each with whether it lies in a span; spans may overlap, and what lies outside is ignored."""
+    inside = [(max(0, start), min(end, len(text))) for start, end in spans]
+    edges = sorted({0, len(text), *(edge for start, end in inside if start < end for edge in (start, end))})
+    pieces: list[tuple[str, bool]] = []
+    for first, last in pairwise(edges):
+        marked = any(start <= first and last <= end for start, end in inside)
+        if pieces and pieces[-1][1] == marked:
+            pieces[-1] = (pieces[-1][0] + text[first:last], marked)
+        else:
+            pieces.append((text[first:last], marked))
+    return pieces
+
+
+def _chips(answer: LongAnswer, one: Appraisal) -> list[tuple[str, str]]:
+    """The verdicts in short."""
+    judged = one.claims is not None and one.relevant is not None
+    chips = [("S", percent(factuality.overall(one)).removesuffix("%"))] if judged else []
+    chips += _language_chips(answer, one.language)
+    if one.repetition:
+        chips.append(("repeats itself", f"{one.repetition.times:,} times"))
+    if one.claims is not None:
+        chips.append(("factual precision", percent(factuality.s_fact(one))))
+    if one.relevant is not None:
+        chips.append(("relevant", "yes" if one.relevant else "no"))
+    return chips + [("tell", _tell(tell)) for tell in one.tells]
+
+
+def _language_chips(answer: LongAnswer, check: LanguageCheck | None) -> list[tuple[str, str]]:
+    chips = [("expected", group_name("language", answer.language))]
+    if check is None:
+        return chips
+    found = group_name("language", check.found) if check.found else "not sure"
+    sure = f" (certainty {percent(check.certainty, 0)})" if check.certainty is not None else ""
+    chips.append(("found", found + sure))
+    if len(check.shares) > 1:
+        parts = sorted(check.shares.items(), key=lambda pair: -pair[1])
+        chips.append(("mixed", ", ".join(f"{group_name('language', tag)} {percent(p, 0)}" for tag, p in parts)))
+    return chips
+
+
+def _tell(tell: str) -> str:
+    """Its name on the page; one that is not known as it is."""
+    return TELLS[Tell(tell)] if tell in set(Tell) else tell
+
+
+def _claim(claim: Claim) -> ClaimView:
+    look, verdict = VERDICTS[claim.supported]
+    results: list[dict[str, str | bool]] = [
+        {"title": _cut(one.title), "text": _cut(one.text), "date": _cut(one.date or ""), "address": one.source,
+         "source": _cut(one.source, 200), "link": is_web_address(one.source)}
+        for one in claim.evidence[:RESULTS]
+    ]  # fmt: skip
+    return ClaimView(
+        look,
+        verdict,
+        _cut(claim.text),
+        claim.sentence + 1,
+        _cut(claim.reason),
+        _failure(claim.failure) if claim.failure else None,
+        count(len(claim.evidence), "result"),
+        results,
+        len(claim.evidence) - RESULTS,
+    )
+
+
+def _failure(failure: Failure, stage: str = "") -> tuple[str, str]:
+    why = name_failure(failure.kind)
+    return f"{stage.capitalize()} failed, {why}:" if stage else f"{why.capitalize()}:", _cut(failure.reason)

@@ -1,0 +1,208 @@
+"""The sections of the page for long answers."""
+
+from __future__ import annotations
+
+import zlib
+from bisect import bisect_left
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from typing import NamedTuple
+
+from markupsafe import Markup
+
+from mores.longform.records import Appraisal, LongAnswer
+from mores.longform.summary import LEFT_OUT, Summary
+from mores.report.base.blocks import Block, Cards, Fold, Frame, Heading, Section, Select, Signatures, Table, Text, key
+from mores.report.base.names import group_name
+from mores.report.base.page import COMPARABLE, Page, draw, render
+from mores.report.base.sheet import Sheet
+from mores.report.longform import sheets as numbers
+from mores.report.longform.cards import Issue, groups_of, is_cut, issues_of, make_card, score_of
+from mores.report.longform.opening import hero, named, tags_of
+
+ANSWERS = 1000
+"""Answers on one page, of all models together."""
+SIZE = 15_000_000
+"""Code points of all their cards: a phone still opens the page."""
+
+Pair = tuple[LongAnswer, Appraisal]
+
+
+def page(summaries: Sequence[Summary], answers: Iterable[Pair], signature: object) -> str:
+    """The whole page; `answers` are read once. It holds some hundreds of them and says how many it leaves out."""
+    models = numbers.ranked(summaries)
+    cards = _Cards(answers, [one.model for one in models])
+    failures = numbers.failure_sheet(cards.failures)
+    lead = "Answers for which something is missing or could not be read. Nothing of this is a wrong answer."
+    every = [
+        *sections(summaries),
+        Section("failures", "Failures", [Text(lead), Table(failures)] if failures else []),
+        Section("answers", "Answers", [Cards(_lead(cards), _selects(cards), cards.cards)] if cards.cards else []),
+        Section("signature", "Signature", [COMPARABLE, Signatures([("", signature or "none")])]),
+    ]
+    names = [named(one.model) for one in models]
+    facts = {"Models" if len(names) > 1 else "Model": ", ".join(names) if len(names) < 4 else f"{len(names):,}"}
+    facts |= {"Answers": f"{cards.total:,}", "Languages": f"{len(tags_of(models)):,}"}
+    heading = "Long answers: language, repetition, facts and relevance"
+    top = hero(models) if models else None
+    return render(
+        Page("report bench longform", "long answers", heading, every, facts, hero=top, script=True, name="Long answers")
+    )
+
+
+def sections(summaries: Sequence[Summary]) -> list[Section]:
+    """The numbers of all models."""
+    models = numbers.ranked(summaries)
+    tells = numbers.tell_table(models)
+    lead = (
+        "Ways to answer past the question, and emoji (CaLMQA, Appendix C), in per cent of the answers that were given."
+    )
+    return [
+        Section("numbers", "Numbers", _numbers(models) if models else []),
+        Section("languages", "Languages", numbers.heat_maps(models)),
+        Section("resources", "Resources", _resources(models)),
+        Section("tells", "Tells", [Text(lead), Table(tells)] if tells else []),
+    ]
+
+
+def _numbers(models: Sequence[Summary]) -> list[Block]:
+    """Table 2, with all languages and with those of the paper, and what it does not have."""
+    each = (
+        "Each cell: culturally agnostic / culturally specific questions. " if len(numbers.kinds_of(models)) == 2 else ""
+    )
+    lead = (
+        f"In per cent. {each}Below: 95% intervals, n, ✕ how many more could not be scored, which are in no number, "
+        "and within which bounds the number lies, whatever those are. "
+        "– : less than half of what it needs could be judged."
+    )
+    if any({"precision", "relevance"} & one.figures.keys() for one in models):
+        lead += " Precision and relevance: of answers without a surface issue, unless the run judged every answer."
+    body = [Text(lead), *_titled("All languages", numbers.table_2(models, numbers.everywhere, "All languages"))]
+    out = sorted(group_name("language", tag) for tag in LEFT_OUT & tags_of(models))
+    title, note = "As in CaLMQA’s Table 2", "None of these languages is left out in CaLMQA’s Table 2."
+    if out:
+        body += _titled(title, numbers.table_2(models, numbers.in_paper, title))
+        note = f"Without {', '.join(out)}, which the paper leaves out because its language check cannot tell them."
+    body.append(key(note))
+    if more := numbers.more_table(models):
+        names = ", ".join(head.label.partition(",")[0].lower() for head in more.columns).capitalize()
+        body.append(Fold(names, [Table(more)]))
+    return body
+
+
+def _titled(title: str, sheet: Sheet | None) -> list[Block]:
+    return [Heading(title), Table(sheet)] if sheet else []
+
+
+def _resources(models: Sequence[Summary]) -> list[Block]:
+    """High and mid against low."""
+    charts = numbers.level_bars(models)
+    lead = "Languages with many or some resources against those with few, as CaLMQA’s Table 4 has them."
+    table = _titled("All figures by level", numbers.level_table(models))
+    return [Text(lead), Frame(charts), *table] if charts else []
+
+
+# ---- answers ---------------------------------------------------------------------------------------------------
+
+
+class _Kept(NamedTuple):
+    order: tuple[float, int, int]
+    """Score, the hash of the id (so that every model shows the same questions, from all over the data), and place."""
+    answer: LongAnswer
+    appraisal: Appraisal
+
+
+class _Cards:
+    """Goes once through the answers, counts them, and makes cards of as many as a page holds."""
+
+    def __init__(self, answers: Iterable[Pair], models: Sequence[str]) -> None:
+        self.models = dict.fromkeys(models)
+        self.total = 0
+        self.cut = False
+        self.issues: Counter[Issue] = Counter()
+        self.here: Counter[Issue] = Counter()
+        self.failures: dict[str, Counter[str]] = {model: Counter() for model in models}
+        self._numbers: dict[tuple[str, str], int] = {}
+        self.cards = [made for _, made in sorted(self._made(answers), key=lambda pair: pair[0])]
+
+    def _made(self, answers: Iterable[Pair]) -> Iterator[tuple[tuple[float, int, int], Markup]]:
+        count = size = 0
+        for one in self._in_turn(answers):
+            made = self._card(one)
+            count, size = count + 1, size + len(made)
+            yield one.order, made
+            if count >= ANSWERS or size >= SIZE:
+                return
+
+    def _in_turn(self, answers: Iterable[Pair]) -> Iterator[_Kept]:
+        """One of each model and issue in turn, the worst of each first."""
+        groups = [sorted(own, key=lambda one: one.order) for own in self._kept(answers).values()]
+        for place in range(max(map(len, groups), default=0)):
+            yield from (own[place] for own in groups if place < len(own))
+
+    def _kept(self, answers: Iterable[Pair]) -> dict[tuple[str, Issue], list[_Kept]]:
+        """The worst of each model and issue, at most twice what a page holds, whatever the number of answers."""
+        kept: dict[tuple[str, Issue], list[_Kept]] = defaultdict(list)
+        size = 0
+        for place, (answer, one) in enumerate(answers):
+            chance = zlib.crc32(answer.id.encode("utf-8", "surrogatepass"))
+            kept[one.model, self._count(one)].append(_Kept((score_of(one), chance, place), answer, one))
+            size = size + 1 if size + 1 < 2 * ANSWERS else _trim(list(kept.values()))
+        return kept
+
+    def _count(self, one: Appraisal) -> Issue:
+        issues = issues_of(one)
+        self.total += 1
+        self.issues.update(issues)
+        self.models.setdefault(one.model)
+        self.failures.setdefault(one.model, Counter()).update(one.failures.keys())
+        return issues[0]
+
+    def _card(self, one: _Kept) -> Markup:
+        groups = groups_of(one.answer, one.appraisal)
+        places = [self._numbers.setdefault(group, len(self._numbers)) for group in groups]
+        self.here.update(issues_of(one.appraisal))
+        self.cut = self.cut or is_cut(one.answer, one.appraisal)
+        card = make_card(one.answer, one.appraisal, list(self.models).index(one.appraisal.model), places)
+        return draw(card)
+
+    def filters(self) -> dict[str, list[tuple[str | int, str]]]:
+        """Filter: number and name of each group. No name is ever part of the markup that the script reads."""
+        order = {issue.value: place for place, issue in enumerate(Issue)}
+        found: dict[str, list[tuple[str | int, str]]] = defaultdict(list)
+        for (grouping, group), n in sorted(self._numbers.items(), key=lambda pair: (order.get(pair[0][1], 0), pair[0])):
+            found[grouping].append((n, group))
+        return {name: found[name] for name in ("Language", "Kind", "Issue", "Tell") if len(found[name]) > 1}
+
+
+def _trim(groups: Sequence[list[_Kept]]) -> int:
+    """Leave what can still come in turn: a group's share never grows when more answers are read."""
+    share = bisect_left(range(ANSWERS), ANSWERS, key=lambda most: sum(min(len(own), most) for own in groups))
+    for own in groups:
+        own.sort(key=lambda one: one.order)
+        del own[share:]
+    return sum(map(len, groups))
+
+
+def _lead(cards: _Cards) -> str:
+    """What there is, and what of it is not here."""
+    out = cards.total - len(cards.cards)
+    counts = [f"{issue.value}: {n:,}" + (f" ({cards.here[issue]:,} here)" if cards.here[issue] < n else "")
+              for issue in Issue if (n := cards.issues[issue])]  # fmt: skip
+    words = "The worst first. "
+    if out:
+        words = (
+            f"This page holds {len(cards.cards):,} of {cards.total:,} answers, and {out:,} are left out: they are "
+            "drawn from every model and issue in turn, the worst first. appraisals.jsonl has all. "
+        )
+    words += "; ".join(counts) + "."
+    if cards.cut:
+        words += " Very long texts and lists are cut here; appraisals.jsonl has them whole."
+    return words
+
+
+def _selects(cards: _Cards) -> list[Select]:
+    """One list for each filter that leaves a choice."""
+    models = [(place, model or "no name") for place, model in enumerate(cards.models)]
+    first = [Select("Model", "run", models)] if len(models) > 1 else []
+    return first + [Select(name, "group", options) for name, options in cards.filters().items()]

@@ -1,0 +1,360 @@
+"""The numbers of the page for long answers, in the forms of CaLMQA: Table 2, the heatmaps, resources and tells.
+
+Shares are shown in per cent without the sign, as the paper shows them. A cell with two numbers has that of the
+culturally agnostic questions before that of the specific ones. Everything is escaped where it is drawn.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeGuard
+
+from mores.longform.records import Kind
+from mores.longform.stages import STAGES
+from mores.longform.summary import LEFT_OUT, Summary, resources
+from mores.longform.tells import Tell
+from mores.report.base.blocks import Block, Fold, Frame, Heading, Heat, Ramp, Text, key
+from mores.report.base.charts import Bars, spoken
+from mores.report.base.few import telling
+from mores.report.base.names import group_name
+from mores.report.base.shapes import Shades
+from mores.report.base.sheet import Cell, Head, Sheet
+from mores.show import NOTHING, between, count, left_out, number, percent, possible, shares
+from mores.types import Result
+
+BETWEEN = " / "
+LEVELS = {"high and mid": "High and mid resources", "low": "Low resources", None: "Other languages"}
+"""Languages stand in this order."""
+TABLE_2 = {
+    "wrong language": "Wrong language\N{NO-BREAK SPACE}↓",
+    "repetition": "Repetition\N{NO-BREAK SPACE}↓",
+    "without issues": "Without issues\N{NO-BREAK SPACE}↑",
+    "precision": "Factual precision\N{NO-BREAK SPACE}↑",
+    "relevance": "Relevance\N{NO-BREAK SPACE}↑",
+    "S": "S\N{NO-BREAK SPACE}↑",
+}
+MORE = {"claims": "Claims per answer", "recall": "Recall", "F1": "F1", "english": "In English, %"}
+"""Figures that Table 2 does not have."""
+TELLS = {
+    Tell.APOLOGY: "Apology or “I cannot”",
+    Tell.TRANSLATION: "Speaks of a translation",
+    Tell.NAMES_LANGUAGE: "Names the language",
+    Tell.EMOJI: "Emoji",
+    Tell.ENGLISH: "In English instead",
+}
+
+
+class Figure(NamedTuple):
+    """One figure of the paper that is a pair of heatmaps."""
+
+    number: int
+    key: str
+    """As in `Summary.figures`."""
+    title: str
+    good: bool = True
+    """Whether more is better: the colour says so."""
+    turned: bool = False
+    """Shown as what is missing to 1."""
+
+
+FIGURES = (
+    Figure(2, "S", "Overall score S"),
+    Figure(7, "without issues", "Answers without surface issues, %"),
+    Figure(8, "precision", "Factual precision, %"),
+    Figure(9, "relevance", "Relevant answers, %"),
+    Figure(11, "claims", "Mean number of claims in an answer"),
+    Figure(12, "wrong language", "Answers in the right language, %", turned=True),
+    Figure(13, "repetition", "Answers with repetitions, %", good=False),
+    Figure(15, "english", "Answers in English to questions in other languages, %", good=False),
+)
+
+
+# ---- where a number is -----------------------------------------------------------------------------------------
+
+
+def ranked(summaries: Sequence[Summary]) -> list[Summary]:
+    """The best first: by S, or by the answers without issues where there is no S."""
+    figure = main_figure(summaries)
+
+    def score(one: Summary) -> float:
+        found = one.figures.get(figure)
+        return found.value if found and found.value is not None else -1.0
+
+    return sorted(summaries, key=score, reverse=True)
+
+
+def main_figure(summaries: Sequence[Summary]) -> str:
+    """S, where anybody has it."""
+    return "S" if any(is_known(one.figures.get("S")) for one in summaries) else "without issues"
+
+
+def is_known(found: Result | None) -> TypeGuard[Result]:
+    """Whether there is a value."""
+    return found is not None and found.value is not None
+
+
+def kinds_of(summaries: Sequence[Summary]) -> tuple[str, ...]:
+    """The kinds of questions that there are, agnostic before specific as in the paper."""
+    return tuple(kind.value for kind in (Kind.AGNOSTIC, Kind.SPECIFIC) if any(_of_kind(one, kind) for one in summaries))
+
+
+def _of_kind(summary: Summary, kind: str) -> dict[str, Result] | None:
+    return summary.by.get("kind", {}).get(kind)
+
+
+Place = Callable[[Summary, str | None], dict[str, Result]]
+"""The figures of a part of a model's answers, of one kind or, with None, of all kinds."""
+
+
+def everywhere(summary: Summary, kind: str | None) -> dict[str, Result]:
+    """All languages."""
+    return summary.figures if kind is None else _of_kind(summary, kind) or {}
+
+
+def in_paper(summary: Summary, kind: str | None) -> dict[str, Result]:
+    """Without the languages that the paper leaves out."""
+    return summary.by.get("paper", {}).get(kind or "all", {})
+
+
+def within(grouping: str, group: str) -> Place:
+    """One language, or the languages of one level of resources."""
+
+    def find(summary: Summary, kind: str | None) -> dict[str, Result]:
+        if kind is None:
+            return summary.by.get(grouping, {}).get(group, {})
+        return summary.by.get(f"{grouping}, kind", {}).get(f"{group}, {kind}", {})
+
+    return find
+
+
+# ---- single numbers --------------------------------------------------------------------------------------------
+
+
+def shown(figure: str, found: Result | None) -> str:
+    """A share in per cent without the sign, a count with one decimal."""
+    value = found.value if found else None
+    return number(value, 1) if figure == "claims" else percent(value).removesuffix("%")
+
+
+def interval(figure: str, found: Result | None) -> str:
+    """The 95% interval in the same unit; nothing where there is none."""
+    if figure != "claims":
+        return between(found).removesuffix("%")
+    if found is None or found.low is None or found.high is None:
+        return ""
+    return f"{number(found.low, 1)}–{number(found.high, 1)}"
+
+
+def bounds(found: Result | None) -> str:
+    """What a share could be in per cent, whatever the undecided are; nothing where all is decided."""
+    return shares(*found.bounds).removesuffix("%") if found and found.bounds else ""
+
+
+def said(name: str, figure: str, found: Result | None) -> str:
+    """A number in words, for those who point at it or have it read to them."""
+    if figure != "claims" or found is None or found.value is None:
+        only = f"; {possible(found)}" if found and found.value is None and found.bounds else ""
+        return spoken(name, found) + only
+    ends = interval(figure, found)
+    inside = f" (95% interval {ends})" if ends else ""
+    return f"{name}: {shown(figure, found)}{inside}, n {found.n:,}, {found.unscored:,} unscored"
+
+
+def _cell(name: str, figure: str, found: Sequence[tuple[str, Result | None]]) -> Cell:
+    """One number for each kind, with its interval, n and what could not be scored in small print."""
+    results = [one for _, one in found]
+    hint = "; ".join(said(f"{name}, {kind}" if kind else name, figure, one) for kind, one in found)
+    lines = []
+    if any(is_known(one) for one in results):
+        lines.append(BETWEEN.join(interval(figure, one) or NOTHING for one in results))
+        lines.append(f"n {BETWEEN.join(f'{one.n if one else 0:,}' for one in results)}")
+    if any(one and one.unscored for one in results):
+        lines.append(f"✕ {BETWEEN.join(f'{one.unscored if one else 0:,}' for one in results)}")
+    if any(bounds(one) for one in results):
+        lines.append(f"within {BETWEEN.join(bounds(one) or NOTHING for one in results)}")
+    known = any(is_known(one) for one in results)
+    text = BETWEEN.join(shown(figure, one) for one in results) if known else NOTHING
+    return Cell(text, small="\n".join(lines), hint=hint)
+
+
+# ---- tables ----------------------------------------------------------------------------------------------------
+
+
+def table_2(summaries: Sequence[Summary], place: Place, title: str) -> Sheet | None:
+    """Models by figures; None where nobody has one of them."""
+    rows = [(one, place, _counts(one) if place is everywhere else "") for one in summaries]
+    return _sheet(rows, TABLE_2, kinds_of(summaries), title)
+
+
+def level_table(summaries: Sequence[Summary]) -> Sheet | None:
+    """The same for languages with more and with fewer resources, one below the other."""
+    levels = _levels(summaries)
+    if len(levels) < 2:
+        return None
+    rows = [(one, within("resources", level), LEVELS[level].lower()) for one in summaries for level in levels]
+    return _sheet(rows, TABLE_2, kinds_of(summaries), "By level of resources")
+
+
+def more_table(summaries: Sequence[Summary]) -> Sheet | None:
+    """Claims, recall, F1 and English."""
+    ks = {one.k for one in summaries if one.k is not None}
+    at = f" at K = {ks.pop()}" if len(ks) == 1 else ""
+    names = {key: f"{name}{at}, %" if key in ("recall", "F1") else name for key, name in MORE.items()}
+    return _sheet([(one, everywhere, "") for one in summaries], names, kinds_of(summaries), "Other figures")
+
+
+def tell_table(summaries: Sequence[Summary]) -> Sheet | None:
+    """The share of answers with each tell."""
+    names = {f"tell: {tell.value}": name for tell, name in TELLS.items()}
+    rows = [(one, everywhere, "") for one in summaries]
+    return _sheet(rows, names, kinds_of(summaries), "Answers with each tell, %")
+
+
+def _sheet(
+    rows: Sequence[tuple[Summary, Place, str]], names: dict[str, str], kinds: Sequence[str], title: str
+) -> Sheet | None:
+    """Only the figures that are there."""
+    where = [({kind: place(one, kind) for kind in kinds} or {"": place(one, None)}) for one, place, _ in rows]
+    there = [key for key in names if any(key in figures for own in where for figures in own.values())]
+    if not there:
+        return None
+    cells = [
+        [_cell(f"{one.model}, {key}", key, [(kind, found.get(key)) for kind, found in own.items()]) for key in there]
+        for (one, *_), own in zip(rows, where, strict=True)
+    ]
+    heads = [Head(one.model or "no name", note) for one, _, note in rows]
+    return Sheet(title, heads, [Head(names[key]) for key in there], cells)
+
+
+def _counts(one: Summary) -> str:
+    counts = [count(one.answers, "answer")]
+    counts += [f"{one.missing:,} not given"] if one.missing else []
+    counts += [f"{one.undecided:,} of {one.claims:,} claims undecided"] if one.undecided else []
+    return ", ".join(counts)
+
+
+# ---- heatmaps --------------------------------------------------------------------------------------------------
+
+
+def _heat(summaries: Sequence[Summary], figure: Figure, kind: str | None, top: float) -> Sheet | None:
+    """Languages by models; a line for all languages of a level is above them."""
+    rows, cells = [], []
+    for head, place in _lines(summaries):
+        found = [_turned(place(one, kind).get(figure.key), figure) for one in summaries]
+        if any(is_known(one) for one in found):
+            rows.append(head)
+            names = [f"{one.model}, {head.label}" for one in summaries]
+            together = head.label in LEVELS.values()
+            pairs = zip(names, found, strict=True)
+            cells.append([_heat_cell(name, figure, one, top)._replace(outlined=together) for name, one in pairs])
+    title = f"{figure.title}: culturally {kind} questions" if kind else figure.title
+    return Sheet(title, rows, [Head(one.model or "no name") for one in summaries], cells) if rows else None
+
+
+def _lines(summaries: Sequence[Summary]) -> list[tuple[Head, Place]]:
+    """Languages by level of resources and name."""
+    languages = {language for one in summaries for language in one.by.get("language", {})}
+    lines: list[tuple[Head, Place]] = []
+    for level, title in LEVELS.items():
+        own = sorted((group_name("language", tag), tag) for tag in languages if resources(tag) == level)
+        if level and len(own) > 1:
+            lines.append((Head(title, f"{len(own)} languages"), within("resources", level)))
+        lines += [(Head(name, "left out in the paper" if tag in LEFT_OUT else ""), within("language", tag))
+                  for name, tag in own]  # fmt: skip
+    return lines
+
+
+def _levels(summaries: Sequence[Summary]) -> list[str]:
+    return [level for level in LEVELS if level and any(level in one.by.get("resources", {}) for one in summaries)]
+
+
+def _turned(found: Result | None, figure: Figure) -> Result | None:
+    if found is None or not figure.turned:
+        return found
+    value, low, high = (None if v is None else 1 - v for v in (found.value, found.low, found.high))
+    bounds = found.bounds and (1 - found.bounds[1], 1 - found.bounds[0])
+    return found.model_copy(update={"value": value, "low": high, "high": low, "bounds": bounds})
+
+
+def _heat_cell(name: str, figure: Figure, found: Result | None, top: float) -> Cell:
+    if found is None or found.value is None:
+        return Cell(NOTHING, hint=said(name, figure.key, found))
+    strength = Shades(0.0, top).at(found.value)
+    return Cell(
+        shown(figure.key, found),
+        strength if strength is None or figure.good else -strength,
+        small=left_out(found.unscored),
+        hint=said(name, figure.key, found),
+        n=found.n,
+    )
+
+
+def _top(summaries: Sequence[Summary], figure: Figure) -> float:
+    """Shares have one scale from 0 to 100%, so that figures can be compared; claims go up to the most there are."""
+    if figure.key != "claims":
+        return 1.0
+    groups = (own for one in summaries for own in one.by.get("language", {}).values())
+    return max(telling(own.get(figure.key) for own in groups), default=1.0) or 1.0
+
+
+def _ramp(figure: Figure, top: float) -> Ramp:
+    return Ramp("0", number(top, 1) if figure.key == "claims" else "100", "up" if figure.good else "down")
+
+
+def heat_maps(summaries: Sequence[Summary]) -> list[Block]:
+    """The heatmaps of every figure that anybody has a value of, one for each kind of question; the first is open."""
+    kinds: Sequence[str | None] = kinds_of(summaries) or (None,)
+    folds: list[Block] = []
+    for figure in FIGURES:
+        top = _top(summaries, figure)
+        sheets = [sheet for kind in kinds if (sheet := _heat(summaries, figure, kind, top))]
+        if sheets:
+            maps = [
+                Frame([Heading(s.title.partition(": ")[2].capitalize() or "All questions", level=4), Heat(s)], "map")
+                for s in sheets
+            ]
+            body = [Frame(maps, "heats"), key("", _ramp(figure, top))]
+            folds.append(Fold(figure.title, body, not folds, f"\N{NO-BREAK SPACE}Figure {figure.number}"))
+    lead = (
+        "Languages with many or some resources come first, then those with few; the outlined lines are all languages "
+        "of such a level together. The paper leaves out languages with fewer than 10 answers. "
+        "Point at a cell for its interval and n."
+    )
+    return [Text(lead), *folds] if folds else []
+
+
+# ---- resources -------------------------------------------------------------------------------------------------
+
+
+def level_bars(summaries: Sequence[Summary]) -> list[Bars]:
+    """The main figure in languages with more and with fewer resources, one chart for each kind."""
+    levels, figure = _levels(summaries), main_figure(summaries)
+    if len(levels) < 2:
+        return []
+    name = "Overall score S" if figure == "S" else "Answers without surface issues"
+    kinds: Sequence[str | None] = kinds_of(summaries) or (None,)
+    titles = {kind: f"{name}: culturally {kind} questions" if kind else name for kind in kinds}
+    return [
+        Bars(title, [LEVELS[level] for level in levels], _level_rows(summaries, levels, figure, kind))
+        for kind, title in titles.items()
+    ]
+
+
+def _level_rows(
+    summaries: Sequence[Summary], levels: Sequence[str], key: str, kind: str | None
+) -> dict[str, list[Result | None]]:
+    return {
+        one.model or "no name": [within("resources", level)(one, kind).get(key) for level in levels]
+        for one in summaries
+    }
+
+
+def failure_sheet(failures: Mapping[str, Mapping[str, int]]) -> Sheet | None:
+    """How many answers have a failure, by model and stage."""
+    found = dict.fromkeys(stage for own in failures.values() for stage in own)
+    stages = [*(stage for stage in STAGES if stage in found), *(stage for stage in found if stage not in STAGES)]
+    if not stages:
+        return None
+    cells = [[Cell(f"{own[stage]:,}" if own.get(stage) else NOTHING) for stage in stages] for own in failures.values()]
+    heads = [Head(model or "no name") for model in failures]
+    return Sheet("Answers with a failure, by stage", heads, [Head(stage.capitalize()) for stage in stages], cells)

@@ -1,0 +1,6 @@
+"""A meta-evaluation (`mores meta`): how well metrics agree with gold reports, in the forms of ExCAM."""
+
+from mores.report.meta.html import page, sections
+from mores.report.meta.table import breakdown, conclusion, headline, markdown_tables, tables, votes
+
+__all__ = ["breakdown", "conclusion", "headline", "markdown_tables", "page", "sections", "tables", "votes"]

@@ -1,0 +1,288 @@
+"""A meta-evaluation as sheets of numbers in the forms of ExCAM, before anybody draws or prints them.
+
+The page, the terminal and Markdown show the same sheets.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+
+from mores.meta.records import STATISTICS, Comparison, Evaluation, LeaveOneOut, Meta, VoteTable
+from mores.report.base.names import group_name
+from mores.report.base.sheet import Cell, Head, Sheet
+from mores.show import NOTHING, SIGNIFICANT, left_out, number, p_value, show_failures, span
+from mores.types import Result
+
+MAIN = "scaled_accuracy"
+TABLE_4 = ("scaled_accuracy", "kendall", "tie_accuracy")
+QUALITY = ("span_f1", "span_f1_tokens", "span_f1_severity", "explanation_verbatim", "explanation")
+MANY = 100
+"""A group with more samples than this is always shown (ExCAM, Figure 10)."""
+ALL_TRAINED = "none"
+"""The row of a leave-one-out matrix for which nothing was left out."""
+BETTER = "* significantly better than all others in the column (adjusted p < 0.05)."
+APART = "* its 95% interval lies above those of all the others"
+EMPTY = Cell(NOTHING)
+
+
+# ---- single numbers --------------------------------------------------------------------------------------------
+
+
+def value_of(result: Result | None) -> float | None:
+    """The value, when there is one and it is a number."""
+    return result.value if result and result.value is not None and math.isfinite(result.value) else None
+
+
+def main_value(evaluation: Evaluation) -> float | None:
+    """The metric's scaled accuracy."""
+    return value_of(evaluation.scores.get(MAIN))
+
+
+def best(meta: Meta) -> Evaluation | None:
+    """The metric with the highest scaled accuracy; a baseline only when there is nothing else."""
+    known = [e for e in meta.evaluations if main_value(e) is not None]
+    return max([e for e in known if not e.baseline] or known, key=lambda e: main_value(e) or 0.0, default=None)
+
+
+def shortcut_sentence(meta: Meta, evaluation: Evaluation) -> str:
+    """How much of a metric's scaled accuracy a classifier gets that never sees the instruction."""
+    value, shortcut = main_value(evaluation), value_of(meta.shortcut)
+    if value is None or shortcut is None:
+        return ""
+    mine, its = number(value), number(shortcut)
+    if value > shortcut:
+        return f"Of this metric’s {mine}, a classifier that never sees the instruction gets {its}."
+    return f"This metric’s {mine} is no more than the {its} of a classifier that never sees the instruction."
+
+
+def _cell(where: str, result: Result | None, *, digits: int = 2, star: bool = False, interval: bool = False) -> Cell:
+    """A result: what could not be scored is beside it, and everything else in the tooltip."""
+    if result is None:
+        return EMPTY
+    value, ends = value_of(result), span(result.low, result.high, 3)
+    unscored = f"{result.unscored:,} unscored" if result.unscored else ""
+    said = " ".join(filter(None, [number(value, 3), ends]))
+    hint = ", ".join(filter(None, [f"{where}: {said}", f"n = {result.n:,}", unscored]))
+    small = ends if interval else left_out(result.unscored)
+    return Cell(number(value, digits), value, small, hint, star and value is not None, n=result.n)
+
+
+# ---- which differences are real --------------------------------------------------------------------------------
+
+
+def significantly_best(meta: Meta, statistic: str) -> str | None:
+    """The metric that is better than each other one, all with an adjusted p below 0.05; None when there is none."""
+    values = {e.metric: v for e in meta.evaluations if (v := value_of(e.scores.get(statistic))) is not None}
+    return _best_of(values, [c for c in meta.comparisons if c.statistic == statistic])
+
+
+def best_in_group(meta: Meta, grouping: str, group: str) -> str | None:
+    """The same in one group, by scaled accuracy."""
+    results = {e.metric: e.by.get(grouping, {}).get(group, {}).get(MAIN) for e in meta.evaluations}
+    values = {metric: v for metric, result in results.items() if (v := value_of(result)) is not None}
+    return _best_of(values, [c for c in meta.group_comparisons if (c.grouping, c.group) == (grouping, group)])
+
+
+def _best_of(values: Mapping[str, float], comparisons: Iterable[Comparison]) -> str | None:
+    if len(values) < 2:
+        return None
+    top = max(values, key=values.__getitem__)
+    beaten = {_beaten_by(top, c) for c in comparisons if c.adjusted < SIGNIFICANT}
+    return top if set(values) - {top} <= beaten else None
+
+
+def _beaten_by(metric: str, comparison: Comparison) -> str | None:
+    if comparison.first == metric and comparison.difference > 0:
+        return comparison.second
+    return comparison.first if comparison.second == metric and comparison.difference < 0 else None
+
+
+def _apart(results: Sequence[Result | None]) -> int | None:
+    """The place of the result whose interval lies above all the others; None when there is none."""
+    known = [i for i, result in enumerate(results) if value_of(result) is not None]
+    if len(known) < 2:
+        return None
+    top = max(known, key=lambda i: value_of(results[i]) or 0.0)
+    low = results[top].low if results[top] else None  # type: ignore[union-attr]
+    highs = [r.high for i in known if i != top and (r := results[i]) is not None]
+    return top if low is not None and all(high is not None and high < low for high in highs) else None
+
+
+# ---- the forms of the paper ------------------------------------------------------------------------------------
+
+
+def heads(evaluations: Iterable[Evaluation]) -> list[Head]:
+    """The metrics as rows."""
+    return [Head(e.metric, muted=e.baseline) for e in evaluations]
+
+
+def headline_sheet(meta: Meta) -> Sheet:
+    """Table 4 with intervals and failures; the shortcut is the last row."""
+    columns = [*(Head(STATISTICS[name]) for name in TABLE_4), Head("n"), Head("unscored")]
+    stars = {name: significantly_best(meta, name) for name in TABLE_4}
+    cells = [[*_scores(e, TABLE_4, stars), Cell(f"{e.n:,}"), Cell(f"{e.unscored:,}")] for e in meta.evaluations]
+    rows = heads(meta.evaluations)
+    if meta.shortcut:
+        rows.append(Head("shortcut, which never sees the instruction", muted=True))
+        result = _cell("shortcut", meta.shortcut, digits=3, interval=True)
+        cells.append([result, EMPTY, EMPTY, Cell(f"{meta.shortcut.n:,}"), Cell(f"{meta.shortcut.unscored:,}")])
+    note = BETTER if any(stars.values()) else "No metric is significantly better than all others."
+    notes = [note] if len(meta.evaluations) > 1 else []
+    return Sheet("Agreement with the gold reports", rows, columns, cells, " ".join(notes + _unscored(meta.evaluations)))
+
+
+def statistics_sheet(meta: Meta, names: Iterable[str], title: str) -> Sheet | None:
+    """The statistics among `names` that some metric has, and the metrics that have any."""
+    known = [n for n in names if any(value_of(e.scores.get(n)) is not None for e in meta.evaluations)]
+    if not known:
+        return None
+    stars = {name: significantly_best(meta, name) for name in known}
+    able = [e for e in meta.evaluations if any(value_of(e.scores.get(n)) is not None for n in known)]
+    cells = [[*_scores(e, known, stars), Cell(f"{e.unscored:,}")] for e in able]
+    columns = [*(Head(STATISTICS.get(name, name)) for name in known), Head("unscored")]
+    notes = [BETTER] if any(stars.values()) else []
+    return Sheet(title, heads(able), columns, cells, " ".join(notes + _unscored(able)))
+
+
+def _scores(evaluation: Evaluation, names: Iterable[str], stars: dict[str, str | None]) -> list[Cell]:
+    return [
+        _cell(
+            f"{evaluation.metric}, {STATISTICS.get(name, name)}",
+            evaluation.scores.get(name),
+            digits=3,
+            star=stars.get(name) == evaluation.metric,
+            interval=True,
+        )
+        for name in names
+    ]
+
+
+def _unscored(evaluations: Iterable[Evaluation]) -> list[str]:
+    """Why samples have no score, in a sentence, if there are any."""
+    why = [f"{e.metric}: {show_failures(e.failures)}" for e in evaluations if any(e.failures.values())]
+    return [f"Unscored: {'; '.join(why)}."] if why else []
+
+
+def groups_of(meta: Meta, grouping: str) -> list[str]:
+    """The groups of a grouping that have any result, the largest first."""
+    counts = meta.counts.get(grouping, {})
+    seen = dict.fromkeys(group for e in meta.evaluations for group in e.by.get(grouping, {}))
+    return sorted(seen, key=lambda group: (-counts.get(group, 0), group))
+
+
+def large(meta: Meta, grouping: str) -> list[str]:
+    """The groups with more than 100 samples."""
+    return [group for group in groups_of(meta, grouping) if meta.counts.get(grouping, {}).get(group, 0) > MANY]
+
+
+def breakdown_sheet(meta: Meta, grouping: str, groups: Sequence[str], title: str = "") -> Sheet:
+    """Metric by group: scaled accuracy (Figures 4 and 10)."""
+    table = [[e.by.get(grouping, {}).get(group, {}).get(MAIN) for group in groups] for e in meta.evaluations]
+    counts = meta.counts.get(grouping, {})
+    columns = [Head(group_name(grouping, g), f"{counts[g]:,}" if g in counts else "") for g in groups]
+    rows = heads(meta.evaluations)
+    best = [best_in_group(meta, grouping, group) for group in groups]
+    stars = [next((r for r, row in enumerate(rows) if row.label == metric), None) for metric in best]
+    return _coloured(title or f"Scaled accuracy by {grouping}", rows, columns, table, stars, BETTER)
+
+
+def _coloured(
+    title: str,
+    rows: list[Head],
+    columns: list[Head],
+    table: list[list[Result | None]],
+    stars: Sequence[int | None],
+    note: str,
+) -> Sheet:
+    """A sheet of results, with a star at a row of each column."""
+    cells = [
+        [_cell(f"{rows[r].label}, {columns[c].label}", one, star=stars[c] == r) for c, one in enumerate(line)]
+        for r, line in enumerate(table)
+    ]
+    return Sheet(title, rows, columns, cells, note if any(star is not None for star in stars) else "")
+
+
+def tested_sources(meta: Meta) -> list[str]:
+    """The sources of all leave-one-out matrices, in the order of the breakdown."""
+    seen = dict.fromkeys(source for one in meta.leave_one_out for row in one.matrix.values() for source in row)
+    order = {source: place for place, source in enumerate(groups_of(meta, "source"))}
+    return sorted(seen, key=lambda source: (order.get(source, len(order)), source))
+
+
+def left_out_sheet(meta: Meta) -> Sheet:
+    """Figure 3: each metric on the source that it was trained without, and the others as they are."""
+    sources = tested_sources(meta)
+    trained = [one.metric for one in meta.leave_one_out]
+    others = [e for e in meta.evaluations if e.metric not in trained]
+    table: list[list[Result | None]] = []
+    for one in meta.leave_one_out:
+        diagonal = [one.matrix.get(source, {}).get(source) for source in sources]
+        table.append([*diagonal, one.trained_on_all, Result(name=MAIN, value=one.average, n=_tested(diagonal))])
+    for e in others:
+        alone = [e.by.get("source", {}).get(source, {}).get(MAIN) for source in sources]
+        table.append([*alone, e.scores.get(MAIN), Result(name=MAIN, value=_mean(alone), n=_tested(alone))])
+    rows = [*(Head(name, "left out") for name in trained), *(Head(e.metric, muted=e.baseline) for e in others)]
+    columns = [*map(Head, sources), Head("ALL (ID)"), Head("AVG (OOD)")]
+    stars = [_apart([line[i] for line in table]) for i in range(len(columns))]
+    return _coloured("Scaled accuracy on a source that was left out of training", rows, columns, table, stars, APART)
+
+
+def _tested(results: Iterable[Result | None]) -> int:
+    return sum(result.n for result in results if result is not None and value_of(result) is not None)
+
+
+def _mean(results: Iterable[Result | None]) -> float | None:
+    known = [value for result in results if (value := value_of(result)) is not None]
+    return sum(known) / len(known) if known else None
+
+
+def matrix_sheet(meta: Meta, one: LeaveOneOut) -> Sheet:
+    """Figure 11: every model on every source; what it was not trained on is outlined."""
+    sources = tested_sources(meta)
+    left_out = sorted(
+        one.matrix, key=lambda s: (s != ALL_TRAINED, sources.index(s) if s in sources else len(sources), s)
+    )
+    rows = [Head("trained on all" if source == ALL_TRAINED else f"without {source}") for source in left_out]
+    cells = [
+        [
+            _cell(f"{one.metric} {row.label}, on {source}", one.matrix[out].get(source))._replace(
+                outlined=out == source
+            )
+            for source in sources
+        ]
+        for row, out in zip(rows, left_out, strict=True)
+    ]
+    return Sheet(one.metric, rows, [Head(source) for source in sources], cells)
+
+
+def compared(meta: Meta) -> list[str]:
+    """The statistics that were compared, in the order of `STATISTICS`."""
+    seen = {comparison.statistic for comparison in meta.comparisons}
+    return [*(name for name in STATISTICS if name in seen), *sorted(seen - set(STATISTICS))]
+
+
+def comparison_sheet(meta: Meta, statistic: str) -> Sheet:
+    """Every pair of metrics, the largest difference first."""
+    pairs = sorted((c for c in meta.comparisons if c.statistic == statistic), key=lambda c: -abs(c.difference))
+    rows = [Head(f"{c.first} − {c.second}") for c in pairs]
+    cells = [
+        [
+            Cell(number(c.difference, 3), star=c.adjusted < SIGNIFICANT),
+            Cell(span(c.low, c.high, 3) or NOTHING),
+            Cell(p_value(c.p)),
+            Cell(p_value(c.adjusted)),
+            Cell(f"{c.n:,}"),
+        ]
+        for c in pairs
+    ]
+    columns = [Head("difference"), Head("95% interval"), Head("p"), Head("adjusted p"), Head("n")]
+    return Sheet(STATISTICS.get(statistic, statistic), rows, columns, cells, "* adjusted p < 0.05")
+
+
+def vote_sheet(votes: VoteTable) -> Sheet:
+    """Tables 3, 12 and 13."""
+    cells = [[Cell(text or NOTHING) for text in row] for row in votes.rows.values()]
+    return Sheet(
+        votes.title, [Head(name) for name in votes.rows], [Head(name) for name in votes.columns], cells, votes.note
+    )

@@ -1,0 +1,203 @@
+"""The judgements in the terminal: one row per text, and the counts that go under the table.
+
+Everything here is pure: it returns rich renderables, and only the command line prints them. Texts and reports are
+hostile input, so `plain` takes out whatever could steer a terminal before rich sees it.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from typing import Literal
+
+from rich.box import SIMPLE_HEAD
+from rich.console import JustifyMethod
+from rich.table import Table
+from rich.text import Text
+
+from mores.report.base.grid import plain
+from mores.show import count, number, show_failures, show_score
+from mores.types import Error, FailureKind, Judgement, Record, Sample, Severity, Signature
+
+Pair = tuple[Sample, Judgement]
+State = Literal["errors", "clean", "failed"]
+
+ROWS = 40
+"""A table longer than this shows only the worst."""
+STYLES: dict[State, str] = {"errors": "bold red", "clean": "blue", "failed": "dim"}
+
+
+class Summary(Record):
+    """The counts of one run; everything that has no score is counted beside the mean."""
+
+    n: int
+    judged: int
+    failed: dict[FailureKind, int]
+    """How many could not be judged, by kind."""
+    with_errors: int
+    errors: dict[Severity, int]
+    unlocated: int
+    """Errors whose quote was not found in the sample."""
+    mean_score: float | None
+    """Over the judged texts; None when there is none."""
+    without_certainty: int
+    """Texts without errors for which p(R) could not be had."""
+    signatures: tuple[Signature, ...]
+    """Of the judged texts: more than one means that not all scores compare."""
+
+
+class Tally:
+    """Counts judgements one by one, in constant memory."""
+
+    def __init__(self) -> None:
+        self._states: Counter[State] = Counter()
+        self._failed: Counter[FailureKind] = Counter()
+        self._errors: Counter[Severity] = Counter()
+        self._unlocated = 0
+        self._total = 0.0
+        self._without_certainty = 0
+        self._signatures: set[Signature] = set()
+
+    def add(self, judgement: Judgement) -> None:
+        """Count one judgement."""
+        self._states[state(judgement)] += 1
+        if judgement.failure is not None:
+            self._failed[judgement.failure.kind] += 1
+        else:
+            self._signatures.add(judgement.signature)
+        self._total += judgement.score or 0.0
+        self._without_certainty += lacks_certainty(judgement)
+        for error in errors(judgement):
+            self._errors[error.severity] += 1
+            self._unlocated += not error.located
+
+    def summary(self) -> Summary:
+        """The counts so far."""
+        judged = self._states["errors"] + self._states["clean"]
+        return Summary(
+            n=judged + self._states["failed"],
+            judged=judged,
+            failed={kind: self._failed[kind] for kind in FailureKind if self._failed[kind]},
+            with_errors=self._states["errors"],
+            errors={severity: self._errors[severity] for severity in (Severity.MAJOR, Severity.MINOR)},
+            unlocated=self._unlocated,
+            mean_score=self._total / judged if judged else None,
+            without_certainty=self._without_certainty,
+            signatures=tuple(sorted(self._signatures, key=str)),
+        )
+
+
+def summary(pairs: Iterable[Pair]) -> Summary:
+    """The counts of all `pairs`."""
+    tally = Tally()
+    for _, judgement in pairs:
+        tally.add(judgement)
+    return tally.summary()
+
+
+def errors(judgement: Judgement) -> tuple[Error, ...]:
+    """The errors of a judgement; none where there is no report."""
+    return judgement.report.errors if judgement.report else ()
+
+
+def state(judgement: Judgement) -> State:
+    """Whether the text was judged, and whether anything is wrong with it."""
+    if judgement.score is None:
+        return "failed"
+    return "errors" if errors(judgement) or judgement.score < 0 else "clean"
+
+
+def lacks_certainty(judgement: Judgement) -> bool:
+    """Whether the text has no errors and the judge gave no p(R)."""
+    certainty = judgement.report.certainty if judgement.report else None
+    return state(judgement) == "clean" and certainty is None
+
+
+def rank(judgement: Judgement) -> tuple[int, float]:
+    """Worst first: texts with errors, then those that nobody judged, then those without errors."""
+    order: dict[State, int] = {"errors": 0, "failed": 1, "clean": 2}
+    return order[state(judgement)], judgement.score or 0.0
+
+
+def worst(pairs: Iterable[Pair], limit: int, tally: Tally) -> list[tuple[int, Sample, Judgement]]:
+    """The `limit` worst pairs with their place in the input, worst first; all of them go into `tally`."""
+
+    def counted() -> Iterator[tuple[int, Sample, Judgement]]:
+        for place, (sample, judgement) in enumerate(pairs):
+            tally.add(judgement)
+            yield place, sample, judgement
+
+    return heapq.nsmallest(limit, counted(), key=lambda row: (*rank(row[2]), row[0]))
+
+
+def table(pairs: Iterable[Pair], *, limit: int = ROWS, tally: Tally | None = None) -> Table:
+    """One row per text in the order of the input, or the `limit` worst when there are more.
+
+    A `tally` that is given counts every pair on the way, so that one pass gives both table and summary.
+    """
+    tally = tally or Tally()
+    before = tally.summary().n
+    rows = worst(pairs, limit, tally)
+    n = tally.summary().n - before
+    view = Table(box=SIMPLE_HEAD, show_edge=False, pad_edge=False, padding=(0, 1, 0, 0), caption_justify="left")
+    cells = [_cells(*row[1:]) for row in (rows if n > limit else sorted(rows, key=lambda row: row[0]))]
+    for place, (name, most) in enumerate((("id", 18), ("language", 10), ("region", 8), ("score", 99), ("errors", 99))):
+        widest = max([len(name), *(row[place].cell_len for row in cells)])
+        justify: JustifyMethod = "right" if name == "score" else "left"
+        # Whole words and numbers, broken over lines where they are too long: what is cut off nobody can look up.
+        view.add_column(name, justify=justify, width=min(widest, most), overflow="fold")
+    view.add_column("first error", min_width=16)  # its cells are cut (`_first`): the page has all of it
+    for row in cells:
+        view.add_row(*row)
+    if n > limit:
+        view.caption = Text(f"the {limit:,} worst of {n:,} texts")
+    return view
+
+
+def _cells(sample: Sample, judgement: Judgement) -> tuple[Text, ...]:
+    style = STYLES[state(judgement)]
+    return (
+        Text(plain(sample.id)),
+        Text(plain(sample.language or "")),
+        Text(plain(sample.region or "")),
+        Text("" if judgement.score is None else show_score(judgement.score), style=style),
+        Text(count_errors(judgement)),
+        _first(judgement),
+    )
+
+
+def _first(judgement: Judgement) -> Text:
+    if judgement.failure is not None:
+        cell = Text(f"not judged: {plain(judgement.failure.reason)}", style="dim")
+    elif found := errors(judgement):
+        # What it rests on stands first: a narrow terminal cuts the end.
+        rests = f"{cited(found[0])} " if found[0].evidence else ""
+        cell = Text.assemble(f"{rests}“{plain(found[0].quote)}” ", (plain(found[0].type), "italic"))
+    else:
+        cell = Text("no certainty p(R)" if lacks_certainty(judgement) else "", style="dim")
+    cell.no_wrap, cell.overflow = True, "ellipsis"
+    return cell
+
+
+def count_errors(judgement: Judgement) -> str:
+    """For example `1 major, 2 minor`."""
+    counts = Counter(error.severity for error in errors(judgement))
+    return ", ".join(f"{counts[s]} {s}" for s in (Severity.MAJOR, Severity.MINOR) if counts[s])
+
+
+def cited(error: Error) -> str:
+    """The evidence that an error rests on, for example `[1][3]`."""
+    return "".join(f"[{number}]" for number in dict.fromkeys(error.evidence))
+
+
+def show_summary(counts: Summary) -> Text:
+    """The lines under the table; the headline is the last."""
+    lines = [f"not judged: {show_failures(counts.failed)}"] if counts.failed else []
+    if counts.without_certainty:
+        lines.append(f"{counts.without_certainty:,} without errors have no certainty p(R)")
+    found = ", ".join(f"{n:,} {severity}" for severity, n in counts.errors.items())
+    lines.append(f"{counts.with_errors:,} with errors ({found}; {counts.unlocated:,} not found in the text)")
+    texts = f"{count(counts.n, 'text')}, {counts.judged:,} judged"
+    mean = "no score" if counts.mean_score is None else f"mean score {number(counts.mean_score, 3)}"
+    return Text("\n".join([*lines, f"{texts}; {mean}"]))
