@@ -136,17 +136,17 @@ def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it(tmp_pa
     assert wrong.report is not None
     assert [(error.quote, error.evidence) for error in wrong.report.errors] == [("fork", (1,))]
     for part in ("SmolLM2-135M-Instruct.Q4_1@b179c9523d0e", "/lora@", "prompt:fenced.", "slots1"):
-        assert part in wrong.signature
-    assert metric.judge_model.warning is not None
-    assert "judges 64 right" in metric.judge_model.warning
+        assert part in str(wrong.signature)
+    assert metric.model.warning is not None
+    assert "judges 64 right" in metric.model.warning
 
 
 def test_without_its_adapter_it_says_that_its_reports_measure_nothing() -> None:
-    metric = open_metric("embedded", store=None, options=Options(adapter="none"))
-    assert "/lora@" not in metric.signature()
-    assert "prompt:guided." in metric.signature()
-    assert metric.judge_model.warning is not None
-    assert "do not measure" in metric.judge_model.warning
+    metric = open_metric("embedded", store=None, adapter="none")
+    assert "/lora@" not in str(metric.signature())
+    assert "prompt:guided." in str(metric.signature())
+    assert metric.model.warning is not None
+    assert "do not measure" in metric.model.warning
 
 
 def test_other_commands_use_the_model_without_the_metrics_adapter() -> None:
