@@ -33,7 +33,8 @@ class Echo(FakeModel):
 
     def _reply(self, request: Request) -> Completion:
         self.asked.append(request)
-        return Completion(request.messages[-1].content.upper(), prompt_tokens=3, completion_tokens=2)
+        text = request.messages[-1].content
+        return Completion(text.upper(), stop="length" if text == "long" else "stop")
 
 
 class Notes(Silent):
@@ -127,13 +128,13 @@ def test_a_question_may_follow_an_answer() -> None:
 
 
 def test_each_thing_comes_with_its_replies_and_one_without_questions_in_its_place() -> None:
-    lost, counts = request("")._replace(schema={"type": "object"}), Counts()
+    long, counts = request("long")._replace(schema={"type": "object"}), Counts()
     model = Echo()
-    tasks = [("none", []), ("two", [request("a"), request("b")]), ("nothing", []), ("empty", [lost])]
-    empty = Failure(kind=FailureKind.PARSE, reason="the answer is empty")
+    tasks = [("none", []), ("two", [request("a"), request("b")]), ("nothing", []), ("long", [long])]
+    cut = Failure(kind=FailureKind.TRUNCATED, reason="the answer was cut off; it ends with 'LONG'")
     found = each(Asker(model, store=None), tasks, counts)
-    assert found == [("none", []), ("two", ["A", "B"]), ("nothing", []), ("empty", [empty])]
-    assert (counts.done, counts.failed, counts.calls) == (4, 0, 4)  # an empty answer is asked for again
+    assert found == [("none", []), ("two", ["A", "B"]), ("nothing", []), ("long", [cut])]
+    assert (counts.done, counts.failed, counts.calls) == (4, 0, 3)
     assert all(asked.schema is None for asked in model.asked)
 
 
@@ -209,15 +210,12 @@ def test_an_unknown_option_is_named_with_those_that_there_are() -> None:
 
 def test_a_judge_is_opened_alike_but_for_its_address_and_the_adapter(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
-    asker = open_asker("openai:n", store=None, base_url="http://127.0.0.1:9/v1", attempts=2)
+    asker = open_asker("openai:a", store=None, base_url="http://127.0.0.1:9/v1", attempts=2)
     judge = asker.open("openai:m")
-    assert (judge.model.name, judge.options.base_url, judge.options.adapter) == (
-        "openai:m",
-        asker.options.base_url,
-        None,
-    )
+    assert (judge.model.name, judge.options.base_url) == ("openai:m", "http://127.0.0.1:9/v1")
     assert (judge.limits, judge.store) == (asker.limits, None)
     assert asker.open("openai:m", "http://127.0.0.1:8/v1").options.base_url == "http://127.0.0.1:8/v1"
+    assert open_asker("embedded", store=None, adapter="none").open("embedded").options.adapter is None
 
 
 @pytest.mark.parametrize(

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+import mores
 from mores.errors import InputError
 from mores.metric import SampleLike, Settings, open_metric
 from mores.metric.metric import NO_LOGPROBS, NOT_THERE, REPAIRED
@@ -32,7 +33,7 @@ FOUND = json.dumps(
 
 def test_the_worked_example_of_figure_1() -> None:
     model = FakeModel("figure-1", lambda _: Completion(FOUND, (-0.5,)))
-    [judgement] = open_metric(model, store=None).judge([SCHNITZEL])
+    [judgement] = mores.score([SCHNITZEL], model=model, store=None)
     assert judgement.score == -6
     assert judgement.report is not None
     first, second = judgement.report.errors
@@ -126,7 +127,7 @@ def test_samples_may_be_texts_pairs_mappings_or_records() -> None:
 
 def test_it_works_inside_a_running_loop() -> None:
     async def notebook() -> int:
-        return len(open_metric("fake:clean", store=None).judge(["a", "b"]))
+        return len(mores.score(["a", "b"], model="fake:clean", store=None))
 
     assert asyncio.run(notebook()) == 2
 
