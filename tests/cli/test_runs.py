@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from importlib import import_module
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,10 @@ from mores.bench import score
 from mores.bench.benchmark import Verdict
 from mores.bench.folder import open_bench_run
 from mores.io import read_records
+from mores.report.runs import REPORTS
+from mores.run import KINDS
 from tests.cli.conftest import Run
+from tests.runs import write_manifest
 
 EASY = "culturalbench-easy"
 
@@ -77,6 +81,41 @@ def test_runs_are_listed(mores: Run) -> None:
     assert (found["kind"], found["name"], found["status"]) == ("bench", EASY, "complete")
     assert found["headline"].startswith(f"{EASY}, {model}: accuracy ")
     assert found["signature"]["task"].startswith(EASY)
+
+
+@pytest.mark.usefixtures("data")
+def test_a_run_is_shown_as_it_was_printed(mores: Run) -> None:
+    printed = mores("bench", EASY, "--data", "data", "--model", script("a.jsonl", "A")).stdout
+    folder = str(Path("bench", EASY, "fake_a.jsonl"))
+    done = mores("show", folder, "--html", "page.html")
+    assert done.returncode == 0, done.stderr
+    assert done.stdout == printed
+    assert "wrote page.html" in done.stderr
+    assert "CulturalBench" in Path("page.html").read_text()
+    found = json.loads(mores("show", folder, "--json").stdout)
+    assert found["kind"] == "bench"
+    assert found["tables"][0]["columns"] == ["", "accuracy", "n", "unscored"]
+    assert found["tables"][0]["rows"][0][0] == "all"
+    assert mores("show", folder, "--quiet").stdout == ""
+
+
+def test_what_cannot_be_shown_is_said(mores: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_manifest(home / "run")
+    done = mores("show", "run")
+    assert done.returncode == 1
+    assert "the run has no result.json; it is complete: run it again" in done.stderr
+    monkeypatch.setitem(KINDS, "odd", "mores.run:Run")
+    write_manifest(home / "odd", "odd")
+    assert "runs of mores odd cannot be shown" in mores("show", "odd").stderr
+    (home / "empty").mkdir()
+    assert "there is no run.json in it" in mores("show", "empty").stderr
+
+
+def test_every_kind_with_a_report_has_its_functions() -> None:
+    for kind, names in REPORTS.items():
+        assert kind in KINDS
+        for module, _, name in (each.partition(":") for each in names):
+            assert callable(getattr(import_module(module), name))
 
 
 def test_a_folder_without_runs_is_said(mores: Run) -> None:

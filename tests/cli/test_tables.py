@@ -16,11 +16,11 @@ from rich.console import Console, RenderableType
 from mores.bench import BENCHMARKS, benchmark, score
 from mores.bench.benchmark import Label
 from mores.cli import mores as command
-from mores.cli.bench_tables import show_results
 from mores.cli.diagnose.tables import grids
 from mores.cli.train import show_trained
 from mores.meta.baselines import similarity
-from mores.report.base.grid import Grid
+from mores.report.base.grid import Grid, print_tables
+from mores.report.bench import tables
 from mores.report.meta import breakdown, headline, votes
 from mores.train.records import Trained
 from mores.types import Result, Signature
@@ -211,5 +211,5 @@ def test_a_training_is_shown_whole(monkeypatch: pytest.MonkeyPatch, capsys: pyte
 
 def test_names_are_printed_as_they_are(capsys: pytest.CaptureFixture[str]) -> None:
     """`openai:m` and the colon behind it are no emoji."""
-    show_results([result("openai:m", 0.5, "x")])
+    print_tables(tables([result("openai:m", 0.5, "x")]))
     assert capsys.readouterr().out.splitlines()[-1].startswith("x, openai:m: ")

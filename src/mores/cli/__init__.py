@@ -27,7 +27,7 @@ COMMANDS = {
     "topics": "Let a model sort the questions of a benchmark by topic.",
     "longform": "Judge long answers: language, repetition, facts, relevance.",
     "judge-check": "Test how far a judge of answers can be trusted.",
-    "show": "Look at judgements that exist, by a model or by people.",
+    "show": "Show the result of a run, or judgements by a model or by people.",
     "pull": "Get the embedded model, or another GGUF file.",
     "audit": "Test how far a judge can be trusted.",
     "meta": "Measure how good metrics are at finding cultural errors.",

@@ -18,7 +18,6 @@ from mores.cli import options
 from mores.cli.appraise import facts_of, long_options
 from mores.cli.bench_check import show_checks
 from mores.cli.bench_plan import dry_run, show_info
-from mores.cli.bench_tables import show_list, show_results
 from mores.cli.gate import bench_gate, bench_gate_options
 from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
@@ -27,6 +26,7 @@ from mores.longform.appraise import Appraising, read_summaries
 from mores.longform.evaluate import read_appraised
 from mores.report import bench as report
 from mores.report import longform as long_report
+from mores.report.base.grid import print_tables
 from mores.report.base.links import link_runs
 
 LIST, INFO, CHECK = "list", "info", "check"
@@ -126,7 +126,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
     if as_json:
         click.echo(json.dumps([result.model_dump(mode="json") for result in results], indent=2))
     else:
-        show_results(results)
+        print_tables(report.tables(results))
     if empty := [result.benchmark for result in results if not next(iter(result.figures.values())).n]:
         raise ModelError(f"{empty[0]}: no answer could be graded; the reasons stand in verdicts.jsonl")
     gate.check([each.path for each in runs])
@@ -173,4 +173,4 @@ def _list(as_json: bool) -> None:
                  "judge": b.judging is not None, "variants": b.variants} for b in every]  # fmt: skip
         click.echo(json.dumps(rows, indent=2))
         return
-    show_list(every)
+    print_tables([report.benchmark_table(every)])

@@ -12,17 +12,16 @@ import click
 from mores.bench import benchmark
 from mores.bench.benchmark import Verdict
 from mores.bench.folder import RESPONSES, VERDICTS
-from mores.bench.judge_check import JudgeCheck, Labelled, check, write_probes
+from mores.bench.judge_check import Labelled, check, write_probes
 from mores.bench.run import Run
 from mores.bench.session import read_items, spread
 from mores.cli import options
-from mores.cli.bench_tables import cell, show
 from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, ModelError
 from mores.io import read_records, write_text
 from mores.io.private import make_folder
-from mores.report.base.grid import Grid, harmless, plain_console
-from mores.show import number, points, to
+from mores.report.base.grid import print_tables
+from mores.report.bench import judge_tables
 
 
 @click.command("judge-check")
@@ -79,34 +78,8 @@ def judge_check(name: str, data: Path | None, pairs: Path | None, limit: int, **
     if as_json:
         click.echo(found.model_dump_json(indent=2))
     else:
-        _show(found)
+        print_tables(judge_tables(found))
     if out:
         click.echo(f"wrote {out}", err=True)
     if not found.agreement.n:
         raise ModelError(f"{found.judge} gave no grade at all")
-
-
-def _show(found: JudgeCheck) -> None:
-    sections = [
-        (heading, [(name, cell(result), f"{result.n:,}", f"{result.unscored:,}") for name, result in rows.items()])
-        for heading, rows in (
-            ("", {"all": found.agreement}),
-            ("by answer", found.probes),
-            ("by language", found.languages),
-        )
-        if rows
-    ]
-    notes = [
-        f"{name}: called " + ", ".join(f"{grade.replace('_', ' ')} {count:,}" for grade, count in grades.items())
-        for name, grades in found.grades.items()
-    ]
-    notes += [
-        f"{name}: called correct {points(bias.value)} points more often ({to(bias.low, bias.high)})"
-        for name, bias in found.biases.items()
-    ]
-    console = plain_console()
-    console.print(Grid(("answers", "called what they are", "n", "unscored"), sections, "", notes), "")
-    kappa = "" if found.kappa is None else f", Cohen's κ {number(found.kappa, 3)}"
-    agreement = found.agreement
-    line = f"{found.judge} calls {show(agreement)} of {agreement.n:,} answers what they are{kappa}"
-    console.print(harmless(line), soft_wrap=True)

@@ -1,7 +1,8 @@
-"""`mores show`: look at judgements that exist, by a model or by people."""
+"""`mores show`: look at a run, or at judgements by a model or by people."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -9,26 +10,33 @@ import click
 
 from mores.errors import InputError
 from mores.io import FORMATS, read_records, read_samples, spool, write_text
-from mores.report.base.grid import plain_console
+from mores.report import runs as reports
+from mores.report.base.grid import Grid, plain_console, print_tables
 from mores.report.score import Tally, page, show_summary, table
+from mores.run import Run, open_run
 from mores.types import Judgement, Sample
 
 
 @click.command()
-@click.argument("files", metavar="[TEXTS] JUDGEMENTS", nargs=-1, required=True)
+@click.argument("files", metavar="RUN | [TEXTS] JUDGEMENTS", nargs=-1, required=True)
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="Format of TEXTS, where its name does not tell.")
-@click.option("--html", metavar="FILE", help="Also write one self-contained page that shows every text and its errors.")
-@click.option("--title", default="Cultural errors", show_default=True, help="Title of the page.")
+@click.option("--html", metavar="FILE", help="Also write the page: one file that shows everything.")
+@click.option("--title", default="Cultural errors", show_default=True, help="Title of the page of JUDGEMENTS.")
 @click.option("--quiet", is_flag=True, help="Print no table.")
-@click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON instead of the table.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
 def show(files: tuple[str, ...], format_: str | None, html: str | None, title: str, quiet: bool, as_json: bool) -> None:
-    """Show JUDGEMENTS (as `mores score` writes them), in a table and as a page.
+    """Show the result of a RUN, or JUDGEMENTS (as `mores score` writes them), as tables and as a page.
+
+    A RUN is a folder with a run.json; `mores runs` lists them. A page is written only with --html.
 
     Each line of JUDGEMENTS holds the text that it judges, so that the file can be shown alone. Where it does not, give
     the file of TEXTS too: each judgement names the id of its text, and every text has one.
     """
     if len(files) > 2:
         raise click.UsageError(f"expected one file of texts and one of judgements, not {len(files)} files")
+    if len(files) == 1 and Path(files[0]).is_dir():
+        _show_run(open_run(files[0]), html, quiet, as_json)
+        return
     *texts, judgements = files
     if texts:
         with spool(texts[0]) as path:
@@ -46,6 +54,19 @@ def show(files: tuple[str, ...], format_: str | None, html: str | None, title: s
         console = plain_console()
         console.print(view)
         console.print(show_summary(tally.summary()))
+
+
+def _show_run(run: Run, html: str | None, quiet: bool, as_json: bool) -> None:
+    shown = reports.tables(run)
+    if html:
+        write_text(html, reports.page(run))
+        click.echo(f"wrote {html}", err=True)
+    if as_json:
+        tables = [{"title": each.title, "columns": each.columns, "rows": [row for _, row in each.lines()]}
+                  for each in shown if isinstance(each, Grid)]  # fmt: skip
+        click.echo(json.dumps(run.manifest.model_dump(mode="json") | {"tables": tables}, indent=2))
+    elif not quiet:
+        print_tables(shown)
 
 
 def _pairs(texts: Path, format_: str | None, judgements: str) -> Iterator[tuple[Sample, Judgement]]:
