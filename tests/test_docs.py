@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -12,12 +13,15 @@ import click
 import pytest
 from click.testing import CliRunner
 
+from mores import RECORDS
 from mores.bench import BENCHMARKS, benchmark
 from mores.bench.topics import read_topics
+from mores.calling import FUNCTIONS
 from mores.cli import mores
+from mores.engine import AskOptions
 from mores.errors import InputError
 from mores.factory.recipe import built_in
-from mores.io import read_samples
+from mores.io import file_name, read_samples
 
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -35,13 +39,38 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
-def test_python_examples_run(page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("MORES_CACHE", str(tmp_path))
-    for example in re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL):
-        code = re.sub(r'"(?:openai:[^"]+|embedded)"', '"fake:first-word"', example)
-        done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+MODELS = {"openai:gpt-4.1-mini": "fake:first-word", "openai:gpt-4.1": "fake:clean", "embedded": "fake:first-word"}
+"""What stands in for the models of the examples."""
+
+
+@pytest.fixture
+def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder in which the examples run: the files of `examples`, and the sample rows of all benchmarks."""
+    monkeypatch.setenv("MORES_CACHE", str(tmp_path / "cache"))
+    for example in (ROOT / "examples").glob("*.jsonl"):
+        shutil.copy(example, tmp_path)
+    for entry in map(benchmark, BENCHMARKS):
+        assert entry.folder
+        shutil.copytree(entry.folder / "sample", tmp_path / "datasets" / entry.source, dirs_exist_ok=True)
+    return tmp_path
+
+
+@pytest.mark.parametrize("page", [p for p in PAGES if "```python" in p.read_text("utf-8")], ids=lambda p: p.name)
+def test_python_examples_run(page: Path, working_folder: Path) -> None:
+    """All examples of a page, one after the other: a later one may build on an earlier one."""
+    code = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL))
+    for name, stand_in in MODELS.items():
+        code = code.replace(f'"{name}"', f'"{stand_in}"').replace(f'/{file_name(name)}"', f'/{file_name(stand_in)}"')
+    done = subprocess.run([sys.executable, "-c", code], cwd=working_folder, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_every_public_function_and_record_is_in_the_docs() -> None:
+    page = (ROOT / "docs" / "python.md").read_text("utf-8")
+    for name in {*FUNCTIONS, "open_run", "find_runs"}:
+        assert f"`mores.{name}(" in page, name
+    for name in {*AskOptions.__annotations__, *RECORDS} - {"MoresError", "Run", "open_run", "find_runs"}:
+        assert f"`{name}`" in page, name
 
 
 def test_a_training_on_several_gpus_is_started_as_the_docs_say() -> None:
