@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import pytest
 import mores
 
 SOURCE = Path(mores.__file__).parent
+DEVELOPMENT = (Path(__file__).parents[1] / "docs" / "development.md").read_text("utf-8")
 LAYERS = [
     {"types", "errors", "cache", "calling"},
     {"culture", "extras", "signature"},
@@ -50,3 +52,21 @@ def test_imports_point_to_earlier_layers(path: Path) -> None:
     for module in imports(path):
         if module.startswith("mores.") and module.split(".")[1] != own:
             assert place(module) < layer, f"{path.name} of layer {own} imports {module}"
+
+
+def test_the_docs_name_every_layer_in_order() -> None:
+    rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", DEVELOPMENT, re.MULTILINE)
+    assert [set(re.findall(r"\w+", row)) for row in rows] == LAYERS
+
+
+@pytest.mark.parametrize(("path", "name"), sorted(set(re.findall(r"`([\w/]+\.py):([\w.]+)`", DEVELOPMENT))))
+def test_the_tour_names_what_exists(path: str, name: str) -> None:
+    body = ast.parse((SOURCE / path).read_text()).body
+    for part in name.split("."):
+        body = next(getattr(node, "body", []) for node in body if part in defined(node))
+
+
+def defined(node: ast.stmt) -> set[str]:
+    if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+        return {node.name}
+    return {name.id for name in ast.walk(node) if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store)}
