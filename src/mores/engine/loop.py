@@ -13,12 +13,18 @@ T = TypeVar("T")
 
 def run(coroutine: Coroutine[Any, Any, T]) -> T:
     """The coroutine's result; Ctrl-C cancels it and waits for its clean-up."""
+    if _is_running():
+        return _run_in_thread(coroutine)
+    with asyncio.Runner(loop_factory=_factory()) as runner:
+        return runner.run(coroutine)
+
+
+def _is_running() -> bool:
     try:
         asyncio.get_running_loop()
     except RuntimeError:
-        with asyncio.Runner(loop_factory=_factory()) as runner:
-            return runner.run(coroutine)
-    return _run_in_thread(coroutine)
+        return False
+    return True
 
 
 def _factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
