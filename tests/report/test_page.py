@@ -8,7 +8,7 @@ from hashlib import sha256
 from html import unescape
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.report.base.marks import number_place
@@ -216,7 +216,6 @@ def test_a_hostile_text_stays_text() -> None:
     assert body(first).text == first.attributes["data-language-name"] == HOSTILE
 
 
-@settings(max_examples=50, deadline=None)
 @given(st.text(st.characters()))
 def test_every_text_survives_the_page(text: str) -> None:
     text += "\r\n\u2028<!--<script>&amp;\0\ud800"
