@@ -41,8 +41,9 @@ from mores.io.private import make_folder
 from mores.longform.summary import Counting, summarise
 from mores.metric import Metric
 from mores.models import Model, Request, open_model
+from mores.report.base.figures import write_figures
 from mores.report.base.links import link_runs
-from mores.report.bench import BenchRun, page
+from mores.report.bench import BenchRun, page, sections
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
 from mores.search import Search, open_search, search_cost
@@ -112,6 +113,7 @@ search_options = options.several(_SEARCHING)
     show_default=True,
     help="What an answer counts as that the judge fails to grade; MSQA's authors count it as incorrect.",
 )
+@options.figures_option
 @click.option("--dry-run", is_flag=True, help="Show what the run would send and cost, and stop.")
 @bench_gate_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
@@ -137,7 +139,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         return
     check(chosen, given["judges"], given["variant"], given["by_logprob"], given["shuffle"])
     out, as_json, gate = given.pop("out"), given.pop("as_json"), bench_gate(given, [one.name for one in chosen])
-    dry = given.pop("dry_run")
+    dry, figures = given.pop("dry_run"), given.pop("figures")
     with ExitStack() as stack:
         session = open_session(stack, given)
         if dry:
@@ -149,6 +151,8 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         write_text(out / "bench.html", page(runs, link_runs(out / "bench.html", named)))
     found = [one.result for one in made]
     click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
+    if figures:
+        write_figures(sections(found), [], figures)
     if as_json:
         click.echo(json.dumps([result.model_dump(mode="json") for result in found], indent=2))
     else:
