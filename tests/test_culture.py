@@ -6,7 +6,7 @@ import unicodedata
 
 import pycountry
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.culture import (
@@ -442,7 +442,6 @@ def test_a_very_long_value_is_refused_shortly(find: object) -> None:
     assert len(str(caught.value)) < 200
 
 
-@settings(deadline=None)  # the first call loads the tables
 @given(st.one_of(st.text(), st.from_regex(r"\A[A-Za-z]{2,8}([-_][A-Za-z0-9]{1,8}){0,4}\Z")))
 def test_language_gives_a_canonical_tag_or_an_input_error(value: str) -> None:
     try:
@@ -454,7 +453,6 @@ def test_language_gives_a_canonical_tag_or_an_input_error(value: str) -> None:
     assert is_rtl(tag) in {True, False}
 
 
-@settings(deadline=None)  # the first call loads the tables
 @given(st.text())
 def test_region_gives_a_code_or_an_input_error(value: str) -> None:
     try:

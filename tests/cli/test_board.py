@@ -55,6 +55,28 @@ def test_the_page(call: Call, home: Path) -> None:
     assert "n, rank on x 2, y 1" in html
 
 
+def test_figures_for_a_paper(call: Call, home: Path) -> None:
+    pytest.importorskip("matplotlib")
+    done = call("bench", "--figures", "paper")
+    names = {path.name for path in (home / "paper").iterdir()}
+    assert f"wrote {len(names)} files into paper" in done.stderr
+    title = "x-accuracy-with-95-intervals"
+    assert {
+        f"{title}.svg",
+        f"{title}.pdf",
+        f"{title}.csv",
+        "x-benchmark-x-ranks.csv",
+        "x-benchmark-x-ranks.tex",
+    } <= names
+    assert (home / "paper" / f"{title}.csv").read_text().splitlines()[1].startswith("m,0.9,0.0,1.0,")
+
+
+def test_without_matplotlib_nothing_is_read(call: Call, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mores.extras.find_spec", lambda _: None)
+    with pytest.raises(ConfigError, match=r"pip install 'mores\[figures\]'"):
+        call("bench", "--figures", "paper")
+
+
 def test_other_data_need_force(call: Call, home: Path) -> None:
     put(home / "bench" / "x" / "o", result("o", 0.5, "x", data="other"), [verdict("q0", Label.CORRECT)])
     with pytest.raises(ConfigError, match=r"x: data is d.4"):

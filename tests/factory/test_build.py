@@ -360,7 +360,7 @@ def test_soft_errors_by_a_model(mores: Run, home: Path) -> None:
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="no real datasets; set MORES_SHARED_DATA to a folder that has them")
 def test_on_the_real_data_no_source_has_a_shortcut() -> None:
-    built = build(read_recipe("excam40k").model_copy(update={"cap": 1500}), REAL)
+    built = build(read_recipe("excam40k").model_copy(update={"cap": 800}), REAL)
     assert {gold.task for gold in built.golds} == set(Task)
     assert {"hard", "soft", "correct"} == {gold.kind for gold in built.golds}
     assert built.paper_shortcuts["epic"].value > 0.3

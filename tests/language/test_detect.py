@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.errors import InputError
@@ -185,7 +185,6 @@ def test_confusions_have_what_is_known_and_english() -> None:
     assert all(tag not in confusions(tag) for tag in languages())
 
 
-@settings(deadline=None, max_examples=60)
 @given(st.lists(st.text(st.characters(), max_size=200), max_size=8))
 def test_any_texts_have_probabilities_and_shares(texts: list[str]) -> None:
     found = detect(texts)
@@ -200,7 +199,6 @@ def test_any_texts_have_probabilities_and_shares(texts: list[str]) -> None:
         assert one.probability + sum(chance for _, chance in one.alternatives) <= 1 + 1e-6
 
 
-@settings(deadline=None, max_examples=30)
 @given(st.lists(st.sampled_from([ENGLISH, RUSSIAN, GERMAN, SENTENCES["ja"], "? ", "12 🎉 "]), max_size=12))
 def test_shares_of_joined_texts_are_of_their_languages(parts: list[str]) -> None:
     one = detect(["".join(parts)], ["en"])[0]

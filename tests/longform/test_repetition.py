@@ -10,7 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.errors import ConfigError
@@ -97,7 +97,6 @@ def test_windows_are_those_of_brute_force(made: list[list[int]], window: int, ti
 
 
 @given(st.lists(st.lists(st.integers(0, 2), max_size=40), max_size=5), st.integers(1, 4))
-@settings(max_examples=50)
 def test_equal_hashes_of_unequal_windows_change_nothing(made: list[list[int]], window: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_scatter", lambda hashes: hashes * np.uint64(0))
@@ -107,7 +106,6 @@ def test_equal_hashes_of_unequal_windows_change_nothing(made: list[list[int]], w
 
 
 @given(st.text(alphabet="aé語😀 .\ud800", max_size=12), st.integers(1, 30))
-@settings(max_examples=60)
 def test_spans_hold_the_window_in_any_text(unit: str, times: int) -> None:
     text = unit * times
     clean = tokenization.well_formed(text)
@@ -174,7 +172,6 @@ def fast() -> Tokenizer:
 
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cn", "Co"], max_codepoint=0x2FFF), max_size=60))
-@settings(max_examples=100)
 def test_both_tokenizers_agree(pure: Tokenizer, fast: Tokenizer, text: str) -> None:
     made = pure.encode(text)
     assert made == fast.encode(text)

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError, Rejected, Transient
 from mores.models import Completion, Message, Options, Request, open_model
-from mores.models.openai import OpenAIModel, _retry_after, read_completion
+from mores.models.openai import OpenAIModel, read_completion
 from tests.engine.server import Server, completion
 
 ASK = Request((Message("system", "s"), Message("user", "u")), max_tokens=7, seed=3)
@@ -122,14 +122,17 @@ def test_a_model_that_wants_it_otherwise_gets_it_so(message: str, gone: str, com
     assert come is None or come in server.bodies[-1]
 
 
-@pytest.mark.parametrize(("value", "seconds"), [("2", 2.0), ("0.5", 0.5), ("-3", 0.0), ("", None), ("soon", None)])
-def test_retry_after_in_seconds(value: str, seconds: float | None) -> None:
-    assert _retry_after(value) == seconds
+@pytest.mark.parametrize(
+    ("value", "seconds"), [("2", 2.0), ("0.5", 0.5), ("-3", 0.0), ("", None), ("soon", None), ("date", 30.0)]
+)
+def test_a_server_says_when_to_come_back(value: str, seconds: float | None) -> None:
+    async def busy(server: Server, request: web.Request) -> web.StreamResponse:  # noqa: ARG001
+        later = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
+        return web.json_response({}, status=429, headers={"Retry-After": later if value == "date" else value})
 
-
-def test_retry_after_as_a_date() -> None:
-    later = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    assert _retry_after(later) == pytest.approx(30, abs=2)
+    with Server({busy: 1.0}) as server, pytest.raises(Transient) as caught:
+        ask(OpenAIModel("m", server.url))
+    assert caught.value.retry_after == (None if seconds is None else pytest.approx(seconds, rel=0.2))
 
 
 ANYTHING = st.recursive(

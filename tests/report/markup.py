@@ -35,6 +35,16 @@ class Node:
         [found] = self.all(name)
         return found
 
+    def at(self, name: str) -> float:
+        """The number in an attribute, in whatever unit."""
+        return float(self.attributes[name].rstrip("%"))
+
+    @property
+    def points(self) -> list[tuple[float, float]]:
+        """The corners of a polygon or a polyline."""
+        pairs = (pair.split(",") for pair in self.attributes["points"].split())
+        return [(float(x), float(y)) for x, y in pairs]
+
     def _under(self) -> Iterator[Node]:
         for child in self.children:
             if isinstance(child, Node):

@@ -24,6 +24,7 @@ from mores.report.bench import page as bench_page
 from mores.types import Failure, FailureKind, Item, Result, Signature
 from tests.browser import Browser, Page
 from tests.report.conftest import assert_fits, showing
+from tests.report.markup import read_markup
 from tests.report.test_meta_page import HOSTILE, Tags, rows, section, words
 
 REGIONS = ("EG", "JP", "BR", "DE", "NG", "IN")
@@ -172,16 +173,22 @@ def test_scales_end_at_full_tens() -> None:
 
 
 def test_a_radar_has_its_corners_where_the_scores_are() -> None:
-    """Four axes: up, right, down, left of the centre (210, 150), 118 to the rim at 100%."""
+    """Four axes: up, right, down and left of the centre."""
     html = draw(Radar("t", ["n", "e", "s", "w"], [Profile("m", [1.0, 0.5, 0.0, 0.5])]))
-    assert 'points="210.0,32.0 269.0,150.0 210.0,150.0 151.0,150.0"' in html
+    [corners] = [node.points for node in read_markup(html).all("polygon") if "series" in node.attributes["class"]]
+    x, y = corners[2]  # no score: the centre
+    reach = y - corners[0][1]
+    assert reach > 0
+    assert corners == [(x, y - reach), (x + reach / 2, y), (x, y), (x - reach / 2, y)]
     assert 'aria-label="m: n 100.0%, e 50.0%, s 0.0%, w 50.0%"' in html
 
 
 def test_ranks_are_drawn_from_the_top() -> None:
     html = draw(Ranks("t", ["x", "y"], {"a": (1, 2), "b": (2, 1)}))
     assert 'aria-label="a, rank on x 1, y 2"' in html
-    assert 'x1="25.00%" y1="18.0" x2="75.00%" y2="54.0"' in html
+    falling, rising = read_markup(html).all(".series")
+    assert falling.at("x1") < falling.at("x2")
+    assert falling.at("y1") == rising.at("y2") < falling.at("y2") == rising.at("y1")
     assert re.findall(r'<li class="t\d" title="(\w)">', html) == ["b", "a"]
 
 

@@ -33,6 +33,7 @@ from tests.browser import Browser
 from tests.diagnose.runs import BENCH
 from tests.report import diagnose_samples as samples
 from tests.report.conftest import assert_fits, showing
+from tests.report.markup import read_markup
 from tests.report.test_browser import luminance
 from tests.report.test_meta_page import HOSTILE, Tags, rows, section, sections, words
 
@@ -284,12 +285,13 @@ def test_groups_and_texts_are_cut() -> None:
 
 
 def test_a_bin_is_where_its_numbers_are() -> None:
-    """The square goes from (40, 8) to (312, 280)."""
     line = Line("a", [0.25], [0.5], [0.25], [0.75], ["hint"], [90])
     html = draw(Curves("t", [line], Axis("x"), "y", "sure", [Column(0.2, 0.3, 10), Column(0.3, 0.4, 0)]))
-    assert '<circle class="point" cx="108.0" cy="144.0" r="3.5"/>' in html
-    assert '<line class="whisker thin" x1="108.0" y1="212.0" x2="108.0" y2="76.0"/>' in html
-    assert 'class="guess" x1="40.0" y1="280.0" x2="312.0" y2="8.0"' in html
+    chart = read_markup(html).one(".lines")
+    diagonal, point, whisker = (chart.one(name) for name in (".guess", ".point", ".whisker"))
+    left, right, low, high = (diagonal.at(name) for name in ("x1", "x2", "y1", "y2"))
+    assert [(x - left) / (right - left) for x in (point.at("cx"), whisker.at("x1"), whisker.at("x2"))] == [0.25] * 3
+    assert [(y - low) / (high - low) for y in (point.at("cy"), whisker.at("y1"), whisker.at("y2"))] == [0.5, 0.25, 0.75]
     assert html.count('class="floor"') == 1
     assert ">10</text>" in html
 
@@ -297,8 +299,11 @@ def test_a_bin_is_where_its_numbers_are() -> None:
 def test_a_band_goes_there_and_back() -> None:
     line = Line("a", [1, 3], [0.5, 1.0], [0.25, None], [0.75, None])
     html = draw(Curves("t", [line], Axis("n", 1, 3, shares=False), "y"))
-    assert '<polygon class="band f0" points="40.0,76.0 40.0,212.0"/>' in html
-    assert 'points="40.0,144.0 312.0,8.0"' in html
+    chart = read_markup(html)
+    start, end = chart.one("polyline").points
+    half = (start[1] - end[1]) / 2
+    assert end[0] > start[0]
+    assert chart.one(".band").points == [(start[0], start[1] - half), (start[0], start[1] + half)]
     assert "a from 50% to 100%" in html
 
 
@@ -321,8 +326,10 @@ def test_parts_of_a_bar_are_its_shares() -> None:
 def test_changes_stand_on_both_sides_of_zero() -> None:
     one = Result(name="gain", value=-0.25, low=-0.5, high=0.0, n=9, unscored=2)
     html = draw(Intervals("t", [Row("m", one, star=True), Row("none", None)], "points", zero="no change"))
-    assert 'class="whisker" x1="4.00%" x2="50.00%"' in html
-    assert 'class="point" cx="27.00%"' in html
+    chart = read_markup(html)
+    whisker, foot = chart.one(".whisker"), {text.text: text.at("x") for text in chart.one("tfoot").all("text")}
+    assert (whisker.at("x1"), whisker.at("x2")) == (foot["−50.0"], foot["0.0"])
+    assert (chart.one(".point").at("cx"), chart.all(".zero")[-1].at("x1")) == (foot["−25.0"], foot["0.0"])
     assert '<tr class="few"><th scope="row"><bdi>m</bdi> <small>n 9</small>' in html
     assert '−25.0<b class="star">*</b> <small>−50.0 to 0.0</small> <small class="out">✕2</small>' in html
     assert "none: no score" in html
@@ -331,8 +338,9 @@ def test_changes_stand_on_both_sides_of_zero() -> None:
 def test_ranks_are_drawn_with_their_intervals() -> None:
     first, second = (Result(name="place", value=v, low=low, high=high) for v, low, high in ((1, 1, 2), (3, 2, 3)))
     html = draw(Intervals("t", [Row("m", first, star=True, second=second)], "place", pair=("x", "y")))
-    assert 'class="series c0 d0 thick" x1="4.00%" x2="50.00%" y1="30%"' in html
-    assert 'class="series c1 d0 thick" x1="50.00%" x2="96.00%" y1="70%"' in html
+    above, below = read_markup(html).one("tbody").all(".thick")
+    assert above.at("y1") < below.at("y1")
+    assert above.at("x1") < above.at("x2") == below.at("x1") < below.at("x2")
     assert "m: place 1 (1–2) on x, 3 (2–3) on y" in html
     assert '1 → 3<b class="star">*</b>' in html
 

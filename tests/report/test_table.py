@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
@@ -133,7 +133,6 @@ def test_plain(hostile: str, shown: str) -> None:
     assert plain(hostile) == shown
 
 
-@settings(deadline=None)
 @given(st.text(min_size=1))
 def test_no_text_can_steer_the_terminal(text: str) -> None:
     output = printed(table([one(text, quote=text, kind=text)]))

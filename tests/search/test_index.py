@@ -9,7 +9,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.search.index import K1, B, Index, build_index
@@ -61,7 +61,6 @@ def test_what_shares_no_word_is_not_found(tmp_path: Path) -> None:
     assert [place for place, _ in found(index, "TEA, coffee!", 1)] == [0]
 
 
-@settings(max_examples=50)
 @given(st.integers(0, 2**32), st.integers(1, 400), st.integers(1, 30))
 def test_the_same_as_the_reference(seed: int, size: int, k: int) -> None:
     draw = random.Random(seed)

@@ -7,7 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.engine.loop import run
@@ -37,7 +37,6 @@ TEXTS = st.text(st.characters() | st.just("\ud83d"), max_size=20)
 QUERIES = st.lists(st.builds(Query, TEXTS, st.sampled_from([None, "en", "zh-TW"]), st.sampled_from([None, "FJ"])))
 
 
-@settings(max_examples=50)
 @given(QUERIES, st.integers(1, 10))
 def test_a_round_trip(queries: list[Query], k: int) -> None:
     with TemporaryDirectory() as folder:

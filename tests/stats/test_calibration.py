@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.metrics import brier_score_loss
 
@@ -188,7 +188,6 @@ weighed = st.lists(st.tuples(st.integers(0, 100), st.booleans(), st.integers(0, 
 
 
 @given(weighed)
-@settings(max_examples=60, deadline=None)
 def test_figures_are_those_of_the_statistics(rows: list[tuple[int, bool, int]]) -> None:
     sure, right = np.array([a / 100 for a, _, _ in rows]), np.array([b for _, b, _ in rows])
     cells = make_cells(sure, right, np.array([c for _, _, c in rows]))
@@ -205,7 +204,6 @@ def test_figures_are_those_of_the_statistics(rows: list[tuple[int, bool, int]]) 
 
 
 @given(weighed, st.lists(st.integers(0, 3), min_size=5, max_size=5))
-@settings(max_examples=60, deadline=None)
 def test_a_weight_is_so_many_copies(rows: list[tuple[int, bool, int]], times: list[int]) -> None:
     present = sorted({unit for _, _, unit in rows})
     copies = [row for row in rows for _ in range(times[row[2]])]

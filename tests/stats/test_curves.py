@@ -10,7 +10,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.stats.curves import best_of, majority_of, mean_of, plurality_of, worst_of
@@ -41,7 +41,6 @@ def by_enumeration(answers: Sequence[str], n: int) -> tuple[float, float, float,
 
 
 @given(st.lists(st.sampled_from(("R1", "R2", "W1", "W2", "W3", "W4")), min_size=1, max_size=8))
-@settings(max_examples=80, deadline=None)
 def test_estimators_are_the_mean_over_every_draw(answers: list[str]) -> None:
     counts, most = Counter(answers), 9
     right, graded = (np.array([sum(one[0] == "R" for one in answers)]), np.array([len(answers)]))
@@ -54,7 +53,6 @@ def test_estimators_are_the_mean_over_every_draw(answers: list[str]) -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 100), st.integers(0, 100)), min_size=1, max_size=20))
-@settings(max_examples=40, deadline=None)
 def test_more_answers_only_raise_the_best_and_lower_the_worst(pairs: list[tuple[int, int]]) -> None:
     right = np.array([min(pair) for pair in pairs])
     graded = np.array([max(pair) for pair in pairs])

@@ -29,7 +29,6 @@ peft: Any = pytest.importorskip("peft", reason=_REASON)
 
 from mores.models.hf import HFModel  # noqa: E402
 from mores.train.gguf import export_adapter, export_difference, export_merged, unpack  # noqa: E402
-from mores.train.gguf.export import _shorten  # noqa: E402
 from mores.train.gguf.weights import FileWeights, FolderWeights, open_weights  # noqa: E402
 from tests.train.tiny_gguf import (  # noqa: E402
     LAYERS,
@@ -280,19 +279,13 @@ def test_norms_go_into_the_maps_that_read_them(llama: Path, tmp_path: Path) -> N
 def test_what_is_lost_is_counted(llama: Path, tmp_path: Path) -> None:
     tuned = tune(llama / "base", tmp_path / "tuned", rank=3, embed_tokens=0.01)
     shares = [export_difference(tuned, llama / "base", tmp_path / f"{rank}.gguf", rank) for rank in (1, 2, 3)]
-    assert shares == sorted(shares)
     before, after = open_weights(llama / "base"), open_weights(tuned)
-    changed = {name: float(np.sum((after.read(name) - before.read(name)) ** 2)) for name in before.shapes}
-    assert shares[2] == pytest.approx(1 - changed["token_embd.weight"] / sum(changed.values()), abs=1e-6)
-
-
-@pytest.mark.parametrize("shape", [(9, 5), (5, 9)])
-def test_the_change_is_the_nearest_of_its_rank(shape: tuple[int, int]) -> None:
-    matrix = np.random.default_rng(1).normal(size=shape).astype(np.float32)
-    (down, up), kept = _shorten(matrix, 2)
-    sizes = np.linalg.svd(matrix, compute_uv=False)
-    assert kept == pytest.approx(np.sum(sizes[:2] ** 2), rel=1e-5)
-    assert np.sum((matrix - up @ down) ** 2) == pytest.approx(np.sum(sizes[2:] ** 2), rel=1e-4)
+    changes = {name: after.read(name) - before.read(name) for name in before.shapes}
+    whole = sum(float(np.sum(change**2)) for change in changes.values())
+    maps = [change for name, change in changes.items() if name.startswith("blk.") and change.ndim == 2]
+    sizes = np.array([np.linalg.svd(change, compute_uv=False)[:3] ** 2 for change in maps])
+    # The nearest change of a rank keeps the largest singular values; embeddings have no LoRA.
+    assert shares == pytest.approx(np.cumsum(sizes.sum(axis=0)) / whole, rel=1e-4)
 
 
 def test_no_difference_is_said(llama: Path, tmp_path: Path) -> None:

@@ -26,6 +26,7 @@ from mores.longform.appraise import Appraising, read_summaries
 from mores.longform.evaluate import read_appraised
 from mores.report import bench as report
 from mores.report import longform as long_report
+from mores.report.base.figures import write_figures
 from mores.report.base.grid import print_tables
 from mores.report.base.links import link_runs
 
@@ -88,6 +89,7 @@ search_options = options.several(_SEARCHING)
     show_default=True,
     help="What an answer counts as that the judge fails to grade; MSQA's authors count it as incorrect.",
 )
+@options.figures_option
 @click.option("--dry-run", is_flag=True, help="Show what the run would send and cost, and stop.")
 @bench_gate_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
@@ -112,7 +114,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         show_info(chosen, given["as_json"])
         return
     out, as_json, gate = given.pop("out"), given.pop("as_json"), bench_gate(given, [one.name for one in chosen])
-    dry = given.pop("dry_run")
+    dry, figures = given.pop("dry_run"), given.pop("figures")
     session = open_session(given)
     for one in chosen:
         session.asking.check(one, session.judges)
@@ -123,6 +125,8 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         runs = [run(session.run(one, out)) for one in chosen]
     _write_pages(runs, out)
     results = [each.result for each in runs]
+    if figures:
+        write_figures(report.sections(results), [], figures)
     if as_json:
         click.echo(json.dumps([result.model_dump(mode="json") for result in results], indent=2))
     else:

@@ -17,6 +17,7 @@ from mores.engine.cost import Price
 from mores.errors import ConfigError, ModelError
 from mores.metric import Metric, Settings, open_metric
 from mores.models import STYLES, pull
+from mores.report.base.figures import require_figures
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T", int, float)
@@ -85,6 +86,21 @@ judged_options = several(_SERVING + _RUNNING)
 """What `judged` reads, where the model is a judge that need not be there."""
 model_options = several([_MODEL, judged_options])
 """All options that `served` reads: the model, and how it is reached."""
+
+
+def _check_figures(_context: click.Context, _option: click.Parameter, folder: Path | None) -> Path | None:
+    if folder:  # before any work
+        require_figures()
+    return folder
+
+
+figures_option = click.option(
+    "--figures",
+    type=click.Path(file_okay=False, path_type=Path),
+    callback=_check_figures,
+    help="Write the page's charts as SVG and PDF, and its tables as LaTeX and CSV, into this folder.",
+)
+"""What `mores.report.base.figures.write_figures` gets."""
 
 
 def judged(given: dict[str, Any], judge: str | None) -> Asker:

@@ -228,7 +228,7 @@ def test_terms_that_group_alike_share_a_variance() -> None:
     assert twice.aic == pytest.approx(once.aic)
 
 
-@settings(max_examples=8)
+@settings(max_examples=3)
 @given(names=st.permutations([f"judge {n}" for n in range(1, 10)]), order=st.permutations(range(72)))
 def test_labels_of_groups_and_order_of_rows_do_not_matter(names: list[str], order: list[int]) -> None:
     data: Data = {**WINE, "judge": [names[int(str(judge)) - 1] for judge in WINE["judge"]]}
@@ -240,8 +240,7 @@ def test_labels_of_groups_and_order_of_rows_do_not_matter(names: list[str], orde
     )
 
 
-@settings(max_examples=6)
-@given(order=st.permutations(["opus", "turbo", "mix"]))
+@pytest.mark.parametrize("order", [["opus", "turbo", "mix"], ["turbo", "mix", "opus"]])
 def test_reference_level_changes_neither_likelihood_nor_contrasts(order: list[str]) -> None:
     result = fit(Model("rating", ("model", "type"), ("language",), {"model": order}), RATINGS)
     base = fit(Model("rating", ("model", "type"), ("language",)), RATINGS)

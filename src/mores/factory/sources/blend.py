@@ -18,6 +18,7 @@ import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 
 from mores.culture import country
@@ -237,6 +238,7 @@ def _related(answer: str, known: list[str]) -> bool:
     return any(words & other for other in map(_words, known))
 
 
+@lru_cache(maxsize=8192)
 def _words(text: str) -> frozenset[str]:
     """Words without their plural, so that "sandwiches" is "sandwich" and "oranges" is "orange"."""
     words = [re.sub(r"(?<=\w{2})(es|e|s)$", "", word) for word in re.findall(r"\w+", fold(text))]

@@ -33,6 +33,7 @@ def alike(first: str, second: str) -> bool:
     return says(first, second) or says(second, first) or _joined(first) == _joined(second)
 
 
+@lru_cache(maxsize=8192)
 def _joined(text: str) -> str:
     return re.sub(r"[\W_]", "", text.lower())
 

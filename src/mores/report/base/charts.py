@@ -30,6 +30,20 @@ class Chart(Block):
     template: ClassVar[str] = "base/charts.html.j2"
     title: str
 
+    def data(self) -> Rows:
+        """What it shows as plain numbers, under their names."""
+        raise NotImplementedError
+
+
+Rows = Sequence[Sequence[object]]
+NUMBERS = ("value", "low", "high", "n", "unscored")
+"""What is known of a result, as `numbers_of` gives it."""
+
+
+def numbers_of(found: Result | None) -> list[object]:
+    """A result as plain numbers."""
+    return [found.value, found.low, found.high, found.n, found.unscored] if found else [None] * len(NUMBERS)
+
 
 def stroke(place: int) -> str:
     """The classes of the line in that place: its colour and dashes."""
@@ -88,6 +102,11 @@ class Intervals(Chart):
     """What the line at zero is called; none without."""
     pair: tuple[str, str] = ("", "")
     """What the first and the second value of each row are."""
+
+    def data(self) -> Rows:
+        two = any(self.pair)
+        head = ["name", *NUMBERS, *(f"second {name}" for name in NUMBERS if two)]
+        return [head, *([r.label, *numbers_of(r.result), *(numbers_of(r.second) * two)] for r in self.rows)]
 
     def view(self) -> dict[str, Any]:
         scale, pair = self.scale(), any(self.pair)
@@ -215,6 +234,10 @@ class Bars(Chart):
     groups: Sequence[str]
     rows: Mapping[str, Sequence[Result | None]]
 
+    def data(self) -> Rows:
+        cells = [(name, pair) for name, own in self.rows.items() for pair in zip(self.groups, own, strict=True)]
+        return [["name", "group", *NUMBERS], *([name, group, *numbers_of(one)] for name, (group, one) in cells)]
+
     def view(self) -> dict[str, Any]:
         signs = [Sign(group, block=f"f{i % COLOURS}") for i, group in enumerate(self.groups)]
         signs += few_sign("hollow", (found.n for results in self.rows.values() for found in results if found))
@@ -255,6 +278,9 @@ class Amounts(Chart):
 
     counts: Mapping[str, int]
 
+    def data(self) -> Rows:
+        return [("name", "count"), *self.counts.items()]
+
     def view(self) -> dict[str, Any]:
         top = max(self.counts.values(), default=0) or 1
         rows = [(name, f"{n:,}", f"{100 * n / top:.1f}%") for name, n in self.counts.items()]
@@ -287,6 +313,9 @@ class Stacks(Chart):
 
     stacks: Sequence[Stack]
     parts: Sequence[Part]
+
+    def data(self) -> Rows:
+        return [["name", *(part.label for part in self.parts)], *([one.label, *one.counts] for one in self.stacks)]
 
     def view(self) -> dict[str, Any]:
         pairs = zip(ascii_uppercase, self.parts, strict=False)
@@ -372,6 +401,14 @@ class Curves(Chart):
     """What the diagonal stands for; none without."""
     columns: Sequence[Column] = ()
 
+    def data(self) -> Rows:
+        rows = [
+            [line.label, x, y, *(own[i] if own else None for own in (line.low, line.high, line.n))]
+            for line in self.lines
+            for i, (x, y) in enumerate(zip(line.x, line.y, strict=False))
+        ]
+        return [["line", "x", "y", "low", "high", "n"], *rows]
+
     def view(self) -> dict[str, Any]:
         axis = self.axis
         signs = [Sign(self.diagonal, line="guess")] if self.diagonal and self.columns else []
@@ -434,6 +471,10 @@ class Histogram(Chart):
     edges: Sequence[float]
     counts: Mapping[str, Sequence[int]]
     note: str = ""
+
+    def data(self) -> Rows:
+        rows = [[kind, *self.edges[i : i + 2], n] for kind, own in self.counts.items() for i, n in enumerate(own)]
+        return [["kind", "from", "to", "count"], *rows]
 
     def view(self) -> dict[str, Any]:
         shares_of = {kind: [n / (sum(row) or 1) for n in row] for kind, row in self.counts.items()}

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from mores.culture import region_name
 from mores.report.base.blocks import STEPS, Ramp, Sign, few_sign
-from mores.report.base.charts import COLOURS, Chart, spoken, stroke
+from mores.report.base.charts import COLOURS, NUMBERS, Chart, Rows, numbers_of, spoken, stroke
 from mores.report.base.few import is_few
 from mores.report.base.names import look_up
 from mores.show import percent
@@ -72,6 +72,9 @@ class Radar(Chart):
     top: float = 1.0
     faint: Profile | None = None
     """Lies behind the others."""
+
+    def data(self) -> Rows:
+        return [["name", *self.axes], *([one.label, *one.scores] for one in self.profiles)]
 
     def view(self) -> dict[str, Any]:
         signs = [Sign(one.label, line=stroke(i)) for i, one in enumerate(self.profiles)]
@@ -156,6 +159,9 @@ class World(Chart):
     scores: Mapping[str, Result]
     scale: Shades
 
+    def data(self) -> Rows:
+        return [["region", *NUMBERS], *([code, *numbers_of(one)] for code, one in self.scores.items())]
+
     def view(self) -> dict[str, Any]:
         grid = tiles()
         width, height = (TILE * (max(place[axis] for place in grid.values()) + 1) for axis in (0, 1))
@@ -195,6 +201,9 @@ class Ranks(Chart):
 
     columns: Sequence[str]
     ranks: Mapping[str, Sequence[float]]
+
+    def data(self) -> Rows:
+        return [["name", *self.columns], *([name, *own] for name, own in self.ranks.items())]
 
     def view(self) -> dict[str, Any]:
         columns, names = range(len(self.columns)), list(self.ranks)

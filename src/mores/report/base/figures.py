@@ -1,0 +1,327 @@
+"""The charts and tables of a page for a paper: SVG and PDF of every chart, LaTeX (booktabs) and CSV of every table.
+
+`mores board runs --figures DIR` writes them. The charts are the records that the page draws. Needs `mores[figures]`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+from mores.extras import require
+from mores.io import write_text
+from mores.report.base.blocks import Block, Heat, Section, Table, walk
+from mores.report.base.charts import COLOURS, FORMS, Amounts, Bars, Chart, Curves, Histogram, Intervals, Row, Stacks
+from mores.report.base.few import is_few
+from mores.report.base.grid import Grid
+from mores.report.base.shapes import TILE, Radar, Ranks, World, tiles
+from mores.types import Result
+
+WIDTH, LINE = 5.5, 0.24
+"""Inches: of a figure, and of one row in it."""
+PALETTE = ("#1d5c8c", "#b5470b", "#1b7a5a", "#8a3d8f", "#a3163a", "#7a5200", "#4a4f9c", "#5a5a62")
+ABOVE, BELOW, NONE, INK = "#3f93d6", "#e58a45", "#f4f3ef", "#1c1e22"
+WORDS = 32
+"""Letters that have room in half of a legend."""
+DASHES = ("-", "--", ":")
+STYLE = {
+    "font.size": 8, "axes.titlesize": 8, "axes.spines.top": False, "axes.spines.right": False, "figure.dpi": 200,
+    "text.parse_math": False, "pdf.fonttype": 42, "svg.fonttype": "none", "svg.hashsalt": "mores",
+    "legend.frameon": False, "legend.fontsize": 7, "figure.constrained_layout.use": True,
+}  # fmt: skip
+"""Names are hostile: none of them is read as mathematics. Text stays text in both formats."""
+
+
+def require_figures() -> None:
+    """ConfigError, with the command that installs it, where matplotlib is missing."""
+    require("pip install 'mores[figures]'", "matplotlib")
+
+
+def write_figures(blocks: Iterable[Block], tables: Iterable[Grid], folder: Path) -> list[Path]:
+    """Write every chart and table in the blocks (a page's sections) and the other tables; the files that were made."""
+    require_figures()
+    folder.mkdir(parents=True, exist_ok=True)
+    names, written = _Names(), list[Path]()
+    for section, block in _in_sections(blocks):
+        if isinstance(block, Chart):
+            name = names.make(section, block.title)
+            written += [*_draw(block, folder / name), write_csv(folder / f"{name}.csv", block.data())]
+        elif isinstance(block, Table):
+            name = names.make(section, block.title)
+            written += _draw(block, folder / name) if isinstance(block, Heat) else []
+            written += _write_table(block.sheet.grid(), folder / name)
+    for table in tables:
+        written += _write_table(table, folder / names.make("", table.title or "table"))
+    return written
+
+
+def _in_sections(blocks: Iterable[Block]) -> Iterator[tuple[str, Block]]:
+    section = ""
+    for block in walk(blocks):
+        section = block.short or block.title if isinstance(block, Section) else section
+        yield section, block
+
+
+class _Names:
+    """File names of letters, digits and dashes, each once."""
+
+    def __init__(self) -> None:
+        self._seen: set[str] = set()
+
+    def make(self, section: str, title: str) -> str:
+        parts = [re.sub(r"[^a-z0-9]+", "-", part.lower()).strip("-") for part in (section[:40], title[:60])]
+        name = "-".join(filter(None, parts)) or "figure"
+        number = next(n for n in range(1, len(self._seen) + 2) if (name if n == 1 else f"{name}-{n}") not in self._seen)
+        name = name if number == 1 else f"{name}-{number}"
+        self._seen.add(name)
+        return name
+
+
+def _write_table(grid: Grid, path: Path) -> list[Path]:
+    files = {path.with_name(f"{path.name}.csv"): grid.csv(), path.with_name(f"{path.name}.tex"): grid.latex()}
+    for file, text in files.items():
+        write_text(file, text)
+    return list(files)
+
+
+def write_csv(path: Path, rows: Iterable[Sequence[object]]) -> Path:
+    """The rows of a chart, names first."""
+    file = io.StringIO()
+    csv.writer(file, lineterminator="\n").writerows(rows)
+    write_text(path, file.getvalue())
+    return path
+
+
+def _draw(block: Chart | Table, path: Path) -> list[Path]:
+    import matplotlib
+    from matplotlib.figure import Figure
+
+    files = [path.with_name(f"{path.name}.{kind}") for kind in ("svg", "pdf")]
+    with warnings.catch_warnings(), matplotlib.rc_context(STYLE):
+        warnings.simplefilter("ignore")  # a letter that the font lacks: the SVG has it as text all the same
+        figure = Figure(figsize=(WIDTH, 3.0))
+        DRAWN[type(block)](figure, block)
+        for file in files:
+            figure.savefig(file, metadata={"Date" if file.suffix == ".svg" else "CreationDate": None},
+                           bbox_inches="tight")  # fmt: skip
+    return files
+
+
+# ---- drawing ---------------------------------------------------------------------------------------------------
+
+
+def _colour(place: int) -> str:
+    return PALETTE[place % COLOURS]
+
+
+def _rows(figure: Any, labels: Sequence[str], height: float = 1.0) -> Any:
+    """Axes with a row for each label, the first on top."""
+    figure.set_size_inches(WIDTH, 0.5 + LINE * height * max(1, len(labels)))
+    axes = figure.add_subplot()
+    axes.set_yticks(range(len(labels)), labels)
+    axes.set_ylim(len(labels) - 0.5, -0.5)
+    axes.tick_params(axis="y", length=0)
+    return axes
+
+
+def _legend(figure: Any) -> None:
+    """Below the axes, in two columns where the names have room."""
+    labels = [label for axes in figure.axes for label in axes.get_legend_handles_labels()[1]]
+    if labels:
+        columns = 2 if max(map(len, labels)) < WORDS else 1
+        width, height = figure.get_size_inches()
+        figure.set_size_inches(width, height + 0.16 * math.ceil(len(labels) / columns))
+        figure.legend(loc="outside lower center", ncols=columns)
+
+
+def _whisker(axes: Any, found: Result, y: float, row: Row, colour: str, label: str) -> None:
+    """A value with its interval: hollow where it rests on few samples, a square where it is a baseline."""
+    if found.low is not None and found.high is not None:
+        axes.plot([found.low, found.high], [y, y], color=colour, linewidth=1.3, clip_on=False)
+    few = is_few(found.n) and not row.second
+    face, mark = "white" if few else colour, "s" if row.baseline else "o"
+    axes.plot([found.value], [y], mark, color=colour, markerfacecolor=face, markersize=4, label=label, clip_on=False)
+
+
+def _intervals(figure: Any, chart: Intervals) -> None:
+    axes, scale = _rows(figure, [row.label for row in chart.rows]), chart.scale()
+    axes.set_xlim(scale.low, scale.high)
+    axes.set_xticks([tick for tick, _ in scale.ticks], [text for _, text in scale.ticks])
+    if chart.zero:
+        axes.axvline(0, color=INK, linewidth=0.8)
+    for place, (name, value) in enumerate(chart.references.items()):
+        label = f"{name}: {FORMS[chart.unit].value(value)}"
+        axes.axvline(value, color=_colour(place + 1), linewidth=1, linestyle="--", label=label)
+    for y, row in enumerate(chart.rows):
+        for place, found in enumerate((row.result, row.second)):
+            if found is not None and found.value is not None:
+                shift = 0.18 * (2 * place - 1) if row.second else 0.0
+                _whisker(axes, found, y + shift, row, _colour(place), chart.pair[place] if not y else "")
+    _legend(figure)
+
+
+def _bars(figure: Any, chart: Bars) -> None:
+    axes, thick = _rows(figure, list(chart.rows), len(chart.groups) * 0.8), 0.8 / max(1, len(chart.groups))
+    axes.set_xlim(0, 1)
+    axes.xaxis.set_major_formatter("{x:.0%}")
+    for place, group in enumerate(chart.groups):
+        for y, found in enumerate(results[place] for results in chart.rows.values()):
+            if found is not None and found.value is not None:
+                at, few = y - 0.4 + thick * (place + 0.5), is_few(found.n)
+                axes.barh(at, found.value, thick * 0.9, color="none" if few else _colour(place), alpha=0.8,
+                          edgecolor=_colour(place), linestyle="--" if few else "-")  # fmt: skip
+                if found.low is not None and found.high is not None:
+                    axes.plot([found.low, found.high], [at, at], color=INK, linewidth=1)
+        axes.plot([], [], "s", color=_colour(place), label=group)
+    _legend(figure)
+
+
+def _amounts(figure: Any, chart: Amounts) -> None:
+    _rows(figure, list(chart.counts)).barh(range(len(chart.counts)), list(chart.counts.values()), color=_colour(0))
+
+
+def _stacks(figure: Any, chart: Stacks) -> None:
+    axes = _rows(figure, [f"{one.label} (n {sum(one.counts):,})" for one in chart.stacks])
+    axes.set_xlim(0, 1)
+    axes.xaxis.set_major_formatter("{x:.0%}")
+    left = [0.0] * len(chart.stacks)
+    for place, part in enumerate(chart.parts):
+        shares = [one.counts[place] / (sum(one.counts) or 1) for one in chart.stacks]
+        axes.barh(range(len(left)), shares, left=left, color=_colour(part.colour), edgecolor="white", label=part.label)
+        left = [start + share for start, share in zip(left, shares, strict=True)]
+    _legend(figure)
+
+
+def _curves(figure: Any, chart: Curves) -> None:
+    figure.set_size_inches(WIDTH * 0.62, WIDTH * 0.62)
+    axes = figure.add_subplot()
+    axes.set(xlim=(chart.axis.low, max(chart.axis.high, chart.axis.low + 1e-9)), ylim=(0, 1), xlabel=chart.axis.name,
+             ylabel=chart.y)  # fmt: skip
+    axes.set_xticks([tick for tick, _ in chart.axis.ticks()], [text for _, text in chart.axis.ticks()])
+    axes.yaxis.set_major_formatter("{x:.0%}")
+    most = max((one.n for one in chart.columns), default=0) or 1
+    for one in chart.columns:
+        axes.bar((one.low + one.high) / 2, 0.17 * one.n / most, one.high - one.low, color="#dfdcd4", edgecolor="white")
+    if chart.diagonal:
+        ends = (chart.axis.low, chart.axis.high)
+        axes.plot(ends, (0, 1), color="#595e67", linewidth=0.8, label=chart.diagonal)
+    for place, line in enumerate(chart.lines):
+        look = {"color": _colour(place), "linestyle": DASHES[place // COLOURS % len(DASHES)], "label": line.label}
+        axes.plot(line.x, line.y, linewidth=1.3, marker="o" if line.n else "", markersize=3, clip_on=not line.n, **look)
+        known = [(x, low, high) for x, low, high in zip(line.x, line.low, line.high, strict=False)
+                 if low is not None and high is not None]  # fmt: skip
+        xs, lows, highs = ([row[i] for row in known] for i in range(3))
+        if line.n:
+            axes.vlines(xs, lows, highs, color=_colour(place), linewidth=1)
+        else:
+            axes.fill_between(xs, lows, highs, color=_colour(place), alpha=0.16, linewidth=0)
+    _legend(figure)
+
+
+def _histogram(figure: Any, chart: Histogram) -> None:
+    axes = figure.add_subplot()
+    axes.set_ylabel("share of the kind’s samples")
+    axes.yaxis.set_major_formatter("{x:.0%}")
+    for place, (kind, counts) in enumerate(chart.counts.items()):
+        shares = [n / (sum(counts) or 1) for n in counts]
+        axes.step(range(len(shares)), shares, where="mid", color=_colour(place), label=f"{kind} (n {sum(counts):,})")
+    ticks = range(0, len(chart.edges), max(1, len(chart.edges) // 8))
+    axes.set_xticks([tick - 0.5 for tick in ticks], [f"{chart.edges[tick]:.3g}" for tick in ticks])
+    _legend(figure)
+
+
+def _radar(figure: Any, chart: Radar) -> None:
+    figure.set_size_inches(WIDTH * 0.7, WIDTH * 0.7)
+    axes = figure.add_subplot(projection="polar")
+    angles = [2 * math.pi * i / len(chart.axes) for i in range(len(chart.axes))]
+    axes.set_theta_offset(math.pi / 2)
+    axes.set_theta_direction(-1)
+    axes.set_ylim(0, chart.top)
+    axes.set_yticks([chart.top / 2, chart.top])
+    axes.set_xticks(angles, chart.axes)
+    axes.yaxis.set_major_formatter("{x:.0%}")
+    for place, one in enumerate([*chart.profiles, *([chart.faint] if chart.faint else [])]):
+        colour = "#595e67" if one is chart.faint else _colour(place)
+        axes.plot([*angles, angles[0]], [*one.scores, one.scores[0]], color=colour, linewidth=1.2, label=one.label)
+    _legend(figure)
+
+
+def _world(figure: Any, chart: World) -> None:
+    from matplotlib.patches import Rectangle
+
+    grid = tiles()
+    width, height = (max(place[axis] for place in grid.values()) + 1 for axis in (0, 1))
+    figure.set_size_inches(WIDTH * 1.3, WIDTH * 1.3 * height / width)
+    axes = figure.add_subplot()
+    axes.set(xlim=(0, width), ylim=(height, 0), aspect="equal")
+    axes.axis("off")
+    for code, (x, y) in grid.items():
+        found = chart.scores.get(code)
+        strength = chart.scale.at(found.value) if found else None
+        few = found is not None and is_few(found.n)
+        face = "white" if few else _blend(strength or 0.0)
+        side = (TILE - 1.5) / TILE
+        axes.add_patch(Rectangle((x, y), side, side, facecolor=face, edgecolor="#a9a69e", linewidth=0.3))
+        if strength is not None:
+            axes.text(x + side / 2, y + side / 2, code, fontsize=4.5, ha="center", va="center")
+    axes.set_title(f"{chart.scale.ramp().low} (light) to {chart.scale.ramp().high} (dark); white: few samples")
+
+
+def _blend(value: float) -> str:
+    """A colour from -1 over none at 0 to 1."""
+    end, start = ABOVE if value > 0 else BELOW, NONE
+    share = min(1.0, abs(value))
+    parts = (round((1 - share) * int(start[i : i + 2], 16) + share * int(end[i : i + 2], 16)) for i in (1, 3, 5))
+    return "#" + "".join(f"{part:02x}" for part in parts)
+
+
+def _ranks(figure: Any, chart: Ranks) -> None:
+    figure.set_size_inches(WIDTH, 0.8 + LINE * len(chart.ranks))
+    axes = figure.add_subplot()
+    axes.set_xticks(range(len(chart.columns)), chart.columns)
+    axes.set_ylim(len(chart.ranks) + 0.5, 0.5)
+    axes.set_ylabel("rank")
+    for place, (name, ranks) in enumerate(chart.ranks.items()):
+        axes.plot(range(len(ranks)), ranks, "o-", color=_colour(place), label=name)
+        axes.annotate(name, (len(ranks) - 1, ranks[-1]), (6, 0), textcoords="offset points", va="center", fontsize=7)
+
+
+def _heat(figure: Any, block: Heat) -> None:
+    sheet = block.sheet
+    labels = [f"{row.label} {row.note}".strip() for row in sheet.rows]
+    figure.set_size_inches(1.8 + 0.5 * len(sheet.columns), 1.2 + LINE * len(labels))
+    axes = figure.add_subplot()
+    axes.set_yticks(range(len(labels)), labels)
+    columns = [f"{column.label} {column.note}".strip() for column in sheet.columns]
+    axes.set_xticks(range(len(columns)), columns, rotation=60, ha="left", rotation_mode="anchor")
+    axes.xaxis.tick_top()
+    axes.tick_params(length=0)
+    axes.set(xlim=(-0.5, len(columns) - 0.5), ylim=(len(labels) - 0.5, -0.5))
+    for spine in axes.spines.values():
+        spine.set_visible(False)
+    for y, line in enumerate(sheet.cells):
+        for x, cell in enumerate(line):
+            face = "white" if cell.value is None or is_few(cell.n) else _blend(cell.value)
+            axes.axhspan(y - 0.48, y + 0.48, (x + 0.02) / len(columns), (x + 0.98) / len(columns), color=face)
+            axes.text(x, y, cell.text + "*" * cell.star, ha="center", va="center", fontsize=7)
+
+
+DRAWN: dict[type, Callable[[Any, Any], None]] = {
+    Intervals: _intervals,
+    Bars: _bars,
+    Amounts: _amounts,
+    Stacks: _stacks,
+    Curves: _curves,
+    Histogram: _histogram,
+    Radar: _radar,
+    World: _world,
+    Ranks: _ranks,
+    Heat: _heat,
+}
+"""How each kind of chart is drawn."""
