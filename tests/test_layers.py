@@ -35,7 +35,13 @@ def place(module: str) -> int:
 
 
 def imports(path: Path) -> Iterator[str]:
-    for node in ast.walk(ast.parse(path.read_text())):
+    """The modules that a file imports. What a notebook shows of a record is drawn by a later layer."""
+    tree = ast.parse(path.read_text())
+    notebook = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "_repr_html_"]
+    skipped = {inner for function in notebook for inner in ast.walk(function)}
+    for node in ast.walk(tree):
+        if node in skipped:
+            continue
         if isinstance(node, ast.ImportFrom) and node.module and node.level == 0:
             yield node.module
         elif isinstance(node, ast.Import):

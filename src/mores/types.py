@@ -245,6 +245,12 @@ class Judgement(Record):
         told = {"language": self.language, "region": self.region, "evidence": self.evidence}
         return Sample(id=self.sample_id, instruction=self.instruction or "", text=self.text, **told)
 
+    def _repr_html_(self) -> str:
+        """The text with its errors marked, in a notebook."""
+        from mores.report.score import as_html
+
+        return as_html(self)
+
     @model_validator(mode="after")
     def _scored_or_failed(self) -> Self:
         if (self.failure is None) != (self.score is not None):

@@ -91,6 +91,13 @@ class Board(Record):
     leagues: tuple[League, ...]
     shift: Shift | None = None
 
+    def _repr_html_(self) -> str:
+        """The tables, in a notebook."""
+        from mores.report.base.grid import tables_html
+        from mores.report.bench import board_tables
+
+        return tables_html(board_tables(self))
+
 
 @dataclass(frozen=True)
 class Entry:

@@ -72,6 +72,13 @@ class BenchResult(Record):
         share = f"{percent(first.value)} ({interval})" if interval else percent(first.value)
         return f"{self.benchmark}, {self.model}: {name} {share}, n {first.n:,}{unscored}"
 
+    def _repr_html_(self) -> str:
+        """The table, in a notebook."""
+        from mores.report.base.grid import tables_html
+        from mores.report.bench import tables
+
+        return tables_html(tables([self]))
+
 
 class Scores:
     """Adds up verdicts, which come question by question and sample by sample, with the parts of each together."""

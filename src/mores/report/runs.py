@@ -8,7 +8,7 @@ from importlib import import_module
 from typing import Any
 
 from mores.errors import InputError
-from mores.report.base.grid import Grid, harmless
+from mores.report.base.grid import Grid, harmless, tables_html
 from mores.run import Run
 
 REPORTS = {
@@ -37,8 +37,7 @@ def as_html(run: Run) -> str:
     except InputError:
         shown = [manifest.headline or manifest.error]
     about = f"{manifest.kind} {manifest.name}, {manifest.status}: {run.path}"
-    parts = [each.html() if isinstance(each, Grid) else f"<p>{escape(harmless(each))}</p>" for each in shown if each]
-    return f"<p><code>{escape(harmless(about))}</code></p>{''.join(parts)}"
+    return f"<p><code>{escape(harmless(about))}</code></p>{tables_html(shown)}"
 
 
 def _load(run: Run, place: int) -> Callable[[Run], Any]:

@@ -66,6 +66,12 @@ class Run:
         """The record that a JSON file holds."""
         return read_record(self.file(name), kind, "run it again")
 
+    def _repr_html_(self) -> str:
+        """The result, in a notebook."""
+        from mores.report.runs import as_html
+
+        return as_html(self)
+
 
 @dataclass
 class ActiveRun:

@@ -53,6 +53,11 @@ def print_tables(tables: Iterable[Grid | str]) -> None:
             console.print(harmless(table), soft_wrap=True)
 
 
+def tables_html(tables: Iterable[Grid | str]) -> str:
+    """The same for notebooks."""
+    return "".join(each.html() if isinstance(each, Grid) else f"<p>{escape(harmless(each))}</p>" for each in tables)
+
+
 @dataclass(frozen=True)
 class Grid:
     """One table; all of its words are made harmless when it is printed."""

@@ -58,7 +58,11 @@ def render(page: Page, template: str = "base/page.html.j2", **more: Any) -> str:
     shown = [section for section in page.sections if section.body]
     script = _asset("base/page.js") if page.script else ""
     values = {"page": _with(page, shown), "style": _asset("base/page.css"), "script": script}
-    html = _environment().get_template(template).render(values | more)
+    return writable(_environment().get_template(template).render(values | more))
+
+
+def writable(html: str) -> str:
+    """Markup that can be written to a file and is read from it as it was."""
     return UNWRITABLE.sub(lambda char: "&#13;" if char[0] == "\r" else "\N{REPLACEMENT CHARACTER}", html)
 
 
