@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 
     bench = blocking(aio.bench)
     board = blocking(aio.board)
+    compare = blocking(aio.compare)
+    meta = blocking(aio.meta)
     score = blocking(aio.score)
 
 __version__ = "0.1.0"

@@ -21,6 +21,8 @@ FUNCTIONS = {
     "score": "mores.metric.api:score",
     "bench": "mores.bench.api:bench",
     "board": "mores.bench.api:board",
+    "meta": "mores.meta.api:meta",
+    "compare": "mores.meta.api:compare",
 }
 """Every public function that may ask a model, and where it is written."""
 

@@ -117,7 +117,9 @@ def test_all_baselines_and_what_is_written(inside: Run, data: Path) -> None:
     for words in ("S.Acc.", "quiz", "facts"):
         assert words in done.stdout
     out = Path("mine.meta")
-    assert sorted(path.name for path in out.iterdir()) == ["judgements", "meta.html", "meta.json", "tables.md"]
+    assert {path.name for path in out.iterdir()} == {
+        ".lock", "judgements", "meta.html", "meta.json", "run.json", "tables.md",
+    }  # fmt: skip
     assert {path.stem for path in (out / "judgements").iterdir()} == set(BASELINES)
     found = Meta.model_validate_json((out / "meta.json").read_text())
     test = golds(data)
@@ -275,7 +277,7 @@ def test_a_limit_and_another_split(inside: Run, data: Path) -> None:
     found = ran(inside("meta", "--data", str(data), "--baselines", "never", "--limit", "4", "--split", "dev", "--json"))
     assert (found.n, found.split, found.counts["source"]) == (8, "dev", {"quiz": 4, "facts": 4})
     assert found.evaluations[0].scores["correct_passed"].value == 1
-    assert found.notes == ("8 samples were judged: at most 4 of each source, half of them with errors (--limit).",)
+    assert found.notes == ("8 samples were judged: at most 4 of each source, half of them with errors.",)
     kept = judged("mine.meta/judgements/never.jsonl")
     assert {one.sample_id for one in kept} < {gold.sample.id for gold in golds(data, "dev")}
 
@@ -384,8 +386,8 @@ def test_dry_run_sends_and_writes_nothing(inside: Run, data: Path) -> None:
         (["--metric", "wrods"], 2, "did you mean 'words'?"),
         (["--metric", "count"], 2, "which model?"),
         (["--metric", "excam:nonsense"], 2, "nonsense"),
-        (["--baselines", "wrods"], 2, "--baselines 'wrods': unknown; known are always, never"),
-        (["--baselines", "none"], 2, "nothing to evaluate; name a metric with --metric"),
+        (["--baselines", "wrods"], 2, "unknown baseline 'wrods'; known are always, never"),
+        (["--baselines", "none"], 2, "nothing to evaluate; name a metric or a baseline (--metric)"),
         (["--limit", "1"], 2, "--limit"),
         (["--by", "colour"], 2, "--by"),
         (["--split", "rest"], 2, "--split"),

@@ -46,7 +46,7 @@ def test_a_run_that_is_told_to_end(home: Path, number: signal.Signals, before: C
 @pytest.mark.parametrize(
     ("arguments", "fix"),
     [
-        (["meta", "--data", "data"], "pip install 'mores[meta]', or --baselines always,never,majority"),
+        (["meta", "--data", "data"], "pip install 'mores[meta]', or choose the baselines always,never,majority"),
         (["meta", "--data", "data", "--baselines", "always,words"], "pip install 'mores[meta]'"),
         (["build", "recipe", "excam40k", "--data", "data", "--out", "out"], "pip install 'mores[build]'"),
         (["longform", "answers.jsonl", "--out", "out"], "pip install 'mores[longform]'"),

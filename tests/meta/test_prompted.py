@@ -312,8 +312,8 @@ def test_one_for_each_source() -> None:
         ("cuont+p:x", "did you mean 'count[+]p'"),
         ("count", "which model[?] For example count:embedded"),
         ("excam:", "which model[?]"),
-        ("???", "unknown; known are excam:MODEL, count:MODEL, .*FILE.jsonl, always"),
-        ("judgements.json", "unknown; known are"),
+        ("???", "known are excam:MODEL, count:MODEL, .*FILE.jsonl, always"),
+        ("judgements.json", "unknown metric 'judgements.json'; known are"),
     ],
 )
 def test_names_that_are_not(name: str, words: str) -> None:

@@ -110,8 +110,14 @@ def judged(given: dict[str, Any], judge: str | None) -> Asker:
 
 def metric(given: dict[str, Any]) -> Metric:
     """The metric that the options describe; they are taken out of `given`."""
+    chosen = settings(given)
+    return open_metric(given.pop("model"), chosen, **asking(given))
+
+
+def settings(given: dict[str, Any]) -> Settings:
+    """How a model is asked for reports; taken out of `given`."""
     take = given.pop
-    settings = Settings(
+    return Settings(
         style=take("style"),
         constrain=take("constrain"),
         max_errors=take("max_errors"),
@@ -121,7 +127,6 @@ def metric(given: dict[str, Any]) -> Metric:
         seed=number("seed", take("seed"), int),
         max_characters=take("max_characters"),
     )
-    return open_metric(take("model"), settings, **asking(given))
 
 
 def served(given: dict[str, Any]) -> Asker:
@@ -168,19 +173,21 @@ def read_price(text: str) -> Price:
 
 
 @contextmanager
-def run_of(asker: Asker) -> Iterator[None]:
-    """Says, when a run ends before its time, what is left of it; and what the model is, before it begins."""
-    if asker.model.warning:
-        click.echo(f"note: {asker.model.warning}", err=True)
-    if asker.model.name == "embedded" and not pull.default_path().exists():
+def run_of(*askers: Asker) -> Iterator[None]:
+    """Says, when a run ends before its time, what is left of it; and what the models are, before it begins."""
+    for warning in dict.fromkeys(asker.model.warning for asker in askers if asker.model.warning):
+        click.echo(f"note: {warning}", err=True)
+    if any(asker.model.name == "embedded" for asker in askers) and not pull.default_path().exists():
         click.echo(pull.announcement(), err=True)
     try:
         yield
     except (KeyboardInterrupt, ModelError):  # a store that fails says its own fix
-        if asker.store is None:
+        if not askers:
+            raise
+        if askers[0].store is None:
             hint = "nothing of the run is kept, because of --no-store"
         else:
-            again = "the same command, without --fresh," if asker.fresh else "the same command"
+            again = "the same command, without --fresh," if askers[0].fresh else "the same command"
             hint = f"what was answered is kept: run {again} again to go on"
         click.echo(hint, err=True)
         raise

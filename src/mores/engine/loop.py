@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import signal
+import threading
+from collections.abc import Callable, Coroutine, Iterator
 from concurrent.futures import ThreadPoolExecutor, wait
+from contextlib import contextmanager
 from functools import partial
 from typing import Any, TypeVar
 
@@ -25,6 +28,19 @@ def _is_running() -> bool:
     except RuntimeError:
         return False
     return True
+
+
+@contextmanager
+def interruptible() -> Iterator[None]:
+    """Work that awaits nothing: Ctrl-C stops it at once, where a loop would wait for the next `await`."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def _factory() -> Callable[[], asyncio.AbstractEventLoop] | None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from pydantic import Field
 
 from mores.factory.gold import Gold
@@ -70,6 +72,12 @@ class Evaluation(Record):
     """Scores that differ by at most this are tied in `tie_accuracy`."""
     baseline: bool = False
     """Whether it needs no model, and is shown for comparison."""
+
+    @property
+    def accuracy(self) -> float | None:
+        """Its scaled accuracy, where that is a number."""
+        result = self.scores.get("scaled_accuracy")
+        return result.value if result and result.value is not None and math.isfinite(result.value) else None
 
 
 class Comparison(Record):
@@ -160,3 +168,9 @@ class Meta(Record):
     votes: tuple[VoteTable, ...] = ()
     notes: tuple[str, ...] = ()
     """What a reader must know, for example which baseline could not be run and why."""
+
+    @property
+    def best(self) -> Evaluation | None:
+        """The metric with the highest scaled accuracy; a baseline only when there is nothing else."""
+        known = [e for e in self.evaluations if e.accuracy is not None]
+        return max([e for e in known if not e.baseline] or known, key=lambda e: e.accuracy or 0.0, default=None)

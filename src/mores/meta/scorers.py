@@ -13,7 +13,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
@@ -68,20 +68,25 @@ def scorer(name: str) -> Scorer:
     if name in BASELINES or name.endswith(".jsonl") or (kind in NAMES and colon and model):
         return Scorer(name)
     if kind in NAMES:
-        raise ConfigError(f"--metric {name!r}: which model? For example {kind}:embedded or {kind}:openai:NAME")
+        raise ConfigError(f"metric {name!r}: which model? For example {kind}:embedded or {kind}:openai:NAME")
     near = get_close_matches(kind, [*NAMES, *BASELINES], 1)
     hint = f"did you mean {near[0]!r}? " if near else ""
     known = ", ".join([*(f"{one}:MODEL" for one in NAMES), "FILE.jsonl", *BASELINES])
-    raise ConfigError(f"--metric {name!r}: unknown; {hint}known are {known}")
+    raise ConfigError(f"unknown metric {name!r}; {hint}known are {known}", setting="metric")
 
 
 def read_judgements(path: str | Path) -> dict[str, Judgement]:
-    """The judgements of a file by sample; two of one sample are an error, because either could be meant."""
-    found: dict[str, Judgement] = {}
-    for judgement in read_records(path, Judgement):
+    """The judgements of a file by sample."""
+    return by_sample(read_records(path, Judgement), str(path))
+
+
+def by_sample(judgements: Iterable[Judgement], name: str) -> dict[str, Judgement]:
+    """Judgements by sample; two of one sample are an error, because either could be meant."""
+    known: dict[str, Judgement] = {}
+    for judgement in judgements:
         if judgement.score is not None and not abs(judgement.score) <= LARGEST:
-            raise InputError(f"{path}: the score of {judgement.sample_id!r} is {judgement.score}; expected a number")
-        if judgement.sample_id in found:
-            raise InputError(f"{path}: {judgement.sample_id!r} is judged twice; keep one judgement for each sample")
-        found[judgement.sample_id] = judgement.repeat(None)
-    return found
+            raise InputError(f"{name}: the score of {judgement.sample_id!r} is {judgement.score}; expected a number")
+        if judgement.sample_id in known:
+            raise InputError(f"{name}: {judgement.sample_id!r} is judged twice; keep one judgement for each sample")
+        known[judgement.sample_id] = judgement.repeat(None)
+    return known

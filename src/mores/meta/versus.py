@@ -100,12 +100,13 @@ def _same_data(names: tuple[str, str], one: Judgements, two: Judgements, force: 
     _refuse(names, different, "judges are comparable only on the same data", force)
 
 
-def check_data(name: str, judgements: Judgements, data: Dataset, hint: str = "") -> None:
+def check_data(name: str, judgements: Judgements, data: Dataset, *, can_force: bool = False) -> None:
     """Judgements that say of what data they are must be of these."""
-    said = _fields(judgements).get("data", {data.revision})
-    if said != {data.revision}:
-        wrong = f"{name} is of data {' / '.join(sorted(said))}, {data.folder} ({data.split}) is {data.revision}"
-        raise ConfigError(f"{wrong}; give the dataset that was judged{hint}")
+    revisions = _fields(judgements).get("data", {data.revision})
+    if revisions != {data.revision}:
+        wrong = f"{name} is of data {' / '.join(sorted(revisions))}, {data.folder} ({data.split}) is {data.revision}"
+        fix = "give the dataset that was judged" + (", or force the comparison" if can_force else "")
+        raise ConfigError(f"{wrong}; {fix}", setting="force" if can_force else "")
 
 
 def _differences(
@@ -139,4 +140,4 @@ def _fields(judgements: Judgements) -> dict[str, set[str]]:
 def _refuse(names: tuple[str, str], different: list[str], rule: str, force: bool) -> None:
     if different and not force:
         lines = "\n  ".join(different)
-        raise ConfigError(f"{names[0]} and {names[1]} differ; {rule} (--force compares them all the same):\n  {lines}")
+        raise ConfigError(f"{names[0]} and {names[1]} differ:\n  {lines}\n{rule}, unless you force it", setting="force")

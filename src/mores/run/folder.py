@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from asyncio import CancelledError
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -28,6 +29,7 @@ LOCK = ".lock"
 
 KINDS = {
     "bench": "mores.bench.folder:BenchRun",
+    "meta": "mores.meta.folder:MetaRun",
 }
 """Every kind of run, and the class that reads it."""
 
@@ -127,7 +129,7 @@ def _work(path: Path, plan: Plan, folder: Path) -> Iterator[ActiveRun]:
     run._update()
     try:
         yield run
-    except (KeyboardInterrupt, GeneratorExit):
+    except (KeyboardInterrupt, GeneratorExit, CancelledError):
         run._update(status=Status.STOPPED, ended=_now())
         raise
     except BaseException as error:

@@ -2,5 +2,8 @@
 
 from mores.report.meta.html import page, sections
 from mores.report.meta.table import breakdown, conclusion, headline, markdown_tables, tables, votes
+from mores.report.meta.versus import versus_tables
 
-__all__ = ["breakdown", "conclusion", "headline", "markdown_tables", "page", "sections", "tables", "votes"]
+__all__ = [
+    "breakdown", "conclusion", "headline", "markdown_tables", "page", "sections", "tables", "versus_tables", "votes",
+]  # fmt: skip

@@ -19,7 +19,6 @@ from mores.report.meta.sheets import (
     MAIN,
     QUALITY,
     TABLE_4,
-    best,
     breakdown_sheet,
     compared,
     comparison_sheet,
@@ -27,7 +26,6 @@ from mores.report.meta.sheets import (
     headline_sheet,
     large,
     left_out_sheet,
-    main_value,
     matrix_sheet,
     shortcut_sentence,
     significantly_best,
@@ -103,7 +101,7 @@ def sections(meta: Meta) -> list[Section]:
 
 
 def _hero(meta: Meta) -> Hero | None:
-    top = best(meta)
+    top = meta.best
     if top is None:
         return None
     result, clear = top.scores[MAIN], significantly_best(meta, MAIN) == top.metric
@@ -118,9 +116,9 @@ def _hero(meta: Meta) -> Hero | None:
 
 
 def _rank(meta: Meta, top: Evaluation, clear: bool) -> str:
-    highest = max((value for e in meta.evaluations if (value := main_value(e)) is not None), default=None)
-    if highest is not None and highest > (main_value(top) or 0.0):
-        above = next(e.metric for e in meta.evaluations if main_value(e) == highest)
+    highest = max((value for e in meta.evaluations if (value := e.accuracy) is not None), default=None)
+    if highest is not None and highest > (top.accuracy or 0.0):
+        above = next(e.metric for e in meta.evaluations if e.accuracy == highest)
         return f"has the highest scaled accuracy of all but baselines; the baseline {above} has {number(highest, 3)}"
     verdict = f", {'' if clear else 'not '}significantly better than all others" if len(meta.evaluations) > 1 else ""
     return f"has the highest scaled accuracy{verdict}"
@@ -141,7 +139,7 @@ def _results(meta: Meta) -> list[Block]:
 
 
 def _forest(meta: Meta) -> list[Block]:
-    results = [(e, e.scores[MAIN]) for e in meta.evaluations if main_value(e) is not None]
+    results = [(e, e.scores[MAIN]) for e in meta.evaluations if e.accuracy is not None]
     rows = [Row(e.metric, result, baseline=e.baseline) for e, result in results]
     rows.sort(key=lambda row: -((row.result.value if row.result else None) or 0.0))
     shortcut = value_of(meta.shortcut)

@@ -34,20 +34,9 @@ def value_of(result: Result | None) -> float | None:
     return result.value if result and result.value is not None and math.isfinite(result.value) else None
 
 
-def main_value(evaluation: Evaluation) -> float | None:
-    """The metric's scaled accuracy."""
-    return value_of(evaluation.scores.get(MAIN))
-
-
-def best(meta: Meta) -> Evaluation | None:
-    """The metric with the highest scaled accuracy; a baseline only when there is nothing else."""
-    known = [e for e in meta.evaluations if main_value(e) is not None]
-    return max([e for e in known if not e.baseline] or known, key=lambda e: main_value(e) or 0.0, default=None)
-
-
 def shortcut_sentence(meta: Meta, evaluation: Evaluation) -> str:
     """How much of a metric's scaled accuracy a classifier gets that never sees the instruction."""
-    value, shortcut = main_value(evaluation), value_of(meta.shortcut)
+    value, shortcut = evaluation.accuracy, value_of(meta.shortcut)
     if value is None or shortcut is None:
         return ""
     mine, its = number(value), number(shortcut)

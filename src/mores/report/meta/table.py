@@ -9,13 +9,11 @@ from mores.meta.records import Meta, VoteTable
 from mores.report.base.grid import Grid, plain
 from mores.report.base.sheet import Cell, Sheet
 from mores.report.meta.sheets import (
-    best,
     breakdown_sheet,
     groups_of,
     headline_sheet,
     large,
     left_out_sheet,
-    main_value,
     matrix_sheet,
     shortcut_sentence,
     vote_sheet,
@@ -27,7 +25,7 @@ WIDE = 12
 MARKDOWN = re.compile(r"([\\`*|<>\[\]])")
 
 
-def tables(meta: Meta, by: str) -> list[Grid | str]:
+def tables(meta: Meta, by: str = "source") -> list[Grid | str]:
     """Votes, the breakdown by `by`, Table 4 and the conclusion."""
     return [*map(votes, meta.votes), breakdown(meta, by), headline(meta), conclusion(meta)]
 
@@ -51,10 +49,10 @@ def votes(table: VoteTable) -> Grid:
 
 def conclusion(meta: Meta) -> str:
     """The best metric and its value, beside the value reached without the instruction."""
-    top = best(meta)
+    top = meta.best
     if top is None:
         return "no metric has a score"
-    return f"{top.metric}: {shortcut_sentence(meta, top) or f'scaled accuracy {number(main_value(top))}'}"
+    return f"{top.metric}: {shortcut_sentence(meta, top) or f'scaled accuracy {number(top.accuracy)}'}"
 
 
 # ---- Markdown --------------------------------------------------------------------------------------------------

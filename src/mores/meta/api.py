@@ -1,0 +1,139 @@
+"""The public functions `mores.meta` and `mores.compare`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Unpack
+
+from mores.engine import SILENT, AskOptions
+from mores.errors import ConfigError
+from mores.extras import require
+from mores.meta.baselines import BASELINES, NEEDS
+from mores.meta.dataset import Dataset
+from mores.meta.folder import MetaRun
+from mores.meta.records import Versus
+from mores.meta.scorers import Scorer, by_sample, read_judgements, scorer
+from mores.meta.session import Session
+from mores.meta.versus import check_data, compare_judges, compare_texts
+from mores.meta.votes import read_votes, vote_tables
+from mores.metric import Settings, open_metric
+from mores.run import Run, open_run
+from mores.types import Judgement
+
+
+class MetaOptions(AskOptions, total=False):
+    """What `mores.meta` takes besides the dataset and the metrics."""
+
+    baselines: str | Sequence[str]
+    """Baselines to compare with: `all`, `none`, or the names of some."""
+    split: str
+    """What is judged: `train`, `dev` or `test`, the default."""
+    limit: int | None
+    """Most samples of a source, half of them with errors."""
+    leave_one_out: bool
+    """Also train the baselines without each source in turn, and use every `{source}` model on all samples."""
+    votes: Path | str | None
+    """File with what annotators said of the samples, as JSON lines."""
+    settings: Settings | None
+    """How models are asked for reports."""
+
+
+async def meta(
+    data: Path | str,
+    metrics: str | Sequence[str] = (),
+    *,
+    out: Path | str | None = None,
+    **options: Unpack[MetaOptions],
+) -> MetaRun:
+    """Measure how good metrics are at finding the cultural errors of a dataset that `mores.build` wrote.
+
+    A metric is `excam:MODEL`, `count:MODEL`, `severity:MODEL`, `binary:MODEL`, a file of judgements, or a baseline. The
+    run is in the folder `out`; without it, in one named after the dataset.
+    """
+    return await open_session(data, metrics, **options).run(folder_of(data, out), numbered=out is None)
+
+
+def open_session(data: Path | str, metrics: str | Sequence[str] = (), **options: Unpack[MetaOptions]) -> Session:
+    """The metrics, and the samples that they judge."""
+    names = [metrics] if isinstance(metrics, str) else metrics
+    scorers = _scorers(names, options.pop("baselines", "all"))
+    dataset = Dataset(Path(data), options.pop("split", "test"), options.pop("limit", None))
+    leave_one_out, settings = options.pop("leave_one_out", False), options.pop("settings", None)
+    votes = options.pop("votes", None)
+    len(dataset.golds)  # read before any model is asked
+    return Session(
+        dataset,
+        scorers,
+        lambda model: open_metric(model, settings, **options),  # type: ignore[misc]  # what is left are its own
+        leave_one_out,
+        vote_tables(read_votes(Path(votes), dataset.everything), dataset.everything) if votes else (),
+        options.get("progress", SILENT),
+    )
+
+
+def folder_of(data: Path | str, out: Path | str | None) -> Path:
+    """The folder of a run: the given one, or one named after the dataset."""
+    return Path(out) if out else Path(f"{Path(data).resolve().name}.meta")
+
+
+def _scorers(metrics: Iterable[str], baselines: str | Sequence[str]) -> list[Scorer]:
+    if isinstance(baselines, str):
+        chosen = {"all": list(BASELINES), "none": []}.get(baselines, [name.strip() for name in baselines.split(",")])
+    else:
+        chosen = list(baselines)
+    if unknown := sorted(set(chosen) - set(BASELINES)):
+        raise ConfigError(
+            f"unknown baseline {unknown[0]!r}; known are {', '.join(BASELINES)}, all and none", setting="baselines"
+        )
+    names = dict.fromkeys([*metrics, *chosen])
+    if not names:
+        raise ConfigError("nothing to evaluate; name a metric or a baseline", setting="metric")
+    if needed := sorted({module for name in names for module in NEEDS.get(name, ())}):
+        require("pip install 'mores[meta]', or choose the baselines always,never,majority", *needed)
+    return [scorer(name) for name in names]
+
+
+async def compare(
+    first: Path | str | Run | Iterable[Judgement],
+    second: Path | str | Run | Iterable[Judgement],
+    *,
+    data: Path | str | None = None,
+    split: str = "test",
+    force: bool = False,
+) -> Versus:
+    """Test whether two sets of judgements differ; each is a file, a run that has one, or the judgements themselves.
+
+    With `data`, they are two judges of the same samples: which finds the errors better. Without it, they are one
+    judge's scores of the same texts in two versions, for example by two models.
+    """
+    names = (_name(first, "first"), _name(second, "second"))
+    pair = (_judgements(first, names[0]), _judgements(second, names[1]))
+    if data is None:
+        return compare_texts(names, *pair, force=force)
+    dataset = Dataset(Path(data), split)
+    if not force:
+        for name, judgements in zip(names, pair, strict=True):
+            check_data(name, judgements, dataset, can_force=True)
+    return compare_judges(names, *pair, dataset.golds, force=force)
+
+
+def _name(given: Path | str | Run | Iterable[Judgement], otherwise: str) -> str:
+    if isinstance(given, Run):
+        return str(given.path)
+    return str(given) if isinstance(given, Path | str) else otherwise
+
+
+def _judgements(given: Path | str | Run | Iterable[Judgement], name: str) -> dict[str, Judgement]:
+    """The judgements by sample."""
+    if isinstance(given, Path | str):
+        if not Path(given).is_dir():
+            return read_judgements(given)
+        given = open_run(given)
+    if not isinstance(given, Run):
+        return by_sample(given, name)
+    files = [file for file, kind in given.manifest.files.items() if kind == "Judgement"]
+    if len(files) != 1:
+        these = f"several files of judgements; give one of them: {', '.join(files)}" if files else "no judgements"
+        raise ConfigError(f"{name}: the run has {these}")
+    return read_judgements(given.path / files[0])

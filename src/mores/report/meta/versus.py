@@ -1,0 +1,45 @@
+"""A comparison of two sets of judgements (`mores compare`) in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from mores.meta.records import STATISTICS, Comparison, Versus
+from mores.report.base.grid import Grid, Row
+from mores.show import SIGNIFICANT, number, p_value, span
+
+NAMES = {**STATISTICS, "score": "mean score", "error_free": "without error"}
+
+
+def versus_tables(versus: Versus, by: str = "source") -> list[Grid | str]:
+    """The differences by group, those of all samples, and which is better."""
+    left = f", {versus.left_out:,} more left out because one of them has no score" if versus.left_out else ""
+    title = f"{versus.first} less {versus.second} on {versus.n:,} samples{left}"
+    overall = _grid({NAMES[c.statistic]: c for c in versus.overall}, "statistic", title)
+    groups = versus.by.get(by)
+    broken_down = [_grid(groups, by, f"Scaled accuracy by {by}", adjusted=True)] if groups else []
+    return [*broken_down, overall, _headline(versus)]
+
+
+def _grid(rows: Mapping[str, Comparison], what: str, title: str, *, adjusted: bool = False) -> Grid:
+    columns = (what, "difference", "p", *(["adjusted p"] if adjusted else []), "n")
+    shown: list[Row] = []
+    for name, row in rows.items():
+        chances = [p_value(row.p), *([p_value(row.adjusted)] if adjusted else [])]
+        shown.append((name, (number(row.difference, 3, signed=True), _interval(row)), *chances, f"{row.n:,}"))
+    return Grid(columns, [("", shown)], title)
+
+
+def _interval(row: Comparison) -> str:
+    return span(row.low, row.high, 3, signed=True)
+
+
+def _headline(versus: Versus) -> str:
+    """Which is better by the first statistic, and whether that may be chance."""
+    first = versus.overall[0]
+    name = NAMES[first.statistic]
+    size = f"{number(first.difference, 3, signed=True)} {_interval(first)}, p {p_value(first.p)}"
+    if first.p >= SIGNIFICANT:
+        return f"no significant difference in {name}: {size}"
+    better, worse = (versus.first, versus.second)[:: 1 if first.difference > 0 else -1]
+    return f"{better} is better than {worse} in {name}: {size}"
