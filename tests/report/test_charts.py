@@ -12,22 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.report.base.blocks import Block, Heat, Table
-from mores.report.base.charts import (
-    Amounts,
-    Axis,
-    Bars,
-    Column,
-    Curves,
-    Histogram,
-    Intervals,
-    Line,
-    Part,
-    Row,
-    Stack,
-    Stacks,
-)
+from mores.report.base.charts import Amounts, Bars, Intervals, Part, Row, Stack, Stacks
 from mores.report.base.few import telling
 from mores.report.base.page import REPORT, draw
+from mores.report.base.plots import Axis, Column, Curves, Histogram, Line
 from mores.report.base.shapes import Profile, Radar, Ranks, Shades, World, shades
 from mores.report.base.sheet import Cell, Head, Sheet
 from mores.types import Result

@@ -23,8 +23,9 @@ from mores.diagnose.stability import Stability, stability
 from mores.diagnose.subject import Subject
 from mores.diagnose.translation import TranslationResult
 from mores.errors import InputError
-from mores.report.base.charts import Axis, Column, Curves, Intervals, Line, Part, Row, Stack, Stacks
+from mores.report.base.charts import Intervals, Part, Row, Stack, Stacks
 from mores.report.base.page import draw
+from mores.report.base.plots import Axis, Column, Curves, Line
 from mores.report.diagnose import html as pages
 from mores.report.diagnose import items
 from mores.report.diagnose import page as diagnose_page

@@ -17,9 +17,10 @@ from typing import Any
 from mores.extras import require
 from mores.io import write_text
 from mores.report.base.blocks import Block, Heat, Section, Table, walk
-from mores.report.base.charts import COLOURS, FORMS, Amounts, Bars, Chart, Curves, Histogram, Intervals, Row, Stacks
+from mores.report.base.charts import COLOURS, FORMS, Amounts, Bars, Chart, Intervals, Row, Stacks
 from mores.report.base.few import is_few
 from mores.report.base.grid import Grid
+from mores.report.base.plots import Curves, Histogram
 from mores.report.base.shapes import TILE, Radar, Ranks, World, tiles
 from mores.types import Result
 

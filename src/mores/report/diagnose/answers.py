@@ -11,8 +11,9 @@ from mores.diagnose.calibration import AGREEMENT, LIKELIHOOD, VERBALISED, Calibr
 from mores.diagnose.errors import ErrorCase, ErrorsResult, ErrorTable, TypeCheck, compare_models
 from mores.diagnose.stability import ALWAYS, BEST, MAJORITY, MEAN, NEVER, PLURALITY, SOMETIMES, WORST, Stability
 from mores.report.base.blocks import Block, Fold, Frame, Heading, Heat, Table, key
-from mores.report.base.charts import Axis, Chart, Column, Curves, Line, Part, Stack, Stacks
+from mores.report.base.charts import Chart, Part, Stack, Stacks
 from mores.report.base.names import group_name
+from mores.report.base.plots import Axis, Column, Curves, Line
 from mores.report.base.sheet import Cell, Head, Sheet
 from mores.report.diagnose.items import (
     ItemCard,

@@ -10,10 +10,11 @@ from typing import ClassVar
 from mores.meta.records import STATISTICS, Curve, Disagreement, Evaluation, Meta
 from mores.report.base.blocks import Block, Fold, Frame, Heading, Heat, Hero, Notes, Ramp, Section, Table, Text, key
 from mores.report.base.blocks import Signatures as Signed
-from mores.report.base.charts import Axis, Curves, Histogram, Intervals, Line, Row
+from mores.report.base.charts import Intervals, Row
 from mores.report.base.marks import Marked, mark
 from mores.report.base.names import group_name
 from mores.report.base.page import Page, render
+from mores.report.base.plots import Axis, Curves, Histogram, Line
 from mores.report.base.sheet import Sheet
 from mores.report.meta.sheets import (
     MAIN,

@@ -1,4 +1,4 @@
-"""Judgements of texts (`mores score`, `mores show`): `tables` in the terminal, `page` in the browser."""
+"""Judgements of texts (`mores score`, `mores show`): `table` in the terminal, `page` in the browser."""
 
 from mores.report.score.html import page
 from mores.report.score.notebook import as_html
