@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     board = blocking(aio.board)
     compare = blocking(aio.compare)
     meta = blocking(aio.meta)
+    longform = blocking(aio.longform)
     score = blocking(aio.score)
 
 __version__ = "0.1.0"

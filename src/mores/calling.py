@@ -23,6 +23,7 @@ FUNCTIONS = {
     "board": "mores.bench.api:board",
     "meta": "mores.meta.api:meta",
     "compare": "mores.meta.api:compare",
+    "longform": "mores.longform.api:longform",
 }
 """Every public function that may ask a model, and where it is written."""
 

@@ -286,7 +286,7 @@ def test_without_a_judge_only_the_surface_is_looked_at(tmp_path: Path) -> None:
     [found] = whole(one)
     assert [stage.name for stage in one.stages()] == ["surface", "join"]
     assert (found.claims, found.relevant, found.failures) == (None, None, {})
-    with pytest.raises(ConfigError, match="--judge"):
+    with pytest.raises(ConfigError, match="name a judge"):
         asyncio.run(one.relevance(Counts()))
 
 
@@ -294,7 +294,7 @@ def test_without_a_search_there_are_no_facts(tmp_path: Path) -> None:
     one = evaluation(tmp_path, [fijian()], Scripted(), backend=None)
     [found] = whole(one)
     assert (found.claims, found.relevant, overall(found)) == (None, True, None)
-    with pytest.raises(ConfigError, match="--search"):
+    with pytest.raises(ConfigError, match="what a search finds: name one"):
         asyncio.run(one.search(Counts()))
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -32,10 +32,10 @@ def facts_of(given: dict[str, Any]) -> str | None:
     return f"corpus:{corpus}" if corpus else facts
 
 
-def read_k(given: str | None) -> int | str | None:
+def read_k(given: str | None) -> int | Literal["median"] | None:
     """The number of claims of a full answer; `MEDIAN` where the run decides."""
     if given is None or given == MEDIAN:
-        return given
+        return MEDIAN if given else None
     if not given.isascii() or not given.isdecimal() or not 1 <= int(given) < 2**31:
         raise ConfigError(f"--claims {given!r}: expected a number of at least 1, or 'median'")
     return int(given)

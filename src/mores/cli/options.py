@@ -83,7 +83,7 @@ judge_options = several(_SERVING + _ASKING + _RUNNING)
 metric_options = several([_MODEL, judge_options])
 """All of them."""
 judged_options = several(_SERVING + _RUNNING)
-"""What `judged` reads, where the model is a judge that need not be there."""
+"""What `asking` reads: how a model is reached, where another option names it."""
 model_options = several([_MODEL, judged_options])
 """All options that `served` reads: the model, and how it is reached."""
 
@@ -101,11 +101,6 @@ figures_option = click.option(
     help="Write the page's charts as SVG and PDF, and its tables as LaTeX and CSV, into this folder.",
 )
 """What `mores.report.base.figures.write_figures` gets."""
-
-
-def judged(given: dict[str, Any], judge: str | None) -> Asker:
-    """As `served`; without a judge nothing is ever called."""
-    return served(given | {"model": judge or "embedded"})
 
 
 def metric(given: dict[str, Any]) -> Metric:

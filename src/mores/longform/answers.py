@@ -1,9 +1,10 @@
-"""Long answers from files: rows of one's own, or the release of CaLMQA with the answers of its models."""
+"""Long answers from files or records, or from the release of CaLMQA with the answers of its models."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from mores.culture import language, region
 from mores.errors import InputError
@@ -17,17 +18,27 @@ PEOPLE = (PERSON, "Human (dot points)")
 REFUSED = frozenset({"OTHER", "RECITATION", "SAFETY"})
 """Why Gemini's server gave no answer, which the release has in place of one; they are the paper's API errors."""
 ANSWER = ("answer", "response", "text", "output")
+Answers = Path | str | Iterable[LongAnswer | Mapping[str, Any]]
+"""A file, a folder of CaLMQA's release, or records."""
 
 
-def read_answers(path: Path, on_bad: OnBad) -> Iterator[LongAnswer]:
-    """The answers in a file with `question`, `answer` and `language`, or of the models in a folder of CaLMQA's release.
+def read_answers(source: Answers, on_bad: OnBad) -> Iterator[LongAnswer]:
+    """Answers with `question`, `answer` and `language`, or those of the models in a folder of CaLMQA's release.
 
-    Further fields of a file: `id`, `model`, `region`, `kind` (specific or agnostic), `topic`, `question_english`,
+    Further fields: `id`, `model`, `region`, `kind` (specific or agnostic), `topic`, `question_english`,
     `answer_english`. A bad row goes to `on_bad` with its place.
     """
+    if not isinstance(source, str | Path):
+        rows = (Row(f"answers:{number}", Path(), (), _values(given)) for number, given in enumerate(source, 1))
+        return collect(rows, _once(_answer), on_bad)
+    path = Path(source)
     if path.is_dir():
         return (_released(entry, one) for entry in read_entries(path, on_bad) for one in _of_models(entry))
     return collect(read(path), _once(_answer), on_bad)
+
+
+def _values(given: LongAnswer | Mapping[str, Any]) -> Mapping[str, Any]:
+    return dict(given) if isinstance(given, LongAnswer) else given
 
 
 def _of_models(entry: Entry) -> Iterable[Answer]:
@@ -61,7 +72,9 @@ def _failure(text: str | None) -> Failure | None:
 
 def _answer(row: Row) -> LongAnswer:
     place, kind = row.maybe("region", "country"), row.maybe("kind", "question_type")
-    text = row.maybe(*ANSWER)
+    text, failure = row.maybe(*ANSWER), row.values.get("failure")
+    if not isinstance(failure, Failure):
+        failure = Failure(kind=FailureKind.INPUT, reason="the row has no answer")
     if not any(name in row.values for name in ANSWER):
         raise InputError("no 'answer'; add it, empty where the model gave none")
     if kind is not None and kind not in set(Kind):
@@ -77,7 +90,7 @@ def _answer(row: Row) -> LongAnswer:
         topic=row.maybe("topic", "category"),
         question_english=row.maybe("question_english"),
         answer_english=row.maybe("answer_english"),
-        failure=None if text else Failure(kind=FailureKind.INPUT, reason="the row has no answer"),
+        failure=None if text else failure,
     )
 
 

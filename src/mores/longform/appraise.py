@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 from pydantic import TypeAdapter
 
@@ -14,7 +15,7 @@ from mores.errors import ConfigError
 from mores.io import read_records, write_text
 from mores.longform.estimate import estimate
 from mores.longform.evaluate import RESULTS, Evaluation
-from mores.longform.factuality import median_claims
+from mores.longform.factuality import check_k, median_claims
 from mores.longform.lid import checker
 from mores.longform.records import LongAnswer
 from mores.longform.summary import Counting, Summary
@@ -23,7 +24,7 @@ from mores.search import Options as SearchOptions
 from mores.search import open_search, search_cost
 
 SUMMARIES = "longform.json"
-MEDIAN = "median"
+MEDIAN: Literal["median"] = "median"
 """K is the median number of claims of the run."""
 
 
@@ -45,13 +46,26 @@ class Appraising:
     """Whether what is not in English is translated before it is judged."""
     every: bool = False
     """Judge facts and relevance also of answers with surface issues."""
-    record: Path | None = None
+    record: Path | str | None = None
     """Where all searches are recorded."""
+    claims: int | Literal["median"] | None = None
+    """K, the number of claims of a full answer, for recall and F1; `MEDIAN` takes that of the run."""
 
     def check(self, judge: object | None) -> None:
         """ConfigError for what cannot be done, before anything is paid for."""
         if self.facts and not judge:
             raise ConfigError("facts are judged by a model: name a judge, for example openai:NAME", setting="judge")
+        idle = [name for name in ("extractor", "verifier", "claims", "record") if getattr(self, name) is not None]
+        if idle and not self.facts:
+            message = f"{idle[0]} is about facts: name the search that they are checked against, and a judge"
+            raise ConfigError(message, setting="facts")
+        if self.claims is not None and self.claims != MEDIAN:
+            check_k(self.claims)
+        judged = {"translator": self.translator, "every": self.every, "translate": not self.translate}
+        idle = [name for name, there in judged.items() if there]
+        if idle and not judge:
+            message = f"{idle[0]} is about what a model judges: name a judge, for example openai:NAME"
+            raise ConfigError(message, setting="judge")
         default_tokenizer()  # an extra, which had better be missed now
 
     def evaluation(self, answers: Path, folder: Path, judge: Asker | None) -> Evaluation:
@@ -63,8 +77,8 @@ class Appraising:
 
         search = None
         if self.facts and judge:
-            limits = SearchOptions(limits=judge.limits, fresh=judge.fresh, record=self.record)
-            search = open_search(self.facts, limits)
+            record = Path(self.record) if self.record else None
+            search = open_search(self.facts, SearchOptions(limits=judge.limits, fresh=judge.fresh, record=record))
         return Evaluation(
             answers=answers, folder=folder, check=check.check, checker=check.identity, judge=judge,
             translator=part(self.translator), extractor=part(self.extractor), verifier=part(self.verifier),
@@ -94,11 +108,10 @@ def costs(evaluation: Evaluation, appraising: Appraising) -> Iterator[str]:
         yield f"{part.stage}: {text}" + (f", ${cost:,.2f}" if cost else "")
 
 
-def counting_of(evaluation: Evaluation, counting: Counting, k: int | str | None = None) -> Counting:
-    """What is counted, for what this evaluation judges; `k` is a number of claims, or `MEDIAN`."""
+def counting_of(evaluation: Evaluation, counting: Counting, claims: int | Literal["median"] | None = None) -> Counting:
+    """What is counted, for what this evaluation judges."""
     judged = evaluation.judge is not None
-    number = median_claims(found for _, found in evaluation.appraised()) if k == MEDIAN else k
-    assert not isinstance(number, str)
+    number = median_claims(found for _, found in evaluation.appraised()) if claims == MEDIAN else claims
     return replace(counting, facts=judged and evaluation.backend is not None, relevance=judged, k=number)
 
 

@@ -148,7 +148,7 @@ class Evaluation:
     async def search(self, counts: Counts) -> None:
         """Look for each claim."""
         if self.backend is None:
-            raise ConfigError("facts are checked against what a search finds; name one with --search")
+            raise ConfigError("facts are checked against what a search finds: name one", setting="facts")
         rows = in_step(zip(self._answers(), self._read(Extraction), strict=True))
         try:
             with self._writer(Searched) as writer:
@@ -234,9 +234,7 @@ class Evaluation:
     ) -> None:
         """Write the record that is made of what a model says about each thing."""
         if asker is None:
-            raise ConfigError(
-                "facts and relevance are judged by a model; name it with --judge, for example openai:NAME"
-            )
+            raise ConfigError("facts and relevance are judged by a model: name a judge", setting="judge")
         with self._writer(type_) as writer:
             async with aclosing(asker.ask_each(tasks, counts)) as replies:
                 async for thing, said in replies:

@@ -62,7 +62,8 @@ def f1_of(precision: float, claims: float, k: int) -> float:
 def check_k(k: int) -> None:
     """K is how many supported claims make an answer complete."""
     if k < 1:
-        raise ConfigError(f"K is {k}; expected the number of claims of a full answer, at least 1")
+        message = f"K is {k}; expected the number of claims of a full answer, at least 1"
+        raise ConfigError(message, setting="claims")
 
 
 def median_claims(appraisals: Iterable[Appraisal]) -> int | None:

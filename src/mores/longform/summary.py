@@ -30,6 +30,7 @@ from mores.longform.records import Appraisal, LongAnswer
 from mores.longform.stages import STAGES, has_issue
 from mores.longform.tells import Tell
 from mores.longform.translate import is_english
+from mores.show import between, percent
 from mores.types import Record, Result, Signature
 
 HIGH_AND_MID = frozenset({"ar", "de", "en", "es", "he", "hi", "hu", "ja", "ko", "ru", "zh"})
@@ -72,6 +73,21 @@ class Summary(Record):
     by: dict[str, dict[str, dict[str, Result]]] = Field(default_factory=dict)
     """Grouping, group, figure."""
     signature: Signature = Signature()
+
+    @property
+    def headline(self) -> str:
+        """S where facts and relevance were judged, else the share without issues, in one line."""
+        who, result = self.model or "answers", self.main
+        if result is None:
+            return f"{who}: nothing could be measured"
+        interval = between(result)
+        shown = f"{percent(result.value)} ({interval})" if interval else percent(result.value)
+        return f"{who}: {result.name} {shown}, n {result.n:,}, {result.unscored:,} unscored"
+
+    @property
+    def main(self) -> Result | None:
+        """The figure of the headline; None where nothing could be measured."""
+        return self.figures.get("S") or self.figures.get("without issues")
 
 
 @dataclass(frozen=True)
@@ -127,6 +143,15 @@ def summarise(
         )
         for model, own in rows.items()
     ]
+
+
+def headline(summaries: Sequence[Summary]) -> str:
+    """The result in one line; of several models it is the best one's."""
+    if len(summaries) == 1:
+        return summaries[0].headline
+    values = {one.model: one.main.value for one in summaries if one.main and one.main.value is not None}
+    best = max(summaries, key=lambda one: values.get(one.model, -1.0))
+    return f"the best of {len(summaries)} models: {best.headline}"
 
 
 def unjudged_figures(summaries: Sequence[Summary]) -> list[str]:

@@ -30,6 +30,7 @@ LOCK = ".lock"
 KINDS = {
     "bench": "mores.bench.folder:BenchRun",
     "meta": "mores.meta.folder:MetaRun",
+    "longform": "mores.longform.folder:LongformRun",
 }
 """Every kind of run, and the class that reads it."""
 

