@@ -17,10 +17,8 @@ from contextlib import aclosing
 from pathlib import Path
 from statistics import fmean
 
-from mores.cache import store_path
-from mores.cli.progress import Bar
-from mores.engine import Counts, Limits, Store
-from mores.engine.cost import price_of
+from mores.cli.progress import Terminal
+from mores.engine import Asker, open_asker
 from mores.engine.loop import run
 from mores.factory import sources
 from mores.factory.drafts import drafts, draw, word
@@ -32,7 +30,6 @@ from mores.factory.items import SourceItem
 from mores.factory.shortcut import audit, see
 from mores.factory.split import FOLDS
 from mores.factory.wrap import Wrapper
-from mores.models import Model, Options, open_model
 
 
 def items(data: Path, names: Iterable[str], count: int) -> list[SourceItem]:
@@ -52,18 +49,19 @@ def by_rules(chosen: list[SourceItem]) -> list[Gold]:
     return [word(draft, wrapper) for draft in made]
 
 
-async def by_model(right: list[Gold], model: Model, counts: Counts, bar: Bar, tokens: int) -> list[Gold]:
+async def by_model(right: list[Gold], asker: Asker, tokens: int) -> list[Gold]:
     """All errors that a model makes of the right pairs; what it could not do is counted on the way."""
     made: list[Gold] = []
     failed: Counter[str] = Counter()
-    with Store(store_path()) as store:
-        settings = Settings(max_tokens=tokens)
-        async with bar.ticking(), aclosing(make(right, model, store, Limits(), settings, counts)) as results:
-            async for _, result in results:
-                if isinstance(result, Gold):
-                    made.append(result)
-                else:
-                    failed["not cultural" if result is None else str(result.kind)] += 1
+    async with (
+        asker.progress.stage("soft errors", 2 * len(right), asker.price) as counts,
+        aclosing(make(right, asker, Settings(max_tokens=tokens), counts)) as results,
+    ):
+        async for _, result in results:
+            if isinstance(result, Gold):
+                made.append(result)
+            else:
+                failed["not cultural" if result is None else str(result.kind)] += 1
     print("tries of the model that made nothing:", ", ".join(f"{n} {why}" for why, n in failed.items()) or "none")
     return made
 
@@ -108,9 +106,8 @@ def main() -> None:
     wrapper = Wrapper()
     right = {gold.item: gold for item in chosen for gold in (word(draft, wrapper) for draft in drafts(item))}
     rules = by_rules(chosen)
-    model, counts = open_model(given.model, Options(given.base_url)), Counts()
-    with Bar("soft errors", 2 * len(right), counts, price_of(given.model)) as bar:
-        written = run(by_model(list(right.values()), model, counts, bar, given.max_tokens))
+    asker = open_asker(given.model, base_url=given.base_url, progress=Terminal())
+    written = run(by_model(list(right.values()), asker, given.max_tokens))
     made = {"rules": rules, "model": written}
     of = {name: {gold.item for gold in own} for name, own in made.items()}
     both = of["rules"] & of["model"]

@@ -24,6 +24,7 @@ FUNCTIONS = {
     "meta": "mores.meta.api:meta",
     "compare": "mores.meta.api:compare",
     "longform": "mores.longform.api:longform",
+    "build": "mores.factory.api:build",
 }
 """Every public function that may ask a model, and where it is written."""
 

@@ -341,7 +341,7 @@ def test_soft_errors_by_a_model(mores: Run, home: Path) -> None:
     items = [item.model_copy(update={"wrong": (), "answer": f"They eat rice {item.id}."}) for item in survey(60)]
     put(home, items, "texts")
     (home / "mine.yaml").write_text("name: mine\nsources: [texts.jsonl]\nsoft: model\nsampling: paper\n")
-    assert "name it with --model" in mores("build", "mine.yaml", "--out", "d").stderr
+    assert "name it (--model)" in mores("build", "mine.yaml", "--out", "d").stderr
     said = {
         "Error Type": "incorrect information", "Cultural Content": "Yes", "Rule Adherence": "", "Severity": "minor",
         "Explanation": "They eat bread.", "Modified Instruction": "What do they eat?",

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.engine import Counts, Limits, Store
+from mores.engine import Asker, Counts
 from mores.factory.errors.model import Made, Settings, make, prompt_hash, read, requests
 from mores.factory.gold import Gold
 from mores.factory.items import Task
@@ -177,8 +177,8 @@ def test_a_run(tmp_path: Path) -> None:
     counts = Counts()
 
     async def collect() -> list[tuple[Gold, Made]]:
-        with Store(tmp_path / "answers.db") as store:
-            return [pair async for pair in make(golds, FakeModel("soft", say), store, Limits(), counts=counts)]
+        asker = Asker(FakeModel("soft", say), store=tmp_path / "answers.db")
+        return [pair async for pair in make(golds, asker, counts=counts)]
 
     pairs = asyncio.run(collect())
     assert [gold.sample.id for gold, _ in pairs] == ["mango/1", "mango/1", "mango/2", "mango/2", "mango/1", "mango/1"]

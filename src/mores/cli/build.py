@@ -3,36 +3,21 @@
 from __future__ import annotations
 
 import json
-import time
-from collections import Counter
-from contextlib import aclosing
 from pathlib import Path
 from typing import Any
 
 import click
 
-from mores.cache import store_path
-from mores.cli.progress import Bar, Stages
-from mores.engine import Counts, Store
-from mores.engine.cost import price_of
-from mores.engine.loop import run
-from mores.errors import ConfigError, InputError
-from mores.extras import require
-from mores.factory.build import Built, Soften
-from mores.factory.build import build as make
-from mores.factory.errors.model import make as make_soft
-from mores.factory.gold import Gold
+from mores.cli.progress import Stages, Terminal
+from mores.engine import AskOptions
+from mores.engine.loop import run as run_loop
+from mores.errors import InputError
+from mores.factory.api import build as make
 from mores.factory.output import verify as check
-from mores.factory.output import write
-from mores.factory.recipe import Recipe, read_recipe
-from mores.models import Model, Options, open_model
-from mores.report.base.grid import Grid, Row, plain_console
-from mores.report.card import page
-from mores.show import duration, number, percent, show_failures
+from mores.report.base.grid import Grid, Row, plain_console, print_tables
+from mores.report.card import run_tables
+from mores.show import percent
 from mores.train.ground import Grounded, ground_dataset
-
-SHOWN = 20
-"""Bad rows that are told of one by one."""
 
 
 class _Recipes(click.Group):
@@ -73,30 +58,18 @@ def build() -> None:
 @click.option("--seed", type=int, help="Overrides the recipe's.")
 @click.option("--commercial", is_flag=True, help="Leave out sources that may not be used commercially.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
-def recipe(name: str, out: Path, data: Path | None, commercial: bool, as_json: bool, **given: Any) -> None:
+def recipe(name: str, out: Path, data: Path | None, base_url: str | None, as_json: bool, **given: Any) -> None:
     """Build the dataset of RECIPE: `excam40k`, `free` or a YAML file of yours.
 
     `free` has the sources that the embedded metric was tuned on.
     """
-    require("pip install 'mores[build]'", "yaml", "sklearn", "pyarrow")
-    model = given.pop("model")
-    soften = _soften(open_model(model, Options(given.pop("base_url")))) if model else None
-    changed = {key: value for key, value in given.items() if value is not None and key != "base_url"}
-    wanted = read_recipe(name).model_copy(update=changed)
-    if model and wanted.soft != "model":
-        raise ConfigError(f"--model makes soft errors, but {wanted.name} makes them by {wanted.soft}; add --soft model")
-    built = _build(wanted, data, commercial, soften, out)
-    for problem in built.problems[:SHOWN]:
-        click.echo(f"left out: {problem}", err=True)
-    if len(built.problems) > SHOWN:
-        click.echo(f"left out: {len(built.problems) - SHOWN} more bad rows", err=True)
-    for line in built.missing:
-        click.echo(f"note: there was no {line}", err=True)
+    asking = AskOptions(base_url=base_url, progress=Terminal())
+    run = run_loop(make(name, out, data=data, **given, **asking))
     click.echo(f"wrote {out}; its card is {out / 'card.html'}", err=True)
     if as_json:
-        click.echo(json.dumps({source: found.model_dump() for source, found in built.shortcuts.items()}, indent=2))
+        click.echo(json.dumps(run.about["shortcut"], indent=2))
     else:
-        _show(built)
+        print_tables(run_tables(run))
 
 
 @build.command()
@@ -147,42 +120,6 @@ def ground(folder: Path, out: Path, passages: int, characters: int, seed: int, a
         plain_console().print(_retrieved(made))
 
 
-def _soften(model: Model) -> Soften:
-    """Soft errors by a model, through the engine and its store."""
-
-    async def collect(golds: list[Gold], counts: Counts, bar: Bar) -> list[Gold]:
-        made: list[Gold] = []
-        reasons, uncultural = Counter[str](), 0
-        with Store(store_path()) as store:
-            async with bar.ticking(), aclosing(make_soft(golds, model, store=store, counts=counts)) as results:
-                async for _, result in results:
-                    if isinstance(result, Gold):
-                        made.append(result)
-                    elif result is None:
-                        uncultural += 1
-                    else:
-                        reasons[result.kind] += 1
-        found = ", ".join(filter(None, (f"{uncultural:,} not cultural" if uncultural else "", show_failures(reasons))))
-        click.echo(f"{len(made)} soft errors made" + (f"; {found}" if found else ""), err=True)
-        return made
-
-    def soften(golds: list[Gold]) -> list[Gold]:
-        counts = Counts()
-        with Bar("soft errors", 2 * len(golds), counts, price_of(model.name)) as bar:
-            return run(collect(golds, counts, bar))
-
-    return soften
-
-
-def _build(wanted: Recipe, data: Path | None, commercial: bool, soften: Soften | None, out: Path) -> Built:
-    started = time.monotonic()
-    with Stages() as stages:
-        built = make(wanted, data, commercial, stages, stages.paused(soften) if soften else None)
-        write(built, wanted, out, stages, page)
-    click.echo(f"built {len(built.golds):,} samples in {duration(time.monotonic() - started)}", err=True)
-    return built
-
-
 def _retrieved(made: Grounded) -> Grid:
     """How often the own fact is among the evidence, in files where there are samples and it can be."""
     files = {name: found for name, found in made.found.items() if found and not name.endswith("-uncovered")}
@@ -192,20 +129,3 @@ def _retrieved(made: Grounded) -> Grid:
         parts = [found.get(source) for found in files.values()]
         rows.append((source, *("" if part is None else percent(part.own / part.samples) for part in parts)))
     return Grid(("own fact found", *files), [("", rows)])
-
-
-def _show(built: Built) -> None:
-    """The sources and, last, the whole: how well a classifier does that sees the text alone."""
-    rows: list[Row] = []
-    for source, found in built.shortcuts.items():
-        counts = [built.items.get(source), built.bad.get(source), found.n, built.lost.get(source)]
-        cells = ["" if count is None else f"{count:,}" for count in counts]
-        paper = built.paper_shortcuts[source]
-        rows.append((source, *cells, *((number(one.value, 3), f"± {number(one.error, 3)}") for one in (found, paper))))
-    columns = ("source", "items", "bad", "samples", "left out", "shortcut", "paper's")
-    console = plain_console()
-    console.print(Grid(columns, [("", rows)]), "")
-    if whole := built.shortcuts.get("all"):
-        accuracy = f"{number(whole.value, 3)} ± {number(whole.error, 3)}"
-        line = f"a classifier that sees the text alone has a scaled accuracy of {accuracy}, where 0 is chance"
-        console.print(f"{whole.n:,} samples; {line}", soft_wrap=True)

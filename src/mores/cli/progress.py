@@ -19,8 +19,6 @@ from mores.report.base.grid import plain, plain_console
 from mores.show import duration, money
 
 T = TypeVar("T")
-A = TypeVar("A")
-R = TypeVar("R")
 
 
 EVERY = 15.0
@@ -175,15 +173,3 @@ class Stages:
         self._progress.update(task, total=done)
         if not self._console.is_terminal:
             self._console.print(f"{stage}: {done:,} in {duration(time.monotonic() - started, 1)}")
-
-    def paused(self, work: Callable[[A], R]) -> Callable[[A], R]:
-        """The same work, while this display is still: it has a bar of its own."""
-
-        def quietly(given: A) -> R:
-            self._progress.stop()
-            try:
-                return work(given)
-            finally:
-                self._progress.start()
-
-        return quietly

@@ -31,7 +31,7 @@ T = TypeVar("T")
 class Progress(Protocol):
     """Follows a stage: what it does one after the other, and how many there are where that is known."""
 
-    def __call__(self, stage: str, things: Iterable[T], total: int | None = None) -> Iterable[T]: ...
+    def __call__(self, stage: str, things: Iterable[T], total: int | None = None, /) -> Iterable[T]: ...
 
 
 def quiet(stage: str, things: Iterable[T], total: int | None = None) -> Iterable[T]:  # noqa: ARG001 - a Progress
@@ -121,9 +121,15 @@ def _wrapper(recipe: Recipe) -> Wrapper:
     return Wrapper(Templates(Path(recipe.templates)) if recipe.templates else Templates(), seed=recipe.seed)
 
 
+def revisions(recipe: Recipe, data: Path | None, commercial: bool) -> dict[str, str]:
+    """The revision of every source that a build reads."""
+    there = _there(recipe, data)
+    names = [name for line in recipe.sources if (name := first_there(line, there))]
+    return {name: _read(name, recipe, data, commercial, []).revision for name in names}
+
+
 def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, progress: Progress) -> list[SourceItem]:
-    named = {name.strip() for line in recipe.sources for name in line.split("|")}
-    there = [name for name in datasets.names() if name in named and _is_there(name, data)]
+    there = _there(recipe, data)
     items: list[SourceItem] = []
     for line in recipe.sources:
         name = first_there(line, there)
@@ -148,8 +154,12 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, pro
     return items
 
 
-def _is_there(name: str, data: Path | None) -> bool:
-    return datasets.source(name).hub is not None if data is None else (data / name).is_dir()
+def _there(recipe: Recipe, data: Path | None) -> list[str]:
+    """The sources that a recipe names and that are there."""
+    named = [name for name in datasets.names() if any(name in map(str.strip, s.split("|")) for s in recipe.sources)]
+    if data is None:
+        return [name for name in named if datasets.source(name).hub is not None]
+    return [name for name in named if (data / name).is_dir()]
 
 
 class _Reading(NamedTuple):
@@ -187,7 +197,7 @@ def _drafts(recipe: Recipe, items: list[SourceItem], soften: Soften | None, prog
         yield from (draft for item in progress("making errors", items, len(items)) for draft in drafts(item, make))
         return
     if soften is None:
-        raise ConfigError(f"{recipe.name}: soft errors by a model need one; name it with --model")
+        raise ConfigError(f"{recipe.name}: soft errors by a model need one")
     yield from (draft for item in items if item.wrong for draft in drafts(item))
     plain = {f"{item.source}/{item.id}": item for item in items if not item.wrong}
     wrapper = _wrapper(recipe)

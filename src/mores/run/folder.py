@@ -31,6 +31,7 @@ KINDS = {
     "bench": "mores.bench.folder:BenchRun",
     "meta": "mores.meta.folder:MetaRun",
     "longform": "mores.longform.folder:LongformRun",
+    "build": "mores.factory.folder:BuildRun",
 }
 """Every kind of run, and the class that reads it."""
 

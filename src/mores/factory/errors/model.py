@@ -18,10 +18,10 @@ from typing import Annotated, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from mores.engine import Answer, Counts, Job, Limits, Store, run
+from mores.engine import Answer, Asker, Counts, Job
 from mores.factory.errors.diff import differences
 from mores.factory.gold import Gold
-from mores.models.base import Completion, Message, Model, Request
+from mores.models.base import Completion, Message, Request
 from mores.models.written import read_written
 from mores.types import Error, ErrorReport, Failure, FailureKind, Sample, Severity, Side
 
@@ -80,19 +80,13 @@ def read(completion: Completion, gold: Gold, severity: Severity, name: str = "")
 
 
 async def make(
-    golds: Iterable[Gold],
-    model: Model,
-    store: Store | None = None,
-    limits: Limits | None = None,
-    settings: Settings | None = None,
-    counts: Counts | None = None,
+    golds: Iterable[Gold], asker: Asker, settings: Settings | None = None, counts: Counts | None = None
 ) -> AsyncGenerator[tuple[Gold, Made], None]:
     """Each pair twice, with what came of its minor and then of its major request, in order, in constant memory."""
-    answers = run(_jobs(golds, settings or Settings()), model, store=store, limits=limits, counts=counts)
-    async with aclosing(answers):
+    async with aclosing(asker.ask(_jobs(golds, settings or Settings()), counts=counts)) as answers:
         async for answer in answers:
             gold, _ = answer.job.data
-            yield gold, _made(answer, model.name)
+            yield gold, _made(answer, asker.model.name)
 
 
 @cache

@@ -5,9 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Sequence
 
+from mores.meta.folder import MetaRun
 from mores.meta.records import Meta, VoteTable
 from mores.report.base.grid import Grid, plain
 from mores.report.base.sheet import Cell, Sheet
+from mores.report.meta.html import page
 from mores.report.meta.sheets import (
     breakdown_sheet,
     groups_of,
@@ -28,6 +30,16 @@ MARKDOWN = re.compile(r"([\\`*|<>\[\]])")
 def tables(meta: Meta, by: str = "source") -> list[Grid | str]:
     """Votes, the breakdown by `by`, Table 4 and the conclusion."""
     return [*map(votes, meta.votes), breakdown(meta, by), headline(meta), conclusion(meta)]
+
+
+def run_tables(run: MetaRun) -> list[Grid | str]:
+    """What is printed about a run."""
+    return tables(run.result)
+
+
+def run_page(run: MetaRun) -> str:
+    """The run as one HTML file."""
+    return page(run.result)
 
 
 def headline(meta: Meta) -> Grid:

@@ -1,0 +1,142 @@
+"""The public function `mores.build`."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from contextlib import aclosing
+from hashlib import blake2b
+from importlib import import_module
+from pathlib import Path
+from typing import Literal, Unpack
+
+from mores.engine import SILENT, Asker, AskOptions, open_asker
+from mores.engine.loop import interruptible
+from mores.engine.loop import run as run_loop
+from mores.errors import ConfigError
+from mores.extras import require
+from mores.factory.build import Built, revisions
+from mores.factory.build import build as make
+from mores.factory.errors.model import make as make_soft
+from mores.factory.errors.model import prompt_hash
+from mores.factory.folder import FILES, BuildRun
+from mores.factory.gold import Gold
+from mores.factory.output import write
+from mores.factory.recipe import Recipe, read_recipe
+from mores.models import Model
+from mores.run import Plan, start_run
+from mores.show import duration, number, show_failures
+from mores.signature import sign
+
+SHOWN = 20
+"""Bad rows that are told of one by one."""
+
+
+class BuildOptions(AskOptions, total=False):
+    """What `mores.build` takes besides the recipe and the folders; None leaves it to the recipe."""
+
+    soft: Literal["rules", "model", "none"] | None
+    """Who makes soft errors."""
+    sampling: Literal["shortcut-free", "paper"] | None
+    """How correct and wrong pairs are chosen."""
+    cap: int | None
+    """Most items of a source."""
+    seed: int | None
+    commercial: bool
+    """Leave out sources that may not be used commercially."""
+
+
+async def build(
+    recipe: str | Path | Recipe,
+    out: Path | str,
+    *,
+    data: Path | str | None = None,
+    model: str | Model | None = None,
+    **options: Unpack[BuildOptions],
+) -> BuildRun:
+    """Make instruction-text pairs with gold error reports from cultural datasets, in the folder `out`.
+
+    A recipe is `excam40k`, `free`, a YAML file or a `Recipe`; `data` holds one folder per source, and without it they
+    come from the Hugging Face Hub. `model` makes soft errors, where the recipe leaves them to a model.
+    """
+    require("pip install 'mores[build]'", "yaml", "sklearn", "pyarrow")
+    changes = {name: options.pop(name, None) for name in ("soft", "sampling", "cap", "seed")}  # type: ignore[misc]
+    chosen = recipe if isinstance(recipe, Recipe) else read_recipe(str(recipe))
+    chosen = chosen.model_copy(update={name: value for name, value in changes.items() if value is not None})
+    commercial = options.pop("commercial", False)
+    if chosen.soft == "model" and not model:
+        raise ConfigError(f"{chosen.name}: soft errors by a model need one; name it", setting="model")
+    if model and chosen.soft != "model":
+        reason = f"a model makes soft errors, but {chosen.name} makes them by {chosen.soft}; let a model make them"
+        raise ConfigError(reason, setting="soft")
+    progress = options.get("progress", SILENT)
+    asker = open_asker(model, **options) if model else None  # type: ignore[misc]  # what is left are its own
+    folder, started, failures = Path(data) if data else None, time.monotonic(), Counter[str]()
+    with interruptible(), start_run(Path(out), _plan(chosen, folder, commercial, asker), numbered=False) as run:
+        soften = (lambda golds: run_loop(_soften(golds, asker, failures))) if asker else None
+        built = make(chosen, folder, commercial, progress.track, soften)
+        page = import_module("mores.report.card").page  # a later layer draws it
+        write(built, chosen, run.path, progress.track, page)
+        progress.note(f"built {len(built.golds):,} samples in {duration(time.monotonic() - started)}")
+        for problem in built.problems[:SHOWN]:
+            progress.note(f"left out: {problem}")
+        if len(built.problems) > SHOWN:
+            progress.note(f"left out: {len(built.problems) - SHOWN} more bad rows")
+        for line in built.missing:
+            progress.note(f"note: there was no {line}")
+        failures.update({"input": len(built.problems)} if built.problems else {})
+        run.finish(files=FILES, failures=failures, headline=headline(built))
+    return BuildRun(run.path, run.manifest)
+
+
+def _plan(recipe: Recipe, data: Path | None, commercial: bool, asker: Asker | None) -> Plan:
+    fields = {
+        "task": "build.1",
+        "recipe": _digest(recipe.model_dump_json()),
+        "data": _digest(str(sorted(revisions(recipe, data, commercial).items()))),
+        "commercial": "yes" if commercial else "no",
+        "model": asker.model.identity if asker else "none",
+        **({"prompt": prompt_hash()} if asker else {}),
+    }
+    return Plan(
+        kind="build",
+        name=recipe.name,
+        model=asker.model.name if asker else "",
+        signature=sign(fields),
+        settings=recipe.model_dump(mode="json") | {"data": str(data) if data else None, "commercial": commercial},
+    )
+
+
+def _digest(text: str) -> str:
+    return blake2b(text.encode(), digest_size=4).hexdigest()
+
+
+async def _soften(golds: list[Gold], asker: Asker, failures: Counter[str]) -> list[Gold]:
+    """Soft errors by a model; what it fails to make is counted by kind."""
+    soft: list[Gold] = []
+    uncultural = 0
+    async with (
+        asker.progress.stage("soft errors", 2 * len(golds), asker.price) as counts,
+        aclosing(make_soft(golds, asker, counts=counts)) as results,
+    ):
+        async for _, result in results:
+            if isinstance(result, Gold):
+                soft.append(result)
+            elif result is None:
+                uncultural += 1
+            else:
+                failures[result.kind] += 1
+    left_out = [f"{uncultural:,} not cultural"] if uncultural else []
+    left_out += [show_failures(failures)] if failures else []
+    asker.progress.note(f"{len(soft)} soft errors made" + (f"; {', '.join(left_out)}" if left_out else ""))
+    return soft
+
+
+def headline(built: Built) -> str:
+    """How many samples, and how well a classifier does that sees the text alone."""
+    samples = f"{len(built.golds):,} samples"
+    whole = built.shortcuts.get("all")
+    if whole is None:
+        return samples
+    accuracy = f"{number(whole.value, 3)} ± {number(whole.error, 3)}"
+    return f"{samples}; a classifier that sees the text alone has a scaled accuracy of {accuracy}, where 0 is chance"

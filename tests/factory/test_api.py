@@ -1,0 +1,72 @@
+"""`mores.build`, as programs call it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+import mores
+from mores.errors import ConfigError
+from mores.factory.folder import BuildRun
+from mores.factory.output import verify
+from mores.factory.recipe import Recipe
+from mores.models.base import Completion, Request
+from mores.models.fake import FakeModel
+from mores.run import Status
+from tests.factory.test_build import put, survey
+from tests.factory.test_model_errors import answer
+
+
+@pytest.fixture
+def recipe(tmp_path: Path) -> Recipe:
+    return Recipe(name="mine", sources=(put(tmp_path, survey(40), "survey"),), sampling="paper")
+
+
+def test_a_dataset_is_a_run(tmp_path: Path, recipe: Recipe) -> None:
+    out = tmp_path / "data"
+    run = mores.build(recipe, out)
+    assert verify(out) == [], "run.json and the lock are no part of the dataset"
+    assert isinstance(run, BuildRun)
+    opened = mores.open_run(out)
+    assert isinstance(opened, BuildRun)
+    assert (opened.kind, opened.manifest.name, opened.manifest.status) == ("build", "mine", Status.COMPLETE)
+    counts = {split: len(list(opened.golds(split))) for split in ("train", "dev", "test")}
+    assert counts == opened.about["tables"]["split"]
+    assert len(list(opened.facts())) == opened.about["facts"]
+    assert opened.manifest.headline.startswith(f"{sum(counts.values())} samples; a classifier that sees the text alone")
+    assert (out / "card.html").is_file()
+    before = {path.name: path.read_bytes() for path in out.iterdir() if path.name != "run.json"}
+    mores.build(recipe, out)
+    assert {path.name: path.read_bytes() for path in out.iterdir() if path.name != "run.json"} == before
+
+
+def test_other_settings_and_other_data_are_refused(tmp_path: Path, recipe: Recipe) -> None:
+    out = tmp_path / "data"
+    mores.build(recipe, out)
+    with pytest.raises(ConfigError, match=r"holds another run \(other recipe\); choose another folder"):
+        mores.build(recipe, out, seed=1)
+    put(tmp_path, survey(30), "survey")
+    with pytest.raises(ConfigError, match=r"holds another run \(other data\)"):
+        mores.build(recipe, out)
+    assert verify(out) == []
+
+
+def test_soft_errors_by_a_model_and_its_failures(tmp_path: Path) -> None:
+    items = [item.model_copy(update={"wrong": ()}) for item in survey(20)]
+    recipe = Recipe(name="mine", sources=(put(tmp_path, items, "survey"),), sampling="paper")
+
+    def say(request: Request) -> Completion:
+        major = "should be major" in request.messages[0].content
+        return Completion(answer() if major else "Sorry.")
+
+    model = FakeModel("soft", say)
+    with pytest.raises(ConfigError, match="mine makes them by rules"):
+        mores.build(recipe, tmp_path / "none", model=model)
+    run = mores.build(recipe, tmp_path / "data", model=model, soft="model", store=None)
+    assert run.manifest.model == "fake:soft"
+    assert set(run.manifest.failures) == {"parse"}
+    makers = {gold.maker for split in ("train", "dev", "test") for gold in run.golds(split)}
+    assert "model:fake:soft" in makers
+    assert json.loads((tmp_path / "data" / "run.json").read_text())["settings"]["soft"] == "model"
