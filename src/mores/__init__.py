@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     bench = blocking(aio.bench)
     board = blocking(aio.board)
     build = blocking(aio.build)
+    collect = blocking(aio.collect)
     compare = blocking(aio.compare)
     meta = blocking(aio.meta)
     longform = blocking(aio.longform)

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from mores.bench.api import bench as bench
     from mores.bench.api import board as board
     from mores.factory.api import build as build
+    from mores.longform.api import collect as collect
     from mores.longform.api import longform as longform
     from mores.meta.api import compare as compare
     from mores.meta.api import meta as meta

@@ -25,6 +25,7 @@ FUNCTIONS = {
     "compare": "mores.meta.api:compare",
     "longform": "mores.longform.api:longform",
     "build": "mores.factory.api:build",
+    "collect": "mores.longform.api:collect",
 }
 """Every public function that may ask a model, and where it is written."""
 

@@ -103,7 +103,7 @@ def test_stages_are_left_out(mores: Run, home: Path) -> None:
 def test_a_model_that_makes_no_sense_decides_nothing(mores: Run) -> None:
     done = mores("collect", "questions.jsonl", "--model", "fake:broken")
     assert done.returncode == 1
-    assert "no question could be decided; the reasons stand in collection/unscored.jsonl" in done.stderr
+    assert "no question could be decided; the reasons are in collection/unscored.jsonl" in done.stderr
     assert "specificity      5       0        0         5" in done.stdout
 
 
@@ -112,7 +112,10 @@ def test_bad_rows_stop_the_run_or_are_left_out(mores: Run, home: Path) -> None:
     model = script(home, ("categorizing", "<category>other</category>"), ("", "<result>PASS</result>"))
     done = mores("collect", "q.csv", "--model", model)
     assert done.returncode == 1
-    assert "q.csv has bad rows, so nothing was sent; mend that, or use --skip-bad:\n  q.csv:3: unknown" in done.stderr
+    assert (
+        "q.csv has bad rows, so nothing was sent; correct them, or let bad rows be skipped:\n  q.csv:3: unknown"
+        in done.stderr
+    )
     done = mores("collect", "q.csv", "--model", model, "--skip-bad", "--json")
     assert done.returncode == 0, done.stderr
     assert json.loads(done.stdout)["candidates"] == 1

@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.engine import Asker
+from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, Rejected
 from mores.longform.collection import (
     Candidate,
@@ -23,7 +24,6 @@ from mores.longform.collection import (
     add_up,
     candidate_from,
     categories,
-    collect,
     read_candidates,
 )
 from mores.longform.collection.asking import ask, in_tags, read_topic, read_translation, read_verdict, schema
@@ -302,6 +302,10 @@ QUESTIONS = [
     question("j", "q about history in English!", "en"),
     question("k", "q about history with words of its own", "de", translation="given"),
 ]
+
+
+def collect(candidates: list[Candidate], collector: Collector) -> list[Collected]:
+    return run(collector.collect(collector.begin(candidates)))
 
 
 def collected(**changes: object) -> list[Collected]:

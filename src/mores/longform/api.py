@@ -1,9 +1,9 @@
-"""The public function `mores.longform`."""
+"""The public functions `mores.longform` and `mores.collect`."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -12,12 +12,15 @@ from tempfile import TemporaryDirectory
 from typing import Any, Literal, Unpack
 
 from mores.engine import Asker, AskOptions, Progress, open_asker
-from mores.errors import InputError
-from mores.io import JsonlWriter, read_records
+from mores.engine.estimate import Estimate, estimate
+from mores.errors import ConfigError, InputError
+from mores.io import JsonlWriter, read_records, spool, write_text
 from mores.longform.answers import Answers, read_answers
 from mores.longform.appraise import SUMMARIES, Appraising, announce, counting_of, write_summaries
+from mores.longform.collection import Candidate, Collector, Fate, Stage, add_up, read_candidates
+from mores.longform.collection.candidates import Questions
 from mores.longform.evaluate import ANSWERS, FILES, Evaluation
-from mores.longform.folder import LongformRun
+from mores.longform.folder import COLLECTION, CollectRun, LongformRun
 from mores.longform.records import LongAnswer
 from mores.longform.summary import Counting, headline, summarise
 from mores.models import Model
@@ -25,8 +28,8 @@ from mores.run import Plan, start_run
 from mores.signature import sign
 from mores.types import Signature
 
-SHOWN = 5
-"""Bad rows that are quoted."""
+SHOWN, PROBLEMS = 5, 20
+"""Bad rows that are quoted: of answers, and of questions."""
 
 
 class LongformOptions(AskOptions, total=False):
@@ -158,9 +161,7 @@ def open_longform(
                 writer.write(answer)
                 count += 1
         if problems:
-            more = f"\n  and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
-            lines = "\n  ".join(map(str, problems[:SHOWN]))
-            asker.progress.note(f"left out {len(problems)} bad rows:\n  {lines}{more}")
+            asker.progress.note(f"left out {len(problems)} bad rows:{_quoted(problems, SHOWN)}")
         if not count:
             raise InputError(f"{name}: there is no answer in it; {_expected(answers)}")
         evaluation = appraising.evaluation(copy, Path(folder), asker if judge else None)
@@ -171,3 +172,105 @@ def _expected(answers: Answers) -> str:
     if isinstance(answers, str | Path) and Path(answers).is_dir():
         return "expected dataset-*.json of the authors' repository, which has the answers of models; the Hub has not"
     return "expected rows with 'question', 'answer' and 'language'"
+
+
+def _quoted(problems: list[InputError], most: int) -> str:
+    """The first of them, a line each, and how many more there are."""
+    more = [f"and {len(problems) - most} more"] if len(problems) > most else []
+    return "".join(f"\n  {line}" for line in (*problems[:most], *more))
+
+
+class CollectOptions(AskOptions, total=False):
+    """What `mores.collect` takes besides the questions and the model."""
+
+    without: Iterable[Stage | str]
+    """Stages that are left out: duplicate, specificity, quality, translation, topic."""
+    max_tokens: int
+    """Longest reply."""
+    temperature: float | None
+    """None sends none."""
+    seed: int | None
+    skip_bad: bool
+    """Leave out rows that cannot be read, instead of stopping."""
+
+
+async def collect(
+    questions: Questions,
+    model: str | Model = "embedded",
+    *,
+    out: Path | str | None = None,
+    **options: Unpack[CollectOptions],
+) -> CollectRun:
+    """Filter, translate and label candidate questions, with a model as the judge.
+
+    The run is in the folder `out`, by default `collection`, and goes on where it stopped.
+    """
+    return await open_collect(questions, model, **options).run(out)
+
+
+@dataclass(frozen=True)
+class CollectJob:
+    """Questions that are ready to be filtered, and how they will be."""
+
+    name: str
+    """Where the questions are from."""
+    candidates: list[Candidate]
+    collector: Collector
+
+    def estimate(self) -> Estimate:
+        """What would be sent, and the cost, if no question is dropped."""
+        collector = self.collector
+        return estimate(collector.asker, collector.most_jobs(self.candidates), collector.max_tokens)
+
+    async def run(self, out: Path | str | None = None) -> CollectRun:
+        """All stages, then the numbers, in a folder that other runs do not share."""
+        collector, model = self.collector, self.collector.model
+        begun = collector.begin(self.candidates)
+        settings: dict[str, Any] = {
+            "without": sorted(collector.without), "max_tokens": collector.max_tokens,
+            "temperature": collector.temperature, "seed": collector.seed,
+        }  # fmt: skip
+        signature = collector.signature(self.candidates)
+        plan = Plan(kind="collect", name=self.name, model=model.name, signature=signature, settings=settings)
+        with start_run(Path(out or "collection"), plan, numbered=out is None) as run:
+            if run.note:
+                collector.asker.progress.note(f"note: {run.note}")
+            questions = await collector.collect(begun)
+            stages = [stage for stage in Stage if stage not in collector.without]
+            collection = add_up(questions, stages, model.name, signature).model_copy(update={"warning": model.warning})
+            for fate in Fate:
+                with JsonlWriter(run.path / f"{fate}.jsonl") as writer:
+                    for question in questions:
+                        if question.fate is fate:
+                            writer.write(question)
+            write_text(run.path / COLLECTION, collection.model_dump_json(indent=1) + "\n")
+            files = {f"{fate}.jsonl": "Collected" for fate in Fate} | {COLLECTION: "Collection"}
+            run.finish(files=files, failures=collection.failures, headline=collection.headline)
+        return CollectRun(run.path, run.manifest)
+
+
+def open_collect(
+    questions: Questions, model: str | Model = "embedded", **options: Unpack[CollectOptions]
+) -> CollectJob:
+    """Check the options and read all questions; nothing is asked or written yet."""
+    skip_bad, without = options.pop("skip_bad", False), set(options.pop("without", ()))
+    if unknown := without - set(Stage):
+        raise ConfigError(f"no stage {min(unknown)!r}; there are {', '.join(Stage)}", setting="without")
+    decoding: Any = {name: options.pop(name) for name in ("max_tokens", "temperature", "seed") if name in options}
+    asker = open_asker(model, **options)  # type: ignore[misc]  # what is left are its own
+    problems: list[InputError] = []
+    if isinstance(questions, str | Path):
+        name = str(questions)
+        with spool(name) as path:
+            candidates = list(read_candidates(path, problems.append, name))
+    else:
+        name = "questions"
+        candidates = list(read_candidates(questions, problems.append, name))
+    if problems and not skip_bad:
+        fix = "so nothing was sent; correct them, or let bad rows be skipped"
+        raise InputError(f"{name} has bad rows, {fix}:{_quoted(problems, PROBLEMS)}")
+    if problems:
+        asker.progress.note(f"left out {len(problems)} bad rows:{_quoted(problems, PROBLEMS)}")
+    if not candidates:
+        raise InputError(f"{name}: there is no question in it; expected rows with 'question' and 'language'")
+    return CollectJob(name, candidates, Collector(asker, frozenset(map(Stage, without)), **decoding))

@@ -1,4 +1,8 @@
-"""Runs of `mores longform`: the files of its stages (`evaluate.py` lists them) and the figures."""
+"""Runs of `mores longform` and `mores collect`.
+
+A run of `mores longform` has the files of its stages (`evaluate.py` lists them) and the figures, one of `mores collect`
+has the questions, by what became of them, and the numbers.
+"""
 
 from __future__ import annotations
 
@@ -6,10 +10,13 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from mores.longform.appraise import SUMMARIES, read_summaries
+from mores.longform.collection import Collected, Collection, Fate
 from mores.longform.evaluate import ANSWERS, FILES, read_appraised
 from mores.longform.records import Appraisal, LongAnswer
 from mores.longform.summary import Summary
 from mores.run import Run
+
+COLLECTION = "collection.json"
 
 
 class LongformRun(Run):
@@ -29,3 +36,17 @@ class LongformRun(Run):
         """Each answer with all that is said about it."""
         self.file(FILES[Appraisal])
         return read_appraised(self.path)
+
+
+class CollectRun(Run):
+    """Questions, and what became of each."""
+
+    @cached_property
+    def collection(self) -> Collection:
+        """All numbers."""
+        return self.record(COLLECTION, Collection)
+
+    def questions(self, *fates: Fate | str) -> Iterator[Collected]:
+        """The questions that were kept, dropped or left undecided, or all of them."""
+        for fate in fates or Fate:
+            yield from self.records(f"{fate}.jsonl", Collected)

@@ -16,6 +16,7 @@ REPORTS = {
     "longform": ("mores.report.longform:run_tables", "mores.report.longform:run_page"),
     "build": ("mores.report.card:run_tables", "mores.report.card:run_page"),
     "meta": ("mores.report.meta:run_tables", "mores.report.meta:run_page"),
+    "collect": ("mores.report.collect:run_tables", "mores.report.collect:run_page"),
 }
 """For each kind of run, the function that makes its tables and the function that makes its page."""
 

@@ -32,6 +32,7 @@ KINDS = {
     "meta": "mores.meta.folder:MetaRun",
     "longform": "mores.longform.folder:LongformRun",
     "build": "mores.factory.folder:BuildRun",
+    "collect": "mores.longform.folder:CollectRun",
 }
 """Every kind of run, and the class that reads it."""
 

@@ -1,8 +1,8 @@
-"""The questions that a collection begins with, and how a row of a file becomes one."""
+"""The questions that a collection begins with, and how a row or a record becomes one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -53,12 +53,17 @@ class Candidate(Record):
         return self.language.partition("-")[0] == "en"
 
 
-def read_candidates(path: Path, on_bad: OnBad, label: str | None = None) -> Iterator[Candidate]:
-    """The questions of a JSON Lines, CSV, TSV, JSON or Parquet file; `label` is what errors call the file.
+Questions = Path | str | Iterable[Candidate | Mapping[str, Any]]
+"""A file, or records."""
 
-    A bad row goes to `on_bad`, with file, line and fix, and is left out; so does one whose id was there before.
+
+def read_candidates(source: Questions, on_bad: OnBad, label: str | None = None) -> Iterator[Candidate]:
+    """The questions of a JSON Lines, CSV, TSV, JSON or Parquet file, or of records; errors call them by `label`.
+
+    A bad row goes to `on_bad`, with file, line and fix, and is left out; so does a row whose id was there before.
     """
-    label = label or str(path)
+    is_file = isinstance(source, str | Path)
+    label = label or (str(source) if is_file else "questions")
     seen: dict[str, str] = {}
 
     def made(row: Row) -> Candidate:
@@ -69,7 +74,15 @@ def read_candidates(path: Path, on_bad: OnBad, label: str | None = None) -> Iter
         seen[one.id] = line
         return one
 
-    return collect(_named(read(path), str(path), label), made, on_bad)
+    if isinstance(source, str | Path):
+        return collect(_named(read(Path(source)), str(source), label), made, on_bad)
+    rows = (Row(f"{label}:{number}", Path(), (), _values(given)) for number, given in enumerate(source, 1))
+    return collect(rows, made, on_bad)
+
+
+def _values(given: Candidate | Mapping[str, Any]) -> Mapping[str, Any]:
+    """The fields of a record; one of ours looks like a row of an earlier collection."""
+    return dict.fromkeys(_OURS) | dict(given) if isinstance(given, Candidate) else given
 
 
 def _named(rows: Iterator[Row | InputError], path: str, label: str) -> Iterator[Row | InputError]:

@@ -88,6 +88,14 @@ class Collection(Record):
     near: tuple[NearDuplicate, ...]
     """Near-duplicates among what is kept."""
     notes: tuple[str, ...]
+    warning: str | None = None
+    """What a reader must know about the model."""
+
+    @property
+    def headline(self) -> str:
+        """The result in one line."""
+        undecided = f", {self.unscored:,} undecided" if self.unscored else ""
+        return f"{self.kept:,} of {self.candidates:,} questions kept, {self.dropped:,} dropped{undecided}"
 
 
 def add_up(questions: Sequence[Collected], stages: Iterable[Stage], model: str, signature: Signature) -> Collection:

@@ -16,7 +16,6 @@ from typing import Any
 from pydantic import Field
 
 from mores.engine import Answer, Asker, Counts, Job, read_reply
-from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError
 from mores.longform.collection.asking import (
     FILTERS,
@@ -37,6 +36,13 @@ from mores.signature import sign
 from mores.types import Failure, Signature
 
 VERSION = "1"
+DOING = {
+    Stage.SPECIFICITY: "cultural specificity",
+    Stage.QUALITY: "quality",
+    Stage.TRANSLATION: "translating",
+    Stage.TOPIC: "topics",
+}
+"""What progress calls the stages."""
 
 
 class Fate(StrEnum):
@@ -100,10 +106,19 @@ class Collector:
         if Stage.TRANSLATION in self.without and Stage.TOPIC not in self.without:
             lacking = sum(not one.english and not one.translation for one in candidates)
             if lacking:
-                raise ConfigError(
-                    f"--without translation: the topic is read from the translation, and {lacking:,} questions that are"
-                    " not English have none; give 'translation', or add --without topic"
-                )
+                reason = f"{lacking:,} questions that are not English have none"
+                fix = "give 'translation', or leave out the topic as well"
+                message = f"the topic is read from the translation, and {reason}; {fix}"
+                raise ConfigError(message, setting="without")
+
+    async def collect(self, begun: list[Collected]) -> list[Collected]:
+        """What becomes of every question, in order: all stages, one after the other, then near duplicates."""
+        for stage in self.stages:
+            total = sum(self.concerns(stage, one) for one in begun)
+            if total:
+                async with self.asker.progress.stage(DOING[stage], total, self.asker.price) as counts:
+                    begun = await self.step(stage, begun, counts)
+        return mark_near(begun)
 
     async def step(self, stage: Stage, questions: Sequence[Collected], counts: Counts | None = None) -> list[Collected]:
         """All questions in their order, those that the stage is about with what it says of them."""
@@ -152,18 +167,6 @@ class Collector:
         form = schema(stage) if self.model.constrained else None
         message = Message("user", text)
         return Request((message,), self.max_tokens, self.temperature, seed=self.seed, logprobs=False, schema=form)
-
-
-def collect(candidates: Iterable[Candidate], collector: Collector) -> list[Collected]:
-    """All stages, one after the other; what became of every candidate, in order."""
-
-    async def run() -> list[Collected]:
-        questions = collector.begin(candidates)
-        for stage in collector.stages:
-            questions = await collector.step(stage, questions)
-        return mark_near(questions)
-
-    return run_loop(run())
 
 
 def mark_near(questions: Sequence[Collected]) -> list[Collected]:

@@ -1,5 +1,18 @@
 """A collection of questions (`mores collect`): what was kept, what was dropped, and why."""
 
+from mores.longform.folder import CollectRun
+from mores.report.base.grid import Grid
 from mores.report.collect.html import page, sections
+from mores.report.collect.table import tables
 
-__all__ = ["page", "sections"]
+__all__ = ["page", "run_page", "run_tables", "sections", "tables"]
+
+
+def run_tables(run: CollectRun) -> list[Grid | str]:
+    """What is printed about a run."""
+    return tables(run.collection)
+
+
+def run_page(run: CollectRun) -> str:
+    """The page of a run."""
+    return page(run.collection, list(run.questions()), run.collection.warning)
