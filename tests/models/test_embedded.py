@@ -138,7 +138,7 @@ def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it(tmp_pa
     for part in ("SmolLM2-135M-Instruct.Q4_1@b179c9523d0e", "/lora@", "prompt:fenced.", "slots1"):
         assert part in str(wrong.signature)
     assert metric.model.warning is not None
-    assert "judges 64 right" in metric.model.warning
+    assert "judges 64 correctly" in metric.model.warning
 
 
 def test_without_its_adapter_it_says_that_its_reports_measure_nothing() -> None:

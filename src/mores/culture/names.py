@@ -1,4 +1,4 @@
-"""Looking names up: the tries of langcodes, names that are nearly alike, the message about an unknown one."""
+"""Lookup of names: the tries of langcodes, similar names, the message about an unknown name."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def close(name: str, known: Iterable[str], cutoff: float = 0.75) -> list[str]:
 
 
 def unknown(kind: str, value: str, near: Iterable[str], example: str) -> str:
-    """The message about a value that names nothing: what was perhaps meant, or what is expected."""
+    """The message about an unknown value: a suggestion, or what is expected."""
     shown = value if len(value) <= LONGEST else value[:LONGEST] + "…"
     meant = " or ".join(near)
     fix = f"did you mean {meant}?" if meant else f"use {example}"

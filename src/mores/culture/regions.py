@@ -75,10 +75,10 @@ _ENDS = re.compile(r" (Sheng|Shi|GB-[A-Z]{3})$")
 
 
 class Part(NamedTuple):
-    """A region that is no country."""
+    """A region that is not a country."""
 
     names: tuple[str, ...]
-    """The one that is shown comes first."""
+    """The first is the one that is shown."""
     countries: tuple[str, ...]
     parent: str | None = None
     """The unit of ISO 3166-2 that it is a part of."""
@@ -120,7 +120,7 @@ def countries(value: str) -> tuple[str, ...]:
 
 
 def country(value: str) -> str:
-    """The code of the country that a region is or lies in; one that lies in several stands for itself."""
+    """The code of the country that a region is or lies in; a region in several countries is its own group."""
     found = countries(value)
     return found[0] if len(found) == 1 else region(value)
 
@@ -266,7 +266,7 @@ def territory_name(code: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _near(value: str) -> tuple[str, ...]:
-    """What was perhaps meant: a country or a region of our table before a unit that few know."""
+    """Suggestions: a country or a region of our table before a unit that few know."""
     if match := _CODE.fullmatch(value):
         return _shown(country_names().get(match[1].lower()))
     name = fold(value)

@@ -1,4 +1,4 @@
-"""One way to put rows to a model: jobs in, answers out, with their failures, in order.
+"""One way to ask a model about many rows: jobs in, answers or failures out, in order.
 
     asker = open_asker("openai:gpt-4.1-mini", concurrency=50)
     async for answer in asker.ask(jobs): ...
@@ -37,10 +37,10 @@ _NO_CALL = Failure(kind=FailureKind.INPUT, reason="there is nothing to ask")
 
 
 class AskOptions(TypedDict, total=False):
-    """What a user may say about asking a model, besides its name; the same everywhere."""
+    """Options for asking a model; the same everywhere."""
 
     base_url: str | None
-    """Address of an OpenAI-compatible server; else from the environment."""
+    """Address of an OpenAI-compatible server; the default is in the environment."""
     adapter: str | None
     """LoRA adapter: a PEFT folder for `hf`, a GGUF file for `embedded`, or `none`."""
     slots: int
@@ -64,14 +64,14 @@ class AskOptions(TypedDict, total=False):
     fresh: bool
     """Ask again what the store already knows."""
     price: Price | None
-    """Dollars per million tokens, where the model's is not known."""
+    """Dollars per million tokens, if the model's price is not known."""
     progress: Progress
-    """Who shows how far the work is."""
+    """Shows the progress of the work."""
 
 
 @dataclass(frozen=True)
 class Asker:
-    """A model, and all that asking it needs."""
+    """A model, and everything that is needed to ask it."""
 
     model: Model
     store: Store | Path | str | None = field(default_factory=store_path)
@@ -80,7 +80,7 @@ class Asker:
     given_price: Price | None = None
     progress: Progress = SILENT
     options: Options = field(default_factory=Options)
-    """How the model was opened: other models are opened alike."""
+    """How the model was opened; other models are opened in the same way."""
 
     def open(self, name: str, base_url: str | None = None) -> Asker:
         """The same for another model, for example a judge; it has no adapter, and may have its own address."""
@@ -95,7 +95,7 @@ class Asker:
     async def ask(
         self, jobs: Iterable[Job], *, follow: Follow | None = None, counts: Counts | None = None
     ) -> AsyncGenerator[Answer, None]:
-        """The answer to every job, in order; `follow` may ask one more question in the light of an answer."""
+        """The answer to every job, in order; `follow` may ask one more question, depending on an answer."""
         with opened(self.store) as store:
             answers = run(
                 jobs, self.model, store=store, limits=self.limits, follow=follow, counts=counts, fresh=self.fresh
@@ -136,7 +136,7 @@ class Asker:
         total: int,
         follow: Follow | None = None,
     ) -> None:
-        """Put what `read` makes of every answer into a file, in order, with progress."""
+        """Write the record that `read` makes of every answer to a file, in order, with progress."""
         async with self.progress.stage(stage, total, self.price) as counts:
             with JsonlWriter(path) as writer:
                 async with aclosing(self.ask(jobs, follow=follow, counts=counts)) as answers:
@@ -144,7 +144,7 @@ class Asker:
                         writer.write(read(answer))
 
     def announce(self, stage: str, jobs: Iterable[Job]) -> None:
-        """Say what calls cost at most, where the price is known; what the store has already costs nothing."""
+        """Announce the maximum cost of calls, if the price is known; answers in the store cost nothing."""
         price = self.price
         if not price or not any(price):
             return
@@ -158,7 +158,7 @@ class Asker:
 
 
 def open_asker(model: str | Model = "embedded", **options: Unpack[AskOptions]) -> Asker:
-    """The model of that name with these options; whatever is not given has a sensible default."""
+    """The model of that name with these options; all have sensible defaults."""
     known = AskOptions.__annotations__
     if unknown := next((name for name in options if name not in known), None):
         raise TypeError(f"unexpected option {unknown!r}; there are {', '.join(known)}")
@@ -181,7 +181,7 @@ _LIMITS = {entry.name for entry in fields(Limits)}
 
 
 def _jobs(tasks: Iterable[tuple[T, Sequence[Request]]], constrained: bool) -> Iterator[Job]:
-    """The calls to make, each with the number of those about the same thing that follow."""
+    """The calls to make, each with the number of later calls about the same thing."""
     for number, (thing, requests) in enumerate(tasks):
         wanted = requests if constrained else [request._replace(schema=None) for request in requests]
         several: Sequence[Request | Failure] = wanted or (_NO_CALL,)

@@ -24,7 +24,7 @@ def price_of(model: str) -> Price | None:
 
 @cache
 def list_price(model: str) -> Price | None:
-    """What the provider of an `openai:NAME` asks, by the data that `genai-prices` ships: no network is used.
+    """The list price of an `openai:NAME`, from the data of `genai-prices`, without a network.
 
     NAME may begin with a provider, as gateways write it: `openai:anthropic/claude-sonnet-4-5`. A model that its maker
     lists as free counts as unknown, since others ask money for it.

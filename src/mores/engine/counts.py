@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 
 @dataclass
 class Counts:
-    """What a run has done so far; read it while it goes on."""
+    """What a run has done so far; read it while the run works."""
 
     done: int = 0
     cached: int = 0
@@ -19,9 +19,9 @@ class Counts:
     prompt_tokens: int = 0
     completion_tokens: int = 0
     concurrency: int = 0
-    """Calls at once that the server can take at the moment."""
+    """Calls at once that the server can handle at the moment."""
     problem: str = ""
     """What went wrong with the last try, until one succeeds."""
     gives_up_at: float | None = None
-    """While the server cannot be reached: until when it is waited for, by `time.monotonic`."""
+    """While the server cannot be reached: when the wait ends, by `time.monotonic`."""
     started: float = field(default_factory=time.monotonic)

@@ -1,4 +1,4 @@
-"""SQLite files that several processes may use at once: opened in one way, and every problem said with its fix."""
+"""SQLite files that several processes may use at once: one way to open them, and every problem comes with its fix."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class Layout(NamedTuple):
 
 
 def connect(path: Path, layout: Layout) -> sqlite3.Connection:
-    """Open a file, which is made where there is none."""
+    """Open a file, which is created if it does not exist."""
     with explained(path, layout):
         make_folder(path.parent)
         if not path.exists():  # SQLite would make it for everyone to read; what it puts beside it is as private
@@ -42,7 +42,7 @@ def connect(path: Path, layout: Layout) -> sqlite3.Connection:
 
 @contextmanager
 def explained(path: Path, layout: Layout) -> Iterator[None]:
-    """Turns what SQLite says, and what cannot be decoded, into an error that names the file and the fix."""
+    """Turns errors of SQLite and of decoding into ours, which name the file and the fix."""
     try:
         yield
     except (sqlite3.Error, OSError, ValueError) as exc:
@@ -88,7 +88,7 @@ def _prepare(db: sqlite3.Connection, path: Path, layout: Layout) -> None:
 
 
 def _to_wal(db: sqlite3.Connection) -> None:
-    """Changing the journal does not wait for others as everything else does."""
+    """A change of the journal mode does not wait for other processes, as everything else does."""
     for attempt in range(100):
         try:
             db.execute("PRAGMA journal_mode = WAL")

@@ -18,7 +18,7 @@ _CHUNK = 500
 
 
 class Estimate(Record):
-    """Counts take no notice of samples that are the same; tokens are guessed from the number of characters."""
+    """Identical samples count once; tokens are estimated from the number of characters."""
 
     calls: int = 0
     """Requests that would be sent."""
@@ -60,7 +60,7 @@ def estimate(asker: Asker, jobs: Iterable[Job], max_tokens: int) -> Estimate:
 
 
 def _unknown(asker: Asker, requests: list[tuple[Request, int]], store: Store | None) -> list[Request]:
-    """The requests that the store has no answer to; the second answer to a question is another than the first."""
+    """The requests that the store has no answer to; the second answer to a question is a different request."""
     if store is None or asker.fresh:
         return [request for request, _ in requests]
     keys = [request_key(asker.model.identity, request, sample).key for request, sample in requests]

@@ -1,4 +1,4 @@
-"""How fast the engine may go: fixed limits from the user, and what the server can take, learnt from its answers."""
+"""How fast the engine may go: fixed limits from the user, and what the server can handle, learnt from its answers."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ class Limits:
     """What a run may do; the defaults suit a hosted server."""
 
     concurrency: int | None = None
-    """Most calls at once; None means what the model is best served with."""
+    """Most calls at once; None for what suits the kind of model."""
     attempts: int = 8
     """Tries per request before it becomes a failure."""
     timeout: float | None = None
-    """Seconds for one try; None means what the model needs."""
+    """Seconds for one try; None for what suits the kind of model."""
     backoff: float = 0.5
     """Seconds before the second try; doubled each time, drawn at random from zero to that."""
     longest_wait: float = 30.0
@@ -29,11 +29,11 @@ class Limits:
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None
     give_up: int = 10
-    """Stop the run when this many requests in a row, and one for twenty that worked, have used up all their tries."""
+    """Stop the run when this many requests in a row, and a twentieth of those that worked, used up all their tries."""
 
 
 class Pace:
-    """A token bucket of one second: calls start while it is not in debt, and what a call did not use comes back."""
+    """A token bucket of one second: calls start while it is not in debt, and what a call does not use is returned."""
 
     def __init__(self, per_minute: float | None) -> None:
         self._rate = per_minute / 60.0 if per_minute else 0.0
@@ -102,7 +102,7 @@ class Throttle:
         self._tokens.take(surplus_tokens)
 
     def overloaded(self, problem: Transient, started: float) -> None:
-        """The server asked for less. Calls that were under way at the last cut do not cut again."""
+        """The server asked for fewer calls. Calls that were in flight at the last cut do not cut again."""
         now = time.monotonic()
         if problem.retry_after:
             self._paused_until = max(self._paused_until, now + problem.retry_after)

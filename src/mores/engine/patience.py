@@ -12,7 +12,7 @@ from mores.engine.limits import Limits
 from mores.errors import ModelError, Transient
 
 _SHARE = 20
-"""A run stops when more in a row fail than one in so many that worked: a few bad questions must not end it."""
+"""A run stops when consecutive failures exceed this fraction of the answers: a few bad questions must not end it."""
 
 
 @dataclass
@@ -65,7 +65,7 @@ class Patience:
         return True
 
     def gave_up(self, model: str, tries: Tries, problem: Transient) -> str:
-        """The reason of a request that is not tried again; an error when nothing but failures comes."""
+        """Why a request is not tried again; an error if only failures come."""
         self._failed_in_a_row += 1
         reason = f"{problem} (tried {tries.failed} times)"
         if self._failed_in_a_row >= max(self._limits.give_up, self.worked // _SHARE):

@@ -1,4 +1,4 @@
-"""How the library tells a person how far it is: a small protocol. The commands draw bars; a program hears nothing."""
+"""How the library reports progress: a small protocol. Commands draw bars; by default nothing is shown."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class Progress(Protocol):
-    """Whoever shows progress."""
+    """Something that shows progress."""
 
     def note(self, text: str) -> None:
         """A line that a person should read."""
@@ -24,7 +24,7 @@ class Progress(Protocol):
     def stage(
         self, name: str, total: int, price: Price | None = None, counts: Counts | None = None
     ) -> AbstractAsyncContextManager[Counts]:
-        """Work that asks a model or a search, for as long as the block lasts; it counts in what it gets."""
+        """A block of work that asks a model or a search, and counts in the object that it gets."""
 
     def track(self, name: str, things: Iterable[T], total: int | None = None) -> Iterator[T]:
         """The same things, counted as they pass."""

@@ -38,7 +38,7 @@ class Job(NamedTuple):
 
 
 class Answer(NamedTuple):
-    """A job with what came of it: a completion, or a failure with its reason."""
+    """A job with its outcome: a completion, or a failure with its reason."""
 
     job: Job
     completion: Completion | None = None
@@ -77,7 +77,7 @@ async def run(
 
 @dataclass(slots=True)
 class _Ticket:
-    """A job under way."""
+    """A job in progress."""
 
     index: int
     job: Job
@@ -85,7 +85,7 @@ class _Ticket:
     key: Key
     followed: bool = False
     waited: float = 0.0
-    """Seconds for another process that is asking the same."""
+    """Seconds to wait for another process that asks the same."""
 
 
 class _Runner:
@@ -185,7 +185,7 @@ class _Runner:
         self.news.set()
 
     def _next_chunk(self) -> list[tuple[int, Job]]:
-        """What there is within a moment, so that a slow stream of jobs is not waited for while others could go."""
+        """The jobs that arrive within a moment, so that a slow stream does not hold up jobs that are ready."""
         chunk: list[tuple[int, Job]] = []
         enough = time.monotonic() + _MOMENT
         for job in self.jobs:
@@ -266,7 +266,7 @@ class _Runner:
         return False
 
     async def _doubt(self) -> None:
-        """When all is refused for one reason, ask no more until the calls under way are back, and then give up."""
+        """If every request is refused for the same reason, wait for the calls in flight, and then give up."""
         while not self.patience.worked and (worst := self.refused.most_common(1)):
             reason, count = worst[0]
             if count < self.limits.give_up:
@@ -288,7 +288,7 @@ class _Runner:
         self._resolve(ticket, failure)
 
     def _keep(self, ticket: _Ticket, outcome: Outcome) -> None:
-        """Hand the answer on once it is committed; the worker need not wait for that."""
+        """Pass the answer on after it is committed; the worker does not wait for that."""
         assert self.store is not None
         while self.unkept:  # if it cannot be written, neither can the outcome, which says so
             self.store.put(*self.unkept.pop()).add_done_callback(asyncio.Future.exception)

@@ -109,7 +109,7 @@ class Store:
         self.claims.close()
 
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, Outcome]:
-        """The answers and refusals that are there, by key."""
+        """The known answers and refusals, by key."""
         found: dict[bytes, Outcome] = {}
         with explained(self.path, LAYOUT):
             for start in range(0, len(keys), _CHUNK):
@@ -215,5 +215,5 @@ def _unpack(blob: bytes | None) -> tuple[float, ...] | None:
 
 
 def opened(store: Store | str | Path | None) -> AbstractContextManager[Store | None]:
-    """A store to enter: the one at a path, which is closed at the end, or one that is open already, or none."""
+    """A context manager: the store at a path, which is closed at the end, an open store, or none."""
     return Store(store) if isinstance(store, str | Path) else nullcontext(store)

@@ -40,7 +40,7 @@ class Row(NamedTuple):
 
 @lru_cache(maxsize=1024)
 def complain(keys: tuple[str, ...]) -> str | None:
-    """What is wrong with the names of a row's fields; None when they will do."""
+    """What is wrong with the names of a row's fields; None if nothing is."""
     if not _has(keys, "text"):
         names = ", ".join(map(repr, keys[:MOST])) + (" and more" if len(keys) > MOST else "")
         near = _near(keys, "text", cutoff=0.6)
@@ -115,7 +115,7 @@ def _string(values: Mapping[str, object], field: str) -> str | None:
 
 
 def _passages(value: object) -> Iterator[Evidence]:
-    """The evidence that a row brings; passages are texts, or objects with the fields of Evidence."""
+    """The evidence in a row; passages are texts, or objects with the fields of Evidence."""
     if not isinstance(value, list | tuple):
         if value is not None:
             raise InputError(f"'evidence' is {_kind(value)}, not an array; write [{{\"text\": …}}]")

@@ -1,4 +1,4 @@
-"""How much a packed file may unpack to: a few kilobytes must not fill the memory."""
+"""How large a compressed file may become: a few kilobytes must not fill the memory."""
 
 from __future__ import annotations
 

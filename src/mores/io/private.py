@@ -1,4 +1,4 @@
-"""What Mores makes belongs to its user alone: new files are 0600 and new folders 0700.
+"""Only the user can read what Mores writes: new files are 0600 and new folders 0700.
 
 Prompts, answers and judged texts may be confidential. What is there already keeps its permissions.
 """
@@ -13,14 +13,14 @@ NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 
 
 def make_folder(path: Path) -> None:
-    """Make a folder, and those that it lies in, unless they are there."""
+    """Make a folder and its parents, unless they exist."""
     if not path.is_dir():
         make_folder(path.parent)
         path.mkdir(mode=0o700, exist_ok=True)
 
 
 def open_private(path: Path, flags: int) -> int:
-    """The descriptor of a file, which is made where there is none."""
+    """The descriptor of a file, which is created if it does not exist."""
     return os.open(path, flags | os.O_CREAT | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0), 0o600)
 
 

@@ -16,7 +16,7 @@ T = TypeVar("T", bound=Record)
 
 
 def read_records(path: str | Path, type_: type[T]) -> Iterator[T]:
-    """The records of one type in a file, one at a time; the first line that is none raises InputError."""
+    """The records of one type in a file, one at a time; the first line that is not one raises InputError."""
     source = Source(to_path(path), "jsonl", stdin=str(path) == STDIN)
     with source.open() as file:
         for number, line in numbered_lines(file):
@@ -25,7 +25,7 @@ def read_records(path: str | Path, type_: type[T]) -> Iterator[T]:
 
 
 def read_record(path: Path, type_: type[T], fix: str) -> T:
-    """The one record that a file of JSON is; InputError with the place and the fix where it is none."""
+    """The single record in a JSON file; otherwise InputError with the place and the fix."""
     try:
         return type_.model_validate_json(path.read_bytes())
     except ValidationError as error:

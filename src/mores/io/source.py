@@ -52,7 +52,7 @@ class Source:
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
-        """Its bytes; what the system says against reading them becomes an InputError."""
+        """Its bytes; the system's errors become InputErrors."""
         if self.stdin:
             yield _stdin_bytes()
             return
@@ -83,7 +83,7 @@ def _stdin_bytes() -> IO[bytes]:
 
 
 def to_path(path: str | Path) -> Path:
-    """A path that the system takes."""
+    """A path that the system accepts."""
     if "\0" in str(path):
         raise InputError(f"{str(path)!r}: no file has NUL in its name; check the path")
     return Path(path)
@@ -97,7 +97,7 @@ def _unknown_suffix(path: Path) -> str:
 
 
 def why_unreadable(error: OSError) -> str:
-    """What the system has against reading a file, and what to do about it."""
+    """Why the system cannot read a file, and the fix."""
     match error:
         case FileNotFoundError():
             return "no such file; check the path"

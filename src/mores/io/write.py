@@ -1,4 +1,4 @@
-"""Files out, whole or not at all: written beside the target under another name, and renamed when complete."""
+"""Writes files completely or not at all: under another name in the same folder, and renamed when complete."""
 
 from __future__ import annotations
 
@@ -151,7 +151,7 @@ def _open_alone(path: Path) -> IO[bytes]:
 
 @contextmanager
 def _explained(path: Path) -> Iterator[None]:
-    """Turns what the system says against writing into an error with its fix."""
+    """Turns the system's errors on writing into ours, with the fix."""
     try:
         yield
     except BrokenPipeError:  # the reader has had enough (`| head`): the command line ends quietly

@@ -47,7 +47,7 @@ class Detection:
     """The likeliest, BCP 47; None where the text has no letters, or none of the candidates' scripts."""
     probability: float = 0.0
     found: str | None = None
-    """The language where it is sure, and else None."""
+    """The language if it is certain, otherwise None."""
     alternatives: tuple[tuple[str, float], ...] = ()
     """The next likely ones."""
     shares: dict[str, float] = field(default_factory=dict)
@@ -64,7 +64,7 @@ class Check:
     certainty: float
     shares: dict[str, float]
     right: bool | None
-    """None where it is not sure, or the model does not know the language."""
+    """None if it is uncertain, or the model does not know the language."""
 
 
 def check(texts: Sequence[str], expected: Sequence[str]) -> list[Check]:

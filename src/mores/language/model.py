@@ -39,7 +39,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was learned from held-out text: how far evidence can be trusted."""
+    """What was learned from held-out text: how far the scores can be trusted."""
 
     scale: float = 0.2
     power: float = 0.9
@@ -81,5 +81,5 @@ def _block(arrays: Mapping[str, npt.NDArray[np.generic]], script: str) -> Block:
 
 @cache
 def shipped() -> Model:
-    """The model that comes with the package."""
+    """The model in the package."""
     return read_model((files(__package__) / FILE).read_bytes())

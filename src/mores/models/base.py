@@ -18,7 +18,7 @@ _ROUNDING = 1e-6
 
 
 def is_logprob(value: float) -> bool:
-    """Whether a number can be a log-probability: not above 0, but for what rounding adds."""
+    """Whether a number can be a log-probability: not above 0, except for rounding."""
     return -math.inf < value <= _ROUNDING
 
 
@@ -51,7 +51,7 @@ def greedy(text: str, max_tokens: int, schema: Mapping[str, Any] | None = None) 
 
 
 class Completion(NamedTuple):
-    """What came back."""
+    """The answer of a model."""
 
     text: str
     logprobs: tuple[float, ...] | None = None
@@ -80,7 +80,7 @@ class Model(Protocol):
 
     @property
     def concurrency(self) -> int:
-        """How many calls at once it is best served with."""
+        """How many calls at once suit it best."""
 
     @property
     def timeout(self) -> float:

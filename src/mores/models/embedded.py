@@ -29,14 +29,14 @@ from mores.models.http import read_body
 from mores.models.openai import MOST_BYTES, OpenAIModel
 
 TUNED = Path(__file__).parent / "tuned" / "smollm2-135m-mores.gguf"
-"""The LoRA that makes a metric of the default model; its card is beside it."""
+"""The LoRA that makes a metric of the default model; its card is in the same folder."""
 _WARNING_TUNED = (
-    "embedded is SmolLM2-135M, tuned by Mores to write error reports: a very small model that reads little but English."
-    " Of 100 balanced test pairs of its own sources it judges 64 right, with evidence that covers them 96; on sources"
-    " that it never saw it is near chance (50) without evidence."
+    "embedded is SmolLM2-135M, tuned by Mores to write error reports: a very small model that reads little besides"
+    " English. Of 100 balanced test pairs of its sources it judges 64 correctly, and 96 with evidence that covers them;"
+    " on sources that it never saw it is near chance (50) without evidence."
 )
 _WARNING_UNTUNED = (
-    "embedded is SmolLM2-135M-Instruct, untuned: a very small model that knows little of cultures and reads English"
+    "embedded is SmolLM2-135M-Instruct, untuned: a very small model that knows little about cultures and reads English"
     " only. Its verdicts show how Mores works; they do not measure anything."
 )
 _START_TIMEOUT = 120.0
@@ -48,7 +48,7 @@ _NEEDED = (
 
 
 class EmbeddedModel(OpenAIModel):
-    """The same client as `openai:`, with a server of its own."""
+    """The same client as `openai:`, with its own server."""
 
     constrained = True
     timeout = 3600.0
@@ -136,7 +136,7 @@ class EmbeddedModel(OpenAIModel):
         return found
 
     def _died(self, exc: Exception) -> ModelError:
-        """A server that is gone does not come back: the run stops."""
+        """A server that has ended does not come back: the run stops."""
         if self._process is not None and self._process.returncode is not None:
             return ModelError(f"the embedded server has stopped by itself (exit code {self._process.returncode})")
         return exc if isinstance(exc, ModelError) else Transient(f"embedded server: {exc}")
@@ -218,7 +218,7 @@ class EmbeddedModel(OpenAIModel):
 
 
 def _environment() -> dict[str, str]:
-    """What the server's process needs of ours: keys and tokens are none of its business."""
+    """The variables that the server's process needs; it gets no keys and tokens."""
     return {name: value for name, value in os.environ.items() if name.upper().startswith(_NEEDED)}
 
 

@@ -1,4 +1,4 @@
-"""`fake:WHAT`: a model without a model, for tests and for trying a pipeline.
+"""`fake:WHAT`: fixed answers in place of a model, for tests and for trying a pipeline.
 
 | name | says |
 | --- | --- |

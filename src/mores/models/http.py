@@ -1,4 +1,4 @@
-"""What a server sends is read with care: never more than a limit, and never with the user's key in it."""
+"""Reads responses safely: never beyond a limit, and never with the user's key in them."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from mores.errors import Transient
 MASK = "…"
 _SHORTEST = 8
 _SHORTEST_WORD = 20
-"""Shorter ones, and words such as `anything`, stand where a server wants no key, and may occur in an answer."""
+"""Shorter ones, and words such as `anything`, are placeholders for servers without keys, and may occur in an answer."""
 
 
 async def read_body(response: aiohttp.ClientResponse, most: int) -> bytes:
@@ -44,7 +44,7 @@ def read_json(body: bytes) -> Any:
 
 
 class Key:
-    """The user's key, which some servers repeat in their errors: it is taken out of all that they send."""
+    """The user's key, which some servers repeat in their errors: it is removed from every response."""
 
     def __init__(self, key: str) -> None:
         secret = len(key) >= (_SHORTEST_WORD if key.isalpha() else _SHORTEST)

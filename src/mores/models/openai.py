@@ -20,14 +20,14 @@ from mores.models.http import Key, read_body, read_json
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _DOWN = {502, 503, 504, 529}
-"""A gateway that does not reach the server, or a server that takes nobody in."""
+"""A gateway that does not reach the server, or a server that accepts no requests."""
 _OVERLOADED = {429, 503, 529}
 _LATER = {408, 409, 425, 500} | _OVERLOADED | _DOWN
 _FINAL = {400, 413, 414, 422, 431, 451}
 """Refusals of one request, for good; others, such as 405, say that the run is set up wrongly."""
 _CONNECT_TIMEOUT = 10.0
 LONGEST_WAIT = 600.0
-"""Seconds: a server that asks for more is not waited for."""
+"""Seconds: we do not wait for a server that asks for more."""
 MOST_BYTES = 16 << 20
 """Of an answer: 32,000 tokens with their log-probabilities take about 10 MB."""
 
@@ -151,7 +151,7 @@ class OpenAIModel:
             raise Transient(f"{self.base_url}: {self._describe(exc)}", down=True) from exc
 
     async def _greet(self) -> None:
-        """Find out at once that the server is not there or the key is wrong, before a long run starts."""
+        """Check that the server can be reached and the key is valid, before a long run starts."""
         assert self._session is not None
         timeout = aiohttp.ClientTimeout(total=_CONNECT_TIMEOUT)
         try:
@@ -170,7 +170,7 @@ class OpenAIModel:
             pass  # a server without that route, or a slow one: the first real call will tell
 
     def _adapt(self, problem: dict[str, Any], asked: dict[str, Any]) -> bool:
-        """Some models name the length limit otherwise, or give no log-probabilities: ask them as they want.
+        """Some models have another name for the length limit, or return no log-probabilities: ask them accordingly.
 
         What counts is what this request asked: others under way may have found out meanwhile.
         """
@@ -239,7 +239,7 @@ def read_completion(body: bytes) -> Completion:
 
 
 def _logprobs(block: Any, text: str | None) -> tuple[float, ...] | None:
-    """The tokens' log-probabilities; with `text`, only from where it begins: thinking may stand before it."""
+    """The tokens' log-probabilities; with `text`, only from where it begins: thoughts may precede it."""
     try:
         tokens = block["content"]
         if text is not None:

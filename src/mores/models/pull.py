@@ -79,7 +79,7 @@ def pull(name: str) -> Path:
 
 
 def checked_default() -> Path:
-    """The default model's file with the hash that it should have, looked at once per change of its size or time."""
+    """The default model's file with the hash that it should have, checked once per change of its size or time."""
     path = default_path()
     state = f"{path.stat().st_size} {path.stat().st_mtime_ns}"
     note = path.with_suffix(".checked")
@@ -163,4 +163,4 @@ def _from_hub(name: str) -> Path:
     try:
         return Path(hf_hub_download(f"{owner}/{repo}", file))
     except Exception as exc:  # the library raises a dozen kinds, all of which mean this
-        raise ModelError(f"{name}: could not be had from the Hub: {exc}; check the name and the network") from exc
+        raise ModelError(f"{name}: the download from the Hub failed: {exc}; check the name and the network") from exc

@@ -18,12 +18,12 @@ _THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)|\A.*</think>", re.DOTALL | re.
 
 
 def without_thoughts(text: str) -> str:
-    """What is said after thinking aloud; of thoughts that were cut off, nothing is left."""
+    """The text after the model's thoughts; empty if the thoughts were cut off."""
     return _THOUGHT.sub("", text).strip()
 
 
 def read_written(text: str, kind: type[M], what: str) -> M | Failure:
-    """The record in a text, or why there is none. A code fence around the whole is allowed, no more."""
+    """The record in a text, or why there is none. Only a code fence around the whole is allowed."""
     text = _unfenced(text.strip())
     try:
         data = json.loads(text, object_pairs_hook=_no_duplicates, parse_constant=_no_constant)
@@ -41,7 +41,7 @@ def read_written(text: str, kind: type[M], what: str) -> M | Failure:
 
 
 def _unfenced(text: str) -> str:
-    """What stands in a code fence around the whole text; the text itself where there is none."""
+    """The content of a code fence around the whole text; without one, the text itself."""
     opening, _, rest = text.partition("\n")
     inside, newline, closing = rest.rpartition("\n")
     fenced = opening.rstrip() in ("```", "```json") and newline and closing.lstrip() == "```"

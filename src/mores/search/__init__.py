@@ -45,7 +45,7 @@ class Options:
     store: Path | None = None
     """Where results that were paid for are kept; None means the user's cache."""
     fresh: bool = False
-    """Ask again for what is kept."""
+    """Search again for what is kept."""
     record: Path | None = None
     """A file to record all searches in, for `replay:`."""
     counts: Counts | None = None
@@ -86,7 +86,7 @@ KINDS: dict[str, Callable[[str, Options], Search]] = {
     "replay": _replay,
     "fake": _fake,
 }
-"""Every kind of search; the imports are inside, so that nobody pays for those that are not used."""
+"""Every kind of search; the imports are inside, so that unused ones cost no time."""
 
 
 def open_search(name: str, options: Options | None = None) -> Search:

@@ -21,7 +21,7 @@ class Query(NamedTuple):
 
 
 class Found(Record):
-    """What a search gave, the best first; nothing found is no failure."""
+    """The results of a search, the best first; no result is not a failure."""
 
     evidence: tuple[Evidence, ...] = ()
     failure: Failure | None = None
@@ -33,10 +33,10 @@ class Search(Protocol):
     name: str
     """As in `--search`, for example `serper` or `corpus:FILE`."""
     identity: str
-    """What must be the same for two searches to give the same, for signatures and the cache."""
+    """What must be the same for two searches to return the same, for signatures and the cache."""
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
         """At most k results for each query, in the order of the queries."""
 
     async def close(self) -> None:
-        """Let go of connections."""
+        """Close connections."""

@@ -1,4 +1,4 @@
-"""Keeps what was paid for: every result is in one SQLite file before it is used, and never asked for twice.
+"""Keeps paid results: every result is in one SQLite file before it is used, and is never requested twice.
 
 The key is the hash of the backend's identity, the query and the number of results; failures are not kept.
 """
@@ -38,7 +38,7 @@ _CHUNK = 500
 _ELSEWHERE = 0.2
 """Seconds until we look again for what another process is searching for."""
 _LOOKS = 600
-"""How often; then it is taken to be stopped."""
+"""How often; then we assume that it was stopped."""
 
 
 def searches_path() -> Path:
@@ -134,7 +134,7 @@ class Cached:
             self._claims.release(key)
 
     async def _flush(self) -> None:
-        """One commit for all that came in meanwhile: who has waited for the lock finds its own rows written."""
+        """One commit for all new results: after the wait for the lock, a caller finds its rows written."""
         async with self._lock:
             rows, self._pending = self._pending, []
             if rows:

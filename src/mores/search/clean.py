@@ -1,4 +1,4 @@
-"""Makes evidence of what others wrote. It is hostile text: nothing invisible, endless or clickable by trick gets in."""
+"""Turns other people's texts into evidence. They are hostile: nothing invisible, endless or deceptive gets in."""
 
 from __future__ import annotations
 

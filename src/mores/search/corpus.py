@@ -32,7 +32,7 @@ _SETTINGS = (
 
 
 class Corpus:
-    """Documents that are searched. What is the same on two machines has the same identity."""
+    """Documents to search. The same documents have the same identity on every machine."""
 
     def __init__(self, path: str | Path, folder: Path | None = None) -> None:
         if not str(path):
@@ -56,7 +56,7 @@ class Corpus:
         return await asyncio.to_thread(lambda: [Found(evidence=tuple(self._best(query, k))) for query in queries])
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""
 
     def _best(self, query: Query, k: int) -> Iterator[Evidence]:
         for hit in self._index.search(query.text, k, _names(query.region)) if k > 0 else ():
@@ -74,7 +74,7 @@ class Corpus:
             raise StoreError(f"{folder}: a damaged index ({error}); delete the folder, it is built again") from error
 
     def _build(self, folder: Path) -> None:
-        """Beside its place and renamed when whole; when another process was faster, theirs is as good."""
+        """Written under another name and renamed when complete; if another process was faster, its index is as good."""
         try:
             make_folder(folder.parent)
             draft = Path(mkdtemp(prefix=".new-", dir=folder.parent))
@@ -93,7 +93,7 @@ class Corpus:
             shutil.rmtree(draft, ignore_errors=True)
 
     def _passages(self) -> Iterator[dict[str, Any]]:
-        """Cleaned here, once, and not at every query; the path is added then, since it may be another one."""
+        """Cleaned once, here, and not at every query; the path may change, so it is added at the query."""
         for number, document in enumerate(self._documents):
             for row in read_passages(document):
                 piece = evidence(row.text, row.title, row.source, row.date)

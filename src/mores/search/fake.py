@@ -10,7 +10,7 @@ from mores.types import Failure, FailureKind
 
 
 class FakeSearch:
-    """Finds what a function says."""
+    """Finds what a function returns."""
 
     def __init__(self, name: str, answer: Callable[[Query], Found]) -> None:
         self.name = self.identity = f"fake:{name}"
@@ -18,13 +18,13 @@ class FakeSearch:
         self._answer = answer
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """What the function says of each."""
+        """What the function returns for each."""
         self.asked += queries
         found = [self._answer(query) for query in queries]
         return [one.model_copy(update={"evidence": one.evidence[:k]}) for one in found]
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""
 
 
 def _echo(query: Query) -> Found:
@@ -40,7 +40,7 @@ def _fail(_: Query) -> Found:
 
 
 FAKES: dict[str, Callable[[Query], Found]] = {"echo": _echo, "none": _none, "fail": _fail}
-"""What each does: gives the query back, finds nothing, fails."""
+"""What each does: returns the query, finds nothing, fails."""
 
 
 def fake(name: str) -> FakeSearch:

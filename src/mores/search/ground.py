@@ -18,7 +18,7 @@ from mores.types import DEFAULT_INSTRUCTION, Failure, Sample
 CHARACTERS = 300
 """Of one passage that a judge reads."""
 LONGEST_QUERY = 1_000
-"""Characters of a query: what a text is about stands at its beginning, and web searches take little more."""
+"""Characters of a query: a text says at its beginning what it is about, and web searches accept little more."""
 _LAST_WORD = re.compile(r"\s+\S*\Z")
 _JOINER = "\u200d"
 
@@ -28,7 +28,7 @@ async def ground(
 ) -> AsyncGenerator[tuple[Sample, Failure | None], None]:
     """Each sample with at most k passages about it, in order; where the search failed, without any and why.
 
-    A sample that brings evidence of its own keeps it and is not searched for. The search is not closed.
+    A sample with evidence keeps it and is not searched for. The search is not closed.
     """
     answers = find_all(_Asking(search), ((one, query_of(one)) for one in samples), k, counts=counts)
     async with aclosing(answers):
@@ -60,7 +60,7 @@ def shorten(evidence: Evidence, characters: int) -> Evidence:
 
 
 def cut(text: str, longest: int, sign: str = "…") -> str:
-    """The beginning of a text, at most so long with the sign that says that it goes on."""
+    """The beginning of a text, at most so long including the sign that it continues."""
     if len(text) <= longest:
         return text
     end = max(0, longest - len(sign))
@@ -78,7 +78,7 @@ def _goes_on(char: str) -> bool:
 
 
 class _Asking:
-    """A search that is not bothered with empty queries."""
+    """A search that gets no empty queries."""
 
     def __init__(self, search: Search) -> None:
         self.name, self.identity = search.name, search.identity
@@ -91,4 +91,4 @@ class _Asking:
         return [next(found) if query.text else Found() for query in queries]
 
     async def close(self) -> None:
-        """Who opened the search closes it."""
+        """The caller who opened the search closes it."""

@@ -23,7 +23,7 @@ VERSION = 2
 K1, B = 1.5, 0.75
 """The usual settings; the rarity of a word is that of Lucene, which is never negative."""
 _FREQUENT = 1 / 8
-"""Share of the passages from which on a word has a row of its own."""
+"""A word in at least this share of the passages has a separate row."""
 _MOST_ROWS = 128
 """Bounds the memory of the rows: each has a number for every passage."""
 _BLOCKS = 16
@@ -74,7 +74,7 @@ def weigh(passages: Iterable[Sequence[str]]) -> Postings:
 
 
 class Scorer:
-    """Adds up what the words of a query say for each passage."""
+    """Adds up the scores of a query's words for each passage."""
 
     def __init__(self, postings: Postings) -> None:
         self._postings = postings
@@ -82,7 +82,7 @@ class Scorer:
         self._rows = dict(self._frequent())
 
     def scores(self, query: Iterable[str]) -> Floats:
-        """The score of every passage; a word that is asked twice counts twice."""
+        """The score of every passage; a repeated word counts twice."""
         wanted = [self._numbers[word] for word in query if word in self._numbers]
         parts = [self._part(number) for number in wanted if number not in self._rows]
         scores: Floats = np.zeros(self._postings.size, np.float32)

@@ -45,7 +45,7 @@ class Document:
     """One file of a corpus."""
 
     path: Path
-    """As the user wrote it, so that errors and sources say it."""
+    """As the user wrote it, for errors and sources."""
     name: str
     """Within the corpus: the same on every machine."""
 

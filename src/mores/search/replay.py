@@ -1,4 +1,4 @@
-"""`replay:FILE`: searches that were recorded, so that a run can be repeated by anyone, without a key and for nothing.
+"""`replay:FILE`: searches that were recorded, so that anyone can repeat a run without a key and without cost.
 
 A recording is JSON Lines, one query with its results per line; `Recording` writes it while another backend searches.
 """
@@ -27,7 +27,7 @@ _BEGINNING = b'{"query":'
 
 
 class Recorded(Record):
-    """One search and what it gave."""
+    """One search and its results."""
 
     query: str
     language: str | None = None
@@ -44,7 +44,7 @@ class Recorded(Record):
 
     @property
     def whole(self) -> bool:
-        """Whether asking for more would not have given more."""
+        """Whether a request for more results would return no more."""
         return self.k is None or len(self.evidence) < self.k
 
     def gives(self, k: int) -> bool:
@@ -66,11 +66,11 @@ class Replay:
             _add(self._recorded, recorded)
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """What was recorded for each query."""
+        """The recorded results of each query."""
         return [self._find_one(writable(query), k) for query in queries]
 
     async def close(self) -> None:
-        """Nothing to let go of."""
+        """Nothing to close."""
 
     def _find_one(self, query: Query, k: int) -> Found:
         recorded = self._recorded.get(query) or self._recorded.get(Query(query.text))
@@ -87,7 +87,7 @@ class Replay:
 
 
 class Recording:
-    """Writes what another search finds, line by line as it comes; a file that is there goes on where it ends."""
+    """Writes what another search finds, line by line as it comes; new lines are added to an existing file."""
 
     def __init__(self, search: Search, path: str | Path) -> None:
         self.name, self.identity = search.name, search.identity
@@ -98,7 +98,7 @@ class Recording:
         self._lock = asyncio.Lock()
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        """What the other finds, once it is written."""
+        """What the other search finds, after it is written."""
         found = await self._search.find(queries, k)
         async with self._lock:
             for query, one in zip(map(writable, queries), found, strict=True):

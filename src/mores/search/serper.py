@@ -38,7 +38,7 @@ MOST = 100
 """Results that can be asked for."""
 LONGEST_QUERY = 2_000
 LONGEST_WAIT = 120.0
-"""Seconds: a server that asks for more is not waited for."""
+"""Seconds: we do not wait for a server that asks for more."""
 _DOWN = {502, 503, 504}
 _OVERLOADED = {429, 503}
 _LATER = {408, 425} | _OVERLOADED
@@ -137,7 +137,7 @@ class Serper:
         return Found(evidence=tuple(_evidence(outcome, self._boxes))[:k])
 
     async def _attempt(self, payload: bytes, tries: Tries) -> dict[str, Any] | str | Transient:
-        """An answer, the reason of a refusal, or what may be better the next time; raises what stops the run."""
+        """An answer, the reason for a refusal, or a problem that may pass; raises what stops the run."""
         tries.started = await self._throttle.acquire(0)
         try:
             async with asyncio.timeout(self._timeout):
@@ -198,7 +198,7 @@ def _body(text: str, query: Query, k: int) -> dict[str, Any]:
 
 
 def _parse(body: bytes) -> dict[str, Any] | Transient:
-    """The answer as an object; anything else may be better the next time."""
+    """The answer as an object; anything else is a problem that may pass."""
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError:

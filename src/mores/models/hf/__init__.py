@@ -45,7 +45,7 @@ from mores.models.hf.network import Network
 
 _BATCH_ON_GPU = 16
 _LINGER = 0.01
-"""Seconds that a batch waits for company."""
+"""Seconds that a batch waits for more requests."""
 
 
 class _Job(NamedTuple):
@@ -115,7 +115,7 @@ class HFModel:
             torch.cuda.empty_cache()
 
     async def complete(self, request: Request) -> Completion:
-        """One attempt, in a batch with whatever else is asked at the time."""
+        """One attempt, in a batch with other requests of the moment."""
         assert self._network is not None, "the model is entered before it is asked"
         if request.schema is not None:
             require("pip install llguidance", "llguidance")
@@ -163,7 +163,7 @@ class HFModel:
 
 
 def _all_cancelled(answers: Iterable[asyncio.Future[Completion]]) -> bool:
-    """Whether nobody waits any more, so that the work may stop; read from the model's thread."""
+    """Whether no request waits any more, so that the work may stop; read from the model's thread."""
     return all(answer.cancelled() for answer in answers)
 
 

@@ -57,15 +57,15 @@ def _load(where: str, origin: Mapping[str, str], adapter: Path | None) -> tuple[
 
 
 def _network(name: str, model: Any, tokenizer: Any) -> Network:
-    """Set aside the model's own decoding settings, such as a repetition penalty: a request says it all."""
+    """Ignore the model's decoding settings, such as a repetition penalty: the request has them all."""
     from transformers import GenerationConfig
 
     given = model.generation_config
     ends = given.eos_token_id if isinstance(given.eos_token_id, list) else [given.eos_token_id]
     ends = sorted({int(token) for token in [*ends, tokenizer.eos_token_id] if token is not None})
     context = getattr(model.config.get_text_config(), "max_position_embeddings", None) or sys.maxsize
-    heat = given.temperature if given.temperature is not None else 1.0
-    network = Network(name, model, tokenizer, int(context), ends, float(heat))
+    temperature = given.temperature if given.temperature is not None else 1.0
+    network = Network(name, model, tokenizer, int(context), ends, float(temperature))
     model.generation_config = GenerationConfig(eos_token_id=ends or None, pad_token_id=network.pad)
     return network
 

@@ -221,7 +221,7 @@ class _Chooser:
         def column(values: Iterable[float]) -> Any:
             return torch.tensor(list(values), device=device, dtype=torch.float64)[:, None]
 
-        heats = [network.temperature if r.request.temperature is None else r.request.temperature for r in rows]
+        temperatures = [network.temperature if r.request.temperature is None else r.request.temperature for r in rows]
         self.logprobs: list[Any] = []
         self.first: Any = None
         """Log-probabilities and ids of the likeliest first tokens, where a row wants them."""
@@ -229,9 +229,9 @@ class _Chooser:
         self.problems: dict[int, Rejected] = {}
         self._name = network.name
         self._ends = network.ends
-        self._sampling = any(heats)
-        self._greedy = column(heats) == 0
-        self._heat = column(heat or 1.0 for heat in heats)
+        self._sampling = any(temperatures)
+        self._greedy = column(temperatures) == 0
+        self._temperature = column(temperature or 1.0 for temperature in temperatures)
         self._top_p = column(row.request.top_p for row in rows)
         self._dice = [_dice(row.request.seed) for row in rows]
         self._matchers = {i: row.matcher.deep_copy() for i, row in enumerate(rows) if row.matcher is not None}
@@ -252,7 +252,7 @@ class _Chooser:
         """One token per row from the smallest set of likely ones that holds top_p, by the inverse of its sum."""
         import torch
 
-        likely, order = (scores.double() / self._heat).softmax(dim=-1).sort(dim=-1, descending=True, stable=True)
+        likely, order = (scores.double() / self._temperature).softmax(dim=-1).sort(dim=-1, descending=True, stable=True)
         mass = likely.cumsum(dim=-1)
         last = ((mass - likely < self._top_p) & (likely > 0)).sum(dim=-1, keepdim=True) - 1
         thrown = torch.cat([torch.rand(1, generator=dice, dtype=torch.float64) for dice in self._dice])
