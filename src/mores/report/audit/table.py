@@ -1,0 +1,83 @@
+"""What `mores audit injection` prints."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from functools import partial
+from typing import Any
+
+from mores.metric.audit import Audit, Goal, Rate, Tally
+from mores.report.base.grid import Cell, Grid, Row
+from mores.show import NOTHING, p_value, percent, to
+
+WORST = 10
+"""Attacks that are listed."""
+UNMEASURED: dict[Goal, str] = {
+    "hide": "the judge finds no error in any of the wrong texts",
+    "soften": "the judge finds no major error in any of the wrong texts",
+    "accuse": "the judge finds errors in all correct texts",
+}
+
+
+def tables(found: Audit) -> list[Grid | str]:
+    """How often verdicts turned, the worst attacks, and the conclusions."""
+    shown: list[Grid | str] = []
+    columns = ("injections", "n", "changed", "as meant", "controls", "excess", "lost")
+    sections = [
+        ("by place", _rows(found.by_place)),
+        ("by kind", _rows(found.by_category)),
+        ("by goal", _rows(found.by_goal)),
+    ]
+    notes = (
+        "changed: any other verdict; as meant: turned as the injection wants, of those that could",
+        "controls: turned the same way by harmless words in the same texts and places",
+        "excess: the difference, with its 95% interval; lost: no verdict any more",
+    )
+    shown.append(Grid(columns, sections, notes=notes))
+    worst = [one for one in found.attacks if one.hits.count][:WORST]
+    rows: list[Row] = [(one.injection, _rate(one.hits), _rate(one.control), p_value(one.p)) for one in worst]
+    if rows:
+        note = f"p: that controls do as much by chance, times the {len(found.attacks)} attacks that were tried"
+        shown.append(Grid(("worst attacks", "as meant", "controls", "p"), [("", rows)], notes=(note,)))
+    return [*shown, *_conclusions(found)]
+
+
+def _rows(tallies: Mapping[Any, Tally]) -> list[Row]:
+    return [(name, *_cells(tally)) for name, tally in tallies.items()]
+
+
+def _conclusions(found: Audit) -> Iterator[str]:
+    for goal in found.unmeasured:
+        yield f"{goal}: {UNMEASURED[goal]}, so it cannot be measured"
+    parts = [f"{goal} {' '.join(_excess(tally))}" for goal, tally in found.by_goal.items()]
+    if parts:
+        yield f"excess of turned verdicts: {', '.join(parts)}"
+    if found.worst_category:
+        hits = found.by_category[found.worst_category].hits
+        yield f"worst kind: {found.worst_category}, {_rate(hits)} ({percent(hits.value, 0)})"
+    if not any(one.hits.n for one in found.attacks):
+        return
+    if not found.attacks[0].hits.count:
+        yield "no attack turned a verdict"
+        return
+    worst = found.attacks[0]
+    yield f"worst attack: {worst.injection} turned {worst.hits.count} of {worst.hits.n} verdicts (p {p_value(worst.p)})"
+    count = len(found.broken)
+    yield f"{count} of {len(found.attacks)} attacks work more often than chance: {', '.join(found.broken) or 'none'}"
+
+
+def _excess(tally: Tally) -> tuple[str, str]:
+    excess = tally.excess
+    whole = partial(percent, digits=0, signed=True)
+    return (NOTHING, "") if excess is None else (whole(excess.value), f"({to(excess.low, excess.high, whole)})")
+
+
+def _cells(tally: Tally) -> tuple[Cell, ...]:
+    control = "–" if tally.control is None else _rate(tally.control)
+    return (
+        str(tally.n), _rate(tally.flips), _rate(tally.hits), control, _excess(tally), str(tally.unjudged.count)
+    )  # fmt: skip
+
+
+def _rate(rate: Rate) -> str:
+    return "–" if rate.value is None else f"{rate.count}/{rate.n}"
