@@ -14,12 +14,12 @@ COMPILE := build/lock/bin/uv pip compile pyproject.toml --upgrade --universal --
 demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
 	mkdir -p build
-	rm -f build/demo.judgements.jsonl build/evidence.judgements.jsonl
+	rm -rf build/demo build/evidence
 	$(BIN)/mores show examples/world.jsonl examples/world.gold.jsonl --html build/gold.html --quiet
-	$(BIN)/mores score examples/world.jsonl --max-errors 1 --out build/demo.judgements.jsonl --html build/demo.html
-	$(BIN)/mores score examples/answers.jsonl --evidence examples/facts.jsonl --out build/evidence.judgements.jsonl --html build/evidence.html
+	$(BIN)/mores score examples/world.jsonl --max-errors 1 --out build/demo --html build/demo.html
+	$(BIN)/mores score examples/answers.jsonl --evidence examples/facts.jsonl --out build/evidence --html build/evidence.html
 	@echo
-	@echo "The judgements:                       build/demo.judgements.jsonl"
+	@echo "The judgements:                       build/demo/judgements.jsonl"
 	@echo "The page, by the embedded model:      build/demo.html"
 	@echo "What a careful reader marks there:    build/gold.html"
 	@echo "Short answers, judged by evidence:    build/evidence.html"

@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     meta = blocking(aio.meta)
     longform = blocking(aio.longform)
     score = blocking(aio.score)
+    score_file = blocking(aio.score_file)
 
 __version__ = "0.1.0"
 

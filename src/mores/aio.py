@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from mores.meta.api import compare as compare
     from mores.meta.api import meta as meta
     from mores.metric.api import score as score
+    from mores.metric.api import score_file as score_file
 
 
 def __dir__() -> list[str]:

@@ -19,6 +19,7 @@ T = TypeVar("T")
 
 FUNCTIONS = {
     "score": "mores.metric.api:score",
+    "score_file": "mores.metric.api:score_file",
     "bench": "mores.bench.api:bench",
     "board": "mores.bench.api:board",
     "meta": "mores.meta.api:meta",

@@ -101,7 +101,7 @@ def test_what_score_writes_can_be_compared(inside: Run) -> None:
             "".join(json.dumps({"id": str(i), "text": f"{name} {i}"}) + "\n" for i in range(9))
         )
         assert inside("score", f"{name}.jsonl", "--model", "fake:clean").returncode == 0
-    done = inside("compare", *(f"{name}.jsonl.fake_clean.judgements.jsonl" for name in ("one", "two")), "--json")
+    done = inside("compare", *(f"{name}.jsonl.fake_clean.score" for name in ("one", "two")), "--json")
     assert done.returncode == 0, done.stderr
     assert [(one.difference, one.p, one.n) for one in found(done.stdout).overall] == [(0, 1, 9), (0, 1, 9)]
 

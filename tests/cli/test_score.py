@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mores.io import read_records
+from mores.metric.folder import open_score_run
 from mores.types import Judgement
 from tests.cli.conftest import Run, command
 from tests.engine.server import Server, broken, dropped, too_long
@@ -38,7 +39,7 @@ def judgements(path: str) -> list[Judgement]:
 
 
 def results() -> list[str]:
-    return sorted(str(path) for path in Path().glob("*.judgements.jsonl"))
+    return sorted(str(path) for path in Path().glob("*.score*/judgements.jsonl"))
 
 
 def written() -> str:
@@ -68,8 +69,8 @@ def test_csv_parquet_and_plain_text_give_the_same(mores: Run) -> None:
     pq.write_table(pa.Table.from_pylist(ROWS), "t.parquet")
     found = []
     for name in ("t.jsonl", "t.csv", "t.parquet"):
-        assert mores("score", name, "--model", "fake:first-word", "--out", "o.jsonl").returncode == 0
-        found.append(Path("o.jsonl").read_text())
+        assert mores("score", name, "--model", "fake:first-word", "--out", "o").returncode == 0
+        found.append(Path("o/judgements.jsonl").read_text())
     assert found[0] == found[1] == found[2]
     Path("t.txt").write_text("First text.\n\nSecond text.\n")
     assert mores("score", "t.txt", "--model", "fake:clean").returncode == 0
@@ -82,53 +83,74 @@ def test_each_file_of_texts_and_each_model_has_its_own_result(mores: Run) -> Non
     for name, model in (("t.jsonl", "fake:clean"), ("t.csv", "fake:clean"), ("t.jsonl", "fake:first-word")):
         assert mores("score", name, "--model", model).returncode == 0
     assert results() == [
-        "t.csv.fake_clean.judgements.jsonl",
-        "t.jsonl.fake_clean.judgements.jsonl",
-        "t.jsonl.fake_first-word.judgements.jsonl",
+        "t.csv.fake_clean.score/judgements.jsonl",
+        "t.jsonl.fake_clean.score/judgements.jsonl",
+        "t.jsonl.fake_first-word.score/judgements.jsonl",
     ]
 
 
-def test_a_result_is_replaced_by_the_same_run_only(mores: Run) -> None:
-    score = partial(mores, "score", "t.jsonl", "--out", "o.jsonl", "--model", "fake:clean")
+def test_a_folder_holds_one_run(mores: Run) -> None:
+    score = partial(mores, "score", "t.jsonl", "--out", "o", "--model", "fake:clean")
     put("t.jsonl", ROWS)
     assert score().returncode == 0
-    put("t.jsonl", [*ROWS, {"text": "One more."}])
-    assert score().returncode == 0
-    assert len(judgements("o.jsonl")) == 3
-    before = Path("o.jsonl").read_bytes()
+    before = Path("o/judgements.jsonl").read_bytes()
+    assert "2 known already" in score().stderr
     put("other.jsonl", [{"id": "a", "text": "Another text under the same id."}])
-    for done, words in (
-        (score("--style", "fenced"), "o.jsonl holds the judgements of fake:clean with other settings"),
-        (mores("score", "t.jsonl", "--out", "o.jsonl", "--model", "fake:first-word"), "the judgements of fake:clean"),
-        (mores("score", "other.jsonl", "--out", "o.jsonl", "--model", "fake:clean"), "the judgements of other texts"),
+    for done, fields in (
+        (score("--style", "fenced"), "prompt"),
+        (mores("score", "t.jsonl", "--out", "o", "--model", "fake:first-word"), "model"),
+        (mores("score", "other.jsonl", "--out", "o", "--model", "fake:clean"), "data"),
     ):
         assert done.returncode == 2
-        assert words in done.stderr
-        assert "name another file with --out, or move that one away" in done.stderr
-        assert Path("o.jsonl").read_bytes() == before
+        assert f"o holds another run (other {fields}); choose another folder" in done.stderr
+        assert Path("o/judgements.jsonl").read_bytes() == before
     done = mores("score", "t.jsonl", "--out", "other.jsonl", "--model", "fake:clean")
-    assert "other.jsonl is there already, and is not a file of judgements" in done.stderr
+    assert done.returncode == 2
+    assert "other.jsonl is a file; name a folder for the run" in done.stderr
 
 
-def test_a_result_of_another_run_is_kept_before_anything_is_searched_for(mores: Run) -> None:
+def test_other_texts_of_the_same_name_are_another_run(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    assert mores("score", "t.jsonl", "--model", "fake:clean").returncode == 0
+    put("t.jsonl", [*ROWS, {"text": "One more."}])
+    done = mores("score", "t.jsonl", "--model", "fake:clean")
+    assert "another run (other data), so this one is in t.jsonl.fake_clean.score-2" in done.stderr
+    assert [len(judgements(path)) for path in results()] == [3, 2]
+
+
+def test_a_run_of_another_search_is_kept_before_anything_is_searched_for(mores: Run) -> None:
     put("t.jsonl", ROWS)
     put("other.jsonl", [{"id": "a", "text": "Another text under the same id."}])
-    score = partial(mores, "score", "t.jsonl", "--out", "o.jsonl", "--model", "fake:clean")
+    score = partial(mores, "score", "t.jsonl", "--out", "o", "--model", "fake:clean")
     assert score("--evidence", "fake:echo").returncode == 0
-    before = Path("o.jsonl").read_bytes()
-    for done, words in (
-        (score("--evidence", "fake:none"), "o.jsonl holds the judgements of fake:clean with other settings"),
-        (score("--evidence", "fake:echo", "--passages", "1"), "with other settings"),
+    before = Path("o/judgements.jsonl").read_bytes()
+    for done, fields in (
+        (score("--evidence", "fake:none"), "evidence"),
+        (score("--evidence", "fake:echo", "--passages", "1"), "evidence"),
         (
-            mores("score", "other.jsonl", "--out", "o.jsonl", "--model", "fake:clean", "--evidence", "fake:echo"),
-            "the judgements of other texts",
+            mores("score", "other.jsonl", "--out", "o", "--model", "fake:clean", "--evidence", "fake:echo"),
+            "data",
         ),
     ):
         assert done.returncode == 2
-        assert words in done.stderr
+        assert f"another run (other {fields})" in done.stderr
         assert "searching" not in done.stderr
-        assert Path("o.jsonl").read_bytes() == before
+        assert Path("o/judgements.jsonl").read_bytes() == before
     assert score("--evidence", "fake:echo").returncode == 0  # the same run may go on
+
+
+def test_the_run_and_what_is_shown_of_it(mores: Run) -> None:
+    put("t.jsonl", ROWS)
+    printed = mores("score", "t.jsonl", "--model", "fake:first-word", "--out", "o", "--html", "page.html").stdout
+    [listed] = json.loads(mores("runs", "--json").stdout)
+    assert (listed["kind"], listed["status"], listed["model"]) == ("score", "complete", "fake:first-word")
+    assert listed["headline"] == printed.splitlines()[-1] == "2 texts, 2 judged; mean score −1.000"
+    assert listed["files"] == {"judgements.jsonl": "Judgement"}
+    shown = mores("show", "o", "--html", "shown.html")
+    assert shown.stdout == printed
+    assert Path("shown.html").read_text() == Path("page.html").read_text()
+    assert json.loads(mores("show", "o", "--json").stdout)["result"]["mean_score"] == -1
+    assert "Schnitzel" in open_score_run("o")._repr_html_()
 
 
 def test_a_line_of_judgements_can_be_read_alone(mores: Run) -> None:
@@ -307,20 +329,12 @@ def test_a_2_mb_text_is_a_failure_in_its_place(mores: Run) -> None:
     assert "not judged: 1 request could not be sent" in done.stdout
 
 
-def test_a_full_disk_for_the_output(mores: Run) -> None:
-    put("t.jsonl", ROWS)
-    done = mores("score", "t.jsonl", "--model", "fake:clean", "--out", "/dev/full")
-    assert done.returncode == 1
-    assert "/dev/full" in done.stderr
-    assert "No space left" in done.stderr
-    assert "Traceback" not in done.stderr
-
-
-def test_a_full_disk_behind_stdout(home: Path) -> None:
+@pytest.mark.parametrize("arguments", [("--json",), ("--out", "-")])
+def test_a_full_disk_behind_stdout(home: Path, arguments: tuple[str, ...]) -> None:
     put("t.jsonl", ROWS)
     with Path("/dev/full").open("wb") as full:
         done = subprocess.run(
-            command("score", "t.jsonl", "--model", "fake:clean", "--json"),
+            command("score", "t.jsonl", "--model", "fake:clean", *arguments),
             cwd=home, stdout=full, stderr=subprocess.PIPE, check=False,
         )  # fmt: skip
     assert done.returncode == 1
@@ -396,7 +410,7 @@ def test_killed_at_random_nothing_is_lost_or_asked_again(home: Path) -> None:
         assert known.isdisjoint(server.asked[before:])
     assert [j.sample_id for j in judgements(written())] == [f"s{i}" for i in range(600)]
     assert len(keys(home)) == 600
-    assert sorted(path.name for path in home.iterdir()) == ["cache", "t.jsonl", "t.jsonl.openai_x.judgements.jsonl"]
+    assert sorted(path.name for path in home.iterdir()) == ["cache", "t.jsonl", "t.jsonl.openai_x.score"]
 
 
 def test_help_needs_no_heavy_library(mores: Run) -> None:
@@ -446,7 +460,7 @@ def test_evidence_is_looked_up_shown_to_the_judge_and_kept(mores: Run) -> None:
     assert "[1] “Schnitzel” t" in shown.stdout
     assert FACTS[0]["text"] in Path("shown.html").read_text()
     assert sorted(path.name for path in Path().iterdir() if path.suffix == ".jsonl") == (
-        ["facts.jsonl", "judge.jsonl", "t.jsonl", "t.jsonl.fake_judge.jsonl.judgements.jsonl"]
+        ["facts.jsonl", "judge.jsonl", "t.jsonl"]
     )
 
 
@@ -460,8 +474,8 @@ def test_a_row_may_bring_its_own_evidence(mores: Run) -> None:
     assert first.report.errors[0].evidence == (1,)
     assert first.notes == ("it cites evidence that it was not given; those numbers are left out",)
     assert second.evidence == ()
-    assert mores("score", "t.jsonl", "--model", model, "--evidence", "fake:echo", "--out", "o.jsonl").returncode == 0
-    first, second = judgements("o.jsonl")
+    assert mores("score", "t.jsonl", "--model", model, "--evidence", "fake:echo", "--out", "o").returncode == 0
+    first, second = judgements("o/judgements.jsonl")
     assert [one.text for one in first.evidence] == ["Its own."]
     assert [one.text for one in second.evidence] == ["Que mange-t-on ? Du pain"]
 

@@ -36,8 +36,8 @@ def test_judgements_of_other_texts_are_refused(mores: Run) -> None:
 
 
 def test_show_reads_stdin_once(mores: Run) -> None:
-    mores("score", "-", "--out", "o.jsonl", "--model", "fake:clean", stdin="Hello\n")
-    done = mores("show", "-", "o.jsonl", "--html", "p.html", stdin="Hello\n")
+    mores("score", "-", "--out", "o", "--model", "fake:clean", stdin="Hello\n")
+    done = mores("show", "-", "o/judgements.jsonl", "--html", "p.html", stdin="Hello\n")
     assert "1 text, 1 judged" in done.stdout
     assert ">Hello<" in Path("p.html").read_text()
 

@@ -65,9 +65,11 @@ def test_a_few_samples_are_learnt_and_the_adapter_judges_them(mores: Run, home: 
         for one in dishes(4):
             writer.write(one.sample)
     arguments = ("--model", "hf:spoken", "--adapter", "tuned", "--style", "paper", "--max-tokens", "120")
-    judged = mores("score", "texts.jsonl", *arguments, "--out", "judged.jsonl")
+    judged = mores("score", "texts.jsonl", *arguments, "--out", "judged")
     assert judged.returncode == 0, judged.stderr
-    found = [Judgement.model_validate_json(line) for line in (home / "judged.jsonl").read_text().splitlines()]
+    found = [
+        Judgement.model_validate_json(line) for line in (home / "judged" / "judgements.jsonl").read_text().splitlines()
+    ]
     assert [one.score is not None and one.score < 0 for one in found] == [bool(one.report.errors) for one in dishes(4)]
 
 

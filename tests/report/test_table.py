@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import weakref
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 import pytest
 from hypothesis import given
@@ -12,8 +12,9 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
 
+from mores.metric.summary import Summary, Tally, summarise
 from mores.report.base.grid import plain
-from mores.report.score.table import Summary, Tally, cited, rank, show_summary, summary, table
+from mores.report.score.table import cited, rank, show_summary, table
 from mores.types import Error, Failure, FailureKind, Judgement, Sample, Severity
 from tests.report.samples import PAIRS, Pair, failed, found, judged
 
@@ -37,9 +38,13 @@ def scored(name: str, score: float) -> Pair:
     return Sample(id=name, text="a"), Judgement(sample_id=name, judge="people", score=score)
 
 
+def counted(pairs: Iterable[Pair]) -> Summary:
+    return summarise(judgement for _, judgement in pairs)
+
+
 def test_summary_of_the_samples() -> None:
     # Scores by hand: -7 -6 -5 -7 -6 -5 0.931 -12 -6 and 0 (no p(R)) over ten judged texts.
-    counts = summary(PAIRS)
+    counts = counted(PAIRS)
     assert counts.mean_score == pytest.approx(-5.3069)
     assert counts == Summary(
         n=12,
@@ -55,14 +60,14 @@ def test_summary_of_the_samples() -> None:
 
 
 def test_nothing_judged_has_no_mean() -> None:
-    only_failures = summary([failed(Sample(id="a", text="a"), FailureKind.MODEL, "no answer")])
+    only_failures = counted([failed(Sample(id="a", text="a"), FailureKind.MODEL, "no answer")])
     assert only_failures.mean_score is None
-    assert summary([]).n == 0
+    assert counted([]).n == 0
     assert "mean" not in show_summary(only_failures).plain
 
 
 def test_summary_lines_name_every_count() -> None:
-    assert show_summary(summary(PAIRS)).plain.splitlines() == [
+    assert show_summary(counted(PAIRS)).plain.splitlines() == [
         "not judged: 1 answer was cut off, 1 answer could not be parsed",
         "1 without errors have no certainty p(R)",
         "8 with errors (9 major, 9 minor; 1 not found in the text)",
@@ -79,7 +84,7 @@ def test_tally_keeps_no_judgement() -> None:
             alive.append(weakref.ref(pair[1]))
             yield pair
 
-    assert summary(stream()).n == 100
+    assert counted(stream()).n == 100
     assert sum(ref() is not None for ref in alive) <= 1
 
 

@@ -38,7 +38,7 @@ from mores.report.meta import versus_tables
 @click.option("--force", is_flag=True, help="Compare also what the signatures say is not comparable.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
 def compare(first: str, second: str, data: Path | None, split: str, by: str, force: bool, as_json: bool) -> None:
-    """Test whether A and B differ: two files of judgements, as `mores score` and `mores meta` write them, or runs.
+    """Test whether A and B differ: two runs of `mores score`, or two files of judgements.
 
     With --data they are two judges of the same samples, and it is compared how well they find the errors.
     Without it they are one judge's scores of the same texts in two versions, for example by two models.

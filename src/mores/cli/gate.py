@@ -13,7 +13,7 @@ import click
 from mores.bench.board import Entry, compare_runs, read_runs
 from mores.cli.options import several
 from mores.errors import ConfigError, GateError
-from mores.report.score import Summary
+from mores.metric.summary import Summary
 from mores.show import SIGNIFICANT, count, number, p_value, percent, points
 from mores.stats.resampling import adjust_p_values
 from mores.types import Severity

@@ -35,7 +35,7 @@ from mores.report.base.grid import print_tables
     multiple=True,
     metavar="NAME",
     help="excam:MODEL, count:MODEL, severity:MODEL, binary:MODEL (with +p: count+p:MODEL), a FILE.jsonl of "
-    "judgements, or a baseline; may be given more than once.",
+    "judgements, a run of mores score, or a baseline; may be given more than once.",
 )
 @click.option(
     "--baselines",

@@ -10,11 +10,12 @@ import click
 
 from mores.errors import InputError
 from mores.io import FORMATS, read_records, read_samples, spool, write_text
+from mores.metric.summary import Tally
 from mores.report import runs as reports
 from mores.report.base.grid import Grid, plain_console, print_tables
-from mores.report.score import Tally, page, show_summary, table
+from mores.report.score import page, show_summary, table
 from mores.run import Run, open_run
-from mores.types import Judgement, Sample
+from mores.types import Judgement, Record, Sample
 
 
 @click.command()
@@ -25,7 +26,7 @@ from mores.types import Judgement, Sample
 @click.option("--quiet", is_flag=True, help="Print no table.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
 def show(files: tuple[str, ...], format_: str | None, html: str | None, title: str, quiet: bool, as_json: bool) -> None:
-    """Show the result of a RUN, or JUDGEMENTS (as `mores score` writes them), as tables and as a page.
+    """Show the result of a RUN, or a file of JUDGEMENTS, as tables and as a page.
 
     A RUN is a folder with a run.json; `mores runs` lists them. A page is written only with --html.
 
@@ -62,9 +63,14 @@ def _show_run(run: Run, html: str | None, quiet: bool, as_json: bool) -> None:
         write_text(html, reports.page(run))
         click.echo(f"wrote {html}", err=True)
     if as_json:
-        tables = [{"title": each.title, "columns": each.columns, "rows": [row for _, row in each.lines()]}
-                  for each in shown if isinstance(each, Grid)]  # fmt: skip
-        click.echo(json.dumps(run.manifest.model_dump(mode="json") | {"tables": tables}, indent=2))
+        whole, result = run.manifest.model_dump(mode="json"), getattr(run, "result", None)
+        if isinstance(result, Record):
+            whole["result"] = result.model_dump(mode="json")
+        else:
+            grids = (each for each in shown if isinstance(each, Grid))
+            whole["tables"] = [{"title": each.title, "columns": each.columns, "rows": list(each.lines())}
+                               for each in grids]  # fmt: skip
+        click.echo(json.dumps(whole, indent=2))
     elif not quiet:
         print_tables(shown)
 

@@ -6,6 +6,7 @@
 | `count:MODEL`, `severity:MODEL`, `binary:MODEL` | the model behind a prompt of ExCAM, Table 11 |
 | `count+p:MODEL` and so on | the same, with the probability of the answer where it finds no error |
 | `FILE.jsonl` | judgements that exist, by a metric or by people |
+| `DIR` | the folder of a run of `mores score` |
 | `always`, `never`, `majority`, `words`, … | a baseline |
 
 `{source}` in a model or file stands for a source: the judge that was trained without it, which judges its samples.
@@ -23,6 +24,7 @@ from mores.io import read_records
 from mores.meta.baselines import BASELINES
 from mores.meta.prompted import KINDS, Prompted
 from mores.metric import Metric
+from mores.metric.folder import judgements_file
 from mores.stats.ties import LARGEST
 from mores.types import Judgement
 
@@ -38,9 +40,9 @@ class Scorer:
 
     @property
     def file(self) -> bool:
-        """Whether it is a file; `count:fake:SCRIPT.jsonl` is a model."""
+        """Whether it is a file or the folder of a run; `count:fake:SCRIPT.jsonl` is a model."""
         kind, colon, _ = self.name.partition(":")
-        return self.name.endswith(".jsonl") and not (kind in NAMES and colon)
+        return _is_file(self.name) and not (kind in NAMES and colon)
 
     @property
     def baseline(self) -> bool:
@@ -65,7 +67,7 @@ class Scorer:
 def scorer(name: str) -> Scorer:
     """The metric of that name; an error that lists the names for any other."""
     kind, colon, model = name.partition(":")
-    if name in BASELINES or name.endswith(".jsonl") or (kind in NAMES and colon and model):
+    if name in BASELINES or _is_file(name) or (kind in NAMES and colon and model):
         return Scorer(name)
     if kind in NAMES:
         raise ConfigError(f"metric {name!r}: which model? For example {kind}:embedded or {kind}:openai:NAME")
@@ -75,9 +77,13 @@ def scorer(name: str) -> Scorer:
     raise ConfigError(f"unknown metric {name!r}; {hint}known are {known}", setting="metric")
 
 
+def _is_file(name: str) -> bool:
+    return name.endswith((".jsonl", ".score")) or (name not in BASELINES and Path(name).is_dir())
+
+
 def read_judgements(path: str | Path) -> dict[str, Judgement]:
-    """The judgements of a file by sample."""
-    return by_sample(read_records(path, Judgement), str(path))
+    """The judgements of a file, or of a run of the metric, by sample."""
+    return by_sample(read_records(judgements_file(path), Judgement), str(path))
 
 
 def by_sample(judgements: Iterable[Judgement], name: str) -> dict[str, Judgement]:

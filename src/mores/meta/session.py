@@ -27,6 +27,7 @@ from mores.meta.scorers import Scorer, read_judgements
 from mores.meta.study import Judged, study
 from mores.meta.versus import check_data
 from mores.metric import Metric
+from mores.metric.folder import judgements_file
 from mores.run import Plan, start_run
 from mores.show import number
 from mores.signature import sign
@@ -97,7 +98,7 @@ class Session:
         digest = blake2b(digest_size=4)
         for scorer in self.scorers:
             for _, call, _ in self._calls(scorer, files=True):
-                known = Path(call.name).read_bytes() if call.file and Path(call.name).is_file() else b""
+                known = judgements_file(call.name).read_bytes() if call.file and Path(call.name).exists() else b""
                 digest.update(known or str(scorer if call.file else call.open(self.open_metric).signature()).encode())
         for table in self.votes:
             digest.update(table.model_dump_json().encode())
@@ -148,7 +149,7 @@ class Session:
         for source in self.data.sources:
             part = [gold for gold in self.data.golds if source_of(gold) == source]
             yield source, scorer.of(source), self.data.golds if self.leave_one_out else part
-        if scorer.file and Path(scorer.of(NONE).name).is_file():
+        if scorer.file and Path(scorer.of(NONE).name).exists():
             yield NONE, scorer.of(NONE), self.data.golds
 
     async def _read(self, scorer: Scorer, golds: list[Gold]) -> dict[str, Judgement]:

@@ -1,14 +1,24 @@
-"""The public function `mores.score`."""
+"""The public functions `mores.score` and `mores.score_file`."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
+from contextlib import nullcontext
+from pathlib import Path
 from typing import Unpack
 
+from pydantic import JsonValue
+
 from mores.engine import AskOptions
-from mores.metric.metric import SampleLike, Settings, open_metric
+from mores.io import file_name
+from mores.metric.folder import JUDGEMENTS, ScoreRun, open_score_run
+from mores.metric.metric import Metric, SampleLike, Settings, open_metric
+from mores.metric.summary import summarise
+from mores.metric.texts import Lookup, Texts, check_style, judge_texts, open_texts
 from mores.models import Model
-from mores.types import Judgement
+from mores.run import Plan, start_run
+from mores.search import search_or_corpus
+from mores.types import Judgement, Signature
 
 
 async def score(
@@ -20,3 +30,47 @@ async def score(
     """The cultural errors of every text, with a score; texts come as `Sample`s, strings, pairs or mappings."""
     metric = open_metric(model, settings, **options)
     return [judgement async for _, judgement in metric.stream(samples)]
+
+
+async def score_file(
+    texts: Path | str,
+    model: str | Model = "embedded",
+    settings: Settings | None = None,
+    *,
+    out: Path | str | None = None,
+    evidence: str | None = None,
+    passages: int = 3,
+    skip_bad: bool = False,
+    **options: Unpack[AskOptions],
+) -> ScoreRun:
+    """Judge a file of texts; the run is in the folder `out`, or in TEXTS.MODEL.score, and goes on where it stopped.
+
+    `evidence` is a search or a corpus, in which at most so many `passages` are looked up for each text.
+    """
+    metric = open_metric(model, settings, **options)
+    lookup = Lookup(search_or_corpus(evidence), passages) if evidence else None
+    with open_texts(str(texts), skip_bad=skip_bad, progress=metric.asker.progress) as opened:
+        return await score_texts(metric, opened, lookup, out)
+
+
+async def score_texts(metric: Metric, texts: Texts, lookup: Lookup | None, out: Path | str | None) -> ScoreRun:
+    """The run that judges these texts; where nobody named its folder, other runs of the same file are left alone."""
+    check_style(metric, texts, lookup)
+    asker = metric.asker
+    folder = Path(out or f"{Path(texts.name).name}.{file_name(asker.model.name)[-80:]}.score")
+    settings: dict[str, JsonValue] = {
+        "evidence": str(lookup or ""), "left_out": texts.bad, "warning": asker.model.warning
+    }  # fmt: skip
+    async with lookup.open(metric) if lookup else nullcontext() as grounding:
+        # Whether the model gives log-probabilities is known only afterwards; the judgements say it.
+        fields = {name: value for name, value in metric.signature().items() if name != "p"}
+        signature = Signature({"data": texts.revision(), **fields})
+        plan = Plan(kind="score", name=texts.name, model=asker.model.name, signature=signature, settings=settings)
+        with start_run(folder, plan, numbered=out is None) as run:
+            if run.note:
+                asker.progress.note(f"note: {run.note}")
+            await judge_texts(metric, texts, [run.path / JUDGEMENTS], grounding)
+            result = summarise(ScoreRun(run.path, run.manifest).judgements())
+            failures = {kind.value: number for kind, number in result.failed.items()}
+            run.finish(files={JUDGEMENTS: "Judgement"}, failures=failures, headline=result.headline)
+    return open_score_run(run.path)

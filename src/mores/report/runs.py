@@ -7,12 +7,16 @@ from html import escape
 from importlib import import_module
 from typing import Any
 
+from rich.console import RenderableType
+
 from mores.errors import InputError
-from mores.report.base.grid import Grid, harmless, tables_html
+from mores.report.base.grid import harmless, tables_html
 from mores.run import Run
 
 REPORTS = {
     "bench": ("mores.report.bench:run_tables", "mores.report.bench:run_page"),
+    "score": ("mores.report.score:run_tables", "mores.report.score:run_page"),
+    "meta": ("mores.report.meta:run_tables", "mores.report.meta:run_page"),
     "longform": ("mores.report.longform:run_tables", "mores.report.longform:run_page"),
     "build": ("mores.report.card:run_tables", "mores.report.card:run_page"),
     "meta": ("mores.report.meta:run_tables", "mores.report.meta:run_page"),
@@ -21,9 +25,9 @@ REPORTS = {
 """For each kind of run, the function that makes its tables and the function that makes its page."""
 
 
-def tables(run: Run) -> list[Grid | str]:
+def tables(run: Run) -> list[RenderableType]:
     """What is printed about a run, the headline last."""
-    shown: list[Grid | str] = _load(run, 0)(run)
+    shown: list[RenderableType] = _load(run, 0)(run)
     return shown
 
 

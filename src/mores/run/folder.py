@@ -29,6 +29,7 @@ LOCK = ".lock"
 
 KINDS = {
     "bench": "mores.bench.folder:BenchRun",
+    "score": "mores.metric.folder:ScoreRun",
     "meta": "mores.meta.folder:MetaRun",
     "longform": "mores.longform.folder:LongformRun",
     "build": "mores.factory.folder:BuildRun",
@@ -111,6 +112,8 @@ def start_run(folder: Path, plan: Plan, *, numbered: bool = True) -> Iterator[Ac
     """
     for number in count(1):
         path = folder if number == 1 else folder.with_name(f"{folder.name}-{number}")
+        if path.exists() and not path.is_dir():
+            raise ConfigError(f"{path} is a file; name a folder for the run")
         make_folder(path)
         with _locked(path) as locked:
             known = read_manifest(path) if (path / MANIFEST).exists() else None

@@ -43,19 +43,31 @@ def plain_console(*, stderr: bool = False, quiet: bool = False) -> Console:
     return Console(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
 
 
-def print_tables(tables: Iterable[Grid | str]) -> None:
+def print_tables(tables: Iterable[RenderableType]) -> None:
     """What a command prints: tables with a free line after each, and sentences that are broken only by the terminal."""
     console = plain_console()
     for table in tables:
         if isinstance(table, Grid):
             console.print(table, "")
-        else:
+        elif isinstance(table, str):
             console.print(harmless(table), soft_wrap=True)
+        else:
+            console.print(table)
 
 
-def tables_html(tables: Iterable[Grid | str]) -> str:
+def tables_html(tables: Iterable[RenderableType]) -> str:
     """The same for notebooks."""
-    return "".join(each.html() if isinstance(each, Grid) else f"<p>{escape(harmless(each))}</p>" for each in tables)
+
+    def drawn(table: RenderableType) -> str:
+        if isinstance(table, Grid):
+            return table.html()
+        if isinstance(table, str):
+            return f"<p>{escape(harmless(table))}</p>"
+        console = Console(record=True, file=io.StringIO(), width=120, highlight=False, markup=False, emoji=False)
+        console.print(table)
+        return console.export_html(inline_styles=True, code_format="<pre>{code}</pre>")
+
+    return "".join(map(drawn, tables))
 
 
 @dataclass(frozen=True)

@@ -8,19 +8,12 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from mores.culture import language_name, region_name
+from mores.metric.folder import ScoreRun
+from mores.metric.summary import Summary, Tally, errors, lacks_certainty, state
 from mores.report.base.marks import mark
 from mores.report.base.names import is_web_address, look_up
 from mores.report.base.page import Page, render
-from mores.report.score.table import (
-    Pair,
-    Summary,
-    Tally,
-    count_errors,
-    errors,
-    lacks_certainty,
-    state,
-    worst,
-)
+from mores.report.score.table import Pair, count_errors, worst
 from mores.search.ground import cut, shorten
 from mores.show import number
 from mores.types import Evidence, Judgement, Sample
@@ -52,6 +45,13 @@ def page(
     base = Page("score", "cultural error report", title, [], facts.all(), warning, script=True, name=title)
     cards = [_card(*row) for row in rows]
     return render(base, "score/page.html.j2", counts=counts, zones=_zones(counts, bars), cards=cards)
+
+
+def run_page(run: ScoreRun) -> str:
+    """The page of a run."""
+    told = {name: str(run.manifest.settings.get(name) or "") for name in ("evidence", "warning")}
+    facts = {"Texts": run.manifest.name, "Model": run.manifest.model, "Evidence": told["evidence"]}
+    return page(run.pairs(), title="Cultural errors", summary=facts, warning=told["warning"] or None)
 
 
 class _Facts:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+from mores.metric.summary import errors
 from mores.report.base.blocks import Block
 from mores.report.base.marks import Marked, mark
 from mores.report.base.page import draw, writable
-from mores.report.score.table import count_errors, errors
+from mores.report.score.table import count_errors
 from mores.types import Judgement, Sample
 
 

@@ -9,109 +9,23 @@ from __future__ import annotations
 import heapq
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import Literal
 
 from rich.box import SIMPLE_HEAD
 from rich.console import JustifyMethod
 from rich.table import Table
 from rich.text import Text
 
+from mores.metric.folder import ScoreRun
+from mores.metric.summary import State, Summary, Tally, errors, lacks_certainty, state
 from mores.report.base.grid import plain
-from mores.show import count, number, show_failures, show_score
-from mores.types import Error, FailureKind, Judgement, Record, Sample, Severity, Signature
+from mores.show import show_failures, show_score
+from mores.types import Error, Judgement, Sample, Severity
 
 Pair = tuple[Sample, Judgement]
-State = Literal["errors", "clean", "failed"]
 
 ROWS = 40
 """A table longer than this shows only the worst."""
 STYLES: dict[State, str] = {"errors": "bold red", "clean": "blue", "failed": "dim"}
-
-
-class Summary(Record):
-    """The counts of one run; everything that has no score is counted beside the mean."""
-
-    n: int
-    judged: int
-    failed: dict[FailureKind, int]
-    """How many could not be judged, by kind."""
-    with_errors: int
-    errors: dict[Severity, int]
-    unlocated: int
-    """Errors whose quote was not found in the sample."""
-    mean_score: float | None
-    """Over the judged texts; None when there is none."""
-    without_certainty: int
-    """Texts without errors for which p(R) could not be had."""
-    signatures: tuple[Signature, ...]
-    """Of the judged texts: more than one means that not all scores compare."""
-
-
-class Tally:
-    """Counts judgements one by one, in constant memory."""
-
-    def __init__(self) -> None:
-        self._states: Counter[State] = Counter()
-        self._failed: Counter[FailureKind] = Counter()
-        self._errors: Counter[Severity] = Counter()
-        self._unlocated = 0
-        self._total = 0.0
-        self._without_certainty = 0
-        self._signatures: set[Signature] = set()
-
-    def add(self, judgement: Judgement) -> None:
-        """Count one judgement."""
-        self._states[state(judgement)] += 1
-        if judgement.failure is not None:
-            self._failed[judgement.failure.kind] += 1
-        else:
-            self._signatures.add(judgement.signature)
-        self._total += judgement.score or 0.0
-        self._without_certainty += lacks_certainty(judgement)
-        for error in errors(judgement):
-            self._errors[error.severity] += 1
-            self._unlocated += not error.located
-
-    def summary(self) -> Summary:
-        """The counts so far."""
-        judged = self._states["errors"] + self._states["clean"]
-        return Summary(
-            n=judged + self._states["failed"],
-            judged=judged,
-            failed={kind: self._failed[kind] for kind in FailureKind if self._failed[kind]},
-            with_errors=self._states["errors"],
-            errors={severity: self._errors[severity] for severity in (Severity.MAJOR, Severity.MINOR)},
-            unlocated=self._unlocated,
-            mean_score=self._total / judged if judged else None,
-            without_certainty=self._without_certainty,
-            signatures=tuple(sorted(self._signatures, key=str)),
-        )
-
-
-def summary(pairs: Iterable[Pair]) -> Summary:
-    """The counts of all `pairs`."""
-    tally = Tally()
-    for _, judgement in pairs:
-        tally.add(judgement)
-    return tally.summary()
-
-
-def errors(judgement: Judgement) -> tuple[Error, ...]:
-    """The errors of a judgement; none where there is no report."""
-    return judgement.report.errors if judgement.report else ()
-
-
-def state(judgement: Judgement) -> State:
-    """Whether the text was judged, and whether anything is wrong with it."""
-    if judgement.score is None:
-        return "failed"
-    return "errors" if errors(judgement) or judgement.score < 0 else "clean"
-
-
-def lacks_certainty(judgement: Judgement) -> bool:
-    """Whether the text has no errors and the judge gave no p(R)."""
-    certainty = judgement.report.certainty if judgement.report else None
-    return state(judgement) == "clean" and certainty is None
 
 
 def rank(judgement: Judgement) -> tuple[int, float]:
@@ -153,6 +67,11 @@ def table(pairs: Iterable[Pair], *, limit: int = ROWS, tally: Tally | None = Non
     if n > limit:
         view.caption = Text(f"the {limit:,} worst of {n:,} texts")
     return view
+
+
+def run_tables(run: ScoreRun) -> list[Table | Text]:
+    """What is printed about a run."""
+    return [table(run.pairs()), show_summary(run.result)]
 
 
 def _cells(sample: Sample, judgement: Judgement) -> tuple[Text, ...]:
@@ -198,6 +117,4 @@ def show_summary(counts: Summary) -> Text:
         lines.append(f"{counts.without_certainty:,} without errors have no certainty p(R)")
     found = ", ".join(f"{n:,} {severity}" for severity, n in counts.errors.items())
     lines.append(f"{counts.with_errors:,} with errors ({found}; {counts.unlocated:,} not found in the text)")
-    texts = f"{count(counts.n, 'text')}, {counts.judged:,} judged"
-    mean = "no score" if counts.mean_score is None else f"mean score {number(counts.mean_score, 3)}"
-    return Text("\n".join([*lines, f"{texts}; {mean}"]))
+    return Text("\n".join([*lines, counts.headline]))

@@ -1,0 +1,46 @@
+"""A run of `mores score`: `run.json`, and `judgements.jsonl` with one `Judgement` for each text, in their order."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from pathlib import Path
+
+from mores.errors import InputError
+from mores.metric.summary import Summary, summarise
+from mores.run import Run, open_run
+from mores.types import Judgement, Sample
+
+JUDGEMENTS = "judgements.jsonl"
+
+
+class ScoreRun(Run):
+    """A run of the metric over a file of texts."""
+
+    def judgements(self) -> Iterator[Judgement]:
+        """Every judgement, with its text."""
+        return self.records(JUDGEMENTS, Judgement)
+
+    def pairs(self) -> Iterator[tuple[Sample, Judgement]]:
+        """Each text with its judgement."""
+        for judgement in self.judgements():
+            assert judgement.sample is not None, "the metric repeats the sample"
+            yield judgement.sample, judgement
+
+    @cached_property
+    def result(self) -> Summary:
+        """The counts and the mean score."""
+        return summarise(self.judgements())
+
+
+def open_score_run(path: Path | str) -> ScoreRun:
+    """The run of the metric in a folder."""
+    run = open_run(path)
+    if not isinstance(run, ScoreRun):
+        raise InputError(f"{path}: it is a run of mores {run.kind}; give one of mores score")
+    return run
+
+
+def judgements_file(path: Path | str) -> Path:
+    """A file of judgements, which may be given by the folder of a run of the metric."""
+    return open_score_run(path).file(JUDGEMENTS) if Path(path).is_dir() else Path(path)

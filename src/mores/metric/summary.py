@@ -1,0 +1,104 @@
+"""The counts of many judgements."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from typing import Literal
+
+from mores.show import count, number
+from mores.types import Error, FailureKind, Judgement, Record, Severity, Signature
+
+State = Literal["errors", "clean", "failed"]
+
+
+class Summary(Record):
+    """The counts of one run; everything that has no score is counted beside the mean."""
+
+    n: int
+    judged: int
+    failed: dict[FailureKind, int]
+    """How many could not be judged, by kind."""
+    with_errors: int
+    errors: dict[Severity, int]
+    unlocated: int
+    """Errors whose quote was not found in the sample."""
+    mean_score: float | None
+    """Over the judged texts; None when there is none."""
+    without_certainty: int
+    """Texts without errors for which p(R) could not be had."""
+    signatures: tuple[Signature, ...]
+    """Of the judged texts: more than one means that not all scores compare."""
+
+    @property
+    def headline(self) -> str:
+        """The mean score, in one line."""
+        mean = "no score" if self.mean_score is None else f"mean score {number(self.mean_score, 3)}"
+        return f"{count(self.n, 'text')}, {self.judged:,} judged; {mean}"
+
+
+class Tally:
+    """Counts judgements one by one, in constant memory."""
+
+    def __init__(self) -> None:
+        self._states: Counter[State] = Counter()
+        self._failed: Counter[FailureKind] = Counter()
+        self._errors: Counter[Severity] = Counter()
+        self._unlocated = 0
+        self._total = 0.0
+        self._without_certainty = 0
+        self._signatures: set[Signature] = set()
+
+    def add(self, judgement: Judgement) -> None:
+        """Count one judgement."""
+        self._states[state(judgement)] += 1
+        if judgement.failure is not None:
+            self._failed[judgement.failure.kind] += 1
+        else:
+            self._signatures.add(judgement.signature)
+        self._total += judgement.score or 0.0
+        self._without_certainty += lacks_certainty(judgement)
+        for error in errors(judgement):
+            self._errors[error.severity] += 1
+            self._unlocated += not error.located
+
+    def summary(self) -> Summary:
+        """The counts so far."""
+        judged = self._states["errors"] + self._states["clean"]
+        return Summary(
+            n=judged + self._states["failed"],
+            judged=judged,
+            failed={kind: self._failed[kind] for kind in FailureKind if self._failed[kind]},
+            with_errors=self._states["errors"],
+            errors={severity: self._errors[severity] for severity in (Severity.MAJOR, Severity.MINOR)},
+            unlocated=self._unlocated,
+            mean_score=self._total / judged if judged else None,
+            without_certainty=self._without_certainty,
+            signatures=tuple(sorted(self._signatures, key=str)),
+        )
+
+
+def summarise(judgements: Iterable[Judgement]) -> Summary:
+    """The counts of all judgements."""
+    tally = Tally()
+    for judgement in judgements:
+        tally.add(judgement)
+    return tally.summary()
+
+
+def errors(judgement: Judgement) -> tuple[Error, ...]:
+    """The errors of a judgement; none where there is no report."""
+    return judgement.report.errors if judgement.report else ()
+
+
+def state(judgement: Judgement) -> State:
+    """Whether the text was judged, and whether anything is wrong with it."""
+    if judgement.score is None:
+        return "failed"
+    return "errors" if errors(judgement) or judgement.score < 0 else "clean"
+
+
+def lacks_certainty(judgement: Judgement) -> bool:
+    """Whether the text has no errors and the judge gave no p(R)."""
+    certainty = judgement.report.certainty if judgement.report else None
+    return state(judgement) == "clean" and certainty is None

@@ -1,0 +1,150 @@
+"""Files of texts: checked as a whole before anything is sent, then looked up and judged."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Iterator, Sequence
+from contextlib import ExitStack, aclosing, asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
+from hashlib import sha256
+from itertools import islice
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mores.engine import Counts, Progress
+from mores.engine.progress import SILENT
+from mores.errors import ConfigError, InputError
+from mores.io import JsonlWriter, check_samples, read_records, read_samples, spool
+from mores.metric.metric import Metric
+from mores.metric.prompt import NO_PLACE
+from mores.search import Options as SearchOptions
+from mores.search import Search, ground, open_search, search_cost
+from mores.search.ground import CHARACTERS
+from mores.show import money
+from mores.types import Sample
+
+
+@dataclass(frozen=True)
+class Texts:
+    """The texts of a file, which can be read again and again."""
+
+    name: str
+    path: Path
+    format: str | None
+    count: int
+    bad: int
+    """Rows that cannot be read and are left out."""
+    grounded: Path | None = None
+    """The same texts with what was looked up about them."""
+
+    def samples(self) -> Iterator[Sample]:
+        """The texts that were there at the check, also when the file has grown since."""
+        if self.grounded:
+            return read_records(self.grounded, Sample)
+        on_bad = (lambda _: None) if self.bad else None
+        return islice(read_samples(self.path, format=self.format, on_bad=on_bad), self.count)
+
+    def revision(self) -> str:
+        """Changes when a text does, whatever the format of the file."""
+        digest = sha256()
+        for sample in self.samples():
+            told = sample.id, sample.instruction, sample.text, sample.language, sample.region, sample.evidence
+            digest.update(repr(told).encode(errors="surrogatepass"))
+        return f"{digest.hexdigest()[:12]}.{self.count}"
+
+
+@contextmanager
+def open_texts(
+    texts: str, format_: str | None = None, *, skip_bad: bool = False, progress: Progress = SILENT
+) -> Iterator[Texts]:
+    """The texts of a file, or of standard input for `-`; it is read once, so that a bad row is found at once."""
+    with spool(texts) as path:
+        check = check_samples(path, format=format_)
+        if wrong := check.bad + check.repeated:
+            lines = "\n  ".join(check.problems)
+            more = f"\n  and {wrong - len(check.problems)} more" if wrong > len(check.problems) else ""
+            if check.repeated or not skip_bad:
+                fix = (
+                    "give every text a different id" if check.repeated else "correct them, or leave them out (skip_bad)"
+                )
+                raise InputError(f"{texts} has bad rows, so nothing was sent; {fix}:\n  {lines}{more}")
+            progress.note(f"left out {wrong} bad rows:\n  {lines}{more}")
+        if not check.count:
+            raise InputError(f"{texts}: there is no text in it")
+        yield Texts("standard input" if texts == "-" else texts, path, format_, check.count, check.bad)
+
+
+@dataclass(frozen=True)
+class Lookup:
+    """Where evidence for the texts is looked up, and how much of it."""
+
+    name: str
+    k: int = 3
+
+    def __str__(self) -> str:
+        return f"{self.name}, at most {self.k} passages"
+
+    def cost(self, texts: Texts) -> float:
+        """US dollars at most: what is kept of earlier searches costs nothing."""
+        return search_cost(self.name, self.searches(texts), self.k)
+
+    def searches(self, texts: Texts) -> int:
+        """One for each text that brings no evidence."""
+        return sum(not sample.evidence for sample in texts.samples())
+
+    @asynccontextmanager
+    async def open(self, metric: Metric) -> AsyncIterator[Grounding]:
+        """The search; its name goes into the metric's signature before anything is searched for."""
+        counts, asker = Counts(), metric.asker
+        search = open_search(self.name, SearchOptions(limits=asker.limits, fresh=asker.fresh, counts=counts))
+        metric.settings = replace(metric.settings, evidence=f"{search.identity}.k{self.k}.c{CHARACTERS}")
+        try:
+            yield Grounding(self, search, counts)
+        finally:
+            await search.close()
+
+
+@dataclass(frozen=True)
+class Grounding:
+    """A search that is open."""
+
+    lookup: Lookup
+    search: Search
+    counts: Counts
+
+    async def ground(self, metric: Metric, texts: Texts, path: Path) -> Texts:
+        """The texts with what the search finds about them; those for which it fails are not judged."""
+        progress, lookup = metric.asker.progress, self.lookup
+        if cost := lookup.cost(texts):
+            progress.note(f"{lookup.searches(texts):,} searches, at most {money(cost, 3)}")
+        found = ground(texts.samples(), self.search, lookup.k, counts=self.counts)
+        async with progress.stage("searching", texts.count, None, self.counts), aclosing(found) as pairs:
+            with JsonlWriter(path) as writer:
+                async for sample, failure in pairs:
+                    writer.write(sample)
+                    if failure:
+                        metric.unsearched[sample.id] = failure
+        if metric.unsearched:
+            what = f"the search failed for {len(metric.unsearched):,} of {texts.count:,} texts, which are not judged"
+            first = next(iter(metric.unsearched.values())).reason
+            progress.note(f"{what}; run the same again to search again. The first: {first}")
+        return replace(texts, grounded=path)
+
+
+def check_style(metric: Metric, texts: Texts, lookup: Lookup | None) -> None:
+    """ConfigError, before anything is paid for, where the prompt cannot show evidence."""
+    if metric.style == "paper" and (lookup or any(sample.evidence for sample in texts.samples())):
+        raise ConfigError(NO_PLACE)
+
+
+async def judge_texts(metric: Metric, texts: Texts, paths: Sequence[str | Path], grounding: Grounding | None) -> None:
+    """Judge every text, into files of judgements in the order of the texts; `-` is standard output."""
+    asker, counts = metric.asker, Counts()
+    with TemporaryDirectory(prefix="mores-") as folder, ExitStack() as stack:
+        if grounding:
+            texts = await grounding.ground(metric, texts, Path(folder) / "samples.jsonl")
+        writers = [stack.enter_context(JsonlWriter(path)) for path in paths]
+        stage = asker.progress.stage("judging", texts.count, asker.price, counts)
+        async with stage, aclosing(metric.stream(texts.samples(), counts)) as judgements:
+            async for _, judgement in judgements:
+                for writer in writers:
+                    writer.write(judgement)
