@@ -206,6 +206,16 @@ def test_a_file_of_judgements(mores: Run, data: Path) -> None:
     assert {one.signature["metric"] for one in kept} == {"people"}
 
 
+def test_a_run_of_the_metric(mores: Run, data: Path) -> None:
+    with JsonlWriter("texts.jsonl") as writer:
+        for gold in golds(data):
+            writer.write(gold.sample)
+    assert mores("score", "texts.jsonl", "--model", "fake:clean", "--out", "mine.run").returncode == 0
+    found = ran(mores("meta", "--data", str(data), "--metric", "mine.run", "--baselines", "always", "--json"))
+    assert (found.evaluations[0].metric, found.evaluations[0].n) == ("mine.run", len(golds(data)))
+    assert json.loads(mores("show", "mine.meta", "--json").stdout)["result"]["revision"] == found.revision
+
+
 def test_a_file_with_the_name_of_a_baseline_is_kept_beside_it(inside: Run, data: Path) -> None:
     put("never.jsonl", golds(data), perfect)
     found = ran(inside("meta", "--data", str(data), "--metric", "never.jsonl", "--baselines", "never", "--json"))

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from mores.longform.tokens import default_tokenizer
+from mores.run import Status, read_manifest
 from tests.cli.conftest import Run, command
 from tests.cli.test_score import keys, put, wait_for
 from tests.engine.server import Server
@@ -40,7 +41,9 @@ def test_a_run_that_is_told_to_end(home: Path, number: signal.Signals, before: C
     assert err.decode().endswith("stopped\n")
     assert "Traceback" not in err.decode()
     assert 0 < len(keys(home)) < 400
-    assert sorted(path.name for path in home.iterdir()) == ["cache", "t.jsonl"]
+    [folder] = home.glob("*.score")
+    assert read_manifest(folder).status is Status.STOPPED
+    assert not (folder / "judgements.jsonl").exists()
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,6 @@ from mores.run import Run
 REPORTS = {
     "bench": ("mores.report.bench:run_tables", "mores.report.bench:run_page"),
     "score": ("mores.report.score:run_tables", "mores.report.score:run_page"),
-    "meta": ("mores.report.meta:run_tables", "mores.report.meta:run_page"),
     "longform": ("mores.report.longform:run_tables", "mores.report.longform:run_page"),
     "build": ("mores.report.card:run_tables", "mores.report.card:run_page"),
     "meta": ("mores.report.meta:run_tables", "mores.report.meta:run_page"),
