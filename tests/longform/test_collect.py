@@ -19,8 +19,8 @@ from mores.longform.collection import (
     Candidate,
     Collected,
     Collector,
-    Fate,
     Stage,
+    Status,
     add_up,
     candidate_from,
     categories,
@@ -315,12 +315,12 @@ def collected(**changes: object) -> list[Collected]:
 def test_what_becomes_of_every_question() -> None:
     every = {one.id: one for one in collected()}
     assert [one.id for one in every.values()] == list("abcdefghijk")
-    assert {id_: (one.fate, one.stage) for id_, one in every.items() if one.fate is not Fate.KEPT} == {
-        "b": (Fate.DROPPED, Stage.DUPLICATE),
-        "c": (Fate.DROPPED, Stage.SPECIFICITY),
-        "d": (Fate.DROPPED, Stage.QUALITY),
-        "e": (Fate.UNSCORED, Stage.SPECIFICITY),
-        "f": (Fate.UNSCORED, Stage.QUALITY),
+    assert {id_: (one.status, one.stage) for id_, one in every.items() if one.status is not Status.KEPT} == {
+        "b": (Status.DROPPED, Stage.DUPLICATE),
+        "c": (Status.DROPPED, Stage.SPECIFICITY),
+        "d": (Status.DROPPED, Stage.QUALITY),
+        "e": (Status.UNSCORED, Stage.SPECIFICITY),
+        "f": (Status.UNSCORED, Stage.QUALITY),
     }
     assert (every["b"].reason, every["d"].reason) == ("the same as a", "quality says so")
     assert every["c"].said == {Stage.SPECIFICITY: verdict("FAIL", "specificity says so")}
@@ -360,7 +360,7 @@ def test_stages_can_be_left_out() -> None:
     without = frozenset({Stage.DUPLICATE, Stage.QUALITY, Stage.TRANSLATION, Stage.TOPIC})
     every = collect(QUESTIONS, Collector(Asker(scripted(answer, asked), None), without))
     assert len(asked) == 10  # the engine asks the same question once
-    assert {one.id for one in every if one.fate is Fate.KEPT} == set("abdfghijk")
+    assert {one.id for one in every if one.status is Status.KEPT} == set("abdfghijk")
     assert [one.near.id for one in every if one.near] == ["b", "j"]
 
 
@@ -374,7 +374,7 @@ def test_a_model_that_refuses_requests_decides_nothing() -> None:
         raise Rejected("no")
 
     every = collect(QUESTIONS[:3], Collector(Asker(FakeModel("refuses", refuse), None)))
-    assert [one.fate for one in every] == [Fate.UNSCORED, Fate.DROPPED, Fate.UNSCORED]
+    assert [one.status for one in every] == [Status.UNSCORED, Status.DROPPED, Status.UNSCORED]
     assert every[0].failures[Stage.SPECIFICITY].kind is FailureKind.MODEL
     assert every[0].said == {}
 

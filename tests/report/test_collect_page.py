@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from mores.longform.collection import Collected, Fate, Stage, add_up, categories, mark_near
+from mores.longform.collection import Collected, Stage, Status, add_up, categories, mark_near
 from mores.report.collect import html as pages
 from mores.report.collect import page as collection_page
 from mores.types import Failure, FailureKind, Signature
@@ -26,9 +26,13 @@ def questions(count: int = 60, text: str = "") -> list[Collected]:
     """Of each ten, three are dropped by a filter, one is a duplicate, one undecided and five kept."""
     made = []
     for i in range(count):
-        fates = [(Fate.DROPPED, Stage.SPECIFICITY), (Fate.DROPPED, Stage.QUALITY), (Fate.DROPPED, Stage.QUALITY)]
-        fates += [(Fate.DROPPED, Stage.DUPLICATE), (Fate.UNSCORED, Stage.QUALITY)]
-        fate, stage = (fates[i % 10]) if i % 10 < 5 else (Fate.KEPT, None)
+        statuses = [
+            (Status.DROPPED, Stage.SPECIFICITY),
+            (Status.DROPPED, Stage.QUALITY),
+            (Status.DROPPED, Stage.QUALITY),
+        ]
+        statuses += [(Status.DROPPED, Stage.DUPLICATE), (Status.UNSCORED, Stage.QUALITY)]
+        status, stage = (statuses[i % 10]) if i % 10 < 5 else (Status.KEPT, None)
         failure = Failure(kind=FailureKind.PARSE, reason=text or "expected a result")
         tag = list(LANGUAGES)[i % 3]
         one = Collected(
@@ -36,14 +40,14 @@ def questions(count: int = 60, text: str = "") -> list[Collected]:
             question=text or f"question {i} " + "xyz"[i % 3] * (i + 3),
             language=tag,
             language_name=LANGUAGES[tag],
-            fate=fate,
+            status=status,
             stage=stage,
             reason=text or f"reason {i}",
             source=text or None,
             translation=text or None,
             answer=text or None,
-            category=TOPICS[i % 4] if fate is Fate.KEPT else None,
-            failures={Stage.QUALITY: failure} if fate is Fate.UNSCORED else {},
+            category=TOPICS[i % 4] if status is Status.KEPT else None,
+            failures={Stage.QUALITY: failure} if status is Status.UNSCORED else {},
             said={Stage.SPECIFICITY: text or f"words {i}"} if stage is not Stage.DUPLICATE else {},
         )  # fmt: skip
         made.append(one)
@@ -85,7 +89,7 @@ def test_duplicates_are_listed() -> None:
 
 
 def test_nothing_kept_and_a_warning() -> None:
-    every = [one for one in questions() if one.fate is Fate.DROPPED]
+    every = [one for one in questions() if one.status is Status.DROPPED]
     html = page(every, "fake: is not a model")
     assert 'id="topics"' not in html
     assert "0.0% kept" in words(html)

@@ -17,7 +17,7 @@ from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records, spool, write_text
 from mores.longform.answers import Answers, read_answers
 from mores.longform.appraise import SUMMARIES, Appraising, announce, counting_of, write_summaries
-from mores.longform.collection import Candidate, Collector, Fate, Stage, add_up, read_candidates
+from mores.longform.collection import Candidate, Collector, Stage, Status, add_up, read_candidates
 from mores.longform.collection.candidates import Questions
 from mores.longform.evaluate import ANSWERS, FILES, Evaluation
 from mores.longform.folder import COLLECTION, CollectRun, LongformRun
@@ -238,13 +238,13 @@ class CollectJob:
             questions = await collector.collect(begun)
             stages = [stage for stage in Stage if stage not in collector.without]
             collection = add_up(questions, stages, model.name, signature).model_copy(update={"warning": model.warning})
-            for fate in Fate:
-                with JsonlWriter(run.path / f"{fate}.jsonl") as writer:
+            for status in Status:
+                with JsonlWriter(run.path / f"{status}.jsonl") as writer:
                     for question in questions:
-                        if question.fate is fate:
+                        if question.status is status:
                             writer.write(question)
             write_text(run.path / COLLECTION, collection.model_dump_json(indent=1) + "\n")
-            files = {f"{fate}.jsonl": "Collected" for fate in Fate} | {COLLECTION: "Collection"}
+            files = {f"{status}.jsonl": "Collected" for status in Status} | {COLLECTION: "Collection"}
             run.finish(files=files, failures=collection.failures, headline=collection.headline)
         return CollectRun(run.path, run.manifest)
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cached_property
 
 from mores.longform.appraise import SUMMARIES, read_summaries
-from mores.longform.collection import Collected, Collection, Fate
+from mores.longform.collection import Collected, Collection, Status
 from mores.longform.evaluate import ANSWERS, FILES, read_appraised
 from mores.longform.records import Appraisal, LongAnswer
 from mores.longform.summary import Summary
@@ -46,7 +46,7 @@ class CollectRun(Run):
         """All numbers."""
         return self.record(COLLECTION, Collection)
 
-    def questions(self, *fates: Fate | str) -> Iterator[Collected]:
+    def questions(self, *statuses: Status | str) -> Iterator[Collected]:
         """The questions that were kept, dropped or left undecided, or all of them."""
-        for fate in fates or Fate:
-            yield from self.records(f"{fate}.jsonl", Collected)
+        for status in statuses or Status:
+            yield from self.records(f"{status}.jsonl", Collected)

@@ -7,7 +7,7 @@ English, gives it a topic, and says what was dropped and why.
 from mores.longform.collection.asking import FILTERS, Category, Stage, categories
 from mores.longform.collection.candidates import Candidate, candidate_from, read_candidates
 from mores.longform.collection.numbers import Collection, LanguageCount, add_up, undecided
-from mores.longform.collection.run import Collected, Collector, Fate, mark_near
+from mores.longform.collection.run import Collected, Collector, Status, mark_near
 
 __all__ = [
     "FILTERS",
@@ -16,9 +16,9 @@ __all__ = [
     "Collected",
     "Collection",
     "Collector",
-    "Fate",
     "LanguageCount",
     "Stage",
+    "Status",
     "add_up",
     "candidate_from",
     "categories",

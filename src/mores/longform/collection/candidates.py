@@ -26,7 +26,7 @@ FIELDS: dict[str, tuple[str, ...]] = {
 }
 """Our name of each field, and what others call it."""
 _KNOWN = {name: field for field, names in FIELDS.items() for name in (field, *names)}
-_OURS = {"language_name", "fate", "given"}
+_OURS = {"language_name", "status", "given"}
 """The fields by which a row of an earlier collection is known: only what was given to it is handed on."""
 _NO_LANGUAGE = {"und", "mul"}
 

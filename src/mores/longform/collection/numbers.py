@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 
 from mores.longform.collection.asking import FILTERS, Stage, categories
 from mores.longform.collection.duplicates import NearDuplicate
-from mores.longform.collection.run import Collected, Fate
+from mores.longform.collection.run import Collected, Status
 from mores.stats.distributions import bhattacharyya, summarise
 from mores.types import FEW, Record, Signature
 
@@ -125,15 +125,15 @@ def add_up(questions: Sequence[Collected], stages: Iterable[Stage], model: str, 
 
 
 def _language(name: str, questions: Sequence[Collected]) -> LanguageCount:
-    fates = Counter(one.fate for one in questions)
-    kept = [one for one in questions if one.fate is Fate.KEPT]
+    statuses = Counter(one.status for one in questions)
+    kept = [one for one in questions if one.status is Status.KEPT]
     found = Counter(one.category for one in kept if one.category)
     return LanguageCount(
         name=name,
         candidates=len(questions),
-        kept=fates[Fate.KEPT],
-        dropped=fates[Fate.DROPPED],
-        unscored=fates[Fate.UNSCORED],
+        kept=statuses[Status.KEPT],
+        dropped=statuses[Status.DROPPED],
+        unscored=statuses[Status.UNSCORED],
         questions=_size(one.question for one in kept),
         answers=_size(one.answer for one in kept if one.answer),
         categories={category.name: found[category.name] for category in categories() if found[category.name]},
@@ -147,7 +147,7 @@ def _size(texts: Iterable[str]) -> Size:
 
 
 def _stage(stage: Stage, questions: Sequence[Collected]) -> StageCount:
-    dropped = sum(one.stage is stage and one.fate is Fate.DROPPED for one in questions)
+    dropped = sum(one.stage is stage and one.status is Status.DROPPED for one in questions)
     unscored = sum(stage in one.failures for one in questions)
     asked = sum(_reached(stage, one) for one in questions)
     return StageCount(stage=stage, asked=asked, passed=asked - dropped - unscored, dropped=dropped, unscored=unscored)

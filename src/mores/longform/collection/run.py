@@ -45,7 +45,7 @@ DOING = {
 """What progress calls the stages."""
 
 
-class Fate(StrEnum):
+class Status(StrEnum):
     """What became of a question."""
 
     KEPT = "kept"
@@ -61,7 +61,7 @@ class Collected(Candidate):
     """Whether the translation is the model's."""
     category: str | None = None
     """One of Table 12; None where it was not asked or not read."""
-    fate: Fate = Fate.KEPT
+    status: Status = Status.KEPT
     stage: Stage | None = None
     """Which dropped it or could not decide."""
     reason: str = ""
@@ -131,7 +131,7 @@ class Collector:
 
     def concerns(self, stage: Stage, one: Collected) -> bool:
         """Whether the model is asked about a question at this stage."""
-        if one.fate is not Fate.KEPT:
+        if one.status is not Status.KEPT:
             return False
         return stage is not Stage.TRANSLATION or not (one.english or one.translation)
 
@@ -143,7 +143,7 @@ class Collector:
 
     def most_jobs(self, candidates: Iterable[Candidate]) -> Iterator[Job]:
         """The calls of all stages if every question passed; a translation is taken to be as long as its question."""
-        begun = [one for one in self.begin(candidates) if one.fate is Fate.KEPT]
+        begun = [one for one in self.begin(candidates) if one.status is Status.KEPT]
         for stage in self.stages:
             if stage is Stage.TOPIC:
                 begun = [one.model_copy(update={"translation": one.translation or one.question}) for one in begun]
@@ -171,7 +171,7 @@ class Collector:
 
 def mark_near(questions: Sequence[Collected]) -> list[Collected]:
     """All questions, the kept ones that are nearly the same as an earlier kept one with a mark."""
-    near = {pair.id: pair for pair in near_duplicates(one for one in questions if one.fate is Fate.KEPT)}
+    near = {pair.id: pair for pair in near_duplicates(one for one in questions if one.status is Status.KEPT)}
     return [one.model_copy(update={"near": near[one.id]}) if one.id in near else one for one in questions]
 
 
@@ -203,14 +203,14 @@ def _said(one: Collected, stage: Stage, text: str) -> Collected:
 
 
 def _drop(one: Collected, stage: Stage, reason: str) -> Collected:
-    return one.model_copy(update={"fate": Fate.DROPPED, "stage": stage, "reason": reason})
+    return one.model_copy(update={"status": Status.DROPPED, "stage": stage, "reason": reason})
 
 
 def _fail(one: Collected, stage: Stage, failure: Failure) -> Collected:
     """An undecided filter leaves the question unscored; without a translation or topic it is still kept."""
     update: dict[str, Any] = {"failures": {**one.failures, stage: failure}}
     if stage in FILTERS:
-        update |= {"fate": Fate.UNSCORED, "stage": stage, "reason": failure.reason}
+        update |= {"status": Status.UNSCORED, "stage": stage, "reason": failure.reason}
     return one.model_copy(update=update)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
-from mores.longform.collection import Collected, Collection, Fate, LanguageCount, Stage, categories
+from mores.longform.collection import Collected, Collection, LanguageCount, Stage, Status, categories
 from mores.longform.collection.numbers import Overlap, Size
 from mores.report.base.blocks import (
     Block,
@@ -35,7 +35,7 @@ CARDS = 500
 """Questions on one page."""
 PAIRS = 50
 """Duplicates of each kind that are listed."""
-LOOKS = {Fate.UNSCORED: "unscored", Fate.DROPPED: "wrong", Fate.KEPT: "right"}
+LOOKS = {Status.UNSCORED: "unscored", Status.DROPPED: "wrong", Status.KEPT: "right"}
 """The style of a card; the first are the first on the page."""
 
 
@@ -224,16 +224,16 @@ def _answers(questions: Sequence[Collected]) -> Section:
     chosen = _choose(asked)
     if not chosen:
         return Section("answers", "Answers", [])
-    totals, shown = Counter(one.fate for one in asked), Counter(one.fate for one in chosen)
+    totals, shown = Counter(one.status for one in asked), Counter(one.status for one in chosen)
     languages = {name: i for i, name in enumerate(sorted({one.language_name for one in chosen}))}
     labels = sorted({one.category for one in chosen if one.category})
     topics = {name: i for i, name in enumerate(labels, len(languages))}
     stages = dict.fromkeys(stage for stage in Stage for one in chosen if one.stage is stage)
     counts = [
-        f"{fate.capitalize()}: {totals[fate]:,}"
-        + (f" ({shown[fate]:,} of them here, {fate}.jsonl has all)" if shown[fate] < totals[fate] else "")
-        for fate in LOOKS
-        if totals[fate]
+        f"{status.capitalize()}: {totals[status]:,}"
+        + (f" ({shown[status]:,} of them here, {status}.jsonl has all)" if shown[status] < totals[status] else "")
+        for status in LOOKS
+        if totals[status]
     ]
     selects = [Select("Question", "state", [(f, f"{f.capitalize()} ({shown[f]:,})") for f in LOOKS if shown[f]])]
     selects += [Select("Stopped at", "run", [(stage, stage.capitalize()) for stage in stages])] if stages else []
@@ -244,7 +244,7 @@ def _answers(questions: Sequence[Collected]) -> Section:
     cards = [
         QuestionCard(
             one,
-            LOOKS[one.fate],
+            LOOKS[one.status],
             " ".join(str(places[name]) for name in (one.language_name, one.category) if name),
             {stage: text for stage, text in one.said.items() if text.strip()},
         )
@@ -256,7 +256,7 @@ def _answers(questions: Sequence[Collected]) -> Section:
 
 def _choose(questions: Sequence[Collected]) -> list[Collected]:
     """The undecided, the dropped and the kept, at least a third of the room for each that needs it, from all over."""
-    groups = [[one for one in questions if one.fate is fate] for fate in LOOKS]
+    groups = [[one for one in questions if one.status is status] for status in LOOKS]
     chosen: list[Collected] = []
     for place, own in enumerate(groups):
         rest, others = CARDS - len(chosen), sum(map(len, groups[place + 1 :]))
