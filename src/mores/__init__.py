@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     board = blocking(aio.board)
     build = blocking(aio.build)
     collect = blocking(aio.collect)
+    diagnose = blocking(aio.diagnose)
     compare = blocking(aio.compare)
     meta = blocking(aio.meta)
     longform = blocking(aio.longform)

@@ -10,6 +10,7 @@ from mores.calling import FUNCTIONS, load
 if TYPE_CHECKING:
     from mores.bench.api import bench as bench
     from mores.bench.api import board as board
+    from mores.diagnose.api import diagnose as diagnose
     from mores.factory.api import build as build
     from mores.longform.api import collect as collect
     from mores.longform.api import longform as longform

@@ -27,6 +27,7 @@ FUNCTIONS = {
     "longform": "mores.longform.api:longform",
     "build": "mores.factory.api:build",
     "collect": "mores.longform.api:collect",
+    "diagnose": "mores.diagnose.api:diagnose",
 }
 """Every public function that may ask a model, and where it is written."""
 

@@ -200,7 +200,7 @@ def test_probabilities_of_a_run_are_a_confidence(mores: Run, home: Path) -> None
     assert values(found, "confidence") == [pytest.approx(0.8)]
     right = sum(verdict.label == "correct" for verdict in open_bench_run(folder).verdicts())
     assert values(found, "accuracy") == [pytest.approx(right / found["answers"])]
-    assert "stated: the model is asked anew; name it with --model fake:likely" in done.stderr
+    assert "stated: the model must be asked again; name it, fake:likely" in done.stderr
 
 
 def test_a_server_without_probabilities_is_told_of(mores: Run, home: Path) -> None:
@@ -342,7 +342,7 @@ def test_evidence_fails_where_it_fails(mores: Run, home: Path) -> None:
     other = mores("diagnose", "retrieval", runs[1], "few")
     assert other.returncode == 2
     assert "data is" in other.stderr
-    assert "run them alike, or --force" in other.stderr
+    assert "run them alike, or force the comparison (--force)" in other.stderr
 
 
 def shares(found: dict[str, Any]) -> dict[str, int]:
@@ -451,7 +451,10 @@ def test_all_of_it_on_one_page(mores: Run, home: Path) -> None:
     assert values(findings(done, "calibration")[0], "confidence", "accuracy") == pytest.approx([0.7, 1.0])
     assert all(one["paragraph"] for own in printed.values() for one in own["results"])
     assert "left out: calibration of culturall, likelihood: there are no options to compare" in done.stderr
-    assert {path.name for path in (home / "diagnose").glob("*.json")} == {f"{kind}.json" for kind in printed}
+    assert {path.name for path in (home / "diagnose").glob("*.json")} == {
+        "run.json",
+        *(f"{kind}.json" for kind in printed),
+    }
     page = (home / "diagnose" / "diagnose.html").read_text()
     assert "seeker.jsonl" in page
     script(home / "seeker.jsonl", [("", NOTHING)])  # the same names, and nothing right to say any more
@@ -468,9 +471,9 @@ def test_all_says_what_it_leaves_out(mores: Run, stories: Path) -> None:
     assert "Its confidence is off by" in " ".join(done.stdout.split())
     for line in (
         "left out: stability of normad: normad: one answer to each question cannot show whether answers change",
-        "left out: retrieval of normad: normad: evidence comes from a search; name it with --search",
-        "left out: translation of normad: normad: its questions have no variant 'english'; name another way to ask",
-        "left out: errors of normad: a judge says of what type an error is; name it with --judge",
+        "left out: retrieval of normad: normad: evidence comes from a search; name one, such as corpus:PATH",
+        "left out: translation of normad: normad: its questions have no variant 'english'; name another: ",
+        "left out: errors of normad: a judge decides the type of an error; name one",
         "left out: locality: the questions are in one language",
     ):
         assert line in done.stderr
@@ -494,25 +497,29 @@ RUN = "bench/normad/fake_model.jsonl"
     ("arguments", "code", "message"),
     [
         (["stability", "calmqa"], 2, "calmqa: its answers are long, and measured rather than correct or not; give"),
-        (["stability", RUN], 2, "one answer to each question cannot show whether answers change; run `mores bench"),
-        (["stability", "normad", "--samples", "1"], 2, "whether answers change; give --samples 10"),
+        (["stability", RUN], 2, "one answer to each question cannot show whether answers change; give a run with"),
+        (
+            ["stability", "normad", "--samples", "1"],
+            2,
+            "whether answers change; ask for several, such as 10 (--samples)",
+        ),
         (
             ["retrieval", "normad"],
             2,
-            "normad: evidence comes from a search; name it with --search, such as corpus:PATH",
+            "normad: evidence comes from a search; name one, such as corpus:PATH (--search)",
         ),
         (
             ["retrieval", RUN],
             2,
-            "1 run is given, and two are compared; give two that `mores bench` wrote, one with --se",
+            "1 run is given, and two are compared; give two that `mores bench` wrote, one with a search",
         ),
         (["retrieval", RUN, "other"], 2, "neither of them was asked with evidence; give one run of `mores bench` with"),
         (["translation", "include"], 2, "include: its questions have no variant 'english'; it has none"),
-        (["translation", "normad"], 2, "normad: its questions have no variant 'english'; name another way to ask with"),
-        (["translation", RUN, "other"], 2, "both were asked natively; give one of `mores bench` without --variant"),
-        (["errors", RUN], 2, "a judge says of what type an error is; name it with --judge, for example openai:NAME"),
+        (["translation", "normad"], 2, "normad: its questions have no variant 'english'; name another: "),
+        (["translation", RUN, "other"], 2, "both were asked natively; give one run of `mores bench` without"),
+        (["errors", RUN], 2, "a judge decides the type of an error; name one, for example openai:NAME (--judge)"),
         (["errors", RUN, "--judge", "fake:clean"], 1, "none of its 100 answers is wrong; there is no error to sort"),
-        (["calibration", RUN], 2, "stated: the model is asked anew; name it with --model fake:model.jsonl"),
+        (["calibration", RUN], 2, "stated: the model must be asked again; name it, fake:model.jsonl"),
         (
             ["calibration", RUN, "--model", "fake:clean"],
             2,
@@ -521,7 +528,7 @@ RUN = "bench/normad/fake_model.jsonl"
         (
             ["calibration", RUN, "--from", "agreement"],
             2,
-            "has one answer to each question; run `mores bench normad --s",
+            "no confidence: agreement: bench/normad/fake_model.jsonl has one answer to each question; give a run",
         ),
         (
             ["calibration", "normad", "--from", "guess"],

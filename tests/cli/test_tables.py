@@ -16,11 +16,11 @@ from rich.console import Console, RenderableType
 from mores.bench import BENCHMARKS, benchmark, score
 from mores.bench.benchmark import Label
 from mores.cli import mores as command
-from mores.cli.diagnose.tables import grids
 from mores.cli.train import show_trained
 from mores.meta.baselines import similarity
 from mores.report.base.grid import Grid, print_tables
 from mores.report.bench import tables
+from mores.report.diagnose import grids
 from mores.report.meta import breakdown, headline, votes
 from mores.train.records import Trained
 from mores.types import Result, Signature

@@ -227,7 +227,7 @@ def test_a_model_without_any_score_is_not_ranked() -> None:
 
 def test_other_data_are_refused_unless_forced() -> None:
     runs = [ran("x", "a", halves(5)), ran("y", "a", halves(5), data="other.3")]
-    with pytest.raises(ConfigError, match=r"a: data is d\.4 in a/x and other\.3 in a/y.*--force"):
+    with pytest.raises(ConfigError, match=r"a: data is d\.4 in a/x and other\.3 in a/y.*force the comparison"):
         locality(runs)
     assert len(locality(runs, force=True).profiles) == 2
 

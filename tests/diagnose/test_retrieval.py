@@ -205,7 +205,7 @@ def test_runs_that_cannot_be_compared_are_refused(folders: tuple[Path, Path], tm
     with pytest.raises(ConfigError, match="each of them was asked with evidence"):
         open_runs(folders[1], folders[1], known=BENCH)
     other = make_run(tmp_path / "other", made_items(), say, name="another")
-    with pytest.raises(ConfigError, match=r"model is fake:another in .*--force"):
+    with pytest.raises(ConfigError, match=r"model is fake:another in .*force the comparison"):
         open_runs(other, folders[1], known=BENCH)
     assert "model is fake:another" in open_runs(other, folders[1], known=BENCH, force=True).notes[0]
     with pytest.raises(InputError, match=r"there is no run\.json"):

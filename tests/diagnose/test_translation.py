@@ -174,7 +174,7 @@ def test_runs_that_cannot_be_compared_are_refused(folders: tuple[Path, Path], tm
     with pytest.raises(ConfigError, match=r"both were asked natively; give one"):
         open_versions(folders[0], folders[0], known=BENCH)
     other = make_run(tmp_path / "other", made_items()[:9], say)
-    with pytest.raises(ConfigError, match=r"data is \w+\.9 in .*--force"):
+    with pytest.raises(ConfigError, match=r"data is \w+\.9 in .*force the comparison"):
         open_versions(other, folders[1], known=BENCH)
     forced = diagnose_translation(open_versions(other, folders[1], known=BENCH, force=True))
     assert forced.left_out == {"not asked natively": len(made_items()) - 9}

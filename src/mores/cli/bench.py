@@ -5,15 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import click
 
 from mores.bench import benchmark, benchmarks
-from mores.bench.benchmark import Label
+from mores.bench.api import BenchOptions, open_session
 from mores.bench.folder import LONGFORM, BenchRun
-from mores.bench.labels import read_labels
-from mores.bench.session import Asking, Session
 from mores.cli import options
 from mores.cli.appraise import facts_of, long_options
 from mores.cli.bench_check import show_checks
@@ -22,7 +20,7 @@ from mores.cli.gate import bench_gate, bench_gate_options
 from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
 from mores.io import write_text
-from mores.longform.appraise import Appraising, read_summaries
+from mores.longform.appraise import read_summaries
 from mores.longform.evaluate import read_appraised
 from mores.report import bench as report
 from mores.report import longform as long_report
@@ -59,7 +57,7 @@ _SEARCHING = [
 
 
 asking_options = options.several(_ASKING)
-"""What `open_session` reads of how questions are asked and graded."""
+"""What `bench_options` reads of how questions are asked and graded."""
 search_options = options.several(_SEARCHING)
 """What it reads of a search."""
 
@@ -115,7 +113,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         return
     out, as_json, gate = given.pop("out"), given.pop("as_json"), bench_gate(given, [one.name for one in chosen])
     dry, figures = given.pop("dry_run"), given.pop("figures")
-    session = open_session(given)
+    session = open_session(given.pop("model"), **bench_options(given))
     for one in chosen:
         session.asking.check(one, session.judges)
     with options.run_of(session.asker):
@@ -151,23 +149,23 @@ def _write_pages(runs: Sequence[BenchRun], out: Path) -> None:
     click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
 
 
-def open_session(given: dict[str, Any]) -> Session:
-    """The session that the options describe; they are taken out of `given`."""
+def bench_options(given: dict[str, Any]) -> BenchOptions:
+    """How a benchmark is asked and graded, and how the model is reached; taken out of `given`."""
     take = given.pop
-    judges, judge_url, temperature = take("judges"), take("judge_url"), take("temperature")
+    temperature, seed = take("temperature"), take("seed")
     facts = facts_of({name: take(name, None) for name in ("facts", "corpus")})
-    long = Appraising(lid=take("lid", "mores"), facts=facts)
-    named = ("data", "limit", "samples", "variant", "max_tokens", "shuffle", "search", "results", "by_logprob")
-    asking = Asking(
-        labels=read_labels(take("labels")),
-        seed=options.number("seed", take("seed"), int),
+    named = (
+        "judge_url", "data", "labels", "limit", "samples", "variant", "max_tokens", "shuffle", "search", "results",
+        "by_logprob", "judge_failures", "lid",
+    )  # fmt: skip
+    plain: dict[str, Any] = {name: take(name) for name in named if name in given}
+    more = BenchOptions(
+        judge=take("judges"),
+        seed=options.number("seed", seed, int),
         temperature="default" if temperature is None else options.number("temperature", temperature, float),
-        unjudged=Label.INCORRECT if take("judge_failures", None) == "incorrect" else None,
-        long=long,
-        **{name: take(name) for name in named if name in given},
+        facts=facts,
     )
-    asker = options.served(given)
-    return Session(asker, tuple(asker.open(judge, judge_url) for judge in dict.fromkeys(judges)), asking)
+    return cast("BenchOptions", {**plain, **more, **options.asking(given)})
 
 
 def _list(as_json: bool) -> None:

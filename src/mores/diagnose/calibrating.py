@@ -1,4 +1,4 @@
-"""Where confidence is had from, for a run or a benchmark, and what is asked to have it."""
+"""The sources of confidence for a run or a benchmark, and what is asked to get it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,9 @@ from mores.diagnose.confidence import (
     read_likelihood,
     read_stated,
 )
+from mores.diagnose.folder import Findings
 from mores.diagnose.paired import Opened
-from mores.diagnose.session import Diagnosis, Findings, Target
+from mores.diagnose.session import Diagnosis, Target
 from mores.diagnose.subject import Subject, of_folder, of_run
 from mores.errors import ConfigError, ModelError
 from mores.io import read_records
@@ -31,17 +32,20 @@ from mores.stats.calibration import ACCURACY
 STATED, LIKELY, AGREED = "stated", "likelihood", "agreement"
 FROM = (STATED, LIKELY, AGREED)
 Way = Callable[[], Awaitable[Calibration]] | str
-"""How a confidence is had, or why it is not."""
-FREE = f"there are no options to compare; that of the words of an answer is asked for by --from {LIKELY}"
+"""How to get a confidence, or why there is none."""
+FREE = f"there are no options to compare; name the source {LIKELY} to use the probability of the answer's words"
 
 
-async def calibration(diagnosis: Diagnosis, target: Target, wanted: Sequence[str] = ()) -> Findings:
-    """Every kind of confidence that is wanted; without a wish, every one that can be had."""
+async def calibration(diagnosis: Diagnosis, target: Target) -> Findings:
+    """Every confidence that is wanted; without a wish, every one that is available."""
+    wanted = diagnosis.sources
     ways = _ways_of_run(diagnosis, target, wanted) if isinstance(target, Opened) else _ways(diagnosis, target, wanted)
     name = str(target.folder.path) if isinstance(target, Opened) else target.name
     lacking = {source: way for source, way in ways.items() if isinstance(way, str)}
-    if fatal := [source for source in lacking if source in wanted or len(lacking) == len(ways)]:
-        raise ConfigError(f"{name}: no confidence: " + "; ".join(f"{one}: {lacking[one]}" for one in fatal))
+    if fatal := [source for source in lacking if (source in wanted if wanted else len(lacking) == len(ways))]:
+        reasons = "; ".join(f"{source}: {lacking[source]}" for source in fatal)
+        asks = not diagnosis.may_ask and fatal != [AGREED]
+        raise ConfigError(f"{name}: no confidence: {reasons}", setting="model" if asks else "")
     found = Findings("calibration")
     for source in wanted or ways:
         made = await _had(source, ways[source], source in wanted)
@@ -70,7 +74,7 @@ async def _had(source: str, way: Way, wanted: bool) -> Calibration | str:
 
 def _ways(diagnosis: Diagnosis, one: Benchmark, wanted: Sequence[str]) -> dict[str, Way]:
     """Of a benchmark: everything is asked for."""
-    few = "one answer to each question has nothing to agree with; add --samples 10"
+    few = "one answer to each question has nothing to agree with; ask for several samples"
     return {
         STATED: partial(_asked, diagnosis, one, stated),
         LIKELY: partial(_asked, diagnosis, one, likelihood) if one.candidates or LIKELY in wanted else FREE,
@@ -81,16 +85,16 @@ def _ways(diagnosis: Diagnosis, one: Benchmark, wanted: Sequence[str]) -> dict[s
 def _ways_of_run(diagnosis: Diagnosis, run: Opened, wanted: Sequence[str]) -> dict[str, Way]:
     """Of a run: agreement stands in it; the model is asked anew only where it is named."""
     where, model = run.folder.path, run.result.model
-    anew: Way = f"the model is asked anew; name it with --model {model}"
+    anew: Way = f"the model must be asked again; name it, {model}"
     likely: Way = anew
     if "search" in run.fields:
-        anew = likely = f"{where} was asked with evidence; give a run without --search"
+        anew = likely = f"{where} was asked with evidence; give a run without a search"
     elif diagnosis.may_ask:
         anew = partial(_again, diagnosis, run, stated)
         likely = partial(_again, diagnosis, run, likelihood) if run.benchmark.candidates or LIKELY in wanted else FREE
     if run.result.by_logprob:
         likely = partial(_weighed, run)
-    few = f"{where} has one answer to each question; run `mores bench {run.result.benchmark} --samples 10`"
+    few = f"{where} has one answer to each question; give a run with several samples"
     return {STATED: anew, LIKELY: likely, AGREED: partial(_agreed, run) if run.result.samples > 1 else few}
 
 

@@ -248,7 +248,7 @@ async def ask_likelihood(job: Run, said: Path) -> None:
 
 
 def read_likelihood(path: Path) -> dict[Key, float | Failure]:
-    """The confidences in a file of `ask_likelihood`, or of a run with `--by-logprob`."""
+    """The confidences in a file of `ask_likelihood`, or of a run by log-probability."""
     return {(one.response.item_id, one.sample): _likelihood(one) for one in read_records(path, Said)}
 
 

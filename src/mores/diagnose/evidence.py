@@ -286,7 +286,7 @@ def open_runs(one: Path, other: Path, *, known: Benchmark | None = None, force: 
     plain, shown = sorted((open_run(one, known), open_run(other, known)), key=lambda run: "search" in run.fields)
     if "search" in plain.fields or "search" not in shown.fields:
         which = "each" if "search" in plain.fields else "neither"
-        fix = "give one run of `mores bench` without --search and one with it"
+        fix = "give one run of `mores bench` without a search and one with it"
         raise ConfigError(f"{one} and {other}: {which} of them was asked with evidence; {fix}")
     notes = check_alike(plain, shown, ("benchmark", "data", "model", "task"), ("decoding", "judge"), force)
     pairs, left_out = pair_up(read_asked(plain), read_asked(shown), NAMES)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -24,26 +24,26 @@ from mores.diagnose.errors import (
     read_typed,
 )
 from mores.diagnose.evidence import JUDGED, EvidenceJudge, open_runs, read_verdicts
+from mores.diagnose.folder import KINDS, Findings
 from mores.diagnose.locality import LANGUAGE, locality, read_ran
 from mores.diagnose.paired import Opened, open_run
 from mores.diagnose.retrieval import RetrievalResult, diagnose_retrieval
-from mores.diagnose.session import Diagnosis, Findings, Target
+from mores.diagnose.session import Diagnosis, Target
 from mores.diagnose.stability import Stability, stability
 from mores.diagnose.subject import of_folder
 from mores.diagnose.translation import TranslationResult, diagnose_translation, open_versions
 from mores.errors import ConfigError, InputError
 
 ENGLISH = "english"
-CALIBRATION, STABILITY, RETRIEVAL, TRANSLATION = "calibration", "stability", "retrieval", "translation"
-ERRORS, LOCALITY = "errors", "locality"
-KINDS = (CALIBRATION, STABILITY, RETRIEVAL, TRANSLATION, ERRORS, LOCALITY)
+CALIBRATION, STABILITY, RETRIEVAL, TRANSLATION, ERRORS, LOCALITY = KINDS
+ALL = "all"
 
 
-async def calibrations(diagnosis: Diagnosis, wanted: Sequence[str]) -> Findings:
+async def calibrations(diagnosis: Diagnosis) -> Findings:
     """Of every run and benchmark."""
     whole = Findings(CALIBRATION)
     for target in diagnosis.targets:
-        whole.add(await calibration(diagnosis, target, wanted))
+        whole.add(await calibration(diagnosis, target))
     return whole
 
 
@@ -57,12 +57,12 @@ async def stabilities(diagnosis: Diagnosis) -> Findings:
 
 async def _stability(diagnosis: Diagnosis, target: Target) -> Stability:
     if isinstance(target, Opened):
-        name, samples = str(target.folder.path), target.result.samples
-        fix = f"run `mores bench {target.result.benchmark} --samples 10`"
+        name, samples, fix, setting = str(target.folder.path), target.result.samples, "give a run with several", ""
     else:
-        name, samples, fix = target.name, diagnosis.asking.samples, "give --samples 10"
+        name, samples, fix, setting = target.name, diagnosis.asking.samples, "ask for several, such as 10", "samples"
     if samples < 2:
-        raise ConfigError(f"{name}: one answer to each question cannot show whether answers change; {fix}")
+        reason = f"one answer to each question cannot show whether answers change; {fix}"
+        raise ConfigError(f"{name}: {reason}", setting=setting)
     run = target.folder if isinstance(target, Opened) else await diagnosis.make_samples(target)
     return stability(of_folder(run), run.verdicts())
 
@@ -70,14 +70,14 @@ async def _stability(diagnosis: Diagnosis, target: Target) -> Stability:
 # ---- two runs --------------------------------------------------------------------------------------------------
 
 
-async def retrievals(diagnosis: Diagnosis, force: bool) -> Findings:
+async def retrievals(diagnosis: Diagnosis) -> Findings:
     """Of two runs, or of benchmarks with a search."""
     found = Findings(RETRIEVAL)
     if diagnosis.runs:
-        two = _two(diagnosis.runs, "one with --search and one without it; or the name of a benchmark, and --search")
-        found.results.append(await _retrieval(diagnosis, *two, force))
+        two = _two(diagnosis.runs, "one with a search and one without it; or a benchmark and a search")
+        found.results.append(await _retrieval(diagnosis, *two))
     for benchmark in diagnosis.benchmarks:
-        found.results.append(await _with_search(diagnosis, benchmark, diagnosis.session, force))
+        found.results.append(await _with_search(diagnosis, benchmark, diagnosis.session))
     return found
 
 
@@ -88,19 +88,18 @@ def _two(runs: Sequence[Opened], which: str) -> tuple[Path, Path]:
     return runs[0].folder.path, runs[1].folder.path
 
 
-async def _with_search(
-    diagnosis: Diagnosis, benchmark: Benchmark, session: Session, force: bool = False
-) -> RetrievalResult:
+async def _with_search(diagnosis: Diagnosis, benchmark: Benchmark, session: Session) -> RetrievalResult:
     if not session.asking.search:
-        raise ConfigError(f"{benchmark.name}: evidence comes from a search; name it with --search, such as corpus:PATH")
+        fix = "name one, such as corpus:PATH"
+        raise ConfigError(f"{benchmark.name}: evidence comes from a search; {fix}", setting="search")
     without = replace(session, asking=replace(session.asking, search=None))
     plain, shown = await diagnosis.make(benchmark, without), await diagnosis.make(benchmark, session)
-    return await _retrieval(diagnosis, plain.path, shown.path, force)
+    return await _retrieval(diagnosis, plain.path, shown.path)
 
 
-async def _retrieval(diagnosis: Diagnosis, one: Path, other: Path, force: bool) -> RetrievalResult:
+async def _retrieval(diagnosis: Diagnosis, first: Path, second: Path) -> RetrievalResult:
     """By rule, and by a judge where there is one."""
-    runs = open_runs(one, other, force=force)
+    runs = open_runs(first, second, force=diagnosis.force)
     if not diagnosis.session.judges:
         return diagnose_retrieval(runs, runs.seen())
     judge = EvidenceJudge(runs, diagnosis.judge)
@@ -109,40 +108,44 @@ async def _retrieval(diagnosis: Diagnosis, one: Path, other: Path, force: bool) 
     return diagnose_retrieval(runs, runs.seen(), read_verdicts(path), judge.identity)
 
 
-async def translations(diagnosis: Diagnosis, variant: str | None, force: bool) -> Findings:
+async def translations(diagnosis: Diagnosis) -> Findings:
     """Of two runs, or of benchmarks that can be asked in another way."""
     found = Findings(TRANSLATION)
     if diagnosis.runs:
-        two = _two(diagnosis.runs, "one with --variant and one without it; or the name of a benchmark")
-        found.results.append(diagnose_translation(open_versions(*two, force=force)))
+        two = _two(diagnosis.runs, "one with a variant and one without it; or the name of a benchmark")
+        found.results.append(diagnose_translation(open_versions(*two, force=diagnosis.force)))
     for benchmark in diagnosis.benchmarks:
-        found.results.append(await _versions(diagnosis, benchmark, diagnosis.session, variant, force))
+        found.results.append(await _versions(diagnosis, benchmark, diagnosis.session))
     return found
 
 
-async def _versions(
-    diagnosis: Diagnosis, benchmark: Benchmark, session: Session, variant: str | None, force: bool = False
-) -> TranslationResult:
-    other = variant or ENGLISH
+async def _versions(diagnosis: Diagnosis, benchmark: Benchmark, session: Session) -> TranslationResult:
+    other = diagnosis.variant or ENGLISH
     if other not in benchmark.variants:
         variants = ", ".join(benchmark.variants)
-        known = f"name another way to ask with --variant: {variants}" if variants else "it has none"
-        raise ConfigError(f"{benchmark.name}: its questions have no variant {other!r}; {known}")
+        known, setting = (f"name another: {variants}", "variant") if variants else ("it has none", "")
+        raise ConfigError(f"{benchmark.name}: its questions have no variant {other!r}; {known}", setting=setting)
     native = await diagnosis.make(benchmark, session)
     asked = await diagnosis.make(benchmark, replace(session, asking=replace(session.asking, variant=other)))
-    return diagnose_translation(open_versions(native.path, asked.path, known=benchmark, force=force))
+    return diagnose_translation(open_versions(native.path, asked.path, known=benchmark, force=diagnosis.force))
 
 
 # ---- errors ----------------------------------------------------------------------------------------------------
 
 
-async def errors(diagnosis: Diagnosis, targets: Sequence[Target], labelled: Path | None = None) -> Findings:
-    """Of every run and benchmark; several models also beside each other, and a judge beside people."""
+async def errors(diagnosis: Diagnosis) -> Findings:
+    """Of every run and benchmark; several models are also compared, and the judge with people."""
+    return await _sorted(diagnosis, diagnosis.targets)
+
+
+async def _sorted(diagnosis: Diagnosis, targets: Sequence[Target]) -> Findings:
     if not diagnosis.session.judges:
-        raise ConfigError("a judge says of what type an error is; name it with --judge, for example openai:NAME")
+        raise ConfigError("a judge decides the type of an error; name one, for example openai:NAME", setting="judge")
+    labelled = diagnosis.labelled
     known = read_labelled(labelled) if labelled else []
     if labelled and len(targets) > 1:
-        raise ConfigError(f"--check {labelled}: its answers are to the questions of one run; give that run alone")
+        reason = "its answers are to the questions of one run; give that run alone"
+        raise ConfigError(f"{labelled}: {reason}", setting="check")
     runs = [
         target if isinstance(target, Opened) else await _made(diagnosis, target, diagnosis.session)
         for target in targets
@@ -177,22 +180,30 @@ async def _check(diagnosis: Diagnosis, run: Opened, labelled: Sequence[LabelledE
     return check_types(labelled, list(read_typed(path)), diagnosis.judge.model.name, judge.signature())
 
 
-def localities(folders: Iterable[Path], grouping: str, force: bool) -> Findings:
-    """Of all runs in these folders together."""
-    return Findings(LOCALITY, [locality(read_ran(folders, grouping), grouping, force=force)])
+async def localities(diagnosis: Diagnosis) -> Findings:
+    """Of all runs together."""
+    ran = read_ran([run.folder.path for run in diagnosis.runs], diagnosis.by)
+    return Findings(LOCALITY, [locality(ran, diagnosis.by, force=diagnosis.force)])
+
+
+WORK: dict[str, Callable[[Diagnosis], Awaitable[Findings]]] = {
+    CALIBRATION: calibrations, STABILITY: stabilities, RETRIEVAL: retrievals, TRANSLATION: translations,
+    ERRORS: errors, LOCALITY: localities,
+}  # fmt: skip
+"""What makes the findings of each kind."""
 
 
 # ---- all of them -----------------------------------------------------------------------------------------------
 
 
-async def everything(diagnosis: Diagnosis, variant: str | None) -> list[Findings]:
+async def everything(diagnosis: Diagnosis) -> list[Findings]:
     """Every kind that the options allow; of the others, what is missing."""
     found = {kind: Findings(kind) for kind in KINDS}
     plain: list[Path] = []
     for benchmark in diagnosis.benchmarks:
         run = await _made(diagnosis, benchmark, diagnosis.plain)
         plain.append(run.folder.path)
-        for kind, part in _parts(diagnosis, benchmark, run, variant):
+        for kind, part in _parts(diagnosis, benchmark, run):
             await _add(found[kind], f"{kind} of {benchmark.name}", part)
     await _add(found[LOCALITY], LOCALITY, partial(_profiles, plain))
     return list(found.values())
@@ -201,14 +212,14 @@ async def everything(diagnosis: Diagnosis, variant: str | None) -> list[Findings
 async def _profiles(folders: Sequence[Path]) -> Findings:
     found = locality(read_ran(folders, LANGUAGE), LANGUAGE)
     if not found.shifts and not any(one.groups for one in found.profiles):
-        raise InputError("the questions are in one language; `mores diagnose locality --by region` may say more")
+        raise InputError("the questions are in one language; locality by region may say more")
     return Findings(LOCALITY, [found])
 
 
 Part = Callable[[], Awaitable[Findings]]
 
 
-def _parts(diagnosis: Diagnosis, benchmark: Benchmark, run: Opened, variant: str | None) -> Iterator[tuple[str, Part]]:
+def _parts(diagnosis: Diagnosis, benchmark: Benchmark, run: Opened) -> Iterator[tuple[str, Part]]:
     async def stable() -> Findings:
         return Findings(STABILITY, [await _stability(diagnosis, benchmark)])
 
@@ -216,13 +227,13 @@ def _parts(diagnosis: Diagnosis, benchmark: Benchmark, run: Opened, variant: str
         return Findings(RETRIEVAL, [await _with_search(diagnosis, benchmark, diagnosis.with_asking(samples=1))])
 
     async def translated() -> Findings:
-        return Findings(TRANSLATION, [await _versions(diagnosis, benchmark, diagnosis.plain, variant)])
+        return Findings(TRANSLATION, [await _versions(diagnosis, benchmark, diagnosis.plain)])
 
     yield CALIBRATION, lambda: calibration(diagnosis, benchmark)
     yield STABILITY, stable
     yield RETRIEVAL, searched
     yield TRANSLATION, translated
-    yield ERRORS, lambda: errors(diagnosis, [run])
+    yield ERRORS, lambda: _sorted(diagnosis, [run])
 
 
 async def _add(whole: Findings, what: str, part: Part) -> None:

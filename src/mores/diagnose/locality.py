@@ -181,7 +181,8 @@ def _named(league: str, runs: Sequence[Ran], force: bool) -> dict[str, Ran]:
             (one, here), (other, there), *_ = found.items()
             raise ConfigError(
                 f"{league}: {name} is {one} in {here} and {other} in {there}, so the numbers are not of the same "
-                "thing; run them alike, give only runs of one kind, or --force"
+                "thing; run them alike, give only runs of one kind, or force the comparison",
+                setting="force",
             )
     times = Counter(run.entry.result.model for run in runs)
     return {_name(run.entry, times[run.entry.result.model] > 1): run for run in runs}

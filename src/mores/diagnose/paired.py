@@ -89,7 +89,7 @@ def check_alike(first: Opened, second: Opened, same: Sequence[str], alike: Seque
     different = {name: _difference(name, first, second) for name in (*same, *alike)}
     spoiling = [different[name] for name in same if different[name]]
     if spoiling and not force:
-        raise ConfigError(f"{spoiling[0]}; run them alike, or --force")
+        raise ConfigError(f"{spoiling[0]}; run them alike, or force the comparison", setting="force")
     return [note for note in different.values() if note]
 
 

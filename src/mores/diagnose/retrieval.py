@@ -155,7 +155,9 @@ Row = tuple[Pair, Seen]
 def _of(pair: Pair, seen: Mapping[str, Seen], runs: Runs) -> Seen:
     if pair.second.unit not in seen:
         path = runs.with_.folder.path / EVIDENCE
-        raise InputError(f"{path}: nothing about {pair.second.unit}, which was asked; run `mores bench --search` again")
+        raise InputError(
+            f"{path}: nothing about {pair.second.unit}, which was asked; run the benchmark with the search again"
+        )
     return seen[pair.second.unit]
 
 

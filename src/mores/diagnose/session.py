@@ -1,4 +1,4 @@
-"""What a diagnosis is of: runs that `mores bench` wrote, or benchmarks, whose runs are made first in the same way."""
+"""What is diagnosed, and with what: runs of `mores bench`, or benchmarks, whose runs are made first in the same way."""
 
 from __future__ import annotations
 
@@ -11,68 +11,68 @@ from mores.bench import benchmark, is_folder, names
 from mores.bench.benchmark import Benchmark
 from mores.bench.folder import BenchRun, find_bench_runs
 from mores.bench.session import Asking, Session
+from mores.diagnose.locality import LANGUAGE
 from mores.diagnose.paired import Opened, open_run
 from mores.engine import Asker
 from mores.errors import ConfigError, InputError
 from mores.io import file_name
 from mores.io.private import make_folder
-from mores.run import MANIFEST
-from mores.types import Record
+from mores.run import MANIFEST, Run
 
 Target = Opened | Benchmark
+Given = Run | Benchmark | Path | str
+"""What a user may name as a target."""
 SAMPLING = 0.7
 """Temperature of several answers to a question, where the benchmark's is 0: without chance all would be the same."""
 
 
-@dataclass
-class Findings:
-    """What one kind of diagnosis says, and what it could not say."""
-
-    kind: str
-    results: list[Record] = field(default_factory=list)
-    left_out: dict[str, str] = field(default_factory=dict)
-    """What was not done, and why."""
-
-    def add(self, other: Findings) -> None:
-        """Also what this says."""
-        self.results += other.results
-        self.left_out |= other.left_out
+def read_targets(targets: Sequence[Given], *, runs_only: bool = False) -> list[Target]:
+    """The runs and benchmarks; a folder may hold several runs. Long answers are only in `runs_only`."""
+    named = dict.fromkeys(target.path if isinstance(target, Run) else target for target in targets)
+    return [each for target in named for each in _read_target(target, runs_only)]
 
 
-# ---- what is diagnosed -----------------------------------------------------------------------------------------
-
-
-def read_targets(names: Sequence[str]) -> list[Target]:
-    """The runs and benchmarks of these names; a folder may hold several runs."""
-    return [one for name in dict.fromkeys(names) for one in _targets(name)]
-
-
-def _targets(name: str) -> Sequence[Target]:
-    path = Path(name)
-    if path.is_dir() and next(path.rglob(MANIFEST), None):
-        return [open_run(run.path) for run in find_bench_runs(path)]
-    if name not in names() and not is_folder(name) and (path.exists() or len(path.parts) > 1):
-        fix = "give a folder that `mores bench` wrote, or the name of a benchmark"
-        raise InputError(f"{name}: there is no run in it, for it has no {MANIFEST}; {fix}")
-    one = benchmark(name)
-    if one.long_answer is not None:
+def _read_target(target: Path | str | Benchmark, runs_only: bool) -> Sequence[Target]:
+    if not isinstance(target, Benchmark):
+        path, name = Path(target), str(target)
+        if runs_only:
+            return [Opened(run, run.benchmark(), run.result) for run in find_bench_runs(path)]
+        if path.is_dir() and next(path.rglob(MANIFEST), None):
+            return [open_run(run.path) for run in find_bench_runs(path)]
+        if name not in names() and not is_folder(name) and (path.exists() or len(path.parts) > 1):
+            fix = "give a folder that `mores bench` wrote, or the name of a benchmark"
+            raise InputError(f"{name}: there is no run in it, for it has no {MANIFEST}; {fix}")
+        target = benchmark(target)
+    if runs_only:
+        raise ConfigError(f"{target.name}: only runs can be compared by locality; give runs of `mores bench`")
+    if target.long_answer is not None:
         fix = "give a benchmark of short answers, such as msqa; `mores longform` judges long ones"
-        raise ConfigError(f"{name}: its answers are long, and measured rather than correct or not; {fix}")
-    return [one]
-
-
-# ---- what it works with ----------------------------------------------------------------------------------------
+        raise ConfigError(f"{target.name}: its answers are long, and measured rather than correct or not; {fix}")
+    return [target]
 
 
 @dataclass
 class Diagnosis:
     """What is diagnosed, with what, and where the files go; runs that several kinds need are made once."""
 
+    kind: str
     session: Session
     targets: Sequence[Target]
     out: Path
+    numbered: bool = False
+    """Whether it may go to another folder where `out` holds another run."""
     may_ask: bool = True
-    """Whether the model may be asked anew: of a run that was given, only where the user names the model."""
+    """Whether the model may be asked: about the questions of a given run, only where the user names the model."""
+    variant: str | None = None
+    """The other way to ask, which is compared with the plain one."""
+    sources: tuple[str, ...] = ()
+    """The confidences that are wanted; without any, all that are available."""
+    by: str = LANGUAGE
+    """What locality groups questions by: a field, or a label."""
+    labelled: Path | None = None
+    """Wrong answers whose type people gave, to test the judge of errors."""
+    force: bool = False
+    """Compare also runs whose signatures say that they are not comparable."""
     made: dict[tuple[str, str, int], BenchRun] = field(default_factory=dict)
 
     @property

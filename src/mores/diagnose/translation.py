@@ -100,7 +100,7 @@ def open_versions(one: Path, other: Path, *, known: Benchmark | None = None, for
     """Two run folders, the plain one first whatever their order; ConfigError where more differs than the way."""
     first, second = sorted((open_run(one, known), open_run(other, known)), key=lambda run: run.variant is not None)
     if first.variant == second.variant:
-        fix = "give one of `mores bench` without --variant and one with it"
+        fix = "give one run of `mores bench` without a variant and one with it"
         raise ConfigError(f"{one} and {other}: both were asked {_name(first)}; {fix}")
     notes = check_alike(first, second, ("benchmark", "data", "model"), ("decoding", "judge", "search"), force)
     names = (_name(first), _name(second))

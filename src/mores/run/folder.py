@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from asyncio import CancelledError
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -29,6 +29,7 @@ LOCK = ".lock"
 
 KINDS = {
     "bench": "mores.bench.folder:BenchRun",
+    "diagnose": "mores.diagnose.folder:DiagnoseRun",
     "score": "mores.metric.folder:ScoreRun",
     "meta": "mores.meta.folder:MetaRun",
     "longform": "mores.longform.folder:LongformRun",
@@ -94,9 +95,16 @@ class ActiveRun:
         files: Mapping[str, str] | None = None,
         failures: Mapping[str, int] | None = None,
         headline: str = "",
+        parents: Iterable[Path] = (),
     ) -> None:
-        """Say what the run has made; it is complete when the `with` block ends without an error."""
-        self._update(files=dict(files or {}), failures=dict(failures or {}), headline=headline)
+        """Say what the run has made; it is complete when the `with` block ends without an error.
+
+        `parents` are runs that it was made from besides those of its plan.
+        """
+        here = self.path.resolve()
+        more = (Path(os.path.relpath(parent.resolve(), here)).as_posix() for parent in parents)
+        every = tuple(dict.fromkeys((*self.manifest.parents, *more)))
+        self._update(files=dict(files or {}), failures=dict(failures or {}), headline=headline, parents=every)
 
     def _update(self, **fields: object) -> None:
         self.manifest = self.manifest.model_copy(update=fields)
@@ -107,7 +115,8 @@ class ActiveRun:
 def start_run(folder: Path, plan: Plan, *, numbered: bool = True) -> Iterator[ActiveRun]:
     """A run in `folder`, or in `folder-2`, `folder-3`, … where other runs are there already.
 
-    Where a run with the same signature is there, it goes on. ConfigError while another process works on it, and, unless
+    Where a run with the same signature is there, it goes on; one that failed before it wrote a file does not count.
+    ConfigError while another process works on it, and, unless
     `numbered`, where the folder holds another run: whoever named a folder must not find an old result in it.
     """
     for number in count(1):
@@ -117,6 +126,8 @@ def start_run(folder: Path, plan: Plan, *, numbered: bool = True) -> Iterator[Ac
         make_folder(path)
         with _locked(path) as locked:
             known = read_manifest(path) if (path / MANIFEST).exists() else None
+            if known is not None and known.status is Status.FAILED and _is_empty(path):
+                known = None
             if known is not None and (known.kind, known.signature) != (plan.kind, plan.signature):
                 if not numbered:
                     raise ConfigError(f"{_different(known, plan, folder)}; choose another folder, or remove this one")
@@ -125,6 +136,10 @@ def start_run(folder: Path, plan: Plan, *, numbered: bool = True) -> Iterator[Ac
                 raise ConfigError(f"{path}: another process works on this run; wait for it, or choose another folder")
             yield from _work(path, plan, folder)
             return
+
+
+def _is_empty(path: Path) -> bool:
+    return all(file.name in (MANIFEST, LOCK) for file in path.rglob("*") if not file.is_dir())
 
 
 def _work(path: Path, plan: Plan, folder: Path) -> Iterator[ActiveRun]:

@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
-
-from mores.diagnose import calibration, errors, locality, retrieval, stability, translation
+from mores.diagnose import stability
 from mores.diagnose.calibration import Calibration
 from mores.diagnose.change import GAIN, By
 from mores.diagnose.errors import ErrorsResult, ErrorTable, TypeCheck, type_names
+from mores.diagnose.folder import paragraph
 from mores.diagnose.locality import Locality, Rank
 from mores.diagnose.retrieval import RetrievalResult
 from mores.diagnose.stability import Stability
 from mores.diagnose.translation import TranslationResult
-from mores.report.base.grid import Grid, Row, harmless
+from mores.report.base.grid import Grid, Row
 from mores.show import name_failure, number, p_equals, percent, points, show_failures
 from mores.stats import calibration as reliability
 from mores.types import Record, Result
@@ -27,29 +26,15 @@ _NUMBERS = (reliability.BRIER, reliability.AUROC, "kappa", "tau")
 _CHANGES = (GAIN, reliability.GAP, reliability.GAIN, stability.GAP, stability.VOTING, "difference")
 Figures = Mapping[str, Result]
 
-PARAGRAPHS: dict[type[Record], Callable[[Any], str]] = {
-    Calibration: calibration.paragraph,
-    Stability: stability.paragraph,
-    RetrievalResult: retrieval.paragraph,
-    TranslationResult: translation.paragraph,
-    ErrorsResult: errors.paragraph,
-    TypeCheck: errors.check_paragraph,
-    Locality: locality.paragraph,
-    ErrorTable: lambda table: "".join(f"{note[0].upper()}{note[1:]}. " for note in table.notes).strip(),
-}
 
-
-def paragraph(result: Record) -> str:
-    """A result in plain words."""
-    return PARAGRAPHS[type(result)](result)
-
-
-def show(console: Console, result: Record) -> None:
-    """The tables of a result and its paragraph."""
-    for view in grids(result):
-        console.print(view, "")
-    if words := paragraph(result):
-        console.print(harmless(words), "")
+def tables(results: Iterable[Record]) -> list[Grid | str]:
+    """The tables of each result and its paragraph."""
+    shown: list[Grid | str] = []
+    for result in results:
+        shown += grids(result)
+        if words := paragraph(result):
+            shown += [words, ""]
+    return shown
 
 
 def grids(result: Record) -> Iterator[Grid]:

@@ -1,0 +1,169 @@
+"""`mores diagnose`: why a model fails. One subcommand for each kind of diagnosis, and one for all."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any, TypeVar
+
+import click
+
+from mores.cli import options
+from mores.cli.bench import asking_options, bench_options, search_options
+from mores.cli.progress import Terminal
+from mores.diagnose.api import FOLDER, Kind, open_diagnosis, run_diagnosis
+from mores.diagnose.calibrating import FROM
+from mores.diagnose.locality import LANGUAGE
+from mores.diagnose.session import Diagnosis
+from mores.engine.loop import run
+from mores.errors import ModelError
+from mores.io import write_text
+from mores.report.base.grid import print_tables
+from mores.report.diagnose import run_page, run_tables
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_out = options.several([
+    click.option("--out", type=click.Path(file_okay=False, path_type=Path),
+                 help="Folder for the page, the figures, and what was asked and answered  "
+                      f"[default: {FOLDER}, or {FOLDER}-2, ... where that holds another run]."),
+    click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables."),
+])  # fmt: skip
+_MODEL = click.option("--model", help="embedded, embedded:FILE.gguf, openai:NAME, hf:PATH or fake:NAME  "
+                      "[default: embedded for a benchmark; for a RUN, no model is asked].")  # fmt: skip
+_FORCE = click.option("--force", is_flag=True, help="Compare also runs whose signatures say that they are not alike.")
+
+
+def _samples(default: int) -> Callable[[F], F]:
+    return click.option("--samples", default=default, show_default=True, type=click.IntRange(1),
+                        help="Answers to each question, where a run is made.")  # fmt: skip
+
+
+def _made(function: F) -> F:
+    """What is diagnosed, and how runs are made where there are none."""
+    target = click.argument("names", nargs=-1, required=True, metavar="RUN_OR_BENCH...")
+    return target(asking_options(_out(_MODEL(options.judged_options(function)))))
+
+
+@click.group()
+def diagnose() -> None:
+    """Say why a model fails: what it does not know, is not sure of, does not find, or is asked in the wrong language.
+
+    A RUN is a folder that `mores bench` wrote. Of a BENCHMARK the runs are made first, in the same way.
+    """  # fmt: skip
+
+
+@diagnose.command()
+@_made
+@_samples(1)
+@click.option("--from", "sources", metavar="LIST", default="",
+              help=f"Sources of confidence: {','.join(FROM)}  [default: all that are available].")  # fmt: skip
+def calibration(sources: str, **given: Any) -> None:
+    """Compare the model's confidence with how often it is correct.
+
+    Confidence is what the model says (it is asked again: --model), what its log-probabilities say (multiple choice),
+    and how many of several answers are the same (a RUN with several samples, or --samples).
+    """  # fmt: skip
+    _diagnose("calibration", given, sources=[source.strip() for source in sources.split(",") if source.strip()])
+
+
+@diagnose.command()
+@_made
+@_samples(10)
+def stability(**given: Any) -> None:
+    """Ask each question several times: what the model knows always, sometimes and never.
+
+    A RUN needs several samples. Where a benchmark is asked at temperature 0, its samples are taken at 0.7.
+    """  # fmt: skip
+    _diagnose("stability", given)
+
+
+@diagnose.command()
+@_made
+@_samples(1)
+@search_options
+@_FORCE
+def retrieval(force: bool, **given: Any) -> None:
+    """Compare the model without and with what a search finds, and say where evidence fails.
+
+    Give two RUNs, without and with --search, or a BENCHMARK and --search. Whether the results have the answer is
+    decided by rule, and by --judge where there is one.
+    """  # fmt: skip
+    _diagnose("retrieval", given, force=force)
+
+
+@diagnose.command()
+@_made
+@_samples(1)
+@_FORCE
+def translation(force: bool, **given: Any) -> None:
+    """Ask the same questions natively and in English, and say what is lost.
+
+    Give two RUNs, without and with --variant, or a BENCHMARK with a variant (english unless --variant says another).
+    """  # fmt: skip
+    _diagnose("translation", given, force=force)
+
+
+@diagnose.command()
+@_made
+@_samples(1)
+@click.option("--check", "labelled", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+              help="Answers whose type people gave (item_id, answer, type), to test the judge.")  # fmt: skip
+def errors(labelled: Path | None, **given: Any) -> None:
+    """Let a judge sort the wrong answers into the six types of MSQA, with its reasons.
+
+    Several models are also shown beside each other.
+    """  # fmt: skip
+    _diagnose("errors", given, labelled=labelled)
+
+
+@diagnose.command()
+@click.argument(
+    "folders", nargs=-1, required=True, metavar="RUN...", type=click.Path(exists=True, file_okay=False, path_type=Path)
+)
+@click.option("--by", default=LANGUAGE, show_default=True, help="What questions are grouped by: a field, or a label.")
+@_FORCE
+@_out
+def locality(folders: tuple[Path, ...], by: str, force: bool, out: Path | None, as_json: bool) -> None:
+    """Say where each model is better and worse than on the whole, and how ranks change from benchmark to benchmark.
+
+    A RUN is a folder that `mores bench` wrote, or one that has several of them.
+    """  # fmt: skip
+    _run(open_diagnosis("locality", *folders, out=out, by=by, force=force, progress=Terminal()), as_json)
+
+
+@diagnose.command(name="all")
+@_made
+@_samples(10)
+@search_options
+def everything(**given: Any) -> None:
+    """Do all that the options allow for a BENCHMARK, and make one page: the model's cultural health.
+
+    Retrieval needs --search, errors need --judge. What is left out is said, with the reason.
+    """  # fmt: skip
+    _diagnose("all", given)
+
+
+def _diagnose(kind: Kind, given: dict[str, Any], **more: Any) -> None:
+    names, model, out, as_json = (given.pop(name) for name in ("names", "model", "out", "as_json"))
+    _run(open_diagnosis(kind, *names, model=model, out=out, **bench_options(given), **more), as_json)
+
+
+def _run(diagnosis: Diagnosis, as_json: bool) -> None:
+    asks = diagnosis.may_ask or diagnosis.session.judges
+    with options.run_of(diagnosis.session.asker) if asks else nullcontext():
+        done = run(run_diagnosis(diagnosis))
+    page = done.path / "diagnose.html"
+    write_text(page, run_page(done))
+    for what, why in (entry for each in done.findings for entry in each.left_out.items()):
+        click.echo(f"left out: {what}: {why}", err=True)
+    click.echo(f"wrote {done.path}; its page is {page}", err=True)
+    if as_json:
+        dumped = [each.dump() for each in done.findings]
+        click.echo(json.dumps(dumped if len(dumped) > 1 else dumped[0], indent=2))
+    else:
+        print_tables(run_tables(done))
+    if not done.measured:
+        raise ModelError("nothing could be measured; the reasons stand above, and with every answer in the files")
