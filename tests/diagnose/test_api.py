@@ -13,6 +13,7 @@ from mores.diagnose.errors import ErrorsResult
 from mores.diagnose.folder import DiagnoseRun, open_diagnose_run
 from mores.diagnose.stability import SOMETIMES, Stability
 from mores.errors import ConfigError, InputError
+from mores.report.runs import page, tables
 from mores.run import Status
 from tests.diagnose.runs import Scripted
 
@@ -72,7 +73,9 @@ def test_the_run_says_what_it_is_and_goes_on(home: Path, run: BenchRun) -> None:
     assert manifest.signature["judge"].startswith("fake")
     again = mores.diagnose("errors", str(run.path), judge=judge)
     assert (again.path, again.results) == (done.path, done.results)
-    assert mores.open_run("diagnose").manifest.headline == manifest.headline
+    shown = tables(mores.open_run("diagnose"))
+    assert next(each for each in shown if isinstance(each, str)).startswith("4 of 12 graded answers of")
+    assert "bench/normad" in page(done)
 
 
 def test_another_diagnosis_has_another_folder_and_is_refused_in_a_named_one(home: Path, run: BenchRun) -> None:
@@ -107,7 +110,10 @@ def test_a_diagnosis_that_could_not_begin_leaves_the_folder_free(home: Path, run
     with pytest.raises(ConfigError, match="a judge decides the type of an error") as refused:
         mores.diagnose("errors", run, out="named")
     assert refused.value.setting == "judge"
-    assert mores.open_run("named").manifest.status is Status.FAILED
+    failed = open_diagnose_run("named")
+    assert failed.manifest.status is Status.FAILED
+    with pytest.raises(InputError, match="named: the run has no findings; it is failed: diagnose again"):
+        _ = failed.results
     assert mores.diagnose("errors", run, out="named", judge=write_judge(home)).manifest.status is Status.COMPLETE
 
 

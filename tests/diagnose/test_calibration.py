@@ -42,7 +42,7 @@ from mores.diagnose.confidence import (
     read_stated,
 )
 from mores.diagnose.subject import Subject, of_run
-from mores.engine import Asker, Store
+from mores.engine import Asker, Limits, Store
 from mores.errors import ConfigError, InputError, Rejected
 from mores.io import JsonlWriter, read_records
 from mores.models import Model
@@ -96,7 +96,7 @@ def subject(own: Sequence[Item], benchmark: Benchmark = BENCH) -> Subject:
 
 
 def asker(model: Model) -> Asker:
-    return Asker(model, None)
+    return Asker(model, None, limits=Limits(concurrency=1))
 
 
 def whole(run: Run, folder: Path) -> Calibration:

@@ -141,7 +141,9 @@ class DiagnoseRun(Run):
 
     @cached_property
     def findings(self) -> list[Findings]:
-        """Of every kind of diagnosis that was made."""
+        """Of every kind of diagnosis that was made; InputError before there are any."""
+        if not self.manifest.files:
+            raise InputError(f"{self.path}: the run has no findings; it is {self.manifest.status}: diagnose again")
         return [_read(self.file(name)) for name in self.manifest.files]
 
     @property

@@ -15,6 +15,7 @@ from mores.run import Run
 
 REPORTS = {
     "bench": ("mores.report.bench:run_tables", "mores.report.bench:run_page"),
+    "diagnose": ("mores.report.diagnose:run_tables", "mores.report.diagnose:run_page"),
     "score": ("mores.report.score:run_tables", "mores.report.score:run_page"),
     "longform": ("mores.report.longform:run_tables", "mores.report.longform:run_page"),
     "build": ("mores.report.card:run_tables", "mores.report.card:run_page"),
