@@ -71,9 +71,9 @@ def test_what_the_judge_failed_to_grade_has_the_credit_that_the_run_gives_it() -
 def test_ranks_and_tests_against_the_best_and_the_next() -> None:
     """Exact by hand: 8 questions, all 256 swaps; `a` beats `c` on all 8 (p = 2/256), `b` on 4 of 8 (p = 2/16)."""
     found = make_board([entry("c", [0.0] * 8), entry("a", [1.0] * 8), entry("b", [1.0] * 4 + [0.0] * 4)])
-    [league] = found.leagues
-    assert [(one.rank, one.model) for one in league.standings] == [(1, "a"), (2, "b"), (3, "c")]
-    first, second, third = league.standings
+    [leaderboard] = found.leaderboards
+    assert [(one.rank, one.model) for one in leaderboard.standings] == [(1, "a"), (2, "b"), (3, "c")]
+    first, second, third = leaderboard.standings
     assert first.best is None
     assert first.next is not None
     assert (first.next.against, first.next.difference, first.next.p, first.next.n) == ("b", 0.5, 0.125, 8)
@@ -89,23 +89,23 @@ def test_ranks_and_tests_against_the_best_and_the_next() -> None:
 
 def test_only_shared_questions_are_compared() -> None:
     one, two = entry("a", [1.0, 1.0, 1.0]), entry("b", [0.0])
-    gap = make_board([one, two]).leagues[0].standings[0].next
+    gap = make_board([one, two]).leaderboards[0].standings[0].next
     assert gap is not None
     assert (gap.n, gap.difference) == (1, 1.0)
     nobody = Entry("x", result("b", 0.1), {"other": 0.0})
-    assert make_board([one, nobody]).leagues[0].standings[0].next is None
+    assert make_board([one, nobody]).leaderboards[0].standings[0].next is None
 
 
 def test_equal_values_share_a_rank_and_none_has_none() -> None:
     entries = [entry("b", [1.0, 0.0]), entry("a", [0.0, 1.0]), entry("c", []), entry("d", [0.0, 0.0])]
-    [league] = make_board(entries).leagues
-    assert [(one.rank, one.model) for one in league.standings] == [(1, "a"), (1, "b"), (3, "d"), (None, "c")]
+    [leaderboard] = make_board(entries).leaderboards
+    assert [(one.rank, one.model) for one in leaderboard.standings] == [(1, "a"), (1, "b"), (3, "d"), (None, "c")]
 
 
 def test_two_runs_of_one_model_are_told_apart_by_their_folders() -> None:
     one, two = entry("m", [1.0]), entry("m", [0.0], decoding="t1")
     two = Entry("elsewhere", two.result, two.credit)
-    names = [standing.model for standing in make_board([one, two]).leagues[0].standings]
+    names = [standing.model for standing in make_board([one, two]).leaderboards[0].standings]
     assert names == ["m (b/m)", "m (elsewhere)"]
 
 
@@ -114,24 +114,24 @@ def test_other_tasks_and_data_are_refused_unless_forced(field: str, text: str) -
     entries = [entry("m", [1.0, 1.0]), entry("n", [0.0, 1.0], **{field: text})]
     with pytest.raises(ConfigError, match=rf"b: {field} is .* in b/m and {text} in b/n.*--force"):
         make_board(entries)
-    [league] = make_board(entries, force=True).leagues
-    assert text in league.notes[0]
+    [leaderboard] = make_board(entries, force=True).leaderboards
+    assert text in leaderboard.notes[0]
 
 
 def test_another_judge_is_a_note() -> None:
-    [league] = make_board([entry("m", [1.0]), entry("n", [0.0], judge="x.1")]).leagues
-    assert [note.split(" is ")[0] for note in league.notes] == ["b: judge"]
+    [leaderboard] = make_board([entry("m", [1.0]), entry("n", [0.0], judge="x.1")]).leaderboards
+    assert [note.split(" is ")[0] for note in leaderboard.notes] == ["b: judge"]
 
 
 def test_a_test_of_credit_says_so_where_the_figure_is_another() -> None:
-    [league] = make_board([entry("m", [1.0], figure="f")]).leagues
-    assert league.notes == ("ranks are by f, p is of the share of right answers",)
+    [leaderboard] = make_board([entry("m", [1.0], figure="f")]).leaderboards
+    assert leaderboard.notes == ("ranks are by f, p is of the share of right answers",)
 
 
 def test_variants_have_tables_of_their_own() -> None:
     entries = [entry("m", [1.0]), entry("m", [0.0], task="b.1.english", variant="english")]
     assert [one.result.name for one in entries] == ["b", "b.english"]
-    assert [league.benchmark for league in make_board(entries).leagues] == ["b", "b.english"]
+    assert [leaderboard.benchmark for leaderboard in make_board(entries).leaderboards] == ["b", "b.english"]
 
 
 # ---- ranks -----------------------------------------------------------------------------------------------------

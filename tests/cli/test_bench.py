@@ -130,10 +130,10 @@ def test_a_board_keeps_shuffled_runs_apart(mores: Run, home: Path, data: Path) -
     for way in ((), ("--shuffle-options", "1")):
         assert mores("bench", "culturalbench-easy", "--data", str(data), "--model", model, *way).returncode == 0
     board = json.loads(mores("board", "bench", "--json").stdout)
-    assert [league["benchmark"] for league in board["leagues"]] == [
+    assert [leaderboard["benchmark"] for leaderboard in board["leaderboards"]] == [
         "culturalbench-easy", "culturalbench-easy.shuffled.1",
     ]  # fmt: skip
-    assert board["leagues"][1]["title"].endswith("(shuffled.1)")
+    assert board["leaderboards"][1]["title"].endswith("(shuffled.1)")
 
 
 def test_random_answers_are_near_one_sixteenth(mores: Run, home: Path, statements: Path) -> None:

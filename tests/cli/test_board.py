@@ -43,7 +43,7 @@ def test_tables(call: Call) -> None:
 
 def test_json_is_all_that_is_printed(call: Call) -> None:
     found = json.loads(call("bench", "--json").stdout)
-    assert [league["benchmark"] for league in found["leagues"]] == ["x", "y"]
+    assert [leaderboard["benchmark"] for leaderboard in found["leaderboards"]] == ["x", "y"]
     assert found["shift"]["ranks"] == {"m": [1, 2], "n": [2, 1]}
 
 

@@ -61,7 +61,7 @@ class Standing(Record):
     """Against the one below."""
 
 
-class League(Record):
+class Leaderboard(Record):
     """The table of one benchmark."""
 
     benchmark: str
@@ -88,7 +88,7 @@ class Shift(Record):
 class Board(Record):
     """All tables."""
 
-    leagues: tuple[League, ...]
+    leaderboards: tuple[Leaderboard, ...]
     shift: Shift | None = None
 
     def _repr_html_(self) -> str:
@@ -154,14 +154,14 @@ def measure_of(verdicts: Iterable[Verdict], name: str) -> dict[str, float]:
 
 def make_board(entries: Sequence[Entry], *, force: bool = False) -> Board:
     """One table for each benchmark; runs of another version or other data are refused unless `force`."""
-    by_league: dict[str, list[Entry]] = defaultdict(list)
+    by_name: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
-        by_league[entry.result.name].append(entry)
-    leagues = tuple(_league(name, own, force) for name, own in sorted(by_league.items()))
-    return Board(leagues=leagues, shift=_shift(leagues))
+        by_name[entry.result.name].append(entry)
+    leaderboards = tuple(_leaderboard(name, own, force) for name, own in sorted(by_name.items()))
+    return Board(leaderboards=leaderboards, shift=_shift(leaderboards))
 
 
-def _league(name: str, entries: list[Entry], force: bool) -> League:
+def _leaderboard(name: str, entries: list[Entry], force: bool) -> Leaderboard:
     notes = [note for field in SAME if (note := _differing(name, field, entries))]
     if notes and not force:
         raise ConfigError(f"{notes[0]}; run them alike, give only runs of one kind, or --force")
@@ -170,7 +170,7 @@ def _league(name: str, entries: list[Entry], force: bool) -> League:
     names, first = _names(ranked), ranked[0].result
     if _headline(first) not in ("", "accuracy") and not first.measured:
         notes.append(f"ranks are by {_headline(first)}, p is of the share of right answers")
-    return League(
+    return Leaderboard(
         benchmark=name, title=f"{first.title} ({first.way})" if first.way else first.title, figure=_headline(first),
         references=first.references, standings=tuple(_standings(ranked, names)), notes=tuple(notes),
     )  # fmt: skip
@@ -236,9 +236,9 @@ def compare_runs(run: Entry, other: Entry) -> Gap | None:
 # ---- ranks -----------------------------------------------------------------------------------------------------
 
 
-def _shift(leagues: Sequence[League]) -> Shift | None:
+def _shift(leaderboards: Sequence[Leaderboard]) -> Shift | None:
     """Ranks on the benchmarks that at least two models share; the benchmark with the fewest models goes first."""
-    values = {league.benchmark: _values(league) for league in leagues}
+    values = {leaderboard.benchmark: _values(leaderboard) for leaderboard in leaderboards}
     kept = sorted(values, key=lambda name: -len(values[name]))
     while len(kept) > 1 and len(_shared(values, kept)) < 2:
         kept.pop()
@@ -253,8 +253,8 @@ def _shift(leagues: Sequence[League]) -> Shift | None:
     return Shift(benchmarks=tuple(names), ranks=ranks, left_out=out)
 
 
-def _values(league: League) -> dict[str, float]:
-    return {one.model: one.result.value for one in league.standings if one.result.value is not None}
+def _values(leaderboard: Leaderboard) -> dict[str, float]:
+    return {one.model: one.result.value for one in leaderboard.standings if one.result.value is not None}
 
 
 def _shared(values: Mapping[str, Mapping[str, float]], names: Sequence[str]) -> list[str]:

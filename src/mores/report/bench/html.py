@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 
-from mores.bench.board import Board, League
+from mores.bench.board import Board, Leaderboard
 from mores.bench.score import BenchResult
 from mores.report.base.blocks import Block, Caution, Fold, Frame, Heading, Heat, Hero, Notes, Section, Table, Text, key
 from mores.report.base.charts import Bars, Intervals, Row, spoken
@@ -86,17 +86,17 @@ def _facts(results: Sequence[BenchResult]) -> dict[str, str]:
 
 
 def sections(
-    results: Sequence[BenchResult], leagues: Sequence[League] = (), links: Sequence[RunLinks] = ()
+    results: Sequence[BenchResult], leaderboards: Sequence[Leaderboard] = (), links: Sequence[RunLinks] = ()
 ) -> list[Section]:
     """What the results say, one section for each benchmark and way to ask."""
-    by_league: dict[str, list[BenchResult]] = defaultdict(list)
+    by_name: dict[str, list[BenchResult]] = defaultdict(list)
     for result in results:
-        by_league[result.name].append(result)
-    known = {league.benchmark: league for league in leagues}
+        by_name[result.name].append(result)
+    known = {leaderboard.benchmark: leaderboard for leaderboard in leaderboards}
     begin = {run.folder: next(iter(run.files.values()), "") for run in links}
     return [
         _section(f"b{place}", name, results, known.get(name), begin)
-        for place, (name, results) in enumerate(by_league.items(), 1)
+        for place, (name, results) in enumerate(by_name.items(), 1)
     ]
 
 
@@ -112,23 +112,23 @@ def board_sections(board: Board, results: Sequence[BenchResult], links: Sequence
         ranks = [Text(lead), Ranks(title, board.shift.benchmarks, board.shift.ranks)]
         if board.shift.left_out:
             ranks.append(key(f"Left out, as not run together with the others: {', '.join(board.shift.left_out)}."))
-    return [Section("ranks", "Ranks", ranks), *sections(results, board.leagues, links)]
+    return [Section("ranks", "Ranks", ranks), *sections(results, board.leaderboards, links)]
 
 
 def _section(
-    id_: str, name: str, results: Sequence[BenchResult], league: League | None, begin: Mapping[str, str]
+    id_: str, name: str, results: Sequence[BenchResult], leaderboard: Leaderboard | None, begin: Mapping[str, str]
 ) -> Section:
     named, first = _named(results), results[0]
     variant = name.removeprefix(first.benchmark).removeprefix(".")
     body: list[Block] = [_hero(first)] if len(results) == 1 else []
-    if league and len(league.standings) > 1:
+    if leaderboard and len(leaderboard.standings) > 1:
         text = (
             "Differences in points on the questions that both have a score for; * adjusted p < 0.05, paired "
             "permutation test. “Next” is the one below."
         )
-        body += [Table(standing_sheet(league, begin)), key(text)]
-    if league and league.notes:
-        body.append(Notes(league.notes, "warning notes"))
+        body += [Table(standing_sheet(leaderboard, begin)), key(text)]
+    if leaderboard and leaderboard.notes:
+        body.append(Notes(leaderboard.notes, "warning notes"))
     text = (
         "Dashed lines are reached without knowledge. “✕3”: three more questions could not be scored; they are in no "
         "number."

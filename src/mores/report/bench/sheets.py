@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mores.bench.board import Gap, League
+from mores.bench.board import Gap, Leaderboard
 from mores.bench.score import BenchResult
 from mores.report.base.sheet import Cell, Head, Sheet
 from mores.show import NOTHING, SIGNIFICANT, between, left_out, number, p_value, percent, points, possible
@@ -47,9 +47,11 @@ def plain_cell(found: Result | None) -> Cell:
     return Cell(percent(found.value if found else None), small=small, hint=possible(found))
 
 
-def standing_sheet(league: League, begin: Mapping[str, str]) -> Sheet:
+def standing_sheet(leaderboard: Leaderboard, begin: Mapping[str, str]) -> Sheet:
     """Ranks; `begin` says where the page of a run's folder is, or its first file."""
-    rows = [Head(f"{one.rank or NOTHING}. {one.model}", link=begin.get(one.folder, "")) for one in league.standings]
+    rows = [
+        Head(f"{one.rank or NOTHING}. {one.model}", link=begin.get(one.folder, "")) for one in leaderboard.standings
+    ]
     cells = [
         [
             plain_cell(one.result),
@@ -58,10 +60,16 @@ def standing_sheet(league: League, begin: Mapping[str, str]) -> Sheet:
             Cell(f"{one.result.n:,}"),
             Cell(f"{one.result.unscored:,}"),
         ]
-        for one in league.standings
+        for one in leaderboard.standings
     ]
-    columns = [Head(league.figure), Head("against the best"), Head("against the next"), Head("n"), Head("unscored")]
-    return Sheet(f"{league.title}: ranks", rows, columns, cells)
+    columns = [
+        Head(leaderboard.figure),
+        Head("against the best"),
+        Head("against the next"),
+        Head("n"),
+        Head("unscored"),
+    ]
+    return Sheet(f"{leaderboard.title}: ranks", rows, columns, cells)
 
 
 def _gap(gap: Gap | None) -> Cell:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from mores.bench.benchmark import Benchmark
-from mores.bench.board import Board, Gap, League, Shift, Standing
+from mores.bench.board import Board, Gap, Leaderboard, Shift, Standing
 from mores.bench.judge_check import JudgeCheck
 from mores.bench.score import BenchResult
 from mores.report.base.grid import Cell, Grid, Row
@@ -64,19 +64,19 @@ def _cell(result: Result) -> tuple[str, str]:
 def board_tables(board: Board) -> list[Grid | str]:
     """A table for each benchmark, how ranks shift between them, and who is first on each."""
     ranks = [_ranks(board.shift)] if board.shift else []
-    return [*map(_league_grid, board.leagues), *ranks, *map(_league_headline, board.leagues)]
+    return [*map(_leaderboard_grid, board.leaderboards), *ranks, *map(_leaderboard_headline, board.leaderboards)]
 
 
-def _league_grid(league: League) -> Grid:
-    known = ", ".join(f"{name} {percent(value)}" for name, value in league.references.items())
+def _leaderboard_grid(leaderboard: Leaderboard) -> Grid:
+    known = ", ".join(f"{name} {percent(value)}" for name, value in leaderboard.references.items())
     ungraded = [  # by kind; a question may have several answers, so they are not those in the table
         f"{each.model}: " + "; ".join(filter(None, (show_failures(each.failures), possible(each.result))))
-        for each in league.standings
+        for each in leaderboard.standings
         if each.failures
     ]
-    notes = [f"for comparison: {known}" if known else "", "* adjusted p < 0.05", *ungraded, *league.notes]
-    columns = ("", "model", league.figure, "p, best", "p, next", "n", "unscored")
-    return Grid(columns, [("", list(map(_standing, league.standings)))], league.title, notes, frozenset({1}))
+    notes = [f"for comparison: {known}" if known else "", "* adjusted p < 0.05", *ungraded, *leaderboard.notes]
+    columns = ("", "model", leaderboard.figure, "p, best", "p, next", "n", "unscored")
+    return Grid(columns, [("", list(map(_standing, leaderboard.standings)))], leaderboard.title, notes, frozenset({1}))
 
 
 def _standing(standing: Standing) -> Row:
@@ -91,14 +91,16 @@ def _chance(gap: Gap | None) -> str:
     return f"{p_value(gap.adjusted)}{'*' if gap.adjusted < SIGNIFICANT else ' '}" if gap else ""
 
 
-def _league_headline(league: League) -> str:
+def _leaderboard_headline(leaderboard: Leaderboard) -> str:
     """Who is first, and whether the next one is really behind."""
-    ranked = [each for each in league.standings if each.rank is not None]
+    ranked = [each for each in leaderboard.standings if each.rank is not None]
     if not ranked:
-        return f"{league.title}: no model has a score"
+        return f"{leaderboard.title}: no model has a score"
     first = [each for each in ranked if each.rank == 1]
     names = " and ".join(each.model for each in first)
-    text = f"{league.title}: {names} {'is' if len(first) == 1 else 'are'} first with {percent(first[0].result.value)}"
+    text = (
+        f"{leaderboard.title}: {names} {'is' if len(first) == 1 else 'are'} first with {percent(first[0].result.value)}"
+    )
     if len(first) > 1 or not first[0].next or len(ranked) == 1:
         return text
     gap = first[0].next.adjusted
