@@ -14,7 +14,14 @@ from __future__ import annotations
 
 
 class MoresError(Exception):
-    """Base of everything that Mores raises on purpose."""
+    """Base of everything that Mores raises on purpose.
+
+    `setting` names the one that fixes it, if one does, so that the command line can say which option that is.
+    """
+
+    def __init__(self, message: str, *, setting: str = "") -> None:
+        super().__init__(message)
+        self.setting = setting
 
 
 class InputError(MoresError):
@@ -22,14 +29,7 @@ class InputError(MoresError):
 
 
 class ConfigError(MoresError):
-    """An option, a model name or an installation is wrong.
-
-    `setting` names the one that fixes it, so that the command line can say which option that is.
-    """
-
-    def __init__(self, message: str, *, setting: str = "") -> None:
-        super().__init__(message)
-        self.setting = setting
+    """An option, a model name or an installation is wrong."""
 
 
 class GateError(MoresError):

@@ -102,7 +102,7 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(f"gate failed: {exc}", err=True)
         code = 3
     except MoresError as exc:
-        setting = exc.setting.replace("_", "-") if isinstance(exc, ConfigError) else ""
+        setting = exc.setting.replace("_", "-")
         click.echo(f"error: {exc} (--{setting})" if setting else f"error: {exc}", err=True)
         code = 2 if isinstance(exc, ConfigError) else 1
     except OSError as exc:

@@ -268,7 +268,7 @@ def open_collect(
         candidates = list(read_candidates(questions, problems.append, name))
     if problems and not skip_bad:
         fix = "so nothing was sent; correct them, or let bad rows be skipped"
-        raise InputError(f"{name} has bad rows, {fix}:{_quoted(problems, PROBLEMS)}")
+        raise InputError(f"{name} has bad rows, {fix}:{_quoted(problems, PROBLEMS)}", setting="skip_bad")
     if problems:
         asker.progress.note(f"left out {len(problems)} bad rows:{_quoted(problems, PROBLEMS)}")
     if not candidates:

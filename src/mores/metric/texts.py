@@ -63,10 +63,9 @@ def open_texts(
             lines = "\n  ".join(check.problems)
             more = f"\n  and {wrong - len(check.problems)} more" if wrong > len(check.problems) else ""
             if check.repeated or not skip_bad:
-                fix = (
-                    "give every text a different id" if check.repeated else "correct them, or leave them out (skip_bad)"
-                )
-                raise InputError(f"{texts} has bad rows, so nothing was sent; {fix}:\n  {lines}{more}")
+                fix = "give every text a different id" if check.repeated else "correct them, or leave them out"
+                text = f"{texts} has bad rows, so nothing was sent; {fix}:\n  {lines}{more}"
+                raise InputError(text, setting="" if check.repeated else "skip_bad")
             progress.note(f"left out {wrong} bad rows:\n  {lines}{more}")
         if not check.count:
             raise InputError(f"{texts}: there is no text in it")
