@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     longform = blocking(aio.longform)
     score = blocking(aio.score)
     score_file = blocking(aio.score_file)
+    train = blocking(aio.train)
 
 __version__ = "0.1.0"
 

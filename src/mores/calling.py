@@ -28,6 +28,7 @@ FUNCTIONS = {
     "build": "mores.factory.api:build",
     "collect": "mores.longform.api:collect",
     "diagnose": "mores.diagnose.api:diagnose",
+    "train": "mores.train.api:train",
 }
 """Every public function that may ask a model, and where it is written."""
 

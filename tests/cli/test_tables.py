@@ -16,12 +16,12 @@ from rich.console import Console, RenderableType
 from mores.bench import BENCHMARKS, benchmark, score
 from mores.bench.benchmark import Label
 from mores.cli import mores as command
-from mores.cli.train import show_trained
 from mores.meta.baselines import similarity
 from mores.report.base.grid import Grid, print_tables
 from mores.report.bench import tables
 from mores.report.diagnose import grids
 from mores.report.meta import breakdown, headline, votes
+from mores.report.train import tables as trained_tables
 from mores.train.records import Trained
 from mores.types import Result, Signature
 from tests.bench.test_board import put as put_run
@@ -203,7 +203,7 @@ def test_a_training_is_shown_whole(monkeypatch: pytest.MonkeyPatch, capsys: pyte
     shown = {}
     for width in ("80", WIDE):
         monkeypatch.setenv("COLUMNS", width)
-        show_trained({"all": trained})
+        print_tables(trained_tables({"all": trained}))
         shown[width] = capsys.readouterr().out
     check(shown["80"], shown[WIDE])
     assert shown["80"].splitlines()[-1] == "trained on all: scaled accuracy 0.000 on test"

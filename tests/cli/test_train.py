@@ -106,7 +106,7 @@ def test_a_study_without_each_source_in_turn_is_read_by_meta(mores: Run, home: P
     [
         (("--set", "rnak=3"), "--set rnak=3: expected NAME=VALUE with NAME one of method, rank"),
         (("--set", "rank=0"), "--set rank=0: Input should be greater than or equal to 1"),
-        (("--leave-out", "b"), "--leave-out b: no such source in data; there are a"),
+        (("--leave-out", "b"), "no such source 'b' in data; there are a (--leave-out)"),
         (("--leave-out", "a", "--leave-one-out"), "give one of both"),
         (("--base", "nowhere"), "--base nowhere: transformers cannot load it"),
     ],

@@ -97,7 +97,9 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
         patch.setattr(study, "Training", stop_at_5)
         with pytest.raises(StoppedError):
             train(home, home / "two")
-    assert {path.name for path in (home / "two").iterdir()} == {tune.CHECKPOINT, tune.LOG, "recipe.toml"}
+    assert {path.name for path in (home / "two").iterdir()} == {
+        ".lock", "run.json", tune.CHECKPOINT, tune.LOG, "recipe.toml",
+    }  # fmt: skip
     return Place(home, home / "one", home / "two")
 
 

@@ -3,31 +3,30 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 from pydantic import ValidationError
 from rich.progress import TaskID
 
-from mores.cache import models_folder
-from mores.cli.progress import Stages
+from mores.cli.progress import Stages, Terminal
+from mores.engine.loop import run
 from mores.errors import ConfigError
-from mores.extras import require
-from mores.factory.output import read_split
 from mores.meta.leave_one_out import NONE
-from mores.models import pull
-from mores.report.base.grid import Grid, harmless, plain_console
+from mores.report.base.grid import print_tables
+from mores.report.train import tables
 from mores.show import number
+from mores.train.api import EMBEDDED, join_team, sources_of
+from mores.train.api import train as tune
+from mores.train.folder import TrainRun
 from mores.train.recipe import Recipe, read_recipe
-from mores.train.records import Trained
-from mores.types import Result
 
 if TYPE_CHECKING:
     from mores.train.tune import Progress as Step
 
-EMBEDDED = "embedded"
+T = TypeVar("T")
 
 
 @click.command()
@@ -44,49 +43,31 @@ EMBEDDED = "embedded"
 @click.option("--limit", type=click.IntRange(1), help="Most training samples.")
 @click.option("--evaluate", default="dev,test", show_default=True, help="Splits that the tuned model decides about.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
-def train(
-    data: Path,
-    base: str,
-    out: Path,
-    recipe: Path | None,
-    settings: tuple[str, ...],
-    as_json: bool,
-    leave_out: str | None,
-    leave_one_out: bool,
-    limit: int | None,
-    evaluate: str,
-) -> None:
+def train(data: Path, base: str, out: Path, as_json: bool, **given: Any) -> None:
     """Tune a model on the error reports of a dataset, so that `mores score` can use it as the metric.
 
     A stopped run goes on where it was. On several GPUs: `accelerate launch --no_python mores train ...`.
     """
-    require("pip install 'mores[train]'", "torch", "transformers", "peft", "accelerate")
-    from mores.train.study import Study
-    from mores.train.tune import join
-
-    chosen, sources = _recipe(recipe, settings), _left_out(data, leave_out, leave_one_out)
-    team = join()
-    where, found = _base(base, team), {}
-    for source in sources:
-        folder = out / f"without-{source or NONE}" if leave_one_out else out
-        if team.is_main_process:
-            click.echo(f"loading {base}", err=True)
+    team = join_team()
+    recipe, leave_out, each = _recipe(given["recipe"], given["settings"]), given["leave_out"], given["leave_one_out"]
+    if leave_out and each:
+        raise ConfigError("--leave-out names one source and --leave-one-out takes each; give one of both")
+    runs: dict[str, TrainRun] = {}
+    for source in [None, *sources_of(data)] if each else [leave_out]:
+        folder = out / f"without-{source or NONE}" if each else out
         with _Training(f"without {source}" if source else "training", team.is_main_process) as shown:
-            study = Study(
-                data, where, base, chosen, folder, source, limit, evaluate.split(","), shown.step, progress=shown
-            )
-            found[source or "all"] = study.run()
+            runs[source or "all"] = run(
+                tune(data, folder, base=base, recipe=recipe, leave_out=source, limit=given["limit"],
+                     evaluate=given["evaluate"].split(","), progress=shown, on_step=shown.step)
+            )  # fmt: skip
     if team.is_main_process:
-        _print(found, out, as_json)
+        click.echo(f"wrote {out}", err=True)
+        results = {name: each.result for name, each in runs.items()}
+        if as_json:
+            click.echo(json.dumps({name: result.model_dump(mode="json") for name, result in results.items()}, indent=2))
+        else:
+            print_tables(tables(results))
     team.end_training()
-
-
-def _print(found: Mapping[str, Trained], out: Path, as_json: bool) -> None:
-    click.echo(f"wrote {out}", err=True)
-    if as_json:
-        click.echo(json.dumps({name: one.model_dump(mode="json") for name, one in found.items()}, indent=2))
-    else:
-        show_trained(found)
 
 
 def _recipe(path: Path | None, settings: Sequence[str]) -> Recipe:
@@ -104,47 +85,22 @@ def _recipe(path: Path | None, settings: Sequence[str]) -> Recipe:
         raise ConfigError(f"--set {first['loc'][0]}={first['input']}: {first['msg']}") from error
 
 
-def _base(name: str, team: Any) -> str:
-    """Where transformers finds the model; the embedded one is unpacked once, by one process of each machine."""
-    if name != EMBEDDED:
-        return name
-    require("pip install 'mores[train]'", "gguf")
-    source = pull.default_path()
-    folder = models_folder() / f"{source.stem}.unpacked"
-    # The first process of all goes before those of other machines, which may share its folders or not.
-    for goes in (team.is_main_process, team.is_local_main_process):
-        if goes and not (folder / "config.json").exists():
-            _unpack(source, folder)
-        team.wait_for_everyone()
-    return str(folder)
-
-
-def _unpack(source: Path, folder: Path) -> None:
-    from mores.train.gguf import unpack
-
-    click.echo(f"unpacking {source.name}", err=True)
-    unpack(source if source.exists() else pull.pull(""), folder)
-
-
-def _left_out(data: Path, leave_out: str | None, each: bool) -> list[str | None]:
-    """The sources that are left out, one after the other; None for none."""
-    if leave_out and each:
-        raise ConfigError("--leave-out names one source and --leave-one-out takes each; give one of both")
-    if not (leave_out or each):
-        return [None]
-    known = sorted({gold.sample.source or "unknown" for gold in read_split(data, "train")})
-    if leave_out and leave_out not in known:
-        raise ConfigError(f"--leave-out {leave_out}: no such source in {data}; there are {', '.join(known)}")
-    return [leave_out] if leave_out else [None, *known]
-
-
-class _Training(Stages):
+class _Training(Stages, Terminal):
     """The stages of a training; its steps show their loss and tokens a second, too."""
 
     def __init__(self, what: str, shown: bool) -> None:
         super().__init__(shown)
-        self._what, self._said = what, 0
+        self._what, self._shown, self._said = what, shown, 0
         self._task: TaskID | None = None
+
+    def note(self, text: str) -> None:
+        """A line, where this process is the one that speaks."""
+        if self._shown:
+            super().note(text)
+
+    def track(self, name: str, things: Iterable[T], total: int | None = None) -> Iterator[T]:
+        """A bar in the same display."""
+        return self(name, things, total)
 
     def step(self, step: Step) -> None:
         """Show where the training is."""
@@ -155,26 +111,3 @@ class _Training(Stages):
         if not self._console.is_terminal and (step.step == step.of or 20 * step.step // step.of > self._said):
             self._said = 20 * step.step // step.of
             self._console.print(f"{self._what}: {step.step} of {step.of}, {text}")
-
-
-def show_trained(found: Mapping[str, Trained]) -> None:
-    """How well each model decides, by split and source."""
-    rows = {(name, split): results for name, one in found.items() for split, results in one.decisions.items()}
-    sources = list(dict.fromkeys(source for results in rows.values() for source in results))
-    shown = [
-        ("all" if name == "all" else f"all but {name}", split, *_cells(results, sources))
-        for (name, split), results in rows.items()
-    ]
-    console = plain_console()
-    columns = ("trained on", "split", *sources)
-    console.print(Grid(columns, [("", shown)], "scaled accuracy of decisions", words=frozenset({0, 1})), "")
-    for (name, split), results in rows.items():
-        whole = "all" if name == "all" else f"all but {name}"
-        line = f"trained on {whole}: scaled accuracy {next(_cells(results, ['all']))} on {split}"
-        console.print(harmless(line), soft_wrap=True)
-
-
-def _cells(results: Mapping[str, Result], sources: Sequence[str]) -> Iterator[str]:
-    for source in sources:
-        value = results[source].value if source in results else None
-        yield number(value, 3)

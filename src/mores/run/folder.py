@@ -35,6 +35,7 @@ KINDS = {
     "longform": "mores.longform.folder:LongformRun",
     "build": "mores.factory.folder:BuildRun",
     "collect": "mores.longform.folder:CollectRun",
+    "train": "mores.train.folder:TrainRun",
 }
 """Every kind of run, and the class that reads it."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mores.show import number
 from mores.types import Record, Result, Signature
 
 
@@ -24,3 +25,10 @@ class Trained(Record):
     device: str
     decisions: dict[str, dict[str, Result]]
     """By split, then overall (`all`) and by source: scaled accuracy."""
+
+
+def headline(trained: Trained) -> str:
+    """How well the model decides, by split."""
+    whole = f"all but {trained.without}" if trained.without else "all"
+    values = [f"{number(results['all'].value, 3)} on {split}" for split, results in trained.decisions.items()]
+    return f"trained on {whole}: " + (f"scaled accuracy {', '.join(values)}" if values else "no split to decide about")

@@ -3,6 +3,7 @@
 | file | what |
 | --- | --- |
 | `adapter_model.safetensors`, or `model.safetensors` | the tuned weights, with the tokenizer |
+| `run.json` | the `Manifest`: what the run is, and how far it has come |
 | `recipe.toml` | every setting |
 | `log.jsonl` | every step |
 | `decisions.SPLIT.jsonl` | what the model decides about the samples of a split: `mores meta` reads it |
@@ -20,6 +21,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import partial
 from hashlib import blake2b
 from pathlib import Path
@@ -33,13 +35,15 @@ from mores.factory.build import Progress, quiet
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder
+from mores.run import Manifest, Plan, start_run
 from mores.signature import sign
 from mores.train.card import card
 from mores.train.decide import Decisions, decide
 from mores.train.examples import Examples
+from mores.train.folder import RESULT, TrainRun
 from mores.train.network import load, save
 from mores.train.recipe import Recipe, write_recipe
-from mores.train.records import Trained
+from mores.train.records import Trained, headline
 from mores.train.tune import CHECKPOINT, Training, join
 from mores.train.tune import Progress as Step
 from mores.types import Judgement, Result, Signature
@@ -66,10 +70,28 @@ class Study:
     progress: Progress = quiet
     """Follows what is read and what is decided."""
 
-    def run(self) -> Trained:
-        """Train, decide, write everything."""
+    def run(self) -> TrainRun:
+        """Train, decide, write everything; of several processes the first has the run's lock and manifest."""
         self._team = join()
         golds = self.golds()
+        plan = self._plan(golds)
+        if not self._team.is_main_process:
+            self._train(golds)
+            return TrainRun(self.folder, Manifest(**dict(plan), started=datetime.now(UTC)))
+        with start_run(self.folder, plan, numbered=False) as run:
+            trained = self._train(golds)
+            decided = {f"decisions.{split}.jsonl": "Judgement" for split in trained.decisions}
+            run.finish(files={**decided, RESULT: "Trained"}, headline=headline(trained))
+        return TrainRun(run.path, run.manifest)
+
+    def _plan(self, golds: Sequence[Gold]) -> Plan:
+        settings = self.recipe.model_dump(mode="json") | {
+            "data": str(self.data), "leave_out": self.leave_out, "limit": self.limit,
+        }  # fmt: skip
+        name = self.data.resolve().name
+        return Plan(kind="train", name=name, model=self.base_name, signature=self.signature(golds), settings=settings)
+
+    def _train(self, golds: list[Gold]) -> Trained:
         self._begin()
         model, tokenizer = load(self.base, self.recipe)
         making = Examples(tokenizer, self.recipe)
@@ -103,7 +125,7 @@ class Study:
         self._team.wait_for_everyone()
 
     def _end(self, trained: Trained) -> None:
-        write_text(self.folder / "training.json", trained.model_dump_json(indent=1) + "\n")
+        write_text(self.folder / RESULT, trained.model_dump_json(indent=1) + "\n")
         write_text(self.folder / "README.md", card(trained, self.recipe))
         (self.folder / CHECKPOINT).unlink(missing_ok=True)
 

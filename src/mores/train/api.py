@@ -1,0 +1,84 @@
+"""The public function `mores.train`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from mores.cache import models_folder
+from mores.engine import SILENT, Progress
+from mores.engine.loop import interruptible
+from mores.errors import ConfigError
+from mores.extras import require
+from mores.factory.output import read_split
+from mores.models import pull
+from mores.train.folder import TrainRun
+from mores.train.recipe import Recipe, read_recipe
+
+if TYPE_CHECKING:
+    from mores.train.tune import Progress as Step
+
+EMBEDDED = "embedded"
+
+
+async def train(
+    data: Path | str,
+    out: Path | str,
+    *,
+    base: str = EMBEDDED,
+    recipe: Recipe | Path | str | None = None,
+    leave_out: str | None = None,
+    limit: int | None = None,
+    evaluate: Sequence[str] = ("dev", "test"),
+    progress: Progress = SILENT,
+    on_step: Callable[[Step], None] = lambda _: None,
+) -> TrainRun:
+    """Tune a model on the error reports of a dataset, so that it can be used as the metric; a stopped run goes on.
+
+    `base` is `embedded`, a folder or a name on the Hugging Face Hub; `recipe` a TOML file with settings or a `Recipe`,
+    without it the paper's. `leave_out` names a source whose samples are not trained on, `limit` is the most training
+    samples, and `evaluate` names the splits that the tuned model decides about.
+    """
+    with interruptible():
+        team = join_team()
+        from mores.train.study import Study
+
+        chosen = recipe if isinstance(recipe, Recipe) else read_recipe(Path(recipe)) if recipe else Recipe()
+        if leave_out is not None and leave_out not in (known := sources_of(Path(data))):
+            reason = f"no such source {leave_out!r} in {data}; there are {', '.join(known)}"
+            raise ConfigError(reason, setting="leave_out")
+        where = _unpacked(team, progress) if base == EMBEDDED else base
+        progress.note(f"loading {base}")
+        return Study(
+            Path(data), where, base, chosen, Path(out), leave_out, limit, evaluate, on_step, progress.track
+        ).run()
+
+
+def join_team() -> Any:
+    """This process among those that train together (`accelerate launch`)."""
+    require("pip install 'mores[train]'", "torch", "transformers", "peft", "accelerate")
+    from mores.train.tune import join
+
+    return join()
+
+
+def sources_of(data: Path) -> list[str]:
+    """The sources of the training samples."""
+    return sorted({gold.sample.source or "unknown" for gold in read_split(data, "train")})
+
+
+def _unpacked(team: Any, progress: Progress) -> str:
+    """The embedded model as transformers reads it; it is unpacked once, by one process of each machine."""
+    require("pip install 'mores[train]'", "gguf")
+    from mores.train.gguf import unpack
+
+    source = pull.default_path()
+    folder = models_folder() / f"{source.stem}.unpacked"
+    # The first process of all goes before those of other machines, which may share its folders or not.
+    for goes in (team.is_main_process, team.is_local_main_process):
+        if goes and not (folder / "config.json").exists():
+            progress.note(f"unpacking {source.name}")
+            unpack(source if source.exists() else pull.pull(""), folder)
+        team.wait_for_everyone()
+    return str(folder)
