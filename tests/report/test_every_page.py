@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from mores.report import bench, card, diagnose, meta, score
+from mores.report import bench, card, diagnose, meta, score, train
 from tests.browser import Browser
 from tests.report import diagnose_samples, test_bench_page, test_card_page, test_collect_page, test_longform_page
+from tests.report import test_train_page as training
 from tests.report.meta_samples import made_up
 from tests.report.samples import PAIRS
 
@@ -22,6 +23,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "diagnose": lambda: diagnose.page(diagnose_samples.everything()),
     "card": lambda: card.page(test_card_page.about(missing=["mango"])),
     "collect": lambda: test_collect_page.page(test_collect_page.questions(40)),
+    "train": lambda: train.page(training.trained()),
 }
 PAPER = 703
 """Width of an A4 page between our margins in CSS pixels."""

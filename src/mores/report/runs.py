@@ -21,6 +21,7 @@ REPORTS = {
     "build": ("mores.report.card:run_tables", "mores.report.card:run_page"),
     "meta": ("mores.report.meta:run_tables", "mores.report.meta:run_page"),
     "collect": ("mores.report.collect:run_tables", "mores.report.collect:run_page"),
+    "train": ("mores.report.train:run_tables", "mores.report.train:run_page"),
 }
 """For each kind of run, the function that makes its tables and the function that makes its page."""
 

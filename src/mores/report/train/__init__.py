@@ -1,5 +1,6 @@
-"""A training (`mores train`): how well the tuned models decide."""
+"""A training (`mores train`): how well the tuned model decides, and what it was trained on."""
 
+from mores.report.train.html import page, run_page, sections
 from mores.report.train.table import run_tables, tables
 
-__all__ = ["run_tables", "tables"]
+__all__ = ["page", "run_page", "run_tables", "sections", "tables"]

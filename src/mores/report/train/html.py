@@ -1,0 +1,45 @@
+"""The page of a training: how well the tuned model decides, and what it was trained on."""
+
+from __future__ import annotations
+
+from mores.report.base.blocks import Section
+from mores.report.base.charts import Amounts, Intervals, Row
+from mores.report.base.page import Page, render, signatures_section
+from mores.show import count, duration
+from mores.train.folder import TrainRun
+from mores.train.records import Trained
+
+
+def page(trained: Trained) -> str:
+    """The whole page."""
+    facts = {
+        "Base": trained.base,
+        "Trained on": f"{count(trained.samples, 'sample')}, {trained.tokens:,} tokens in an epoch",
+        "Without": trained.without or "",
+        "Time": f"{duration(trained.seconds)} on {trained.device}",
+    }
+    shown = {name: value for name, value in facts.items() if value}
+    return render(Page("report bench", "training", "A tuned metric", sections(trained), shown))
+
+
+def sections(trained: Trained) -> list[Section]:
+    """Scaled accuracy by split and source, the sources, and the signature."""
+    charts = [
+        Intervals(
+            f"Scaled accuracy on {split}",
+            [Row(source, result) for source, result in results.items()],
+            unit="number",
+            zero="chance",
+        )
+        for split, results in trained.decisions.items()
+    ]
+    return [
+        Section("decisions", "Decisions", charts),
+        Section("sources", "Samples of each source", [Amounts("Samples", trained.sources)] if trained.sources else []),
+        signatures_section([(trained.base, trained.signature)]),
+    ]
+
+
+def run_page(run: TrainRun) -> str:
+    """The page of a run."""
+    return page(run.result)
