@@ -98,23 +98,34 @@ def test_a_run_is_shown_as_it_was_printed(mores: Run) -> None:
     assert mores("show", folder, "--quiet").stdout == ""
 
 
-def test_what_cannot_be_shown_is_said(mores: Run, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_cannot_be_shown_is_said(mores: Run, home: Path) -> None:
     write_manifest(home / "run")
     done = mores("show", "run")
     assert done.returncode == 1
     assert "the run has no result.json; it is complete: run it again" in done.stderr
-    monkeypatch.setitem(KINDS, "odd", "mores.run:Run")
-    write_manifest(home / "odd", "odd")
-    assert "runs of mores odd cannot be shown" in mores("show", "odd").stderr
     (home / "empty").mkdir()
     assert "there is no run.json in it" in mores("show", "empty").stderr
 
 
-def test_every_kind_with_a_report_has_its_functions() -> None:
-    for kind, names in REPORTS.items():
-        assert kind in KINDS
-        for module, _, name in (each.partition(":") for each in names):
-            assert callable(getattr(import_module(module), name))
+def test_every_kind_of_run_can_be_shown() -> None:
+    assert set(REPORTS) == set(KINDS)
+    for package in map(import_module, REPORTS.values()):
+        assert all(callable(getattr(package, name)) for name in ("run_tables", "run_sections", "run_page"))
+
+
+@pytest.mark.usefixtures("data")
+def test_the_charts_of_a_run_for_a_paper(mores: Run, home: Path) -> None:
+    pytest.importorskip("matplotlib")
+    mores("bench", EASY, "--data", "data", "--model", script("a.jsonl", "A"))
+    done = mores("show", str(Path("bench", EASY, "fake_a.jsonl")), "--quiet", "--figures", "paper")
+    names = {path.suffix for path in (home / "paper").iterdir()}
+    assert names == {".svg", ".pdf", ".csv", ".tex"}
+    assert f"wrote {len(list((home / 'paper').iterdir()))} files into paper" in done.stderr
+    Path("t.txt").write_text("In Japan people eat with forks.\n")
+    mores("score", "t.txt", "--model", "fake:clean", "--out", "scored")
+    refused = mores("show", "scored", "--figures", "paper")
+    assert refused.returncode == 1
+    assert "a run of mores score has no charts" in refused.stderr
 
 
 def test_a_folder_without_runs_is_said(mores: Run) -> None:

@@ -8,13 +8,16 @@ from pathlib import Path
 
 import click
 
+from mores.cli.options import figures_option
 from mores.errors import InputError
 from mores.io import FORMATS, read_records, read_samples, spool, write_text
 from mores.metric.summary import Tally
 from mores.report import runs as reports
+from mores.report.base.figures import write_figures
 from mores.report.base.grid import Grid, plain_console, print_tables
 from mores.report.score import page, show_summary, table
 from mores.run import Run, open_run
+from mores.show import count
 from mores.types import Judgement, Record, Sample
 
 
@@ -22,10 +25,19 @@ from mores.types import Judgement, Record, Sample
 @click.argument("files", metavar="RUN | [TEXTS] JUDGEMENTS", nargs=-1, required=True)
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="Format of TEXTS, where its name does not tell.")
 @click.option("--html", metavar="FILE", help="Also write the page: one file that shows everything.")
+@figures_option
 @click.option("--title", default="Cultural errors", show_default=True, help="Title of the page of JUDGEMENTS.")
 @click.option("--quiet", is_flag=True, help="Print no table.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
-def show(files: tuple[str, ...], format_: str | None, html: str | None, title: str, quiet: bool, as_json: bool) -> None:
+def show(
+    files: tuple[str, ...],
+    format_: str | None,
+    html: str | None,
+    figures: Path | None,
+    title: str,
+    quiet: bool,
+    as_json: bool,
+) -> None:
     """Show the result of a RUN, or a file of JUDGEMENTS, as tables and as a page.
 
     A RUN is a folder with a run.json; `mores runs` lists them. A page is written only with --html.
@@ -36,8 +48,13 @@ def show(files: tuple[str, ...], format_: str | None, html: str | None, title: s
     if len(files) > 2:
         raise click.UsageError(f"expected one file of texts and one of judgements, not {len(files)} files")
     if len(files) == 1 and Path(files[0]).is_dir():
-        _show_run(open_run(files[0]), html, quiet, as_json)
+        run = open_run(files[0])
+        if figures:
+            _write_figures(run, figures)
+        _show_run(run, html, quiet, as_json)
         return
+    if figures:
+        raise click.UsageError("--figures takes the charts of a RUN; a page of judgements has none")
     *texts, judgements = files
     if texts:
         with spool(texts[0]) as path:
@@ -55,6 +72,15 @@ def show(files: tuple[str, ...], format_: str | None, html: str | None, title: s
         console = plain_console()
         console.print(view)
         console.print(show_summary(tally.summary()))
+
+
+def _write_figures(run: Run, folder: Path) -> None:
+    sections = reports.sections(run)
+    if not sections:
+        raise InputError(f"{run.path}: a run of mores {run.kind} has no charts; give one of another kind")
+    grids = [each for each in reports.tables(run) if isinstance(each, Grid)]
+    written = write_figures(sections, grids, folder)
+    click.echo(f"wrote {count(len(written), 'file')} into {folder}", err=True)
 
 
 def _show_run(run: Run, html: str | None, quiet: bool, as_json: bool) -> None:

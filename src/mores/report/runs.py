@@ -10,31 +10,38 @@ from typing import Any
 from rich.console import RenderableType
 
 from mores.errors import InputError
+from mores.report.base.blocks import Section
 from mores.report.base.grid import harmless, tables_html
 from mores.run import Run
 
 REPORTS = {
-    "bench": ("mores.report.bench:run_tables", "mores.report.bench:run_page"),
-    "diagnose": ("mores.report.diagnose:run_tables", "mores.report.diagnose:run_page"),
-    "score": ("mores.report.score:run_tables", "mores.report.score:run_page"),
-    "longform": ("mores.report.longform:run_tables", "mores.report.longform:run_page"),
-    "build": ("mores.report.card:run_tables", "mores.report.card:run_page"),
-    "meta": ("mores.report.meta:run_tables", "mores.report.meta:run_page"),
-    "collect": ("mores.report.collect:run_tables", "mores.report.collect:run_page"),
-    "train": ("mores.report.train:run_tables", "mores.report.train:run_page"),
+    "bench": "mores.report.bench",
+    "diagnose": "mores.report.diagnose",
+    "score": "mores.report.score",
+    "longform": "mores.report.longform",
+    "build": "mores.report.card",
+    "meta": "mores.report.meta",
+    "collect": "mores.report.collect",
+    "train": "mores.report.train",
 }
-"""For each kind of run, the function that makes its tables and the function that makes its page."""
+"""For each kind of run, the package with its `run_tables`, `run_sections` (charts and tables) and `run_page`."""
 
 
 def tables(run: Run) -> list[RenderableType]:
     """What is printed about a run, the headline last."""
-    shown: list[RenderableType] = _load(run, 0)(run)
+    shown: list[RenderableType] = _load(run, "run_tables")(run)
     return shown
 
 
 def page(run: Run) -> str:
     """The run as one HTML file."""
-    shown: str = _load(run, 1)(run)
+    shown: str = _load(run, "run_page")(run)
+    return shown
+
+
+def sections(run: Run) -> list[Section]:
+    """The charts and tables of the page, for a paper; a run of judged texts has none."""
+    shown: list[Section] = _load(run, "run_sections")(run)
     return shown
 
 
@@ -49,10 +56,6 @@ def as_html(run: Run) -> str:
     return f"<p><code>{escape(harmless(about))}</code></p>{tables_html(shown)}"
 
 
-def _load(run: Run, place: int) -> Callable[[Run], Any]:
-    if run.kind not in REPORTS:
-        known = ", ".join(REPORTS)
-        raise InputError(f"{run.path}: runs of mores {run.kind} cannot be shown yet; {known} can; see its files")
-    module, _, name = REPORTS[run.kind][place].partition(":")
-    loaded: Callable[[Run], Any] = getattr(import_module(module), name)
+def _load(run: Run, name: str) -> Callable[[Run], Any]:
+    loaded: Callable[[Run], Any] = getattr(import_module(REPORTS[run.kind]), name)
     return loaded

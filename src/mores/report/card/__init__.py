@@ -1,6 +1,6 @@
 """The card of a dataset (`mores build`): what is in it, where it comes from, what gives it away, and examples."""
 
 from mores.report.card.html import page, sections
-from mores.report.card.table import run_page, run_tables
+from mores.report.card.table import run_page, run_sections, run_tables
 
-__all__ = ["page", "run_page", "run_tables", "sections"]
+__all__ = ["page", "run_page", "run_sections", "run_tables", "sections"]

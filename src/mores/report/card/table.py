@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from mores.factory.folder import BuildRun
+from mores.report.base.blocks import Section
 from mores.report.base.grid import Grid, Row
-from mores.report.card.html import page
+from mores.report.card.html import page, sections
 from mores.show import number
 
 
@@ -20,6 +21,11 @@ def run_tables(run: BuildRun) -> list[Grid | str]:
         rows.append((name, *cells, *audits))
     columns = ("source", "items", "bad", "samples", "left out", "shortcut", "paper's")
     return [Grid(columns, [("", rows)]), run.manifest.headline]
+
+
+def run_sections(run: BuildRun) -> list[Section]:
+    """The charts and tables of its page."""
+    return sections(run.about)
 
 
 def run_page(run: BuildRun) -> str:

@@ -1,11 +1,12 @@
 """Long answers (`mores longform`) with CaLMQA's figures, and the answers with their claims and evidence."""
 
 from mores.longform.folder import LongformRun
+from mores.report.base.blocks import Section
 from mores.report.base.grid import Grid
 from mores.report.longform.html import page, sections
 from mores.report.longform.table import tables
 
-__all__ = ["page", "run_page", "run_tables", "sections", "tables"]
+__all__ = ["page", "run_page", "run_sections", "run_tables", "sections", "tables"]
 
 
 def run_tables(run: LongformRun) -> list[Grid | str]:
@@ -16,3 +17,8 @@ def run_tables(run: LongformRun) -> list[Grid | str]:
 def run_page(run: LongformRun) -> str:
     """The page of a run."""
     return page(run.summaries, run.appraised(), run.signature)
+
+
+def run_sections(run: LongformRun) -> list[Section]:
+    """The charts and tables of its page."""
+    return [*sections(run.summaries)]

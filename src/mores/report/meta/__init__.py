@@ -7,6 +7,7 @@ from mores.report.meta.table import (
     headline,
     markdown_tables,
     run_page,
+    run_sections,
     run_tables,
     tables,
     votes,
@@ -14,6 +15,6 @@ from mores.report.meta.table import (
 from mores.report.meta.versus import versus_tables
 
 __all__ = [
-    "breakdown", "conclusion", "headline", "markdown_tables", "page", "run_page", "run_tables", "sections",
-    "tables", "versus_tables", "votes",
+    "breakdown", "conclusion", "headline", "markdown_tables", "page", "run_page", "run_sections", "run_tables",
+    "sections", "tables", "versus_tables", "votes",
 ]  # fmt: skip

@@ -7,9 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from mores.meta.folder import MetaRun
 from mores.meta.records import Meta, VoteTable
+from mores.report.base.blocks import Section
 from mores.report.base.grid import Grid, plain
 from mores.report.base.sheet import Cell, Sheet
-from mores.report.meta.html import page
+from mores.report.meta.html import page, sections
 from mores.report.meta.sheets import (
     breakdown_sheet,
     groups_of,
@@ -35,6 +36,11 @@ def tables(meta: Meta, by: str = "source") -> list[Grid | str]:
 def run_tables(run: MetaRun) -> list[Grid | str]:
     """What is printed about a run."""
     return tables(run.result)
+
+
+def run_sections(run: MetaRun) -> list[Section]:
+    """The charts and tables of its page."""
+    return sections(run.result)
 
 
 def run_page(run: MetaRun) -> str:

@@ -10,6 +10,7 @@ from typing import Any
 from mores.culture import language_name, region_name
 from mores.metric.folder import ScoreRun
 from mores.metric.summary import Summary, Tally, errors, lacks_certainty, state
+from mores.report.base.blocks import Section
 from mores.report.base.marks import mark
 from mores.report.base.names import is_web_address, look_up
 from mores.report.base.page import Page, render
@@ -45,6 +46,11 @@ def page(
     base = Page("score", "cultural error report", title, [], facts.all(), warning, script=True, name=title)
     cards = [_card(*row) for row in rows]
     return render(base, "score/page.html.j2", counts=counts, zones=_zones(counts, bars), cards=cards)
+
+
+def run_sections(run: ScoreRun) -> list[Section]:  # noqa: ARG001 - every kind of run has this function
+    """Its page has texts, and no charts."""
+    return []
 
 
 def run_page(run: ScoreRun) -> str:

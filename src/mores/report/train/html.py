@@ -40,6 +40,11 @@ def sections(trained: Trained) -> list[Section]:
     ]
 
 
+def run_sections(run: TrainRun) -> list[Section]:
+    """The charts and tables of its page."""
+    return sections(run.result)
+
+
 def run_page(run: TrainRun) -> str:
     """The page of a run."""
     return page(run.result)
