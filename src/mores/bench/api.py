@@ -63,7 +63,7 @@ async def bench(
     out: Path | str = "bench",
     **options: Unpack[BenchOptions],
 ) -> BenchRun:
-    """Ask a model the questions of a benchmark; the run is in a folder below `out`, and goes on where it stopped."""
+    """Ask a model the questions of a benchmark; the run is in a folder below `out`, and continues where it stopped."""
     chosen = benchmark if isinstance(benchmark, Benchmark) else find_benchmark(benchmark)
     return await open_session(model, **options).run(chosen, Path(out))
 

@@ -93,11 +93,11 @@ search_options = options.several(_SEARCHING)
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
 @options.model_options
 def bench(names: tuple[str, ...], **given: Any) -> None:
-    """Ask a model the questions of BENCHMARK... and say how well it does, where it is weak, and how sure that is.
+    """Ask a model the questions of BENCHMARK... and measure how well it does and where it is weak, with intervals.
 
     A BENCHMARK is a name or the path of a folder with a benchmark of your own, whose code is executed. `mores bench
     list` shows what there is, `mores bench info BENCHMARK` all about one: files, prompts, figures, paper and licence;
-    `mores bench check BENCHMARK` says what a benchmark of yours lacks. A run that was stopped goes on where it was.
+    `mores bench check BENCHMARK` says what a benchmark of yours lacks. A stopped run continues where it stopped.
     """  # fmt: skip
     if names == (LIST,):
         _list(given["as_json"])

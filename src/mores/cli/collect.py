@@ -45,7 +45,7 @@ def collect(questions: str, out: Path | None, dry_run: bool, as_json: bool, **gi
     QUESTIONS is a file (JSON lines, CSV or Parquet) with the columns "question" and "language" and, where there are
     any, "id", "translation", "answer" and "source"; - reads JSON lines from standard input. Questions that are there
     twice, are not specific to the culture of their language, or are of poor quality are dropped; what the model
-    leaves undecided is neither kept nor dropped. A run that was stopped goes on where it was.
+    leaves undecided is neither kept nor dropped. A run that was stopped continues where it stopped.
     """  # fmt: skip
     temperature = options.number("temperature", given.pop("temperature"), float)
     seed = options.number("seed", given.pop("seed"), int)

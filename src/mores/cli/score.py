@@ -67,7 +67,7 @@ def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_jso
     TEXTS is a file of instruction-text pairs (JSON lines, CSV or Parquet with the columns "instruction" and
     "text") or of plain texts, one per line; - reads standard input. Each pair gets an error report (what is
     culturally wrong, where, how bad, why) and a score: -1 for each minor and -5 for each major error, or the
-    judge's certainty, between 0 and 1, when it finds none. A run that was stopped goes on where it was.
+    judge's certainty, between 0 and 1, when it finds none. A run that was stopped continues where it stopped.
     """  # fmt: skip
     out, html = given.pop("out"), given.pop("html")
     evidence, passages = given.pop("evidence"), given.pop("passages")

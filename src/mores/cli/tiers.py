@@ -22,7 +22,7 @@ from mores.io import JsonlWriter
 @click.option("--out", type=click.Path(dir_okay=False, path_type=Path), default=Path("tiers.jsonl"), show_default=True,
               help="File for the tiers, which `mores bench --labels` reads.")  # fmt: skip
 def tiers(folders: tuple[Path, ...], rule: str | None, out: Path) -> None:
-    """Sort the questions of one benchmark into Easy, Medium and Hard by how many answers in RUN... are right.
+    """Sort the questions of one benchmark into Easy, Medium and Hard by how many answers in RUN... are correct.
 
     A RUN is what `mores bench --out` wrote for a model, or a folder with several. Use runs of other models than the one
     that you want to measure: a model's own mistakes make its hard questions.

@@ -46,7 +46,7 @@ T = TypeVar("T")
 def train(data: Path, base: str, out: Path, as_json: bool, **given: Any) -> None:
     """Tune a model on the error reports of a dataset, so that `mores score` can use it as the metric.
 
-    A stopped run goes on where it was. On several GPUs: `accelerate launch --no_python mores train ...`.
+    A stopped run continues where it stopped. On several GPUs: `accelerate launch --no_python mores train ...`.
     """
     team = join_team()
     recipe, leave_out, each = _recipe(given["recipe"], given["settings"]), given["leave_out"], given["leave_one_out"]

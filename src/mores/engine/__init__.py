@@ -4,7 +4,7 @@
     async for answer in asker.ask(jobs): ...
 
 `jobs` may be endless: it is read as workers become free, and answers come back in its order. An answer is in
-the store before it is handed on, so a run that was killed goes on where it stopped.
+the store before it is handed on, so a run that was killed continues where it stopped.
 """
 
 from mores.engine.ask import Asker, AskOptions, Reply, open_asker, read_reply, unread

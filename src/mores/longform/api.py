@@ -68,7 +68,7 @@ async def longform(
 ) -> LongformRun:
     """Judge long answers on language, repetition, facts and relevance; without a judge only their surface.
 
-    The run is in the folder `out`, by default `longform`, and goes on where it stopped.
+    The run is in the folder `out`, by default `longform`, and continues where it stopped.
     """
     with open_longform(answers, judge, **options) as job:
         return await job.run(out)
@@ -203,7 +203,7 @@ async def collect(
 ) -> CollectRun:
     """Filter, translate and label candidate questions, with a model as the judge.
 
-    The run is in the folder `out`, by default `collection`, and goes on where it stopped.
+    The run is in the folder `out`, by default `collection`, and continues where it stopped.
     """
     return await open_collect(questions, model, **options).run(out)
 

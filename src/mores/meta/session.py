@@ -65,7 +65,7 @@ class Session:
         return estimates
 
     async def run(self, out: Path, *, numbered: bool = False) -> MetaRun:
-        """Judge, measure and compare; the run is in the folder `out`, and goes on where it stopped."""
+        """Judge, measure and compare; the run is in the folder `out`, and continues where it stopped."""
         files = dict(zip((scorer.name for scorer in self.scorers), self._files(), strict=True))
         judged: dict[str, Judged] = {}
         with start_run(out, self._plan(files), numbered=numbered) as run:

@@ -43,7 +43,7 @@ async def score_file(
     skip_bad: bool = False,
     **options: Unpack[AskOptions],
 ) -> ScoreRun:
-    """Judge a file of texts; the run is in the folder `out`, or in TEXTS.MODEL.score, and goes on where it stopped.
+    """Judge a file of texts; the run is in the folder `out`, or in TEXTS.MODEL.score, and continues where it stopped.
 
     `evidence` is a search or a corpus, in which at most so many `passages` are looked up for each text.
     """

@@ -44,7 +44,7 @@ R = TypeVar("R", bound=Record)
 
 @dataclass(frozen=True)
 class Run:
-    """A run on disk. Each kind has a class of its own, which knows its files."""
+    """A run on disk. Each kind has its own class, which knows its files."""
 
     path: Path
     manifest: Manifest

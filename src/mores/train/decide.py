@@ -1,6 +1,6 @@
 """What a model decides about samples, without writing reports: the probability that there is an error.
 
-Of a report's first tokens one says whether errors follow. Its probability is had from one pass over the prompt, so
+Of a report's first tokens one says whether errors follow. Its probability comes from one pass over the prompt, so
 that thousands of samples take seconds. A greedy judge decides the same way, as long as it keeps to the report's form.
 """
 

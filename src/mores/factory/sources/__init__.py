@@ -112,4 +112,4 @@ def download(name: str, hub: str | None, revision: str | None, homepage: str) ->
         return Path(snapshot_download(hub, repo_type="dataset", revision=revision))
     except Exception as error:  # the library raises a dozen kinds, all of which mean this
         fix = f"check the network, or get it from {homepage} and name its folder with --data"
-        raise InputError(f"{name}: {hub} could not be had from the Hub ({error}); {fix}") from error
+        raise InputError(f"{name}: {hub} could not be downloaded from the Hub ({error}); {fix}") from error

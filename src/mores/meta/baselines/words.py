@@ -12,7 +12,7 @@ from mores.factory.shortcut import guesser, words
 
 @dataclass
 class Words:
-    """The log-odds that a sample is right, from its words alone."""
+    """The log-odds that a sample is correct, from its words alone."""
 
     both: bool
     """Whether the instruction is seen too."""
