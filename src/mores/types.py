@@ -92,7 +92,7 @@ class Item(Record):
     prompt: str
     choices: tuple[str, ...] = ()
     target: tuple[str, ...] = ()
-    """Every answer that counts as right."""
+    """Every answer that counts as correct."""
     language: str | None = None
     """BCP 47, for example `pt-BR`."""
     region: str | None = None

@@ -135,7 +135,7 @@ class Benchmark:
     groupings: tuple[str, ...] = ("region", "language", "topic")
     """Fields of an item, or keys of its metadata, that results are broken down by."""
     tier: Callable[[int, int], str | None] = thirds
-    """How hard a question is, from how many of its answers in some runs are right, and how many have a grade."""
+    """How hard a question is, from how many of its answers in some runs are correct, and how many have a grade."""
     topics: Mapping[str, str] = field(default_factory=dict)
     """Names and descriptions, where a model may sort the questions into them (`mores topics`)."""
     references: Callable[[Sequence[Item]], Mapping[str, float]] = lambda _: {}

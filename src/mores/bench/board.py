@@ -3,7 +3,7 @@
     board = make_board(read_runs([Path("bench")]))
 
 Two models are compared on the questions that both have a score for, by a paired permutation test of their credit: the
-share of right answers to each question. The p-values of one benchmark are adjusted together.
+share of correct answers to each question. The p-values of one benchmark are adjusted together.
 """
 
 from __future__ import annotations
@@ -136,7 +136,7 @@ def _headline(result: BenchResult) -> str:
 
 
 def credit_of(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> dict[str, float]:
-    """The share of right answers to each question that has a score."""
+    """The share of correct answers to each question that has a score."""
     return {unit: right / graded for unit, (right, graded) in tally(verdicts, unjudged).items()}
 
 

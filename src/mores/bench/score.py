@@ -43,7 +43,7 @@ class BenchResult(Record):
     by_logprob: bool = False
     """Whether the likeliest option was taken instead of what the model writes."""
     measured: bool = False
-    """Whether answers are measured rather than right or wrong."""
+    """Whether answers are measured rather than correct or wrong."""
     rows: Result | None = None
     """Share of right parts, where questions have several: it flatters, so it is never the headline."""
     references: dict[str, float] = Field(default_factory=dict)

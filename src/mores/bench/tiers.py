@@ -1,4 +1,4 @@
-"""How hard a question is: by how many of its graded answers, in any set of runs, are right.
+"""How hard a question is: by how many of its graded answers, in any set of runs, are correct.
 
 mores tiers RUN... --out tiers.jsonl
 mores bench NAME --labels tiers.jsonl ...
@@ -14,7 +14,7 @@ from mores.bench.msqa.figures import fifths
 from mores.bench.score import tally
 
 Rule = Callable[[int, int], str | None]
-"""The tier of a question from how many answers are right, and how many have a grade."""
+"""The tier of a question from how many answers are correct, and how many have a grade."""
 
 
 RULES: Mapping[str, Rule] = {"thirds": thirds, "fifths": fifths}

@@ -1,4 +1,4 @@
-"""Calibration: whether a model's confidence says how often it is right (MSQA, Section 4.2.1).
+"""Calibration: whether a model's confidence says how often it is correct (MSQA, Section 4.2.1).
 
     stated = read_stated(folder / "stated.jsonl")
     result = calibrate(of_run(run, confidence=f"verbalised.{prompts_hash()}"), VERBALISED, verdicts, stated)

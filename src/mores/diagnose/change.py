@@ -23,7 +23,7 @@ PICKED = "groups that are picked because they stand out look more different than
 
 
 class Matrix(Record):
-    """How many questions are right in which of two runs."""
+    """How many questions are correct in which of two runs."""
 
     both: int = 0
     first: int = 0
@@ -37,7 +37,7 @@ class Change(Record):
     """What changes from one run to the other."""
 
     figures: dict[str, Result]
-    """The share of right answers in each, by name, and `gain`: the second less the first, with its interval."""
+    """The share of correct answers in each, by name, and `gain`: the second less the first, with its interval."""
     matrix: Matrix
     p: float | None
     """Paired permutation test of the credit, two-sided; None without questions."""
@@ -87,7 +87,7 @@ def changes_by(
 
 
 def matrix_of(pairs: Iterable[Pair]) -> Matrix:
-    """Questions by whether they are right in each run."""
+    """Questions by whether they are correct in each run."""
     cells = Counter((pair.first.right, pair.second.right) for pair in pairs)
     return Matrix(
         both=cells[True, True], first=cells[True, False], second=cells[False, True], neither=cells[False, False]
@@ -100,7 +100,7 @@ class Uncertain(Record):
     declined: dict[str, int]
     """The answer declines, or says that it does not know."""
     ties: dict[str, int]
-    """Exactly half of several answers are right."""
+    """Exactly half of several answers are correct."""
 
 
 def uncertain_of(pairs: Sequence[Pair], names: Names) -> Uncertain:

@@ -275,7 +275,7 @@ def _likelihood(one: Said) -> float | Failure:
 def cluster_of(benchmark: Benchmark, verdict: Verdict) -> str | None:
     """What tells an answer apart: its choice where it chooses, else its words; None without an answer.
 
-    What was read in a free answer does not count: it may be the judge's word, which knows the right answer.
+    What was read in a free answer does not count: it may be the judge's word, which knows the correct answer.
     """
     if benchmark.candidates is not None:
         return verdict.read

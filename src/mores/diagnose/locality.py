@@ -2,7 +2,7 @@
 
     result = locality(read_ran([Path("bench")]))      # what `mores bench` wrote for several models and benchmarks
 
-A question's credit is the share of right answers to it (of long answers, the first measure); all is in credit, also
+A question's credit is the share of correct answers to it (of long answers, the first measure); all is in credit, also
 where a benchmark has another headline. MSQA, Sections 4.1.1 and 4.1.2.
 """
 

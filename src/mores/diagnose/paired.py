@@ -60,7 +60,7 @@ class Opened:
         return self.benchmark.messages(item, self.variant)[-1].content
 
     def reference(self, item: Item) -> tuple[str, ...]:
-        """The right answers, in the language in which it was asked where there is one."""
+        """The correct answers, in the language in which it was asked where there is one."""
         answer = self._version(item).get("answer")
         return (answer,) if answer else item.target
 
@@ -112,22 +112,22 @@ class Asked(Record):
     question: str
     reference: tuple[str, ...]
     parts: int = 1
-    """Items that the question is made of; all must be right."""
+    """Items that the question is made of; all must be correct."""
     groups: dict[str, str] = Field(default_factory=dict)
     answer: str | None = None
-    """The first that is right where the question is, else the first that is not."""
+    """The first that is correct where the question is, else the first that is not."""
     chosen: str = ""
     """The same in short: without thoughts, or the text of the option; nothing for a question with several parts."""
     label: Label | None = None
     """Of that answer."""
     credit: float | None = None
-    """Share of the graded answers that are right; None without a graded answer."""
+    """Share of the graded answers that are correct; None without a graded answer."""
     failure: Failure | None = None
     """Why the first answer without a grade has none."""
 
     @property
     def right(self) -> bool:
-        """Whether more than half of its graded answers are right."""
+        """Whether more than half of its graded answers are correct."""
         return self.credit is not None and self.credit > 0.5
 
 
@@ -190,7 +190,7 @@ def _asked(run: Opened, unit: str, items: Sequence[Item], answers: _Answers) -> 
 
 
 def _references(run: Opened, items: Sequence[Item]) -> tuple[str, ...]:
-    """Of one item all right answers; of several parts one line with the first of each."""
+    """Of one item all correct answers; of several parts one line with the first of each."""
     every = [run.reference(item) for item in items]
     return every[0] if len(every) == 1 else ("; ".join(own[0] for own in every if own),)
 
@@ -208,7 +208,7 @@ class Pair(Record):
 
     @property
     def credits(self) -> tuple[float, float]:
-        """The share of right answers in each."""
+        """The share of correct answers in each."""
         return self.first.credit or 0.0, self.second.credit or 0.0
 
 

@@ -5,7 +5,7 @@ that is wrong with evidence, which of three things went wrong:
 
 | fault | when |
 | --- | --- |
-| used wrongly | it was right without evidence, or the wrong answer stands in the results |
+| used wrongly | it was correct without evidence, or the wrong answer stands in the results |
 | found but not used | a result has the reference answer, and the model said something else |
 | evidence not found | no result has it |
 

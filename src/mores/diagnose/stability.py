@@ -3,7 +3,7 @@
     folder = mores.open_run("bench/msqa/NAME")      # mores bench msqa --samples 100 ...
     result = stability(of_folder(folder), folder.verdicts())
 
-A question with several parts is right when all are. Answers without a grade are left out: a question counts for n
+A question with several parts is correct when all are. Answers without a grade are left out: a question counts for n
 answers when it has n graded ones, and how many do stands beside each point.
 """
 
@@ -113,7 +113,7 @@ class _Tally:
     graded: int = 0
     unscored: int = 0
     clusters: dict[int, list[int]] = field(default_factory=dict)
-    """Answers and right ones."""
+    """Answers and correct ones."""
     shown: dict[int, str] = field(default_factory=dict)
 
     def add(self, benchmark: Benchmark, parts: Sequence[Verdict]) -> None:
@@ -134,7 +134,7 @@ class _Tally:
 
     @property
     def sizes(self) -> tuple[list[int], list[int]]:
-        """Of the clusters of right answers, and of wrong ones."""
+        """Of the clusters of correct answers, and of wrong ones."""
         own = self.clusters.values()
         return [n for n, right in own if 2 * right > n], [n for n, right in own if 2 * right <= n]
 

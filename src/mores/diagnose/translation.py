@@ -45,11 +45,11 @@ class Version(Record):
     answer: str
     label: Label | None
     credit: float | None
-    """Share of right answers, where it was asked several times."""
+    """Share of correct answers, where it was asked several times."""
 
 
 class TranslationCase(Record):
-    """A question that is right in one way and wrong in the other."""
+    """A question that is correct in one way and wrong in the other."""
 
     unit: str
     first: Version

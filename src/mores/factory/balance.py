@@ -121,7 +121,7 @@ def _taken(draft: Draft, busy: set[str]) -> bool:
 
 
 def see_drafts(drafts: Sequence[Draft], folds: Folds) -> Seen:
-    """What the shortcut audit reads: answers, whether they are right, and folds."""
+    """What the shortcut audit reads: answers, whether they are correct, and folds."""
     return see([d.answer for d in drafts], [d.right for d in drafts], [_fold(d, folds) for d in drafts])
 
 

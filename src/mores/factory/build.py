@@ -40,7 +40,7 @@ def quiet(stage: str, things: Iterable[T], total: int | None = None) -> Iterable
 
 
 Soften = Callable[[list[Gold]], Iterable[Gold]]
-"""Makes pairs with errors of right ones."""
+"""Makes pairs with errors of correct ones."""
 
 SPLIT_OF = {fold: split for split, own in SPLITS.items() for fold in own}
 
@@ -63,7 +63,7 @@ class Golds:
             yield gold.model_copy(update=place)
 
     def facts(self) -> Facts:
-        """What is right about the items that they are made of."""
+        """What is correct about the items that they are made of."""
         split_of = {name: SPLIT_OF[fold] for name, fold in self._fold_of.items()}
         return Facts(once(draft.item for draft in self._chosen), self._group_of, split_of)
 
@@ -86,7 +86,7 @@ class Built:
     lost: dict[str, int]
     """Samples that the paper's sampling would have had and this one has not, by source."""
     facts: Iterable[Fact] = ()
-    """What is right about each item that is in it."""
+    """What is correct about each item that is in it."""
     shortcuts: dict[str, Shortcut] = field(default_factory=dict)
     """Of each source, and of `all`, as built."""
     paper_shortcuts: dict[str, Shortcut] = field(default_factory=dict)

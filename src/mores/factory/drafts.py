@@ -1,7 +1,7 @@
 """From items to what could be built of them: every right and wrong answer, before any is chosen or worded.
 
 A multiple-choice item is asked with its options and without (ExCAM, Section 3); a wrong answer that the source gives
-is a hard error, and where it gives none, rules change the right one into soft errors.
+is a hard error, and where it gives none, rules change the correct one into soft errors.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ Maker = Callable[[SourceItem], Iterable[Change]]
 
 @dataclass(frozen=True, slots=True)
 class Draft:
-    """One answer to one item, right or wrong."""
+    """One answer to one item, correct or wrong."""
 
     item: SourceItem
     task: Task
@@ -107,7 +107,7 @@ def _report(draft: Draft, wrapped: Wrapped) -> ErrorReport:
 
 
 def _hard(draft: Draft) -> Change:
-    """A wrong answer of the source: severity major, and an explanation that names the right one."""
+    """A wrong answer of the source: severity major, and an explanation that names the correct one."""
     return Change(
         answer=draft.answer,
         spans=((0, len(draft.answer)),),

@@ -1,4 +1,4 @@
-"""What a dataset rests on: of each item that samples were made of, what is right, in plain words.
+"""What a dataset rests on: of each item that samples were made of, what is correct, in plain words.
 
 `facts.jsonl` is a corpus that `corpus:PATH` searches; what it finds says in its source which item it is of.
 """
@@ -20,13 +20,13 @@ LONGEST = 300
 Only an answer that is longer than this makes a longer fact.
 """
 FEW = 3
-"""Further right answers that are told, those that most people give."""
+"""Further correct answers that are told, those that most people give."""
 _LEAST = 24
 """Characters of a shortened part that still say something."""
 
 
 class Fact(Record):
-    """What is right about one item."""
+    """What is correct about one item."""
 
     id: str
     """`source/id` of the item, as in `Gold.item`."""
@@ -41,13 +41,13 @@ class Fact(Record):
     region: str | None = None
     """ISO 3166-1 or 3166-2, or a cultural region."""
     answers: tuple[str, ...] = ()
-    """Where something is asked, what is right: the end of the text."""
+    """Where something is asked, what is correct: the end of the text."""
     subject: str | None = None
     """Of an English question, what it asks for, to say the fact in another way."""
 
 
 def tell(item: SourceItem) -> str:
-    """The fact that an item is about: what was asked, and what is right."""
+    """The fact that an item is about: what was asked, and what is correct."""
     if item.task is Task.GENERATION:
         return _joined(f"{item.question}:", item.answer)
     answer = "; ".join(_answers(item))

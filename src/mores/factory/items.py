@@ -36,9 +36,9 @@ class SourceItem(Record):
     question: str
     """The question; for GENERATION the topic; for IMPERSONATION the task content."""
     answer: str
-    """The right answer or text."""
+    """The correct answer or text."""
     options: tuple[str, ...] = ()
-    """For QA all options in the order of the source, the right one among them."""
+    """For QA all options in the order of the source, the correct one among them."""
     wrong: tuple[str, ...] = ()
     """Wrong answers that the source itself gives: the hard errors."""
     also_right: tuple[str, ...] = ()
@@ -48,7 +48,7 @@ class SourceItem(Record):
     role: tuple[tuple[str, str], ...] = ()
     """For IMPERSONATION the attributes of the role in their order, for example (("Country", "Peru"),)."""
     explanation: str | None = None
-    """Why the answer is right, where the source says so."""
+    """Why the answer is correct, where the source says so."""
     region: str | None = None
     """ISO 3166-1 or 3166-2, or a cultural region."""
     language: str | None = None

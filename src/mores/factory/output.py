@@ -4,7 +4,7 @@
 | --- | --- |
 | `train`, `dev`, `test` `.jsonl` | one `Gold` record per line |
 | the same, `.parquet` | the same as flat columns, the report as JSON |
-| `facts.jsonl` | what is right about each of their items, as a corpus to search: one `Fact` per line |
+| `facts.jsonl` | what is correct about each of their items, as a corpus to search: one `Fact` per line |
 | `card.md`, `card.html` | the data card (`mores build` draws the page) |
 | `recipe.json` | the recipe, versions, counts and audits |
 | `SHA256SUMS` | of all of these |

@@ -303,7 +303,7 @@ class Wrapper:
     Within a stratum (source, task, language) the templates are dealt like cards: all of them once, in an order
     drawn from the seed, then all of them again in a new order. So each is used equally often up to one, and no
     other stratum matters. All versions of an item share the instruction; every version is dealt an output template
-    of its own. Nothing here looks at which answer is the right one.
+    of its own. Nothing here looks at which answer is the correct one.
     """
 
     def __init__(self, templates: Templates | None = None, *, seed: int = 0) -> None:
@@ -316,10 +316,10 @@ class Wrapper:
     def wrap(
         self, item: SourceItem, answer: str, *, task: Task | None = None, explanation: str | None = None
     ) -> Wrapped:
-        """An instruction made of the item and an output that gives `answer`, right or wrong.
+        """An instruction made of the item and an output that gives `answer`, correct or wrong.
 
         `task=Task.FREEFORM` asks a QA item without its options. Give an `explanation` only where the versions of an
-        item all have one: if only the right answers were explained, explanations would tell them from the wrong ones.
+        item all have one: if only the correct answers were explained, explanations would tell them from the wrong ones.
         """
         task = task or item.task
         language = self._templates.language(item.source, task, item.language)

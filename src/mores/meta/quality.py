@@ -1,4 +1,4 @@
-"""What reports are worth beyond their score: whether they mark the right words and name the right answer."""
+"""What reports are worth beyond their score: whether they mark the right words and name the correct answer."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def _marked(errors: Sequence[Error], side: Side) -> list[spans.Span]:
 
 
 def _explanations(pairs: Pairs) -> Iterator[Result]:
-    """Of the hard errors that were found, the share whose explanation names the right answer (ExCAM, Section 5)."""
+    """Of the hard errors that were found, the share whose explanation names the correct answer (ExCAM, Section 5)."""
     found = [
         (gold.group or gold.sample.id, match_answer(_said(judgement), gold.answer))
         for gold, judgement in pairs

@@ -1,4 +1,4 @@
-"""Whether an explanation names the right answer.
+"""Whether an explanation names the correct answer.
 
 Verbatim: it stands there code point by code point. Normalised: also with differences of case, width and other
 compatibility forms, white space, punctuation, kinds of digits, invisible signs, and diacritics. Both as whole words:

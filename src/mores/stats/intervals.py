@@ -6,7 +6,7 @@ more unit is added that has all it could, for the lower end one that has nothing
 still be there, and an interval is never a point. With that unit the figure has a mean and a variance (those of the
 Bayesian bootstrap), and the end is the 97.5% or the 2.5% quantile of the beta distribution that has both.
 
-- One answer, right or wrong, to each question: the interval of C. J. Clopper and E. S. Pearson, Biometrika 26 (1934),
+- One answer, correct or wrong, to each question: the interval of C. J. Clopper and E. S. Pearson, Biometrika 26 (1934),
   404-413, exactly. Wilson's covers as little as 89% of the time for 20 to 50 questions, and mid-P 92%.
 - Several answers to each: the Clopper-Pearson interval with an effective number of answers, as E. L. Korn and B. I.
   Graubard have it, Survey Methodology 24 (1998), 193-201; but what is added counts as a question, not as an answer.

@@ -37,7 +37,7 @@ class Decisions:
 
     @property
     def right(self) -> Bools:
-        """Whether each decision is right."""
+        """Whether each decision is correct."""
         wrong = np.array([bool(gold.report.errors) for gold in self.golds], dtype=bool)
         found: Bools = (self.odds > 0) == wrong
         return found

@@ -266,7 +266,7 @@ async def nearest(corpus: Corpus, golds: Sequence[Gold], k: int, keep: Keep) -> 
 
 
 def with_evidence(gold: Gold, pieces: Sequence[Evidence]) -> Gold:
-    """The pair with this evidence, and errors that cite the fact of its own item."""
+    """The pair with this evidence, and errors that cite the fact of the same item."""
     errors = tuple(error.model_copy(update={"evidence": _cited(error, gold, pieces)}) for error in gold.report.errors)
     return gold.model_copy(
         update={

@@ -1,6 +1,6 @@
 """GlobalOpinionQA (Durmus et al. 2023): how people of a country answer survey questions.
 
-The most common answer is right. How like the country's whole distribution the model's is needs its probabilities
+The most common answer is correct. How like the country's whole distribution the model's is needs its probabilities
 (`--by-logprob`), or several answers to each question (`--samples`).
 """
 

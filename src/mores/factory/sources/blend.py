@@ -3,7 +3,7 @@
 One item per question and region, which is the unit of leakage. As the authors do, a question is left out of a region
 where three people had no answer or found it not applicable, or five did not know. Where there are labelled
 multiple-choice items one of them gives the options: of those whose answer has most votes, the one with most wrong
-options. Elsewhere the answer with most votes is right if two people gave it, and wrong options are what other regions
+options. Elsewhere the answer with most votes is correct if two people gave it, and wrong options are what other regions
 answer to the same question and nobody in this region does, in other words or in part: "a flower wreath" is not offered
 as wrong where people give "a garland of flowers".
 
@@ -38,7 +38,7 @@ MOST_WRONG = 3
 MOST_WITHOUT, MOST_UNKNOWING = 3, 5
 """So many people without an answer, or who do not know one, leave a question out."""
 FEWEST_VOTES = 2
-"""So many annotators must agree on an answer for it to be right here, or to be used as wrong elsewhere."""
+"""So many annotators must agree on an answer for it to be correct here, or to be used as wrong elsewhere."""
 
 CHOICES = ("mcq*.json", "mc_questions*.json", "mc_questions*.csv")
 """The names of multiple-choice files: of a part by split, and of the release in its two forms."""

@@ -1,6 +1,6 @@
 """GlobalOpinionQA (Durmus et al. 2023): survey questions and how people of a country answered them.
 
-The most common answer is right and the others wrong. Left out: questions about "our country", leaders and parties
+The most common answer is correct and the others wrong. Left out: questions about "our country", leaders and parties
 (the release gives them to countries that were never asked), answers that are none (refused, do not know, volunteered),
 and questions whose two most common answers lie less than five points apart.
 """

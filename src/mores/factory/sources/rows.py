@@ -100,7 +100,7 @@ def items(
 
 
 def check(item: SourceItem) -> None:
-    """InputError when an item does not keep the contract: a right answer, and wrong ones that are not right."""
+    """InputError when an item does not keep the contract: a correct answer, and wrong ones that are not right."""
     if not item.question or not item.answer:
         raise InputError("an empty question or answer; fill it in or remove the row")
     try:

@@ -29,7 +29,7 @@ class Constant:
 class Majority:
     """An error where most training samples of the source have one; of a source that it does not know, of all.
 
-    Where half of them have one, as in balanced data, it is drawn by lot: always "correct" would be right by accident
+    Where half of them have one, as in balanced data, it is drawn by lot: always "correct" would be correct by accident
     wherever the test samples are not balanced.
     """
 

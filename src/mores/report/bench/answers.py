@@ -103,7 +103,7 @@ def _choose(questions: Iterable[_Question], limit: int, totals: Counter[str]) ->
         if len(own) >= 2 * limit:
             own.sort(key=lambda row: row[:2])
             del own[limit:]
-    most = limit - min(limit // 10, len(kept["right"]))  # some right ones are always there, to check the grading
+    most = limit - min(limit // 10, len(kept["right"]))  # some correct ones are always there, to check the grading
     room = {"unscored": max(limit // 4, most - len(kept["wrong"])), "right": limit}
     chosen: list[_Question] = []
     for state in ("unscored", "wrong", "skipped", "right"):

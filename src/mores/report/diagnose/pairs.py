@@ -46,7 +46,7 @@ STAR = "* unlikely to be chance (p < 0.05, adjusted for the number of groups); w
 
 
 def _matrix(matrix: Matrix, names: tuple[str, str]) -> Frame:
-    """Questions by whether they are right in each run; blue is won, orange is lost."""
+    """Questions by whether they are correct in each run; blue is won, orange is lost."""
     total = matrix.both + matrix.first + matrix.second + matrix.neither
 
     def cell(count: int, side: int) -> Cell:

@@ -1,4 +1,4 @@
-"""Soft errors by rule: small changes to a right answer of which it is known what is wrong and what was right.
+"""Soft errors by rule: small changes to a correct answer of which it is known what is wrong and what was correct.
 
 | rule | changes | severity | type |
 | --- | --- | --- | --- |
@@ -41,7 +41,7 @@ class Rule:
     severity: Severity
     type: str
     explanation: str
-    """With `{new}` for the wrong words, `{old}` for the right ones, `{note}` for what the edit says besides and
+    """With `{new}` for the wrong words, `{old}` for the correct ones, `{note}` for what the edit says besides and
     `{culture}` for the item's own."""
 
 

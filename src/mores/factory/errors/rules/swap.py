@@ -31,7 +31,7 @@ def _answers(item: SourceItem, pool: Pool) -> Iterator[Edit]:
     right = [_stems(answer) for answer in (item.answer, *item.also_right)] if others else []
     for name, region in others:
         words = _stems(name)
-        # "rice" is not wrong where "fried rice" is right, nor the other way round.
+        # "rice" is not wrong where "fried rice" is correct, nor the other way round.
         if words and not _DIGIT.search(name) and not any(words <= other or other <= words for other in right):
             yield Edit(0, len(item.answer), name, culture.region_name(region))
 
@@ -88,6 +88,6 @@ def _named(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
 
 
 def _is_new(name: str, item: SourceItem) -> bool:
-    """Whether neither the item's right answers nor its question have the name."""
+    """Whether neither the item's correct answers nor its question have the name."""
     shown = f"{item.answer}\n{item.question}".casefold()
     return name.casefold() not in shown and not is_right(name, item)
