@@ -48,7 +48,6 @@ def blocking(function: Callable[P, Coroutine[Any, Any, T]]) -> Callable[P, T]:
         run: Callable[[Coroutine[Any, Any, T]], T] = import_module("mores.engine.loop").run
         return run(function(*args, **options))
 
-    call.__annotations__ = {**function.__annotations__}
     return call
 
 

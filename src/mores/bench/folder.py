@@ -27,7 +27,7 @@ from mores.types import Item
 ITEMS, EVIDENCE, RESPONSES = "items.jsonl", "evidence.jsonl", "responses.jsonl"
 VERDICTS, RESULT = "verdicts.jsonl", "result.json"
 LONGFORM = "longform"
-"""Folder of what is said of long answers, where they are."""
+"""Folder of the judgements of long answers, where the benchmark has them."""
 FILES = {ITEMS: "Item", RESPONSES: "Said", VERDICTS: "Verdict", RESULT: "BenchResult"}
 """Record types."""
 

@@ -39,6 +39,7 @@ from mores.longform.summary import Counting, summarise
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
 from mores.search import Search, open_search, search_cost
+from mores.show import money
 from mores.signature import sign
 from mores.types import Item
 
@@ -191,7 +192,7 @@ class Session:
     async def _search(self, job: Run, search: Search, counts: Counts, folder: Path) -> Retrieval:
         name, results, number = job.benchmark.name, self.asking.results, len(job.items)
         if cost := search_cost(self.asking.search or "", number, results):
-            self.progress.note(f"{name}: {number:,} searches, at most ${cost:,.2f}")
+            self.progress.note(f"{name}: {number:,} searches, at most {money(cost)}")
         try:
             async with self.progress.stage(f"{name}: searching", number, None, counts):
                 await retrieve(job.benchmark, job.items, search, results, folder / EVIDENCE, counts)

@@ -29,7 +29,7 @@ from mores.report.base.grid import Grid, print_tables
 from mores.report.base.links import link_runs
 
 LIST, INFO, CHECK = "list", "info", "check"
-"""Words that are no benchmarks: what there is, and what is known of some."""
+"""Words that are no benchmarks: what there is, what is known of some, and what some lack."""
 
 _ASKING = [
     click.option("--judge", "judges", multiple=True, metavar="MODEL",

@@ -25,6 +25,7 @@ from mores.engine.store import Store, opened
 from mores.io import JsonlWriter
 from mores.models import Model, Options, Request, open_model
 from mores.models.written import without_thoughts
+from mores.show import money
 from mores.types import Failure, FailureKind, Record
 
 T = TypeVar("T")
@@ -154,7 +155,7 @@ class Asker:
                 calls += 1
                 tokens = sum(guess_tokens(message.content) for message in job.request.messages)
                 cost += price.cost(tokens, job.request.max_tokens)
-        self.progress.note(f"{stage}: {calls:,} calls, about ${cost:,.2f} at most")
+        self.progress.note(f"{stage}: {calls:,} calls, about {money(cost)} at most")
 
 
 def open_asker(model: str | Model = "embedded", **options: Unpack[AskOptions]) -> Asker:

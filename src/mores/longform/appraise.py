@@ -22,6 +22,7 @@ from mores.longform.summary import Counting, Summary
 from mores.longform.tokens import default_tokenizer
 from mores.search import Options as SearchOptions
 from mores.search import open_search, search_cost
+from mores.show import money
 
 SUMMARIES = "longform.json"
 MEDIAN: Literal["median"] = "median"
@@ -105,7 +106,7 @@ def costs(evaluation: Evaluation, appraising: Appraising) -> Iterator[str]:
             price = asker.price if asker else None
             cost = price.cost(part.prompt_tokens, part.completion_tokens) if price else 0.0
             text = f"about {part.calls:,} calls, {part.prompt_tokens + part.completion_tokens:,} tokens"
-        yield f"{part.stage}: {text}" + (f", ${cost:,.2f}" if cost else "")
+        yield f"{part.stage}: {text}" + (f", {money(cost)}" if cost else "")
 
 
 def counting_of(evaluation: Evaluation, counting: Counting, claims: int | Literal["median"] | None = None) -> Counting:
