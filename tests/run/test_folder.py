@@ -5,14 +5,24 @@ from __future__ import annotations
 import multiprocessing
 import multiprocessing.synchronize
 import os
+from asyncio import CancelledError
 from pathlib import Path
 
 import pytest
 
 from mores.bench.folder import BenchRun, find_bench_runs, open_bench_run
+from mores.engine.progress import Silent
 from mores.errors import ConfigError, InputError, ModelError
 from mores.run import KINDS, MANIFEST, Plan, Run, Status, find_runs, open_run, read_manifest, start_run
 from tests.runs import write_manifest
+
+
+class Notes(Silent):
+    def __init__(self) -> None:
+        self.lines: list[str] = []
+
+    def note(self, text: str) -> None:
+        self.lines.append(text)
 
 
 def plan(**signature: str) -> Plan:
@@ -33,14 +43,21 @@ def test_a_run_says_what_it_is_and_what_came_of_it(tmp_path: Path) -> None:
 def test_the_same_signature_goes_on_and_another_has_its_own_folder(tmp_path: Path) -> None:
     folder = tmp_path / "one"
     for data, path in (("a", "one"), ("b", "one-2"), ("a", "one"), ("c", "one-3"), ("b", "one-2")):
-        with start_run(folder, plan(data=data)) as run:
+        notes = Notes()
+        with start_run(folder, plan(data=data), progress=notes) as run:
             assert run.path == tmp_path / path
-            assert ("other data" in run.note) == (path != "one")
+        expected = f"note: {folder} holds another run (other data), so this one is in {tmp_path / path}"
+        assert notes.lines == ([] if path == "one" else [expected])
     assert [run.path.name for run in find_runs(tmp_path)] == ["one", "one-2", "one-3"]
 
 
 @pytest.mark.parametrize(
-    ("error", "status"), [(KeyboardInterrupt(), Status.STOPPED), (ModelError("no answer"), Status.FAILED)]
+    ("error", "status"),
+    [
+        (KeyboardInterrupt(), Status.STOPPED),
+        (CancelledError(), Status.STOPPED),
+        (ModelError("no answer"), Status.FAILED),
+    ],
 )
 def test_how_it_ended_is_kept(tmp_path: Path, error: BaseException, status: Status) -> None:
     with pytest.raises(type(error)), start_run(tmp_path / "one", plan()):

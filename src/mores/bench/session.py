@@ -153,9 +153,8 @@ class Session:
             options = SearchOptions(limits=self.asker.limits, fresh=self.asker.fresh, counts=counts)
             search = open_search(asking.search, options)
             job.retrieval = Retrieval(f"{search.identity}.k{asking.results}", {})
-        with start_run(out / asking.folder(benchmark) / file_name(job.model.name), self._plan(job)) as run:
-            if run.note:
-                self.progress.note(f"note: {run.note}")
+        folder = out / asking.folder(benchmark) / file_name(job.model.name)
+        with start_run(folder, self._plan(job), progress=self.progress) as run:
             if search:
                 job.retrieval = await self._search(job, search, counts, run.path)
             write_items(job.items, run.path)

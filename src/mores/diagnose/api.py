@@ -97,9 +97,7 @@ async def run_diagnosis(diagnosis: Diagnosis) -> DiagnoseRun:
         signature=_sign(diagnosis),
         settings={"kind": kind, "by": diagnosis.by, "sources": list(diagnosis.sources), "force": diagnosis.force},
     )
-    with start_run(diagnosis.out, plan, numbered=diagnosis.numbered) as run:
-        if run.note:
-            session.progress.note(f"note: {run.note}")
+    with start_run(diagnosis.out, plan, numbered=diagnosis.numbered, progress=session.progress) as run:
         work = replace(diagnosis, out=run.path)
         findings = await kinds.everything(work) if kind == kinds.ALL else [await kinds.WORK[kind](work)]
         for each in findings:

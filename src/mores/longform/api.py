@@ -118,9 +118,7 @@ class LongformJob:
             kind="longform", name=self.name, model=judge.model.name if judge else "", signature=self.signature,
             settings=settings | {"missing_as_issue": self.missing_as_issue},
         )  # fmt: skip
-        with start_run(Path(out or "longform"), plan, numbered=out is None) as run:
-            if run.note:
-                self.progress.note(f"note: {run.note}")
+        with start_run(Path(out or "longform"), plan, numbered=out is None, progress=self.progress) as run:
             evaluation = replace(self.evaluation, answers=run.path / ANSWERS, folder=run.path)
             with JsonlWriter(evaluation.answers) as writer:
                 for answer in read_records(self.evaluation.answers, LongAnswer):
@@ -232,9 +230,7 @@ class CollectJob:
         }  # fmt: skip
         signature = collector.signature(self.candidates)
         plan = Plan(kind="collect", name=self.name, model=model.name, signature=signature, settings=settings)
-        with start_run(Path(out or "collection"), plan, numbered=out is None) as run:
-            if run.note:
-                collector.asker.progress.note(f"note: {run.note}")
+        with start_run(Path(out or "collection"), plan, numbered=out is None, progress=collector.asker.progress) as run:
             questions = await collector.collect(begun)
             stages = [stage for stage in Stage if stage not in collector.without]
             collection = add_up(questions, stages, model.name, signature).model_copy(update={"warning": model.warning})

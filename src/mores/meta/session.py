@@ -68,9 +68,7 @@ class Session:
         """Judge, measure and compare; the run is in the folder `out`, and continues where it stopped."""
         files = dict(zip((scorer.name for scorer in self.scorers), self._files(), strict=True))
         judged: dict[str, Judged] = {}
-        with start_run(out, self._plan(files), numbered=numbered) as run:
-            if run.note:
-                self.progress.note(f"note: {run.note}")
+        with start_run(out, self._plan(files), numbered=numbered, progress=self.progress) as run:
             self._notes, self._matrices = [], []
             if self.data.limit:
                 most = f"at most {self.data.limit:,} of each source, half of them with errors"

@@ -66,9 +66,7 @@ async def score_texts(metric: Metric, texts: Texts, lookup: Lookup | None, out: 
         fields = {name: value for name, value in metric.signature().items() if name != "p"}
         signature = Signature({"data": texts.revision(), **fields})
         plan = Plan(kind="score", name=texts.name, model=asker.model.name, signature=signature, settings=settings)
-        with start_run(folder, plan, numbered=out is None) as run:
-            if run.note:
-                asker.progress.note(f"note: {run.note}")
+        with start_run(folder, plan, numbered=out is None, progress=asker.progress) as run:
             await judge_texts(metric, texts, [run.path / JUDGEMENTS], grounding)
             result = summarise(ScoreRun(run.path, run.manifest).judgements())
             failures = {kind.value: number for kind, number in result.failed.items()}

@@ -13,6 +13,7 @@ from itertools import count
 from pathlib import Path
 from typing import TypeVar
 
+from mores.engine.progress import SILENT, Progress
 from mores.errors import ConfigError, InputError
 from mores.io import read_record, read_records, write_text
 from mores.io.private import NO_LINK, make_folder, open_private
@@ -87,8 +88,6 @@ class ActiveRun:
 
     path: Path
     manifest: Manifest
-    note: str = ""
-    """Why it is not in the folder that was asked for."""
 
     def finish(
         self,
@@ -113,12 +112,12 @@ class ActiveRun:
 
 
 @contextmanager
-def start_run(folder: Path, plan: Plan, *, numbered: bool = True) -> Iterator[ActiveRun]:
-    """A run in `folder`, or in `folder-2`, `folder-3`, … where other runs are there already.
+def start_run(folder: Path, plan: Plan, *, numbered: bool = True, progress: Progress = SILENT) -> Iterator[ActiveRun]:
+    """Start a run in `folder`, or in `folder-2`, `folder-3`, … if other runs are there already; `progress` says so.
 
-    Where a run with the same signature is there, it goes on; one that failed before it wrote a file does not count.
-    ConfigError while another process works on it, and, unless
-    `numbered`, where the folder holds another run: whoever named a folder must not find an old result in it.
+    A run with the same signature continues; one that failed before it wrote a file does not count. ConfigError while
+    another process works on it, and, unless `numbered`, if the folder holds another run: whoever named a folder must
+    not find an old result in it.
     """
     for number in count(1):
         path = folder if number == 1 else folder.with_name(f"{folder.name}-{number}")
@@ -135,7 +134,10 @@ def start_run(folder: Path, plan: Plan, *, numbered: bool = True) -> Iterator[Ac
                 continue
             if not locked:
                 raise ConfigError(f"{path}: another process works on this run; wait for it, or choose another folder")
-            yield from _work(path, plan, folder)
+            if path != folder:
+                reason = _different(read_manifest(folder), plan, folder)
+                progress.note(f"note: {reason}, so this one is in {path}")
+            yield from _work(path, plan)
             return
 
 
@@ -143,11 +145,8 @@ def _is_empty(path: Path) -> bool:
     return all(file.name in (MANIFEST, LOCK) for file in path.rglob("*") if not file.is_dir())
 
 
-def _work(path: Path, plan: Plan, folder: Path) -> Iterator[ActiveRun]:
-    note = ""
-    if path != folder:
-        note = f"{_different(read_manifest(folder), plan, folder)}, so this one is in {path}"
-    run = ActiveRun(path, Manifest(**dict(plan), started=_now()), note)
+def _work(path: Path, plan: Plan) -> Iterator[ActiveRun]:
+    run = ActiveRun(path, Manifest(**dict(plan), started=_now()))
     run._update()
     try:
         yield run
