@@ -24,7 +24,7 @@ LAYERS = [
     {"metric", "factory"},
     {"meta", "longform", "train"},
     {"bench"},
-    {"diagnose"},
+    {"diagnose", "gate"},
     {"report"},
     {"cli"},
 ]

@@ -16,9 +16,9 @@ from mores.cli import options
 from mores.cli.appraise import facts_of, long_options
 from mores.cli.bench_check import show_checks
 from mores.cli.bench_plan import dry_run, show_info
-from mores.cli.gate import bench_gate, bench_gate_options
 from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
+from mores.gate import BenchGate
 from mores.io import write_text
 from mores.longform.appraise import read_summaries
 from mores.longform.evaluate import read_appraised
@@ -89,7 +89,7 @@ search_options = options.several(_SEARCHING)
 )
 @options.figures_option
 @click.option("--dry-run", is_flag=True, help="Show what the run would send and cost, and stop.")
-@bench_gate_options
+@options.bench_gate_options
 @click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
 @options.model_options
 def bench(names: tuple[str, ...], **given: Any) -> None:
@@ -111,7 +111,9 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
             raise ConfigError("name a benchmark: mores bench info BENCHMARK; `mores bench list` shows what there is")
         show_info(chosen, given["as_json"])
         return
-    out, as_json, gate = given.pop("out"), given.pop("as_json"), bench_gate(given, [one.name for one in chosen])
+    out, as_json = given.pop("out"), given.pop("as_json")
+    gate = BenchGate(**options.take(given, "fail_under", "baseline", "max_unjudged"))
+    gate.require_baseline(one.name for one in chosen)
     dry, figures = given.pop("dry_run"), given.pop("figures")
     session = open_session(given.pop("model"), **bench_options(given))
     for one in chosen:
@@ -132,7 +134,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         print_tables(report.tables(results))
     if empty := [result.benchmark for result in results if not next(iter(result.figures.values())).n]:
         raise ModelError(f"{empty[0]}: no answer could be graded; the reasons stand in verdicts.jsonl")
-    gate.check([each.path for each in runs])
+    gate.check(runs)
 
 
 def _write_pages(runs: Sequence[BenchRun], out: Path) -> None:

@@ -18,6 +18,7 @@ from mores.errors import ConfigError, ModelError
 from mores.metric import Metric, Settings, open_metric
 from mores.models import STYLES, pull
 from mores.report.base.figures import require_figures
+from mores.types import Severity
 
 F = TypeVar("F", bound=Callable[..., Any])
 T = TypeVar("T", int, float)
@@ -86,6 +87,23 @@ judged_options = several(_SERVING + _RUNNING)
 """What `asking` reads: how a model is reached, where another option names it."""
 model_options = several([_MODEL, judged_options])
 """All options that `served` reads: the model, and how it is reached."""
+_UNJUDGED = click.option("--max-unjudged", metavar="N|SHARE",
+                         help="Exit with code 3 when more cannot be judged, for example 3 or 5%.")  # fmt: skip
+score_gate_options = several([
+    click.option("--fail-on", type=click.Choice([str(Severity.MAJOR), str(Severity.MINOR)]),
+                 help="Exit with code 3 when a text has an error that is at least so bad."),
+    click.option("--fail-under", type=float, metavar="SCORE", help="Exit with code 3 when the mean score is lower."),
+    _UNJUDGED,
+])  # fmt: skip
+"""What `mores.gate.TextGate` takes."""
+bench_gate_options = several([
+    click.option("--fail-under", metavar="SHARE",
+                 help="Exit with code 3 when the first figure of a benchmark is lower, for example 0.6 or 60%."),
+    click.option("--baseline", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="RUN",
+                 help="Folder of an earlier run: exit with code 3 when this one is significantly worse."),
+    _UNJUDGED,
+])  # fmt: skip
+"""What `mores.gate.BenchGate` takes."""
 
 
 def _check_figures(_context: click.Context, _option: click.Parameter, folder: Path | None) -> Path | None:
@@ -101,6 +119,11 @@ figures_option = click.option(
     help="Write the page's charts as SVG and PDF, and its tables as LaTeX and CSV, into this folder.",
 )
 """What `mores.report.base.figures.write_figures` gets."""
+
+
+def take(given: dict[str, Any], *names: str) -> dict[str, Any]:
+    """Some of the options, taken out of `given`."""
+    return {name: given.pop(name) for name in names if name in given}
 
 
 def metric(given: dict[str, Any]) -> Metric:

@@ -12,10 +12,10 @@ from typing import Any
 import click
 
 from mores.cli import options
-from mores.cli.gate import TextGate, score_gate_options
 from mores.engine.estimate import Estimate, estimate
 from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, ModelError
+from mores.gate import TextGate
 from mores.io import FORMATS, read_records, write_text
 from mores.metric import Metric
 from mores.metric.api import score_texts
@@ -58,7 +58,7 @@ from mores.types import Evidence, Judgement, Sample
 @click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, instead of stopping.")
 @click.option("--dry-run", is_flag=True, help="Show what the run would send and cost, and stop.")
 @click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
-@score_gate_options
+@options.score_gate_options
 @click.option("--json", "as_json", is_flag=True, help="Print the summary as JSON instead of the table.")
 @options.metric_options
 def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_json: bool, **given: Any) -> None:
@@ -71,7 +71,7 @@ def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_jso
     """  # fmt: skip
     out, html = given.pop("out"), given.pop("html")
     evidence, passages = given.pop("evidence"), given.pop("passages")
-    gate = TextGate(*(given.pop(name) for name in ("fail_on", "fail_under", "max_unjudged")))
+    gate = TextGate(**options.take(given, "fail_on", "fail_under", "max_unjudged"))
     lookup = Lookup(search_or_corpus(evidence), passages) if evidence else None
     metric = options.metric(given)
     out = "-" if texts == "-" and out is None else out

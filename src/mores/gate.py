@@ -1,0 +1,154 @@
+"""Gates for continuous integration: a result that is not good enough raises a `GateError` (docs/ci.md).
+
+    TextGate(fail_on="major", max_unjudged="2%").check(run.result)
+    BenchGate(fail_under="60%", baseline="earlier").check([run])
+
+A gate is made before anything is asked: it reads its limits and the baseline, which the new run may overwrite.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from mores.bench.board import Entry, compare_runs, read_runs
+from mores.errors import ConfigError, GateError
+from mores.metric.summary import Summary
+from mores.run import Run
+from mores.show import SIGNIFICANT, count, number, p_value, percent, points
+from mores.stats.resampling import adjust_p_values
+from mores.types import Severity
+
+FAIL_ON = {Severity.MAJOR: (Severity.MAJOR,), Severity.MINOR: (Severity.MAJOR, Severity.MINOR)}
+"""The severities that each value of `fail_on` forbids."""
+
+
+class TextGate:
+    """What judged texts must reach: no error at least as bad as `fail_on`, and a mean score of `fail_under`.
+
+    At most `max_unjudged` of them may be left without a judgement: a number, or a share such as 0.05 or "5%".
+    """
+
+    def __init__(
+        self,
+        fail_on: Severity | str | None = None,
+        fail_under: float | None = None,
+        max_unjudged: float | str | None = None,
+    ) -> None:
+        if fail_on not in (None, *FAIL_ON):
+            raise ConfigError(f"{fail_on!r} is no severity; give {' or '.join(FAIL_ON)}", setting="fail_on")
+        self._severities = FAIL_ON[Severity(fail_on)] if fail_on else ()
+        self._fail_under = fail_under
+        self._unjudged = _Limit(max_unjudged)
+
+    def check(self, summary: Summary, left_out: int = 0) -> None:
+        """GateError where they do not; rows that were left out because they could not be read count as not judged."""
+        problems = [] if summary.judged else ["no text could be judged"]
+        errors = {severity: summary.errors.get(severity, 0) for severity in self._severities}
+        if any(errors.values()):
+            problems.append(", ".join(count(n, f"{severity} error") for severity, n in errors.items() if n))
+        mean = summary.mean_score
+        if self._fail_under is not None and mean is not None and mean < self._fail_under:
+            problems.append(f"the mean score {number(mean, 3)} is below {self._fail_under:g}")
+        unjudged, total = summary.n - summary.judged + left_out, summary.n + left_out
+        _fail([*problems, *self._unjudged.problems(unjudged, total, "texts")])
+
+
+class BenchGate:
+    """What runs of benchmarks must reach: `fail_under` in their first figure, a share such as 0.6 or "60%".
+
+    `baseline` is the folder of earlier runs, which they may not be significantly worse than: a paired permutation test
+    on the questions that have a score in both, adjusted for the number of benchmarks. At most `max_unjudged` of the
+    answers may be unscored.
+    """
+
+    def __init__(
+        self,
+        fail_under: float | str | None = None,
+        baseline: Path | str | None = None,
+        max_unjudged: float | str | None = None,
+    ) -> None:
+        self._fail_under = None if fail_under is None else _share(fail_under, "fail_under")
+        self._folder = baseline
+        self._baseline = read_runs([Path(baseline)]) if baseline else []
+        self._unjudged = _Limit(max_unjudged)
+
+    def require_baseline(self, names: Iterable[str]) -> None:
+        """ConfigError where the baseline has no run of one of these benchmarks; call it before they are run."""
+        known = {entry.result.benchmark for entry in self._baseline}
+        if missing := [name for name in names if self._baseline and name not in known]:
+            raise ConfigError(f"{self._folder}: there is no run of {missing[0]} in it", setting="baseline")
+
+    def check(self, runs: Iterable[Run | Path | str]) -> None:
+        """GateError where a run, which may be given by its folder, does not."""
+        entries = read_runs(run.path if isinstance(run, Run) else Path(run) for run in runs)
+        problems = []
+        for entry in entries:
+            name, first = entry.result.benchmark, entry.headline
+            if self._fail_under is not None and (first.value is None or first.value < self._fail_under):
+                figure = next(iter(entry.result.figures))
+                problems.append(f"{name}: {figure} {percent(first.value)} is below {percent(self._fail_under)}")
+            problems += self._unjudged.problems(first.unscored, first.n + first.unscored, f"answers of {name}")
+        _fail(problems + self._worse(entries))
+
+    def _worse(self, entries: Sequence[Entry]) -> list[str]:
+        """Where a run is significantly worse than its baseline, or cannot be compared with it."""
+        if not self._baseline:
+            return []
+        gaps = [(entry.result.benchmark, compare_runs(entry, self._earlier(entry))) for entry in entries]
+        problems = [f"{name}: no question has a score in both runs" for name, gap in gaps if not gap]
+        tested = [(name, gap) for name, gap in gaps if gap]
+        adjusted = map(float, adjust_p_values([gap.p for _, gap in tested])) if tested else ()
+        for (name, gap), p in zip(tested, adjusted, strict=True):
+            if gap.difference < 0 and p < SIGNIFICANT:
+                size = f"{points(gap.difference)} points on {gap.n:,} questions, p {p_value(p)}"
+                problems.append(f"{name}: significantly worse than {gap.against}: {size}")
+        return problems
+
+    def _earlier(self, entry: Entry) -> Entry:
+        """The one run of the baseline that asks the same."""
+        name = entry.result.name
+        same = [earlier for earlier in self._baseline if earlier.result.name == name]
+        if len(same) == 1:
+            return same[0]
+        number_of = f"are {len(same)} runs" if same else "is no run that asks in the same way"
+        fix = "give the folder of one run"
+        raise ConfigError(f"{self._folder}: there {number_of} of {name} in it; {fix}", setting="baseline")
+
+
+class _Limit:
+    """At most so many of them, or at most such a share; None is no limit."""
+
+    def __init__(self, value: float | str | None) -> None:
+        self._value = value
+        if isinstance(value, str) and re.fullmatch(r"\d{1,9}", value):
+            value = int(value)
+        if value is None or (isinstance(value, int) and value >= 0):
+            self._most: float | None = value
+        else:
+            self._most = _share(value, "max_unjudged")
+
+    def problems(self, number: int, total: int, what: str) -> list[str]:
+        """What to say where more than that could not be judged."""
+        if self._most is None or number <= (self._most if isinstance(self._most, int) else self._most * total):
+            return []
+        return [f"{number:,} of {total:,} {what} could not be judged; at most {self._value} may be"]
+
+
+def _share(value: float | str, setting: str) -> float:
+    """A share between 0 and 1, also from a text such as 0.6 or 60%."""
+    if isinstance(value, str):
+        parts = re.fullmatch(r"(\d{1,3}(?:\.\d+)?|\.\d+)(%?)", value)
+        share = float(parts[1]) / (100 if parts[2] else 1) if parts else math.nan
+    else:
+        share = float(value)
+    if not 0 <= share <= 1:
+        raise ConfigError(f"{value!r} is not a share; give one such as 0.6 or 60%", setting=setting)
+    return share
+
+
+def _fail(problems: Sequence[str]) -> None:
+    if problems:
+        raise GateError("; ".join(problems))

@@ -1,0 +1,80 @@
+"""Gates: what a result must reach."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from mores.errors import ConfigError, GateError, InputError
+from mores.gate import BenchGate, TextGate
+from mores.metric.summary import Summary
+from mores.types import FailureKind, Severity
+
+SUMMARY = Summary(
+    n=20, judged=19, failed={FailureKind.PARSE: 1}, with_errors=3, errors={Severity.MAJOR: 1, Severity.MINOR: 2},
+    unlocated=0, mean_score=-0.25, without_certainty=0, signatures=(),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "gate",
+    [
+        TextGate(),
+        TextGate(fail_under=-0.25),
+        TextGate(max_unjudged=1),
+        TextGate(max_unjudged="1"),
+        TextGate(max_unjudged=0.05),
+        TextGate(max_unjudged="5%"),
+        TextGate(max_unjudged="100%"),
+    ],
+)
+def test_texts_that_reach_it_pass(gate: TextGate) -> None:
+    gate.check(SUMMARY)
+
+
+@pytest.mark.parametrize(
+    ("gate", "problem"),
+    [
+        (TextGate(fail_on="major"), "1 major error"),
+        (TextGate(fail_on=Severity.MINOR), "1 major error, 2 minor errors"),
+        (TextGate(fail_under=-0.2), "the mean score −0.250 is below -0.2"),
+        (TextGate(max_unjudged=0), "1 of 20 texts could not be judged; at most 0 may be"),
+        (TextGate(max_unjudged=0.049), "1 of 20 texts could not be judged; at most 0.049 may be"),
+        (TextGate("major", 0, "0"), "1 major error; the mean score −0.250 is below 0; 1 of 20 texts could not be "
+         "judged; at most 0 may be"),
+    ],
+)  # fmt: skip
+def test_texts_that_do_not_reach_it_fail_with_every_reason(gate: TextGate, problem: str) -> None:
+    with pytest.raises(GateError, match=f"^{re.escape(problem)}$"):
+        gate.check(SUMMARY)
+
+
+def test_rows_that_were_left_out_count_as_unjudged() -> None:
+    gate = TextGate(max_unjudged=2)
+    gate.check(SUMMARY, left_out=1)
+    with pytest.raises(GateError, match="3 of 22 texts"):
+        gate.check(SUMMARY, left_out=2)
+
+
+def test_nothing_judged_passes_no_gate() -> None:
+    nothing = SUMMARY.model_copy(update={"judged": 0, "mean_score": None, "errors": {}})
+    with pytest.raises(GateError, match=r"^no text could be judged$"):
+        TextGate(max_unjudged="100%").check(nothing)
+
+
+@pytest.mark.parametrize("limit", ["some", "120%", "-1", -1, 1.5, float("nan"), ""])
+def test_a_limit_that_is_neither_a_number_nor_a_share_is_refused(limit: float | str) -> None:
+    with pytest.raises(ConfigError, match="is not a share") as refused:
+        TextGate(max_unjudged=limit)
+    assert refused.value.setting == "max_unjudged"
+
+
+def test_other_settings_are_refused_before_anything_is_run(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="'bad' is no severity; give major or minor"):
+        TextGate(fail_on="bad")
+    with pytest.raises(ConfigError, match="'80' is not a share"):
+        BenchGate(fail_under="80")
+    with pytest.raises(InputError, match="no run of mores bench"):
+        BenchGate(baseline=tmp_path)
