@@ -102,3 +102,9 @@ def test_intervals(shown: str, expected: str) -> None:
 )  # fmt: skip
 def test_counts(shown: str, expected: str) -> None:
     assert shown == expected
+
+
+def test_the_first_problems_and_how_many_more() -> None:
+    assert show.first_problems(["a", "b"]) == "\n  a\n  b"
+    assert show.first_problems(list("abc"), 2) == "\n  a\n  b\n  and 1 more"
+    assert show.first_problems(["a"], 5, total=2_000) == "\n  a\n  and 1,999 more"

@@ -7,7 +7,7 @@ empty, so that it can simply be left out.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 
 from mores.types import FailureKind, Result
 
@@ -131,6 +131,12 @@ def full_points(result: Result) -> str:
 def count(n: int, what: str = "") -> str:
     """`1,234`, or `1 answer` and `3 answers`."""
     return f"{n:,} {what}{'' if n == 1 else 's'}" if what else f"{n:,}"
+
+
+def first_problems(problems: Sequence[object], most: int = 5, *, total: int | None = None) -> str:
+    """The first problems on indented lines, each after a line break, and how many more there are."""
+    more = (len(problems) if total is None else total) - min(most, len(problems))
+    return "".join(f"\n  {line}" for line in (*problems[:most], *([f"and {more:,} more"] if more else [])))
 
 
 def left_out(n: int) -> str:

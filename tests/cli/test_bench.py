@@ -14,10 +14,12 @@ from typing import Any
 import pytest
 
 from mores.bench import BENCHMARKS, benchmark, score
+from mores.bench.api import open_session
 from mores.bench.benchmark import Label, Verdict
 from mores.bench.choice import grade_letter, shuffle
 from mores.bench.folder import open_bench_run
 from mores.bench.score import BenchResult
+from mores.errors import ConfigError
 from mores.io import read_records
 from mores.types import Item
 from tests.cli.conftest import Run
@@ -418,6 +420,19 @@ def test_rows_that_are_bad_or_there_twice_are_left_out(mores: Run, home: Path) -
     assert result(done.stdout).signature["release"] == "first"
     assert "is there twice; remove one" in done.stderr
     assert "normad.jsonl:3: Gold Label 'perhaps' is none of yes, no, neutral" in done.stderr
+    plan = mores("bench", "normad", "--data", "own", "--model", model, "--search", "fake:none", "--dry-run")
+    assert "1 searches, at most $0.00" in plan.stdout
+    assert plan.stderr.count("left out 2 bad rows") == 1, "the questions are read once"
+
+
+def test_of_several_judges_those_on_a_server_get_the_address(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    address = "http://127.0.0.1:9/v1"
+    served, local = open_session("fake:", judge=("openai:a", "fake:clean"), judge_url=address, store=None).judges
+    assert served.model.identity == f"openai:a@{address}"
+    assert local.model.name == "fake:clean"
+    with pytest.raises(ConfigError, match="does not go with a model of kind 'fake'"):
+        open_session("fake:", judge="fake:clean", judge_url=address, store=None)
 
 
 def test_the_list(mores: Run) -> None:

@@ -279,7 +279,7 @@ def test_skip_bad_leaves_rows_out_and_says_so(mores: Run) -> None:
     Path("t.jsonl").write_text('{"text": "a"}\n{"txt": "b"}\n{"text": "c"}\n')
     done = mores("score", "t.jsonl", "--model", "fake:clean", "--skip-bad", "--html", "p.html")
     assert done.returncode == 0
-    assert "left out 1 bad rows:\n  t.jsonl:2: no field 'text'" in done.stderr
+    assert "left out 1 bad row:\n  t.jsonl:2: no field 'text'" in done.stderr
     assert [j.sample_id for j in judgements(written())] == ["t:1", "t:3"]
 
 

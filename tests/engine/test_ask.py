@@ -12,9 +12,11 @@ from mores.engine import Answer, Asker, Counts, Job, Limits, Reply, Store, open_
 from mores.engine.cost import Price
 from mores.engine.loop import run
 from mores.engine.progress import Silent
+from mores.errors import ConfigError
 from mores.io import read_records
 from mores.models import Completion, Message, Request
 from mores.models.fake import FakeModel
+from mores.models.openai import OpenAIModel
 from mores.types import Failure, FailureKind, Response
 
 if TYPE_CHECKING:
@@ -239,3 +241,18 @@ def test_replies_that_can_be_read() -> None:
     failure = Failure(kind=FailureKind.MODEL, reason="no connection")
     assert read_reply(Answer(jobs("a")[0], None, failure)) == failure
     assert unread("x" * 61, "a number").reason == f"expected a number, found '{'x' * 60}…'"
+
+
+@pytest.mark.parametrize("name", ["fake:clean", "embedded"])
+def test_a_judge_that_needs_no_server_is_not_given_the_address_of_the_model(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", "k")
+    asker = open_asker("openai:a", store=None, base_url="http://127.0.0.1:9/v1")
+    judge = asker.open(name)
+    assert judge.model.name.startswith(name)
+    translator = judge.open("openai:t")
+    assert isinstance(translator.model, OpenAIModel)
+    assert translator.model.base_url == "http://127.0.0.1:9/v1"
+    with pytest.raises(ConfigError, match=f"does not go with a model of kind '{name.partition(':')[0]}'"):
+        asker.open(name, "http://127.0.0.1:8/v1")

@@ -45,7 +45,7 @@ def test_a_block_becomes_files(block: Block, tmp_path: Path) -> None:
 def test_names_are_of_the_section_and_the_title_each_once(tmp_path: Path) -> None:
     first, second = every_chart("a/../b")[3], every_chart("العربية")[3]
     section = Section("s", "Ärger: part", [first, Fold("more", [first])], short="Part 1")
-    written = figures.write_figures([section, second], [Grid(("a",), [], "T")], tmp_path / "new")
+    written = figures.write_figures([section, second], ["a line", Grid(("a",), [], "T")], tmp_path / "new")
     assert [path.name for path in written if path.suffix == ".csv"] == [
         "part-1-a-b.csv", "part-1-a-b-2.csv", "part-1.csv", "t.csv",
     ]  # fmt: skip

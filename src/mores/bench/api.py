@@ -14,7 +14,7 @@ from mores.bench.labels import read_labels
 from mores.bench.session import Asking, Session
 from mores.engine import AskOptions, open_asker
 from mores.longform.appraise import Appraising
-from mores.models import Model
+from mores.models import Model, takes_address
 from mores.run import Run
 
 
@@ -81,7 +81,11 @@ def open_session(model: str | Model = "embedded", **options: Unpack[BenchOptions
     )
     asker = open_asker(model, **options)  # type: ignore[misc]  # what is left are its own
     judges = (judge,) if isinstance(judge, str) else tuple(judge or ())
-    return Session(asker, tuple(asker.open(name, judge_url) for name in dict.fromkeys(judges)), asking)
+    on_server = any(map(takes_address, judges))
+    opened = (
+        asker.open(name, judge_url if takes_address(name) or not on_server else None) for name in dict.fromkeys(judges)
+    )
+    return Session(asker, tuple(opened), asking)
 
 
 _PLAIN = (

@@ -39,14 +39,12 @@ from mores.longform.summary import Counting, summarise
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
 from mores.search import Search, open_search, search_cost
-from mores.show import money
+from mores.show import count, first_problems, money
 from mores.signature import sign
 from mores.types import Item
 
 USUAL_ANSWER = "word " * 100
 """An answer of the usual length, to count what a judge would read."""
-SHOWN = 5
-"""Bad rows that are told of one by one."""
 
 
 @dataclass(frozen=True)
@@ -164,10 +162,9 @@ class Session:
             run.finish(files=FILES, failures=result.failures, headline=result.headline)
         return open_bench_run(run.path)
 
-    def estimates(self, benchmark: Benchmark) -> dict[str, Estimate]:
+    def estimates(self, job: Run) -> dict[str, Estimate]:
         """What the model and its judges would be asked, and the cost."""
-        job = self.job(*self.items(benchmark))
-        longest = job.max_tokens or benchmark.max_tokens
+        longest = job.max_tokens or job.benchmark.max_tokens
         estimates = {job.model.name: estimate(self.asker, job.jobs(), longest)}
         for judge in job.judges:
             name = f"{judge.model.name} as the judge, at least"
@@ -247,9 +244,8 @@ def read_items(benchmark: Benchmark, data: Path | None, limit: int | None, progr
     problems: list[InputError] = []
     items = list(_distinct(benchmark.read(folder, problems.append), problems.append))
     if problems:
-        more = f"\n  and {len(problems) - SHOWN} more" if len(problems) > SHOWN else ""
-        lines = "\n  ".join(map(str, problems[:SHOWN]))
-        progress.note(f"{benchmark.name}: left out {len(problems)} bad rows:\n  {lines}{more}")
+        rows = count(len(problems), "bad row")
+        progress.note(f"{benchmark.name}: left out {rows}:{first_problems(problems)}")
     if not items:
         raise InputError(f"{folder}: there is no item in it; expected {benchmark.files}")
     if about := benchmark.about(items):

@@ -25,7 +25,7 @@ from mores.longform.evaluate import read_appraised
 from mores.report import bench as report
 from mores.report import longform as long_report
 from mores.report.base.figures import write_figures
-from mores.report.base.grid import Grid, print_tables
+from mores.report.base.grid import print_tables
 from mores.report.base.links import link_runs
 
 LIST, INFO, CHECK = "list", "info", "check"
@@ -126,8 +126,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
     _write_pages(runs, out)
     results = [each.result for each in runs]
     if figures:
-        grids = [each for each in report.tables(results) if isinstance(each, Grid)]
-        write_figures(report.sections(results), grids, figures)
+        write_figures(report.sections(results), report.tables(results), figures)
     if as_json:
         click.echo(json.dumps([result.model_dump(mode="json") for result in results], indent=2))
     else:

@@ -62,7 +62,8 @@ def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> Non
     plans: dict[str, dict[str, Any]] = {}
     asking = session.asking
     for one in chosen:
-        estimates = {f"{one.name}: {name}": found for name, found in session.estimates(one).items()}
+        job = session.job(*session.items(one))
+        estimates = {f"{one.name}: {name}": found for name, found in session.estimates(job).items()}
         plans |= {name: found.model_dump() for name, found in estimates.items()}
         if as_json:
             continue
@@ -70,7 +71,7 @@ def dry_run(session: Session, chosen: Sequence[Benchmark], as_json: bool) -> Non
             click.echo(f"{name}:")
             print_estimate(found, as_json=False)
         if asking.search:
-            number = len(session.items(one)[1])
+            number = len(job.items)
             cost = search_cost(asking.search, number, asking.results)
             click.echo(f"{number:,} searches, at most {money(cost)}; what they find is not counted above")
         if one.long_answer and session.judges:

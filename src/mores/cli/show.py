@@ -78,8 +78,7 @@ def _write_figures(run: Run, folder: Path) -> None:
     sections = reports.sections(run)
     if not sections:
         raise InputError(f"{run.path}: a run of mores {run.kind} has no charts; give one of another kind")
-    grids = [each for each in reports.tables(run) if isinstance(each, Grid)]
-    written = write_figures(sections, grids, folder)
+    written = write_figures(sections, reports.tables(run), folder)
     click.echo(f"wrote {count(len(written), 'file')} into {folder}", err=True)
 
 

@@ -23,7 +23,7 @@ from mores.engine.progress import SILENT, Progress
 from mores.engine.runner import Answer, Follow, Job, run
 from mores.engine.store import Store, opened
 from mores.io import JsonlWriter
-from mores.models import Model, Options, Request, open_model
+from mores.models import Model, Options, Request, open_model, takes_address
 from mores.models.written import without_thoughts
 from mores.show import money
 from mores.types import Failure, FailureKind, Record
@@ -84,9 +84,13 @@ class Asker:
     """How the model was opened; other models are opened in the same way."""
 
     def open(self, name: str, base_url: str | None = None) -> Asker:
-        """The same for another model, for example a judge; it has no adapter, and may have its own address."""
+        """The same for another model, for example a judge; it has no adapter, and `base_url` is its server if given.
+
+        Without it, it is on the same server; a kind of model that needs none is not given its address.
+        """
         options = replace(self.options, base_url=base_url or self.options.base_url, adapter=None)
-        return replace(self, model=open_model(name, options), options=options)
+        address = options.base_url if takes_address(name) else base_url
+        return replace(self, model=open_model(name, replace(options, base_url=address)), options=options)
 
     @property
     def price(self) -> Price | None:

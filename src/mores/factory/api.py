@@ -25,11 +25,11 @@ from mores.factory.output import write
 from mores.factory.recipe import Recipe, read_recipe
 from mores.models import Model
 from mores.run import Plan, start_run
-from mores.show import duration, number, show_failures
+from mores.show import count, duration, first_problems, number, show_failures
 from mores.signature import sign
 
 SHOWN = 20
-"""Bad rows that are told of one by one."""
+"""Bad rows that are quoted."""
 
 
 class BuildOptions(AskOptions, total=False):
@@ -78,13 +78,11 @@ async def build(
         page = import_module("mores.report.card").page  # a later layer draws it
         write(built, chosen, run.path, progress.track, page)
         progress.note(f"built {len(built.golds):,} samples in {duration(time.monotonic() - started)}")
-        for problem in built.problems[:SHOWN]:
-            progress.note(f"left out: {problem}")
-        if len(built.problems) > SHOWN:
-            progress.note(f"left out: {len(built.problems) - SHOWN} more bad rows")
+        if problems := built.problems:
+            progress.note(f"left out {count(len(problems), 'bad row')}:{first_problems(problems, SHOWN)}")
         for line in built.missing:
             progress.note(f"note: there was no {line}")
-        failures.update({"input": len(built.problems)} if built.problems else {})
+        failures.update({"input": len(problems)} if problems else {})
         run.finish(files=FILES, failures=failures, headline=headline(built))
     return BuildRun(run.path, run.manifest)
 

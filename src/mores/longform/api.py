@@ -25,11 +25,12 @@ from mores.longform.records import LongAnswer
 from mores.longform.summary import Counting, headline, summarise
 from mores.models import Model
 from mores.run import Plan, start_run
+from mores.show import count, first_problems
 from mores.signature import sign
 from mores.types import Signature
 
-SHOWN, PROBLEMS = 5, 20
-"""Bad rows that are quoted: of answers, and of questions."""
+SHOWN = 20
+"""Bad rows of questions that are quoted."""
 
 
 class LongformOptions(AskOptions, total=False):
@@ -153,29 +154,23 @@ def open_longform(
     with TemporaryDirectory(prefix="mores-") as folder:
         copy = Path(folder) / ANSWERS
         problems: list[InputError] = []
-        count = 0
+        number = 0
         with JsonlWriter(copy) as writer:
             for answer in islice(read_answers(answers, problems.append), limit):
                 writer.write(answer)
-                count += 1
+                number += 1
         if problems:
-            asker.progress.note(f"left out {len(problems)} bad rows:{_quoted(problems, SHOWN)}")
-        if not count:
+            asker.progress.note(f"left out {count(len(problems), 'bad row')}:{first_problems(problems)}")
+        if not number:
             raise InputError(f"{name}: there is no answer in it; {_expected(answers)}")
         evaluation = appraising.evaluation(copy, Path(folder), asker if judge else None)
-        yield LongformJob(name, count, evaluation, appraising, missing_as_issue, asker)
+        yield LongformJob(name, number, evaluation, appraising, missing_as_issue, asker)
 
 
 def _expected(answers: Answers) -> str:
     if isinstance(answers, str | Path) and Path(answers).is_dir():
         return "expected dataset-*.json of the authors' repository, which has the answers of models; the Hub has not"
     return "expected rows with 'question', 'answer' and 'language'"
-
-
-def _quoted(problems: list[InputError], most: int) -> str:
-    """The first of them, a line each, and how many more there are."""
-    more = [f"and {len(problems) - most} more"] if len(problems) > most else []
-    return "".join(f"\n  {line}" for line in (*problems[:most], *more))
 
 
 class CollectOptions(AskOptions, total=False):
@@ -264,9 +259,9 @@ def open_collect(
         candidates = list(read_candidates(questions, problems.append, name))
     if problems and not skip_bad:
         fix = "so nothing was sent; correct them, or let bad rows be skipped"
-        raise InputError(f"{name} has bad rows, {fix}:{_quoted(problems, PROBLEMS)}", setting="skip_bad")
+        raise InputError(f"{name} has bad rows, {fix}:{first_problems(problems, SHOWN)}", setting="skip_bad")
     if problems:
-        asker.progress.note(f"left out {len(problems)} bad rows:{_quoted(problems, PROBLEMS)}")
+        asker.progress.note(f"left out {count(len(problems), 'bad row')}:{first_problems(problems, SHOWN)}")
     if not candidates:
         raise InputError(f"{name}: there is no question in it; expected rows with 'question' and 'language'")
     return CollectJob(name, candidates, Collector(asker, frozenset(map(Stage, without)), **decoding))

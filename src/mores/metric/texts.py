@@ -19,7 +19,7 @@ from mores.metric.prompt import NO_PLACE
 from mores.search import Options as SearchOptions
 from mores.search import Search, ground, open_search, search_cost
 from mores.search.ground import CHARACTERS
-from mores.show import money
+from mores.show import count, first_problems, money
 from mores.types import Sample
 
 
@@ -60,13 +60,12 @@ def open_texts(
     with spool(texts) as path:
         check = check_samples(path, format=format_)
         if wrong := check.bad + check.repeated:
-            lines = "\n  ".join(check.problems)
-            more = f"\n  and {wrong - len(check.problems)} more" if wrong > len(check.problems) else ""
+            lines = first_problems(check.problems, len(check.problems), total=wrong)
             if check.repeated or not skip_bad:
                 fix = "give every text a different id" if check.repeated else "correct them, or leave them out"
-                text = f"{texts} has bad rows, so nothing was sent; {fix}:\n  {lines}{more}"
+                text = f"{texts} has bad rows, so nothing was sent; {fix}:{lines}"
                 raise InputError(text, setting="" if check.repeated else "skip_bad")
-            progress.note(f"left out {wrong} bad rows:\n  {lines}{more}")
+            progress.note(f"left out {count(wrong, 'bad row')}:{lines}")
         if not check.count:
             raise InputError(f"{texts}: there is no text in it")
         yield Texts("standard input" if texts == "-" else texts, path, format_, check.count, check.bad)

@@ -12,7 +12,7 @@ from mores.models.base import STYLES, Completion, Message, Model, Request, Style
 
 __all__ = [
     "KINDS", "NO_ADAPTER", "STYLES", "Completion", "Message", "Model", "Options", "Request", "Style", "metric_adapter",
-    "open_model",
+    "open_model", "takes_address",
 ]  # fmt: skip
 
 
@@ -69,6 +69,15 @@ KINDS: dict[str, Callable[[str, Options], Model]] = {
     "fake": _fake,
 }
 """Every kind of model. The import inside each function keeps heavy libraries away from those who do not use them."""
+
+
+LOCAL = ("embedded", "hf", "fake")
+"""Kinds that run on this machine and take no address of a server."""
+
+
+def takes_address(name: str) -> bool:
+    """Whether a model of this name may be given the address of a server."""
+    return name.partition(":")[0] not in LOCAL
 
 
 def open_model(name: str, options: Options | None = None) -> Model:

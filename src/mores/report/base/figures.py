@@ -44,8 +44,11 @@ def require_figures() -> None:
     require("pip install 'mores[figures]'", "matplotlib")
 
 
-def write_figures(blocks: Iterable[Block], tables: Iterable[Grid], folder: Path) -> list[Path]:
-    """Write every chart and table in the blocks (a page's sections) and the other tables; the files that were made."""
+def write_figures(blocks: Iterable[Block], tables: Iterable[object], folder: Path) -> list[Path]:
+    """Write every chart and table in the blocks (a page's sections) and the other tables, and return the files.
+
+    `tables` may be all that a command prints: what is no `Grid`, such as a line of text, is left out.
+    """
     require_figures()
     folder.mkdir(parents=True, exist_ok=True)
     names, written = _Names(), list[Path]()
@@ -57,7 +60,7 @@ def write_figures(blocks: Iterable[Block], tables: Iterable[Grid], folder: Path)
             name = names.make(section, block.title)
             written += _draw(block, folder / name) if isinstance(block, Heat) else []
             written += _write_table(block.sheet.grid(), folder / name)
-    for table in tables:
+    for table in (each for each in tables if isinstance(each, Grid)):
         written += _write_table(table, folder / names.make("", table.title or "table"))
     return written
 
