@@ -125,7 +125,7 @@ def test_another_judge_is_a_note() -> None:
 
 def test_a_test_of_credit_says_so_where_the_figure_is_another() -> None:
     [leaderboard] = make_board([entry("m", [1.0], figure="f")]).leaderboards
-    assert leaderboard.notes == ("ranks are by f, p is of the share of right answers",)
+    assert leaderboard.notes == ("ranks are by f, p compares the shares of correct answers",)
 
 
 def test_variants_have_tables_of_their_own() -> None:

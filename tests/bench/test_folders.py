@@ -133,7 +133,7 @@ def test_a_folder_may_have_modules_and_is_read_anew(tmp_path: Path) -> None:
         ("read=read", "read=None", "read is None; expected a function"),
         ("grade=grade_letter,", "", "it has none of grade, judging and long_answer; give exactly one"),
         ('name="proverbs"', 'name="a/b"', "a name has letters, digits"),
-        ('name="proverbs"', 'name="msqa"', "'msqa' has the name of one of Mores; give it another name"),
+        ('name="proverbs"', 'name="msqa"', "'msqa' has the name of one of Mores; rename it"),
         ("PROVERBS = Benchmark(", "PROVERBS = dict(", "__init__.py: defines no Benchmark; write NAME = Benchmark(…)"),
         ("PROVERBS = ", "OTHER = PROVERBS = ", None),
         ("def read", "raise SystemExit(3)\n\n\ndef read", "__init__.py:12: SystemExit: 3"),

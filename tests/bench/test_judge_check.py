@@ -9,7 +9,7 @@ import pytest
 
 from mores.bench.benchmark import Judging, Label, Verdict
 from mores.bench.culturall import CULTURALL
-from mores.bench.judge_check import PROBES, WANTED, JudgeCheck, Labelled, Probe, check, write_probes
+from mores.bench.judge_check import EXPECTED, PROBES, JudgeCheck, Labelled, Probe, check, write_probes
 from mores.bench.msqa import JUDGE
 from mores.bench.run import Said
 from mores.errors import InputError
@@ -46,7 +46,7 @@ def should(one: Said) -> Label:
     probe = PROBES[one.sample]
     if probe is Probe.LABELLED:
         return next(row.label for row in LABELLED if row.answer == one.response.text)
-    return WANTED[probe]
+    return EXPECTED[probe]
 
 
 def never_not_attempted(one: Said) -> Label:
@@ -59,7 +59,7 @@ def test_answers_are_what_they_should_be(tmp_path: Path) -> None:
     for one in read_records(tmp_path / "s.jsonl", Said):
         text, right = one.response.text or "", targets[one.response.item_id]
         probe = PROBES[one.sample]
-        if probe in {Probe.RIGHT, Probe.WORDY_RIGHT}:
+        if probe in {Probe.CORRECT, Probe.WORDY_CORRECT}:
             assert right in text
         elif probe is not Probe.LABELLED:
             assert right not in text
@@ -72,7 +72,10 @@ def test_a_judge_without_fault(tmp_path: Path) -> None:
     assert (found.agreement.value, found.agreement.n, found.kappa) == (1.0, 83, 1.0)
     assert set(found.probes) == {probe.value for probe in Probe}
     assert {name: result.n for name, result in found.languages.items()} == {"en": 41, "ja": 42}
-    assert {name: bias.value for name, bias in found.biases.items()} == {"many words, right": 0, "many words, wrong": 0}
+    assert {name: bias.value for name, bias in found.biases.items()} == {
+        "many words, correct": 0,
+        "many words, wrong": 0,
+    }
 
 
 def test_a_judge_that_never_says_not_attempted_fails_on_refusals(tmp_path: Path) -> None:
@@ -116,5 +119,5 @@ def test_a_judge_that_never_answers(tmp_path: Path) -> None:
 
 
 def test_a_grade_of_an_unknown_item_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="'other', which the benchmark has not"):
+    with pytest.raises(InputError, match="'other', which is not in the benchmark"):
         write_probes(ITEMS, [Labelled(item_id="other", answer="x", label=Label.CORRECT)], ITEMS, tmp_path / "s.jsonl")

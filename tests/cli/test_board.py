@@ -81,7 +81,7 @@ def test_other_data_need_force(call: Call, home: Path) -> None:
     put(home / "bench" / "x" / "o", result("o", 0.5, "x", data="other"), [verdict("q0", Label.CORRECT)])
     with pytest.raises(ConfigError, match=r"x: data is d.4"):
         call("bench")
-    assert "so the numbers are not of the same thing" in " ".join(call("bench", "--force").stdout.split())
+    assert "so the numbers are not comparable" in " ".join(call("bench", "--force").stdout.split())
 
 
 def test_a_name_cannot_steer_the_terminal(call: Call, home: Path) -> None:

@@ -37,7 +37,7 @@ def test_a_judge_that_never_says_not_attempted(mores: Run, home: Path, judge: st
     assert done.returncode == 0, done.stderr
     found = JudgeCheck.model_validate_json(done.stdout)
     values = {name: result.value for name, result in found.probes.items()}
-    assert values == {"right": 0, "right, in many words": 0, "wrong": 1, "wrong, in many words": 1, "refusal": 0}
+    assert values == {"correct": 0, "correct, in many words": 0, "wrong": 1, "wrong, in many words": 1, "refusal": 0}
     assert found.grades["refusal"] == {"incorrect": found.probes["refusal"].n}
     assert JudgeCheck.model_validate_json((home / "checked" / "judge-check.json").read_bytes()) == found
     kept = list(read_records(home / "checked" / "verdicts.jsonl", Verdict))

@@ -1,7 +1,7 @@
 """Benchmarks: how well a model knows cultures. One folder each; `run.py` runs any of them.
 
     benchmark("msqa")                       # one of ours, or of an installed package (entry points `mores.benchmarks`)
-    benchmark("path/to/folder")             # a folder of your own; its code is executed
+    benchmark("path/to/folder")             # your folder; its code is executed
     benchmark("path/to/folder:proverbs")    # one of several in it
 
 `BENCHMARKS` names the module and the attribute of each of ours, so that a benchmark is imported when it is used.
@@ -44,7 +44,7 @@ def names() -> list[str]:
 
 
 def benchmark(name: str | Path) -> Benchmark:
-    """The benchmark of a name, or in a folder; where both are there it is the name's, and `./msqa` is the folder."""
+    """The benchmark of a name, or in a folder; where both are there the name counts, and `./msqa` is the folder."""
     text = str(name)
     plugin = None if isinstance(name, Path) else plugins.find_plugin(plugins.BENCHMARKS, text, BENCHMARKS)
     if plugin:
@@ -79,18 +79,18 @@ def load_folder(folder: Path) -> list[Benchmark]:
     defined = [value for value in values if isinstance(value, Benchmark) and not _is_ours(value)]
     if not defined:
         raise ConfigError(f"{code}: defines no Benchmark; write NAME = Benchmark(…) outside of any function")
-    for one in defined:
-        if one.name in BENCHMARKS:
-            raise ConfigError(f"{code}: its benchmark {one.name!r} has the name of one of Mores; give it another name")
-    if len({one.name for one in defined}) < len(defined):
-        raise ConfigError(f"{code}: two benchmarks have the same name; give each its own")
-    return [replace(one, folder=code.parent) for one in defined]
+    for definition in defined:
+        if definition.name in BENCHMARKS:
+            raise ConfigError(f"{code}: its benchmark {definition.name!r} has the name of one of Mores; rename it")
+    if len({definition.name for definition in defined}) < len(defined):
+        raise ConfigError(f"{code}: two benchmarks have the same name; rename one")
+    return [replace(definition, folder=code.parent) for definition in defined]
 
 
-def reference(one: Benchmark) -> str:
+def reference(definition: Benchmark) -> str:
     """What `benchmark` finds it by, from any working folder: its name, or folder and name."""
-    named = one.name in names() and benchmark(one.name).folder == one.folder
-    return one.name if named or one.folder is None else f"{one.folder}:{one.name}"
+    named = definition.name in names() and benchmark(definition.name).folder == definition.folder
+    return definition.name if named or definition.folder is None else f"{definition.folder}:{definition.name}"
 
 
 def split_path(text: str) -> tuple[Path, str] | None:
@@ -109,8 +109,8 @@ def is_folder(name: str) -> bool:
 
 def _ours(name: str) -> Benchmark:
     module, _, attribute = BENCHMARKS[name].partition(":")
-    found: Benchmark = getattr(import_module(f"mores.bench.{module}"), attribute)
-    return replace(found, folder=Path(__file__).parent / module)
+    definition: Benchmark = getattr(import_module(f"mores.bench.{module}"), attribute)
+    return replace(definition, folder=Path(__file__).parent / module)
 
 
 def _is_ours(value: Benchmark) -> bool:
@@ -119,20 +119,20 @@ def _is_ours(value: Benchmark) -> bool:
 
 
 def _installed(plugin: EntryPoint) -> Benchmark:
-    found: Benchmark = plugins.load_plugin(plugin, Benchmark, "a mores.bench.benchmark.Benchmark")
-    if found.name != plugin.name:
-        what = f"{plugin.value} of {plugins.owner(plugin)} has the name {found.name!r}"
+    definition: Benchmark = plugins.load_plugin(plugin, Benchmark, "a mores.bench.benchmark.Benchmark")
+    if definition.name != plugin.name:
+        what = f"{plugin.value} of {plugins.owner(plugin)} has the name {definition.name!r}"
         raise ConfigError(f"{plugin.name}: {what}; give the entry point the same name")
     file = import_module(plugin.module).__file__
-    return replace(found, folder=Path(file).parent if file else None)
+    return replace(definition, folder=Path(file).parent if file else None)
 
 
 def _choose(defined: list[Benchmark], folder: Path, name: str) -> Benchmark:
-    chosen = [one for one in defined if one.name == name or not name]
+    chosen = [definition for definition in defined if definition.name == name or not name]
     if len(chosen) == 1:
         return chosen[0]
     what = f"has no benchmark {name!r}" if name else "has several benchmarks"
-    raise ConfigError(f"{folder}: {what}; write {' or '.join(f'{folder}:{one.name}' for one in defined)}")
+    raise ConfigError(f"{folder}: {what}; write {' or '.join(f'{folder}:{definition.name}' for definition in defined)}")
 
 
 make_callable(__name__)

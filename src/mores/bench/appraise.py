@@ -1,4 +1,4 @@
-"""Benchmarks of long answers: what the model said is appraised by `mores.longform`, whose measures are the verdicts."""
+"""Benchmarks of long answers: `mores.longform` appraises the answers, and its measures are the verdicts."""
 
 from __future__ import annotations
 
@@ -16,39 +16,39 @@ from mores.signature import sign
 from mores.types import Item, Signature
 
 MEASURES = ("S", "without issues", "wrong language", "repetition", "precision", "relevance", "english")
-"""The shares among the figures; the first that there is, is the headline."""
+"""The shares among the figures; the first of them that is measured is the headline."""
 AGAIN = "#"
 """Parts an item's id from the number of the sample, for every sample after the first."""
 
 
-def write_answers(one: Benchmark, items: Iterable[Item], said: Path, path: Path) -> None:
-    """Put what a model said into a file that `mores longform` reads."""
-    assert one.long_answer is not None
+def write_answers(benchmark: Benchmark, items: Iterable[Item], responses: Path, path: Path) -> None:
+    """Write the answers of a model to a file that `mores longform` reads."""
+    assert benchmark.long_answer is not None
     by_id = {item.id: item for item in items}
     with JsonlWriter(path) as writer:
-        for row in read_records(said, Said):
-            answer = one.long_answer(by_id[row.response.item_id], row.response)
+        for row in read_records(responses, Said):
+            answer = benchmark.long_answer(by_id[row.response.item_id], row.response)
             writer.write(answer.model_copy(update={"id": f"{answer.id}{AGAIN}{row.sample}"}) if row.sample else answer)
 
 
 def write_verdicts(
-    said: Path, appraised: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting, path: Path
+    responses: Path, appraised: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting, path: Path
 ) -> None:
-    """Put the measures of every answer into a file."""
-    rows = zip(read_records(said, Said), appraised, strict=True)
+    """Write the measures of every answer to a file."""
+    rows = zip(read_records(responses, Said), appraised, strict=True)
     with JsonlWriter(path) as writer:
-        for row, (answer, found) in rows:
-            writer.write(_verdict(row, answer, found, counting))
+        for row, (answer, appraisal) in rows:
+            writer.write(_verdict(row, answer, appraisal, counting))
 
 
-def _verdict(row: Said, answer: LongAnswer, found: Appraisal, counting: Counting) -> Verdict:
+def _verdict(row: Said, answer: LongAnswer, appraisal: Appraisal, counting: Counting) -> Verdict:
     """The measures; the first failure where one of them could not be taken."""
-    item, every = row.response.item_id, values(answer, found, counting)
+    item, every = row.response.item_id, values(answer, appraisal, counting)
     measures = {name: every[name] for name in MEASURES if name in every}
-    failure = next(iter(found.failures.values()), None) if None in measures.values() else None
+    failure = next(iter(appraisal.failures.values()), None) if None in measures.values() else None
     return Verdict(
-        item_id=item, sample=row.sample, unit=item, answer=answer.answer, read=found.language and found.language.found,
-        values=measures, reason=found.relevance_reason, failure=failure,
+        item_id=item, sample=row.sample, unit=item, answer=answer.answer, values=measures,
+        read=appraisal.language and appraisal.language.found, reason=appraisal.relevance_reason, failure=failure,
     )  # fmt: skip
 
 
@@ -59,19 +59,23 @@ def measure(
     by_id = {item.id: item for item in items}
     every: list[tuple[str, Parts]] = []
     groups: dict[str, dict[str, list[tuple[str, Parts]]]] = {name: defaultdict(list) for name in benchmark.breakdowns}
-    for answer, found in appraised:
+    for answer, appraisal in appraised:
         item = by_id[answer.id.rpartition(AGAIN)[0] if answer.id not in by_id else answer.id]
-        parts = parts_of(answer, found, counting)
+        parts = parts_of(answer, appraisal, counting)
         row = item.id, {name: parts[name] for name in MEASURES if name in parts}
         every.append(row)
-        for name, own in groups.items():
+        for name, rows_of in groups.items():
             if (group := benchmark.group(item, name)) is not None:
-                own[group].append(row)
-    by = {name: {group: figures(rows) for group, rows in sorted(own.items())} for name, own in groups.items() if own}
+                rows_of[group].append(row)
+    by = {
+        name: {group: figures(rows) for group, rows in sorted(rows_of.items())}
+        for name, rows_of in groups.items()
+        if rows_of
+    }
     return {"figures": figures(every), "by": by}
 
 
 def join_signatures(run: Signature, evaluation: Signature) -> Signature:
     """That of the run, with how its answers were appraised in place of the judge."""
-    asked = {name: value for name, value in run.items() if name != "judge"}
-    return sign(asked | {name: value for name, value in evaluation.items() if name not in ("task", "data")})
+    fields = {name: value for name, value in run.items() if name != "judge"}
+    return sign(fields | {name: value for name, value in evaluation.items() if name not in ("task", "data")})

@@ -1,4 +1,4 @@
-"""What a benchmark is: items, how an answer is graded, and what is said of the grades.
+"""What a benchmark is: items, how an answer is graded, and the figures that are computed from the grades.
 
 A benchmark is one folder with its code, prompts, README and sample rows. Ours have a line in `mores.bench.BENCHMARKS`;
 `mores bench path/to/folder` runs yours. `run.py` does the rest: it asks the model, lets the judge grade, and adds up.
@@ -28,7 +28,7 @@ PLACES = ("region", "subregion")
 RELEASE = "release"
 """Key of an item's metadata: which release of a dataset it is from, where several differ; it is in the signature."""
 LABELS = "labels"
-"""Key of an item's metadata: what users say of it (`labels.py`)."""
+"""Key of an item's metadata: the labels that users give it (`labels.py`)."""
 
 
 class Label(StrEnum):
@@ -49,12 +49,12 @@ class Verdict(Record):
     unit: str
     """The question that the item is part of; a question with several parts is correct when all are."""
     answer: str | None = None
-    """What the model said."""
+    """The model's answer."""
     read: str | None = None
-    """What was read in it, for example `B` or `True`."""
+    """The choice that was read from it, for example `B` or `True`."""
     label: Label | None = None
     probabilities: dict[str, float] = Field(default_factory=dict)
-    """Of what could have been chosen, where the model gives them."""
+    """Of each possible choice, if the model returns them."""
     values: dict[str, float | None] = Field(default_factory=dict)
     """Measures of a long answer from 0 to 1, by name; None where one could not be taken, absent where none applies."""
     reason: str = ""
@@ -63,7 +63,7 @@ class Verdict(Record):
 
 
 class Graded(Record):
-    """What a grader says of an answer."""
+    """The grade of an answer."""
 
     label: Label
     read: str | None = None
@@ -75,35 +75,35 @@ Grade = Callable[[Item, str], Graded | Failure]
 
 
 class Judging(Protocol):
-    """Grades answers with the help of a model. What it is told and how its words are read is fixed by the benchmark."""
+    """Grades answers with a model; the benchmark decides what the model is asked and how its reply is read."""
 
     prompt: str
     """A hash of the prompts."""
     labels: tuple[Label, ...]
-    """What it can call an answer."""
+    """The labels that it can give."""
 
     def ask(self, item: Item, answer: str) -> tuple[Message, ...] | Graded:
-        """What the judge is asked; a grade where there is no need to ask, for example of an empty answer."""
+        """The messages to the judge; a grade if there is no need to ask, for example for an empty answer."""
 
-    def ask_again(self, item: Item, answer: str, said: str) -> tuple[Message, ...] | None:
-        """A second question in the light of what it said, if there is one."""
+    def ask_again(self, item: Item, answer: str, reply: str) -> tuple[Message, ...] | None:
+        """A second question that depends on the judge's reply, if there is one."""
 
-    def read(self, item: Item, answer: str, said: str, again: bool) -> Graded | Failure:
-        """The grade in its words; `again` says that they answer the second question."""
+    def read(self, item: Item, answer: str, reply: str, again: bool) -> Graded | Failure:
+        """The grade in the judge's reply; `again` means that it answers the second question."""
 
 
 Figure = Ratio
 """A share made of counts of correct, incorrect and not attempted answers."""
 
 
-def thirds(right: int, graded: int) -> str | None:
+def thirds(correct: int, graded: int) -> str | None:
     """Hard below a third, Medium below two thirds, Easy below all (CulturALL, Section 2.5).
 
     Of 15 these are 0-4, 5-9 and 10-14, as in the paper, which leaves out what all settings solve: it has no tier.
     """
-    if right == graded:
+    if correct == graded:
         return None
-    return "Easy" if 3 * right >= 2 * graded else "Medium" if 3 * right >= graded else "Hard"
+    return "Easy" if 3 * correct >= 2 * graded else "Medium" if 3 * correct >= graded else "Hard"
 
 
 ACCURACY: Mapping[str, Figure] = {"accuracy": Figure((1, 0, 0), (1, 1, 1))}
@@ -131,7 +131,7 @@ class Benchmark:
     long_answer: Callable[[Item, Response], LongAnswer] | None = None
     """Exactly one of the three; the last where answers are long, and `mores.longform` appraises them."""
     figures: Mapping[str, Figure] = field(default_factory=lambda: ACCURACY)
-    """What is said of a group of questions; the first is the headline."""
+    """The figures of a group of questions; the first is the headline."""
     groupings: tuple[str, ...] = ("region", "language", "topic")
     """Fields of an item, or keys of its metadata, that results are broken down by."""
     tier: Callable[[int, int], str | None] = thirds
@@ -152,14 +152,14 @@ class Benchmark:
     hub: str | None = None
     revision: str | None = None
     about: Callable[[Sequence[Item]], str] = lambda _: ""
-    """What a user must know of the data at hand, for example which release they are."""
+    """What a user must know about the data, for example which release they are."""
     variants: tuple[str, ...] = ()
     """Other ways to ask, for example in English; the reader gives them in `metadata["variants"]`."""
     folder: Path | None = None
     """Where its code, prompts, README and sample rows lie; set when it is loaded (`mores.bench.benchmark`)."""
 
     def __post_init__(self) -> None:
-        """ConfigError where a field is of the wrong type, so that an author learns of it at the line that gives it."""
+        """ConfigError where a field is of the wrong type, so that an author sees it at the line that sets it."""
         texts = ("name", "title", "version", "licence", "homepage", "files", "source")
         lists = ("groupings", "variants")
         wrong = [(name, "a text") for name in texts if not isinstance(getattr(self, name), str)]
@@ -168,14 +168,14 @@ class Benchmark:
         ]
         if not callable(self.read):
             wrong.append(("read", "a function of a folder and a callback for bad rows"))
-        for name, wanted in wrong:
-            raise ConfigError(f"Benchmark {self.name!r}: {name} is {getattr(self, name)!r}; expected {wanted}")
+        for name, expected in wrong:
+            raise ConfigError(f"Benchmark {self.name!r}: {name} is {getattr(self, name)!r}; expected {expected}")
         if not re.fullmatch(r"\w[\w.-]*", self.name):
             raise ConfigError(f"Benchmark {self.name!r}: a name has letters, digits and . _ - only; give it another")
-        given = [name for name in ("grade", "judging", "long_answer") if getattr(self, name) is not None]
-        if len(given) != 1:
-            raise ConfigError(f"Benchmark {self.name!r}: it has {' and '.join(given) or 'none'} of grade, judging and "
-                              "long_answer; give exactly one")  # fmt: skip
+        graders = [name for name in ("grade", "judging", "long_answer") if getattr(self, name) is not None]
+        if len(graders) != 1:
+            raise ConfigError(f"Benchmark {self.name!r}: it has {' and '.join(graders) or 'none'} of grade, judging "
+                              "and long_answer; give exactly one")  # fmt: skip
 
     @property
     def data(self) -> Path | None:
@@ -201,12 +201,12 @@ class Benchmark:
         """The group of an item; parts of countries are grouped by their country, and beside it as `subregion`."""
         if grouping in PLACES and item.region:
             return roll_up(item.region)[PLACES.index(grouping)]
-        known = item.metadata | item.metadata.get(LABELS, {})
-        value = known.get(grouping, getattr(item, grouping, None))
+        metadata = item.metadata | item.metadata.get(LABELS, {})
+        value = metadata.get(grouping, getattr(item, grouping, None))
         return None if value is None else str(value)
 
     def asked(self, item: Item, variant: str | None = None) -> Item:
-        """The item as a grader sees it: `metadata["variant"]` names the way in which it was asked, if not the plain."""
+        """The item as a grader sees it: `metadata["variant"]` names the variant that was asked, if there is one."""
         return item.model_copy(update={"metadata": item.metadata | {"variant": variant}}) if variant else item
 
     def messages(self, item: Item, variant: str | None = None) -> tuple[Message, ...]:

@@ -1,4 +1,4 @@
-"""A leaderboard of runs: who is better on which benchmark, how sure that is, and how ranks shift between benchmarks.
+"""A leaderboard of runs: which model is better on which benchmark, how significant that is, and how ranks shift.
 
     board = make_board(read_runs([Path("bench")]))
 
@@ -72,7 +72,7 @@ class Leaderboard(Record):
     """What others reach, as in a `BenchResult`."""
     standings: tuple[Standing, ...]
     notes: tuple[str, ...] = ()
-    """What is not the same for all of them."""
+    """What differs between the models."""
 
 
 class Shift(Record):
@@ -118,11 +118,11 @@ class Entry:
 
 def read_runs(folders: Iterable[Path]) -> list[Entry]:
     """Every run in these folders, and in those inside them."""
-    found: dict[Path, Entry] = {}
+    entries: dict[Path, Entry] = {}
     for folder in folders:
         for run in find_bench_runs(folder):
-            found.setdefault(run.path.resolve(), _read(run))
-    return list(found.values())
+            entries.setdefault(run.path.resolve(), _read(run))
+    return list(entries.values())
 
 
 def _read(run: BenchRun) -> Entry:
@@ -137,7 +137,7 @@ def _headline(result: BenchResult) -> str:
 
 def credit_of(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> dict[str, float]:
     """The share of correct answers to each question that has a score."""
-    return {unit: right / graded for unit, (right, graded) in tally(verdicts, unjudged).items()}
+    return {unit: correct / graded for unit, (correct, graded) in tally(verdicts, unjudged).items()}
 
 
 def measure_of(verdicts: Iterable[Verdict], name: str) -> dict[str, float]:
@@ -146,7 +146,7 @@ def measure_of(verdicts: Iterable[Verdict], name: str) -> dict[str, float]:
     for verdict in verdicts:
         if (value := verdict.values.get(name)) is not None:
             measured[verdict.unit].append(value)
-    return {unit: fmean(own) for unit, own in measured.items()}
+    return {unit: fmean(values) for unit, values in measured.items()}
 
 
 # ---- tables ----------------------------------------------------------------------------------------------------
@@ -157,7 +157,7 @@ def make_board(entries: Sequence[Entry], *, force: bool = False) -> Board:
     by_name: dict[str, list[Entry]] = defaultdict(list)
     for entry in entries:
         by_name[entry.result.name].append(entry)
-    leaderboards = tuple(_leaderboard(name, own, force) for name, own in sorted(by_name.items()))
+    leaderboards = tuple(_leaderboard(name, members, force) for name, members in sorted(by_name.items()))
     return Board(leaderboards=leaderboards, shift=_shift(leaderboards))
 
 
@@ -169,7 +169,7 @@ def _leaderboard(name: str, entries: list[Entry], force: bool) -> Leaderboard:
     ranked = sorted(entries, key=lambda e: (e.headline.value is None, -(e.headline.value or 0.0), e.result.model))
     names, first = _names(ranked), ranked[0].result
     if _headline(first) not in ("", "accuracy") and not first.measured:
-        notes.append(f"ranks are by {_headline(first)}, p is of the share of right answers")
+        notes.append(f"ranks are by {_headline(first)}, p compares the shares of correct answers")
     return Leaderboard(
         benchmark=name, title=f"{first.title} ({first.way})" if first.way else first.title, figure=_headline(first),
         references=first.references, standings=tuple(_standings(ranked, names)), notes=tuple(notes),
@@ -182,8 +182,8 @@ def _differing(name: str, field: str, entries: Sequence[Entry]) -> str:
         folders.setdefault(entry.result.signature.get(field, "none"), entry.folder)
     if len(folders) < 2:
         return ""
-    (one, here), (other, there), *_ = folders.items()
-    return f"{name}: {field} is {one} in {here} and {other} in {there}, so the numbers are not of the same thing"
+    (value, here), (other_value, there), *_ = folders.items()
+    return f"{name}: {field} is {value} in {here} and {other_value} in {there}, so the numbers are not comparable"
 
 
 def _names(entries: Sequence[Entry]) -> list[str]:
@@ -208,19 +208,19 @@ def _standings(ranked: Sequence[Entry], names: Sequence[str]) -> list[Standing]:
 def _gaps(ranked: Sequence[Entry], names: Sequence[str]) -> dict[tuple[int, int], Gap]:
     """Each against the first and against the one below; a pair that is both is tested once."""
     pairs = sorted({(0, i) for i in range(1, len(ranked))} | {(i, i + 1) for i in range(len(ranked) - 1)})
-    found = {pair: test for pair in pairs if (test := _compare(ranked[pair[0]], ranked[pair[1]]))}
-    adjusted = adjust_p_values([p for _, p, _ in found.values()]) if found else np.empty(0)
+    tests = {pair: test for pair in pairs if (test := _compare(ranked[pair[0]], ranked[pair[1]]))}
+    adjusted = adjust_p_values([p for _, p, _ in tests.values()]) if tests else np.empty(0)
     gaps: dict[tuple[int, int], Gap] = {}
-    for ((one, other), (difference, p, n)), q in zip(found.items(), adjusted, strict=True):
-        gaps[one, other] = Gap(against=names[other], difference=difference, p=p, adjusted=float(q), n=n)
-        gaps[other, one] = gaps[one, other].model_copy(update={"against": names[one], "difference": -difference})
+    for ((upper, lower), (difference, p, n)), q in zip(tests.items(), adjusted, strict=True):
+        gaps[upper, lower] = Gap(against=names[lower], difference=difference, p=p, adjusted=float(q), n=n)
+        gaps[lower, upper] = gaps[upper, lower].model_copy(update={"against": names[upper], "difference": -difference})
     return gaps
 
 
-def _compare(one: Entry, other: Entry) -> tuple[float, float, int] | None:
+def _compare(entry: Entry, other: Entry) -> tuple[float, float, int] | None:
     """Difference of credit, p and the number of questions that both have a score for."""
-    shared = sorted(one.credit.keys() & other.credit.keys())
-    first, second = ([entry.credit[unit] for unit in shared] for entry in (one, other))
+    shared = sorted(entry.credit.keys() & other.credit.keys())
+    first, second = ([run.credit[unit] for unit in shared] for run in (entry, other))
     test = compare_means(first, second, permutations=PERMUTATIONS)
     return (test.difference, test.p_value, len(shared)) if test else None
 
@@ -239,22 +239,24 @@ def compare_runs(run: Entry, other: Entry) -> Gap | None:
 def _shift(leaderboards: Sequence[Leaderboard]) -> Shift | None:
     """Ranks on the benchmarks that at least two models share; the benchmark with the fewest models goes first."""
     values = {leaderboard.benchmark: _values(leaderboard) for leaderboard in leaderboards}
-    kept = sorted(values, key=lambda name: -len(values[name]))
-    while len(kept) > 1 and len(_shared(values, kept)) < 2:
-        kept.pop()
-    models = _shared(values, kept)
-    if len(kept) < 2:
+    included = sorted(values, key=lambda name: -len(values[name]))
+    while len(included) > 1 and len(_shared(values, included)) < 2:
+        included.pop()
+    models = _shared(values, included)
+    if len(included) < 2:
         return None
-    names = [name for name in values if name in kept]
+    names = [name for name in values if name in included]
     columns = [[values[name][model] for model in models] for name in names]
     ranks = {m: tuple(1 + sum(v > column[i] for v in column) for column in columns) for i, m in enumerate(models)}
-    every = {model for own in values.values() for model in own}
-    out = (*(name for name in values if name not in kept), *sorted(every - set(models)))
+    every = {model for values_of in values.values() for model in values_of}
+    out = (*(name for name in values if name not in included), *sorted(every - set(models)))
     return Shift(benchmarks=tuple(names), ranks=ranks, left_out=out)
 
 
 def _values(leaderboard: Leaderboard) -> dict[str, float]:
-    return {one.model: one.result.value for one in leaderboard.standings if one.result.value is not None}
+    return {
+        standing.model: standing.result.value for standing in leaderboard.standings if standing.result.value is not None
+    }
 
 
 def _shared(values: Mapping[str, Mapping[str, float]], names: Sequence[str]) -> list[str]:

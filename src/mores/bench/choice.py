@@ -28,7 +28,7 @@ _MARKED = re.compile(
     re.MULTILINE,
 )
 # A bare letter must be followed by an end or a reason: "the answer is a matter of taste" and "A man" choose nothing.
-_SAID = re.compile(
+_STATED = re.compile(
     r"\b(?:answer|choice|option|correct)(?:\s+(?:is|would\s+be|must\s+be|option)){0,3}\s*+[:=]?[\s\"'*_`(\[]*+(?:option\s+)?"
     rf"([A-Z])(?:[\"'*_`)\]]++(?!\w){_SEVERAL}"
     rf"|{_SEVERAL}(?=\s*(?:$|[.,;:!?\n–—-]|(?:because|since|as|which|is\s+(?:the\s+)?(?:correct|right|best))\b)))",
@@ -50,18 +50,18 @@ def lettered(choices: Sequence[str]) -> str:
 
 def read_letter(text: str, count: int) -> str | Failure:
     """The one letter that an answer chooses of the first `count`; a failure where it chooses none, or several."""
-    said = without_thoughts(text)
+    answer = without_thoughts(text)
     allowed = ascii_uppercase[:count]
-    found = _chosen(said)
-    return found if found and found in allowed else _unread(said, f"a letter from A to {allowed[-1]}")
+    letter = _chosen(answer)
+    return letter if letter and letter in allowed else _unread(answer, f"a letter from A to {allowed[-1]}")
 
 
-def _chosen(said: str) -> str | None:
+def _chosen(answer: str) -> str | None:
     """A letter alone; or that of "the answer is B", unless another one leads; or the only one that leads a line."""
-    if alone := _ALONE.fullmatch(said):
+    if alone := _ALONE.fullmatch(answer):
         return str(alone[1]).upper()
-    stated = {str(letter).upper() for letter in _SAID.findall(said)}
-    leading = set(map(str, _MARKED.findall(said)))
+    stated = {str(letter).upper() for letter in _STATED.findall(answer)}
+    leading = set(map(str, _MARKED.findall(answer)))
     if len(leading) == 1 and stated <= leading:
         return leading.pop()
     return stated.pop() if len(stated) == 1 and len(leading) != 1 else None
@@ -69,9 +69,9 @@ def _chosen(said: str) -> str | None:
 
 def read_truth(text: str) -> bool | Failure:
     """Whether an answer says True or False; a failure where it says neither, both, or "not true"."""
-    said = without_thoughts(text)
-    found = {word.lower() for word in _TRUTH.findall(said)}
-    return found == {"true"} if len(found) == 1 and not _DENIED.search(said) else _unread(said, "True or False")
+    answer = without_thoughts(text)
+    words = {word.lower() for word in _TRUTH.findall(answer)}
+    return words == {"true"} if len(words) == 1 and not _DENIED.search(answer) else _unread(answer, "True or False")
 
 
 def letters(item: Item) -> tuple[str, ...]:
@@ -84,7 +84,9 @@ def guess_letter(items: Sequence[Item]) -> dict[str, float]:
     if not items:
         return {}
     correct = [[choice in item.target for choice in item.choices] for item in items]
-    counts = Counter(letter for own in correct for letter, hit in zip(ascii_uppercase, own, strict=False) if hit)
+    counts = Counter(
+        letter for options in correct for letter, hit in zip(ascii_uppercase, options, strict=False) if hit
+    )
     letter = min(counts, key=lambda letter: (-counts[letter], letter), default="A")
     return {"random": fmean(map(fmean, correct)), f"always {letter}": counts[letter] / len(items)}
 
@@ -92,7 +94,7 @@ def guess_letter(items: Sequence[Item]) -> dict[str, float]:
 def shuffle(item: Item, seed: int) -> Item:
     """The same question with its options in another order, which depends on its id and the seed alone.
 
-    A question with an option such as "A and C" or "All of the above", which speaks of the others, stays as it is.
+    A question with an option such as "A and C" or "All of the above", which refers to the others, keeps its order.
     """
     if len(item.choices) < 2 or any(map(_OF_OTHERS.search, item.choices)):
         return item
@@ -102,10 +104,10 @@ def shuffle(item: Item, seed: int) -> Item:
     texts = {"": item.prompt} | item.metadata.get("variants", {})
     if any(text.count(published) != 1 for text in texts.values()):
         raise InputError(f"{item.id}: its prompt does not list the options as 'A. …', one in a line, once")
-    prompt, *_ = asked = [text.replace(published, shuffled) for text in texts.values()]
+    prompt, *_ = prompts = [text.replace(published, shuffled) for text in texts.values()]
     metadata = item.metadata | {SHUFFLED: seed}
     if "variants" in metadata:
-        metadata["variants"] = dict(zip(metadata["variants"], asked[1:], strict=True))
+        metadata["variants"] = dict(zip(metadata["variants"], prompts[1:], strict=True))
     return item.model_copy(update={"prompt": prompt, "choices": choices, "metadata": metadata})
 
 
@@ -115,21 +117,21 @@ def truths(_: Item) -> tuple[str, ...]:
 
 
 def grade_letter(item: Item, text: str) -> Graded | Failure:
-    """Right when the letter is that of a target among the choices."""
+    """Correct when the letter is that of a target among the choices."""
     letter = read_letter(text, len(item.choices))
     if isinstance(letter, Failure):
         return letter
-    right = item.choices[ascii_uppercase.index(letter)] in item.target
-    return Graded(label=Label.CORRECT if right else Label.INCORRECT, read=letter)
+    correct = item.choices[ascii_uppercase.index(letter)] in item.target
+    return Graded(label=Label.CORRECT if correct else Label.INCORRECT, read=letter)
 
 
 def grade_truth(item: Item, text: str) -> Graded | Failure:
-    """Right when it says the target, `True` or `False`."""
+    """Correct when it says the target, `True` or `False`."""
     truth = read_truth(text)
     if isinstance(truth, Failure):
         return truth
     return Graded(label=Label.CORRECT if str(truth) in item.target else Label.INCORRECT, read=str(truth))
 
 
-def _unread(said: str, wanted: str) -> Failure:
-    return Failure(kind=FailureKind.PARSE, reason=f"no single choice in {said[:80]!r}; expected {wanted}")
+def _unread(answer: str, expected: str) -> Failure:
+    return Failure(kind=FailureKind.PARSE, reason=f"no single choice in {answer[:80]!r}; expected {expected}")

@@ -42,30 +42,34 @@ class Retrieval:
         return f"{self.search}.{hash_of(TEMPLATE)}"
 
 
-async def retrieve(one: Benchmark, items: Iterable[Item], search: Search, k: int, path: Path, counts: Counts) -> None:
-    """Search for every item, and put what is found into a file."""
-    wanted = ((item, Query(one.query(item), item.language, item.region)) for item in items)
-    answers = find_all(search, wanted, k, counts=counts)
+async def retrieve(
+    benchmark: Benchmark, items: Iterable[Item], search: Search, k: int, path: Path, counts: Counts
+) -> None:
+    """Search for every item, and write the results to a file."""
+    queries = ((item, Query(benchmark.query(item), item.language, item.region)) for item in items)
+    answers = find_all(search, queries, k, counts=counts)
     with JsonlWriter(path) as writer:
         async with aclosing(answers):
-            async for item, found in answers:
-                writer.write(Searched(id=item.id, query=one.query(item), found=found))
+            async for item, result in answers:
+                writer.write(Searched(id=item.id, query=benchmark.query(item), found=result))
 
 
 def read_retrieval(path: Path, search: Search, k: int) -> Retrieval:
-    """What a file of `retrieve` says."""
-    return Retrieval(f"{search.identity}.k{k}", {one.id: one.found for one in read_records(path, Searched)})
+    """What `retrieve` wrote to a file."""
+    return Retrieval(f"{search.identity}.k{k}", {row.id: row.found for row in read_records(path, Searched)})
 
 
 def with_evidence(messages: Sequence[Message], evidence: Sequence[Evidence]) -> tuple[Message, ...]:
-    """The same messages with the evidence before the question; without evidence, as they are."""
+    """The same messages with the evidence before the question; without evidence, unchanged."""
     *before, last = messages
     if not evidence:
         return tuple(messages)
-    mark = fence_mark(Sample(id="", instruction=last.content, text="\n".join(one.text + one.title for one in evidence)))
-    shown = "\n\n".join(f"<<<{mark} {number}\n{_shown(one)}\n{mark}>>>" for number, one in enumerate(evidence, 1))
+    mark = fence_mark(
+        Sample(id="", instruction=last.content, text="\n".join(piece.text + piece.title for piece in evidence))
+    )
+    shown = "\n\n".join(f"<<<{mark} {number}\n{_shown(piece)}\n{mark}>>>" for number, piece in enumerate(evidence, 1))
     return (*before, Message(last.role, fill(TEMPLATE, evidence=shown, question=last.content)))
 
 
-def _shown(one: Evidence) -> str:
-    return defuse("\n".join(filter(None, (one.title, one.date, one.text))))
+def _shown(piece: Evidence) -> str:
+    return defuse("\n".join(filter(None, (piece.title, piece.date, piece.text))))

@@ -1,12 +1,12 @@
-"""A run of `mores bench`: what was asked, said and graded, and the result.
+"""A run of `mores bench`: questions, answers, grades and the result.
 
 | file | what |
 | --- | --- |
 | `run.json` | the `Manifest`: what the run is, and how far it has come |
 | `items.jsonl` | what was asked, one `Item` per line |
 | `evidence.jsonl` | what a search found, where there was one |
-| `responses.jsonl` | what the model said, one `Said` per line |
-| `verdicts.jsonl` | the same graded, one `Verdict` per line |
+| `responses.jsonl` | the answers of the model, one `Said` per line |
+| `verdicts.jsonl` | the answers with their grades, one `Verdict` per line |
 | `result.json` | the `BenchResult` |
 """
 
@@ -59,7 +59,7 @@ class BenchRun(Run):
 
 
 def write_items(items: Iterable[Item], folder: Path) -> None:
-    """Put what is asked into its file."""
+    """Write the questions to their file."""
     with JsonlWriter(folder / ITEMS) as writer:
         for item in items:
             writer.write(item)

@@ -1,9 +1,9 @@
-"""How far a judge can be trusted: answers whose grade is known are given to it.
+"""How far a judge can be trusted: it grades answers whose grade is known.
 
-Of every item five answers are made: the correct one, the correct one in many words, the answer of another item (in the
-same language where there is one), that in many words, and a refusal. A judge without fault calls the first two correct,
-the next two incorrect and the last not attempted, where it tells these apart. Answers that people have graded can be
-given besides (`Labelled`).
+Five answers are made for every item: the correct one, the correct one in many words, the answer of another item (in the
+same language where there is one), that in many words, and a refusal. A perfect judge calls the first two correct, the
+next two incorrect and the last not attempted, if it distinguishes these. Answers that people have graded can be added
+(`Labelled`).
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ from mores.types import Item, Record, Response, Result, Signature
 class Probe(StrEnum):
     """A kind of answer whose grade is known."""
 
-    RIGHT = "right"
-    WORDY_RIGHT = "right, in many words"
+    CORRECT = "correct"
+    WORDY_CORRECT = "correct, in many words"
     WRONG = "wrong"
     WORDY_WRONG = "wrong, in many words"
     REFUSAL = "refusal"
@@ -39,14 +39,14 @@ class Probe(StrEnum):
 
 
 PROBES, LABELS = tuple(Probe), tuple(Label)
-WANTED = {
-    Probe.RIGHT: Label.CORRECT,
-    Probe.WORDY_RIGHT: Label.CORRECT,
+EXPECTED = {
+    Probe.CORRECT: Label.CORRECT,
+    Probe.WORDY_CORRECT: Label.CORRECT,
     Probe.WRONG: Label.INCORRECT,
     Probe.WORDY_WRONG: Label.INCORRECT,
     Probe.REFUSAL: Label.NOT_ATTEMPTED,
 }
-"""What each should be called; people say it of those that they graded."""
+"""The label that each should get; people gave it to those that they graded."""
 UNSCORED = "unscored"
 WORDS = (
     "That is a good question, and there is a good deal to say about it. Many people have thought about this for a long"
@@ -65,18 +65,18 @@ class Labelled(Record):
 
 
 class JudgeCheck(Record):
-    """What a judge makes of answers whose grade is known."""
+    """How a judge grades answers whose grade is known."""
 
     judge: str
     signature: Signature
     agreement: Result
-    """Share of answers that are called what they are: correct, incorrect or, where the judge says so, not attempted."""
+    """Share of answers with the expected label: correct, incorrect or, if the judge has it, not attempted."""
     kappa: float | None
     """Cohen's, of the same."""
     probes: dict[str, Result]
     """The share by kind of answer."""
     grades: dict[str, dict[str, int]]
-    """What the answers of each kind were called, and how many have no grade."""
+    """The labels of the answers of each kind, and how many have none."""
     languages: dict[str, Result]
     """And by language: a judge may read one language worse than another."""
     biases: dict[str, Result]
@@ -84,7 +84,7 @@ class JudgeCheck(Record):
 
 
 def write_probes(items: Sequence[Item], labelled: Iterable[Labelled], known: Iterable[Item], path: Path) -> int:
-    """Put the answers into a file, as if a model had said them; how many there are.
+    """Write the answers to a file, as if a model had given them, and return their number.
 
     Answers are made of `items`; people may have graded those to any of the `known` ones.
     """
@@ -92,23 +92,23 @@ def write_probes(items: Sequence[Item], labelled: Iterable[Labelled], known: Ite
     with JsonlWriter(path) as writer:
         for item in items:
             for probe, answer in _answers(item, others.get(item.id)):
-                writer.write(_said(item.id, probe, answer))
+                writer.write(_response(item.id, probe, answer))
                 count += 1
         for row in labelled:
             if row.item_id not in ids:
-                raise InputError(f"an answer is graded to {row.item_id!r}, which the benchmark has not; check its id")
-            writer.write(_said(row.item_id, Probe.LABELLED, row.answer))
+                raise InputError(f"a graded answer is to {row.item_id!r}, which is not in the benchmark; check its id")
+            writer.write(_response(row.item_id, Probe.LABELLED, row.answer))
             count += 1
     return count
 
 
 class Checked(NamedTuple):
-    """One answer: what it should be called, and what the judge calls it, None where it gave no grade."""
+    """One answer: the label that it should get, and the judge's, None where it gave none."""
 
     probe: Probe
     item: Item
-    wanted: Label
-    given: Label | None
+    expected: Label
+    actual: Label | None
 
 
 def check(
@@ -124,23 +124,23 @@ def check(
     rows: list[Checked] = []
     for verdict in verdicts:
         probe = PROBES[verdict.sample]
-        wanted = next(should).label if probe is Probe.LABELLED else WANTED[probe]
-        rows.append(Checked(probe, by_id[verdict.item_id], wanted, verdict.label))
+        expected = next(should).label if probe is Probe.LABELLED else EXPECTED[probe]
+        rows.append(Checked(probe, by_id[verdict.item_id], expected, verdict.label))
     if Label.NOT_ATTEMPTED not in judging.labels:
         not_correct = {Label.NOT_ATTEMPTED: Label.INCORRECT}
         rows = [
             row._replace(
-                wanted=not_correct.get(row.wanted, row.wanted),
-                given=row.given and not_correct.get(row.given, row.given),
+                expected=not_correct.get(row.expected, row.expected),
+                actual=row.actual and not_correct.get(row.actual, row.actual),
             )
             for row in rows
         ]
-    pairs = [(LABELS.index(row.wanted), LABELS.index(row.given)) for row in rows if row.given]
+    pairs = [(LABELS.index(row.expected), LABELS.index(row.actual)) for row in rows if row.actual]
     return JudgeCheck(
         judge=judge,
         signature=signature,
         agreement=_share("agreement", rows),
-        kappa=cohen_kappa([wanted for wanted, _ in pairs], [given for _, given in pairs]) if pairs else None,
+        kappa=cohen_kappa([expected for expected, _ in pairs], [actual for _, actual in pairs]) if pairs else None,
         probes=_by(rows, lambda row: row.probe.value),
         grades=_grades(rows),
         languages=_by(rows, lambda row: row.item.language or "unknown"),
@@ -149,17 +149,17 @@ def check(
 
 
 def _grades(rows: Iterable[Checked]) -> dict[str, dict[str, int]]:
-    found: dict[str, Counter[str]] = defaultdict(Counter)
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
     for row in rows:
-        found[row.probe.value][row.given.value if row.given else UNSCORED] += 1
+        counts[row.probe.value][row.actual.value if row.actual else UNSCORED] += 1
     order = [*(label.value for label in LABELS), UNSCORED]
-    return {name: {grade: own[grade] for grade in order if own[grade]} for name, own in found.items()}
+    return {name: {grade: grades[grade] for grade in order if grades[grade]} for name, grades in counts.items()}
 
 
 def _answers(item: Item, other: str | None) -> Iterator[tuple[Probe, str]]:
     if item.target:
-        yield Probe.RIGHT, item.target[0]
-        yield Probe.WORDY_RIGHT, WORDS.replace("{answer}", item.target[0])
+        yield Probe.CORRECT, item.target[0]
+        yield Probe.WORDY_CORRECT, WORDS.replace("{answer}", item.target[0])
     if other is not None:
         yield Probe.WRONG, other
         yield Probe.WORDY_WRONG, WORDS.replace("{answer}", other)
@@ -167,23 +167,23 @@ def _answers(item: Item, other: str | None) -> Iterator[tuple[Probe, str]]:
 
 
 def _others(items: Sequence[Item]) -> dict[str, str]:
-    """The answer of another item for each, which is none of its own; of the same language where there is one."""
+    """For each item an answer of another one that is not its own target, in the same language where there is one."""
     drawn = sorted((item for item in items if item.target), key=lambda item: draw(0, item.id))
     circles: dict[str | None, list[Item]] = defaultdict(list)
     for item in drawn:
         circles[item.language].append(item)
-    found: dict[str, str] = {}
+    answers: dict[str, str] = {}
     for circle in circles.values():
         for place, item in enumerate(circle):
-            own = {answer.casefold() for answer in item.target}
+            targets = {answer.casefold() for answer in item.target}
             rest = (other.target[0] for other in chain(circle[place + 1 :], circle[:place], drawn))
-            wrong = next((answer for answer in rest if answer.casefold() not in own), None)
+            wrong = next((candidate for candidate in rest if candidate.casefold() not in targets), None)
             if wrong is not None:
-                found[item.id] = wrong
-    return found
+                answers[item.id] = wrong
+    return answers
 
 
-def _said(item: str, probe: Probe, answer: str) -> Said:
+def _response(item: str, probe: Probe, answer: str) -> Said:
     return Said(sample=PROBES.index(probe), response=Response(item_id=item, model="probe", text=answer))
 
 
@@ -191,8 +191,8 @@ def _share(name: str, rows: Sequence[Checked]) -> Result:
     """Answers to one item are not independent: the interval is that of items."""
     counts: dict[str, list[int]] = defaultdict(lambda: [0, 0])
     for row in rows:
-        if row.given:
-            counts[row.item.id][row.wanted is not row.given] += 1
+        if row.actual:
+            counts[row.item.id][row.expected is not row.actual] += 1
     n, figure = sum(map(sum, counts.values())), Ratio((1, 0), (1, 1))
     if not n:
         return Result(name=name, value=None, unscored=len(rows))
@@ -203,27 +203,27 @@ def _share(name: str, rows: Sequence[Checked]) -> Result:
 
 
 def _by(rows: Iterable[Checked], group: Callable[[Checked], str]) -> dict[str, Result]:
-    found: dict[str, list[Checked]] = defaultdict(list)
+    groups: dict[str, list[Checked]] = defaultdict(list)
     for row in rows:
-        found[group(row)].append(row)
-    return {name: _share(name, own) for name, own in found.items()}
+        groups[group(row)].append(row)
+    return {name: _share(name, members) for name, members in groups.items()}
 
 
 def _biases(rows: Iterable[Checked]) -> dict[str, Result]:
     called: Mapping[Probe, list[bool]] = defaultdict(list)
     for row in rows:
-        if row.given:
-            called[row.probe].append(row.given is Label.CORRECT)
+        if row.actual:
+            called[row.probe].append(row.actual is Label.CORRECT)
     pairs = {
-        "many words, right": (Probe.WORDY_RIGHT, Probe.RIGHT),
+        "many words, correct": (Probe.WORDY_CORRECT, Probe.CORRECT),
         "many words, wrong": (Probe.WORDY_WRONG, Probe.WRONG),
     }
-    found = {}
+    biases = {}
     for name, (wordy, plain) in pairs.items():
-        one, two = called[wordy], called[plain]
-        if one and two:
-            first, second = ((sum(own) / len(own), share_interval(sum(own), len(own))) for own in (one, two))
+        many, few = called[wordy], called[plain]
+        if many and few:
+            first, second = ((sum(flags) / len(flags), share_interval(sum(flags), len(flags))) for flags in (many, few))
             low, high = difference_interval(first, second)
             value = first[0] - second[0]
-            found[name] = Result(name=name, value=value, low=low, high=high, n=len(one) + len(two))
-    return found
+            biases[name] = Result(name=name, value=value, low=low, high=high, n=len(many) + len(few))
+    return biases

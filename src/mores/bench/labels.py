@@ -29,22 +29,26 @@ class QuestionLabels(Record):
 
 def read_labels(paths: Iterable[Path]) -> dict[str, dict[str, str]]:
     """The labels of each question in these files."""
-    found: dict[str, dict[str, str]] = {}
+    labels: dict[str, dict[str, str]] = {}
     for path in paths:
         for row in read_records(path, QuestionLabels):
-            own = found.setdefault(row.id, {})
-            if twice := own.keys() & row.labels.keys():
+            labels_of_question = labels.setdefault(row.id, {})
+            if twice := labels_of_question.keys() & row.labels.keys():
                 raise InputError(f"{path}: {row.id} has the label {min(twice)!r} twice; remove one")
-            own.update(row.labels)
-    return found
+            labels_of_question.update(row.labels)
+    return labels
 
 
-def label(one: Benchmark, items: Iterable[Item], labels: dict[str, dict[str, str]]) -> tuple[Benchmark, list[Item]]:
+def label(
+    benchmark: Benchmark, items: Iterable[Item], labels: dict[str, dict[str, str]]
+) -> tuple[Benchmark, list[Item]]:
     """The items with their labels, and the benchmark that breaks its results down by them too."""
-    found = [_labelled(item, labels.get(one.unit(item), {}) | labels.get(item.id, {})) for item in items]
-    if not any(LABELS in item.metadata for item in found):
-        raise InputError(f"no label is of a question of {one.name}; expected ids such as {one.unit(found[0])!r}")
-    return with_labels(one, found), found
+    labelled = [_labelled(item, labels.get(benchmark.unit(item), {}) | labels.get(item.id, {})) for item in items]
+    if not any(LABELS in item.metadata for item in labelled):
+        raise InputError(
+            f"no label is of a question of {benchmark.name}; expected ids such as {benchmark.unit(labelled[0])!r}"
+        )
+    return with_labels(benchmark, labelled), labelled
 
 
 def with_labels(benchmark: Benchmark, items: Iterable[Item]) -> Benchmark:

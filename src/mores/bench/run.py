@@ -1,4 +1,4 @@
-"""One run of a benchmark: ask, grade, add up. Each stage writes a plain file (`folder.py`): a stopped run goes on.
+"""One run of a benchmark: ask, grade, add up. Each stage writes a plain file (`folder.py`): a stopped run continues.
 
 Memory does not grow with the number of samples: items are held, answers are not.
 """
@@ -61,7 +61,7 @@ class Run:
     unjudged: Label | None = None
     """What an answer counts as that the judge fails to grade; None for nothing, and it is counted apart."""
     retrieval: Retrieval | None = None
-    """What a search found, where the model is shown that."""
+    """The results of a search, if they are shown to the model."""
     by_logprob: bool = False
     """Take the candidate that is the likeliest first word, instead of what the model writes."""
     seed: int | None = 0
@@ -72,10 +72,10 @@ class Run:
         return self.asker.model
 
     async def ask(self, path: Path) -> None:
-        """Put what the model says to every item into a file."""
+        """Ask the model every item and write its answers to a file."""
         stage = f"{self.benchmark.name}: asking"
         self.asker.announce(stage, self.jobs())
-        await self.asker.write(path, self.jobs(), self._said, stage=stage, total=self.answers)
+        await self.asker.write(path, self.jobs(), self._answered, stage=stage, total=self.answers)
 
     @property
     def answers(self) -> int:
@@ -85,21 +85,21 @@ class Run:
     def jobs(self) -> Iterator[Job]:
         """The calls to make: question by question, and each as often as asked, with its parts together."""
         for _, parts in groupby(self.items, self.benchmark.unit):
-            own = list(parts)
+            items = list(parts)
             for sample in range(self.samples):
-                for item in own:
+                for item in items:
                     yield Job(item.id, self._request(item), sample, item)
 
-    async def grade(self, said: Path, path: Path) -> float | None:
-        """Put the grade of every answer into a file; α of the judges, where several grade and it is defined."""
+    async def grade(self, responses: Path, path: Path) -> float | None:
+        """Write the grade of every answer to a file; return α of the judges, where several grade and it is defined."""
         if len(self.judges) < 2:
-            await self._grade(said, path, self.judges[0] if self.judges else None, "grading")
+            await self._grade(responses, path, self.judges[0] if self.judges else None, "grading")
             return None
         judged: dict[str, Path] = {}
         for judge in self.judges:
             name = judge.model.name
             judged[name] = path.with_name(f"{path.stem}.{file_name(name)}.jsonl")
-            await self._grade(said, judged[name], judge, f"grading by {name}")
+            await self._grade(responses, judged[name], judge, f"grading by {name}")
         return combine(judged, path)
 
     def score(self, verdicts: Path) -> BenchResult:
@@ -108,9 +108,9 @@ class Run:
         for verdict in read_records(verdicts, Verdict):
             scores.add(verdict)
         judges = ", ".join(judge.model.name for judge in self._judges) or None
-        asked = {"variant": self.variant, "options": self._options, "unjudged": self._unjudged}
+        settings = {"variant": self.variant, "options": self._options, "unjudged": self._unjudged}
         result = scores.result(self.model.name, judges, self.signature())
-        return result.model_copy(update=asked | {"by_logprob": self.by_logprob})
+        return result.model_copy(update=settings | {"by_logprob": self.by_logprob})
 
     def signature(self) -> Signature:
         """What must be the same for two results to be comparable."""
@@ -151,65 +151,67 @@ class Run:
     def _request(self, item: Item) -> Request | Failure:
         messages = self.benchmark.messages(item, self.variant)
         if self.retrieval:
-            found = self.retrieval.found[item.id]
-            if found.failure:
-                return found.failure
-            messages = with_evidence(messages, found.evidence)
+            results = self.retrieval.found[item.id]
+            if results.failure:
+                return results.failure
+            messages = with_evidence(messages, results.evidence)
         if self.by_logprob:
             return Request(messages, 1, 0.0, seed=self.seed, alternatives=ALTERNATIVES)
         return Request(messages, self._max_tokens, self.temperature, seed=self.seed, logprobs=False)
 
-    def _said(self, answer: Answer) -> Said:
+    def _answered(self, answer: Answer) -> Said:
         response, choose = self._response(answer), self.benchmark.candidates
         if not self.by_logprob or answer.completion is None or choose is None:
             return Said(sample=answer.job.sample, response=response)
-        found = likeliest(choose(answer.job.data), answer.completion.alternatives)
-        if isinstance(found, Failure):
-            failed = response.model_copy(update={"text": None, "failure": found})
+        probabilities = likeliest(choose(answer.job.data), answer.completion.alternatives)
+        if isinstance(probabilities, Failure):
+            failed = response.model_copy(update={"text": None, "failure": probabilities})
             return Said(sample=answer.job.sample, response=failed)
         # Servers round, so ties are common; the first letter must not win them, for it is correct too often.
-        best = max(found, key=lambda candidate: (found[candidate], draw(0, answer.job.id, candidate)))
+        best = max(probabilities, key=lambda candidate: (probabilities[candidate], draw(0, answer.job.id, candidate)))
         chosen = response.model_copy(update={"text": best})
-        return Said(sample=answer.job.sample, response=chosen, probabilities=found)
+        return Said(sample=answer.job.sample, response=chosen, probabilities=probabilities)
 
     def _response(self, answer: Answer) -> Response:
-        made = answer.completion
-        if made is None:
+        completion = answer.completion
+        if completion is None:
             return Response(item_id=answer.job.id, model=self.model.name, failure=answer.failure)
-        usage = Usage(prompt_tokens=made.prompt_tokens, completion_tokens=made.completion_tokens)
-        return Response(item_id=answer.job.id, model=self.model.name, text=made.text, usage=usage, stop=made.stop)
+        usage = Usage(prompt_tokens=completion.prompt_tokens, completion_tokens=completion.completion_tokens)
+        return Response(
+            item_id=answer.job.id, model=self.model.name, text=completion.text, usage=usage, stop=completion.stop
+        )
 
-    async def _grade(self, said: Path, path: Path, judge: Asker | None, what: str) -> None:
+    async def _grade(self, responses: Path, path: Path, judge: Asker | None, what: str) -> None:
         by_id = {item.id: self.benchmark.asked(item, self.variant) for item in self.items}
-        spoken = ((by_id[one.response.item_id], one) for one in read_records(said, Said))
-        stage, total = f"{self.benchmark.name}: {what}", sum(1 for _ in read_records(said, Said))
+        answered = ((by_id[row.response.item_id], row) for row in read_records(responses, Said))
+        stage, total = f"{self.benchmark.name}: {what}", sum(1 for _ in read_records(responses, Said))
         judging = self.benchmark.judging
         if judging is None:
             async with self.asker.progress.stage(stage, total) as counts:
                 with JsonlWriter(path) as writer:
-                    for item, one in spoken:
-                        writer.write(self._verdict(item, one, _graded(self.benchmark, item, one.response)))
+                    for item, row in answered:
+                        writer.write(self._verdict(item, row, _graded(self.benchmark, item, row.response)))
                         counts.done += 1
             return
         assert judge is not None
-        jobs = (Job(item.id, _question(judging, item, one), data=(item, one)) for item, one in spoken)
+        jobs = (Job(item.id, _question(judging, item, row), data=(item, row)) for item, row in answered)
 
         def follow(job: Job, completion: Completion) -> Request | None:
-            item, one = job.data
-            more = judging.ask_again(item, one.response.text or "", completion.text)
+            item, row = job.data
+            more = judging.ask_again(item, row.response.text or "", completion.text)
             return judge_request(more) if more else None
 
         def read(answer: Answer) -> Verdict:
-            item, one = answer.job.data
-            return self._verdict(item, one, _read(judging, answer))
+            item, row = answer.job.data
+            return self._verdict(item, row, _read(judging, answer))
 
         await judge.write(path, jobs, read, stage=stage, total=total, follow=follow)
 
-    def _verdict(self, item: Item, said: Said, grade: Graded | Failure) -> Verdict:
-        found = {"failure": grade} if isinstance(grade, Failure) else grade.model_dump()
+    def _verdict(self, item: Item, row: Said, grade: Graded | Failure) -> Verdict:
+        fields = {"failure": grade} if isinstance(grade, Failure) else grade.model_dump()
         return Verdict(
-            item_id=item.id, sample=said.sample, unit=self.benchmark.unit(item), answer=said.response.text,
-            probabilities=said.probabilities, **found,
+            item_id=item.id, sample=row.sample, unit=self.benchmark.unit(item), answer=row.response.text,
+            probabilities=row.probabilities, **fields,
         )  # fmt: skip
 
 
@@ -219,13 +221,13 @@ class _Known(Failure):
     grade: Graded
 
 
-def _question(judging: Judging, item: Item, said: Said) -> Request | Failure:
-    if said.response.text is None:
-        return said.response.failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
-    asked = judging.ask(item, said.response.text)
-    if isinstance(asked, Graded):
-        return _Known(kind=FailureKind.INPUT, reason="it needs no judge", grade=asked)
-    return judge_request(asked)
+def _question(judging: Judging, item: Item, row: Said) -> Request | Failure:
+    if row.response.text is None:
+        return row.response.failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
+    question = judging.ask(item, row.response.text)
+    if isinstance(question, Graded):
+        return _Known(kind=FailureKind.INPUT, reason="it needs no judge", grade=question)
+    return judge_request(question)
 
 
 def judge_request(messages: tuple[Message, ...]) -> Request:
@@ -234,12 +236,12 @@ def judge_request(messages: tuple[Message, ...]) -> Request:
 
 
 def _read(judging: Judging, answer: Answer) -> Graded | Failure:
-    item, one = answer.job.data
+    item, row = answer.job.data
     if isinstance(answer.failure, _Known):
         return answer.failure.grade
     if answer.completion is None:
         return answer.failure or Failure(kind=FailureKind.MODEL, reason="the judge did not answer")
-    return judging.read(item, one.response.text or "", answer.completion.text, answer.followed)
+    return judging.read(item, row.response.text or "", answer.completion.text, answer.followed)
 
 
 def _graded(benchmark: Benchmark, item: Item, response: Response) -> Graded | Failure:
@@ -254,18 +256,18 @@ def likeliest(candidates: Sequence[str], alternatives: Alternatives | None) -> d
     if alternatives is None or not all(is_logprob(logprob) for _, logprob in alternatives):
         reason = "the server gives no alternatives to a token; leave out --by-logprob"
         return Failure(kind=FailureKind.MODEL, reason=reason)
-    found = dict.fromkeys(candidates, 0.0)
+    shares = dict.fromkeys(candidates, 0.0)
     forms = {candidate.casefold(): candidate for candidate in candidates}
     for token, logprob in alternatives:
         if (candidate := forms.get(token.strip(" \t\n(*\"'▁").casefold())) is not None:
-            found[candidate] += math.exp(logprob)
-    total = sum(found.values())
+            shares[candidate] += math.exp(logprob)
+    total = sum(shares.values())
     if not total:
         shown = ", ".join(repr(token) for token, _ in alternatives[:5])
         return Failure(
             kind=FailureKind.PARSE, reason=f"none of {', '.join(candidates)} is among the first words: {shown}"
         )
-    return {candidate: value / total for candidate, value in found.items()}
+    return {candidate: value / total for candidate, value in shares.items()}
 
 
 def data_hash(items: Iterable[Item]) -> str:

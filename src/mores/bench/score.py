@@ -20,7 +20,7 @@ LABELS = tuple(Label)
 
 
 class BenchResult(Record):
-    """What a run says of a model."""
+    """The result of a run."""
 
     benchmark: str
     title: str
@@ -35,7 +35,7 @@ class BenchResult(Record):
     by: dict[str, dict[str, dict[str, Result]]]
     """Grouping, group, figure."""
     variant: str | None = None
-    """The other way in which the questions were asked, if not the plain one."""
+    """The other way in which the questions were asked, if any."""
     options: str | None = None
     """How the options were put into another order, if they were."""
     unjudged: Label | None = None
@@ -45,7 +45,7 @@ class BenchResult(Record):
     measured: bool = False
     """Whether answers are measured rather than correct or wrong."""
     rows: Result | None = None
-    """Share of right parts, where questions have several: it flatters, so it is never the headline."""
+    """Share of correct parts, where questions have several: it flatters, so it is never the headline."""
     references: dict[str, float] = Field(default_factory=dict)
     """What others reach: without knowledge, or as a perfect model; a name such as `…, similarity` is of that figure."""
     agreement: float | None = None
@@ -121,8 +121,11 @@ class Scores:
         if self.benchmark.people is None:
             return
         self._probable |= bool(verdict.probabilities)
-        own, whole = verdict.probabilities or ({verdict.read: 1.0} if verdict.read else {}), self._chosen[verdict.unit]
-        for choice, share in own.items():
+        shares, whole = (
+            verdict.probabilities or ({verdict.read: 1.0} if verdict.read else {}),
+            self._chosen[verdict.unit],
+        )
+        for choice, share in shares.items():
             whole[choice] = whole.get(choice, 0.0) + share
 
     def _measure(self, verdict: Verdict) -> None:
@@ -165,14 +168,14 @@ class Scores:
         )
 
     def _compare(self, first: dict[str, Item]) -> dict[str, float]:
-        """How like people's the choices are, where there are several to compare; what others reach from so many."""
+        """Compare the choices with people's, where there are several; return what others reach with as many answers."""
         people = self.benchmark.people
         if people is None or not (self._probable or self._samples > 1):
             return {}
         theirs = {unit: people(item) for unit, item in first.items()}
-        found = {unit: similarity(own, self._chosen[unit]) for unit, own in theirs.items()}
+        similarities = {unit: similarity(opinions, self._chosen[unit]) for unit, opinions in theirs.items()}
         self._measures[SIMILARITY] = {
-            unit: [0.0, 0, 1] if value is None else [value, 1, 0] for unit, value in found.items()
+            unit: [0.0, 0, 1] if value is None else [value, 1, 0] for unit, value in similarities.items()
         }
         if self._probable:
             return {}
@@ -183,7 +186,7 @@ class Scores:
         for unit, item in first.items():
             if (group := self.benchmark.group(item, grouping)) is not None:
                 units[group].append(unit)
-        return {group: self._figures(own) for group, own in sorted(units.items())}
+        return {group: self._figures(members) for group, members in sorted(units.items())}
 
     def _figures(self, units: list[str]) -> dict[str, Result]:
         counts = np.array([self._counts[unit] for unit in units], dtype=np.float64).reshape(len(units), len(LABELS))
@@ -195,7 +198,7 @@ class Scores:
             )
             for name, figure in self.benchmark.figures.items()
         }
-        return labelled | {name: _mean(name, own, units) for name, own in self._measures.items()}
+        return labelled | {name: _mean(name, measures, units) for name, measures in self._measures.items()}
 
     def _row_accuracy(self) -> Result:
         parts = np.array(list(self._rows.values()), dtype=np.float64)
@@ -210,14 +213,14 @@ def label_of(verdict: Verdict, unjudged: Label | None) -> Label | None:
 
 
 def tally(verdicts: Iterable[Verdict], unjudged: Label | None = None) -> dict[str, tuple[int, int]]:
-    """How many answers to each question are right, and how many have a grade; the parts of a question come together."""
-    found: dict[str, tuple[int, int]] = {}
+    """How many answers to each question are correct, and how many have a grade; parts of a question come together."""
+    tallies: dict[str, tuple[int, int]] = {}
     for (unit, _), parts in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
         label = together([label_of(part, unjudged) for part in parts])
         if label is not None:
-            right, graded = found.get(unit, (0, 0))
-            found[unit] = right + (label is Label.CORRECT), graded + 1
-    return found
+            correct, graded = tallies.get(unit, (0, 0))
+            tallies[unit] = correct + (label is Label.CORRECT), graded + 1
+    return tallies
 
 
 def together(labels: Sequence[Label | None]) -> Label | None:
@@ -241,8 +244,8 @@ def _bounds(figure: Figure, sums: Floats, unscored: int) -> tuple[float, float] 
     if not unscored:
         return None
     values = figure.value(np.tile(sums[:, None], len(LABELS)) + unscored * np.eye(len(LABELS)))
-    known = values[~np.isnan(values)]
-    return (float(known.min()), float(known.max())) if known.size else None
+    defined = values[~np.isnan(values)]
+    return (float(defined.min()), float(defined.max())) if defined.size else None
 
 
 def _mean(name: str, measures: dict[str, list[float]], units: Sequence[str]) -> Result:
@@ -250,9 +253,9 @@ def _mean(name: str, measures: dict[str, list[float]], units: Sequence[str]) -> 
     total, n, unscored = cells.sum(axis=0)
     # What a value has, and what it lacks to 1: a mean is a share of what all could have.
     parts = np.stack([cells[:, 0], cells[:, 1] - cells[:, 0]], axis=1)
-    found = _result(name, Ratio((1, 0), (1, 1)), parts, int(n), int(unscored))
+    mean = _result(name, Ratio((1, 0), (1, 1)), parts, int(n), int(unscored))
     bounds = (float(total / (n + unscored)), float((total + unscored) / (n + unscored))) if unscored else None
-    return found.model_copy(update={"bounds": bounds})
+    return mean.model_copy(update={"bounds": bounds})
 
 
 def _result(name: str, figure: Figure, units: Floats, n: int, unscored: int) -> Result:

@@ -1,4 +1,4 @@
-"""How runs of benchmarks are made: read the questions, search, ask, grade, add up, each into the run's folder."""
+"""How benchmarks are run: read the questions, search, ask, grade, add up, each into the run's folder."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ USUAL_ANSWER = "word " * 100
 
 @dataclass(frozen=True)
 class Asking:
-    """How the questions of a benchmark are asked and graded, as a user says it."""
+    """How the questions of a benchmark are asked and graded."""
 
     data: Path | None = None
     """Folder with one folder per dataset; None for the Hugging Face Hub."""
     limit: int | None = None
     """Most questions, spread evenly over the dataset."""
     labels: dict[str, dict[str, str]] = field(default_factory=dict)
-    """What users say of the questions; results are broken down by it."""
+    """Labels that users gave the questions; results are broken down by them."""
     samples: int = 1
     """Answers to each question."""
     variant: str | None = None
@@ -94,8 +94,8 @@ class Asking:
         if self.shuffle is not None and benchmark.grade is not grade_letter:
             raise ConfigError(f"{name} has no lettered options to shuffle", setting="shuffle_options")
         if self.variant and self.variant not in benchmark.variants:
-            known = f"it has {', '.join(benchmark.variants)}" if benchmark.variants else "it has none"
-            raise ConfigError(f"{name}: no variant {self.variant!r}; {known}", setting="variant")
+            variants = f"it has {', '.join(benchmark.variants)}" if benchmark.variants else "it has none"
+            raise ConfigError(f"{name}: no variant {self.variant!r}; {variants}", setting="variant")
 
     def folder(self, benchmark: Benchmark) -> str:
         """The name of a benchmark's folder, which also says how it is asked."""
@@ -116,7 +116,7 @@ class Session:
 
     @property
     def progress(self) -> Progress:
-        """Who is shown how far it is."""
+        """Shows how far the work is."""
         return self.asker.progress
 
     def items(self, benchmark: Benchmark) -> tuple[Benchmark, list[Item]]:
@@ -125,9 +125,9 @@ class Session:
         items = read_items(benchmark, asking.data, asking.limit, self.progress)
         if asking.shuffle is not None:
             items = [shuffle(item, asking.shuffle) for item in items]
-            if kept := sum(SHUFFLED not in item.metadata for item in items):
+            if unshuffled := sum(SHUFFLED not in item.metadata for item in items):
                 self.progress.note(
-                    f"{benchmark.name}: {kept:,} questions keep their order: an option refers to the others"
+                    f"{benchmark.name}: {unshuffled:,} questions keep their order: an option refers to the others"
                 )
         return label(benchmark, items, asking.labels) if asking.labels else (benchmark, items)
 
@@ -142,7 +142,7 @@ class Session:
         )  # fmt: skip
 
     async def run(self, benchmark: Benchmark, out: Path) -> BenchRun:
-        """Ask and grade a benchmark; what was asked, said and graded is in a folder of its own below `out`."""
+        """Ask and grade a benchmark; its questions, answers and grades are in a folder below `out`."""
         asking = self.asking
         asking.check(benchmark, self.judges)
         job, counts = self.job(*self.items(benchmark)), Counts()
@@ -202,18 +202,18 @@ class Session:
         return job.score(folder / VERDICTS).model_copy(update={"agreement": agreement})
 
     async def _appraise(self, job: Run, folder: Path) -> BenchResult:
-        """Judge long answers; the run's folder has one more, `longform`, with all that is said of each."""
+        """Judge long answers; the folder `longform` in the run's has all that is known about each."""
         long, judge = self.asking.long, self.judges[0] if self.judges else None
-        said, verdicts, inner = folder / RESPONSES, folder / VERDICTS, folder / LONGFORM
+        responses, verdicts, inner = folder / RESPONSES, folder / VERDICTS, folder / LONGFORM
         make_folder(inner)
         answers = inner / ANSWERS
-        write_answers(job.benchmark, job.items, said, answers)
+        write_answers(job.benchmark, job.items, responses, answers)
         evaluation = long.evaluation(answers, inner, judge)
         if judge:
             announce(evaluation, long, self.progress)
         await evaluation.run(job.benchmark.name, job.answers, self.progress)
         counting = counting_of(evaluation, Counting())
-        write_verdicts(said, evaluation.appraised(), counting, verdicts)
+        write_verdicts(responses, evaluation.appraised(), counting, verdicts)
         write_summaries(summarise(evaluation.appraised(), counting, evaluation.signature()), inner)
         measured = measure(job.benchmark, job.items, evaluation.appraised(), counting)
         signature = join_signatures(job.signature(), evaluation.signature())
@@ -226,14 +226,14 @@ def _judge_jobs(job: Run) -> Iterator[Job]:
     judging = job.benchmark.judging
     assert judging is not None
     for item in job.items:
-        asked = judging.ask(item, USUAL_ANSWER)
-        if not isinstance(asked, Graded):
+        question = judging.ask(item, USUAL_ANSWER)
+        if not isinstance(question, Graded):
             for sample in range(job.samples):
-                yield Job(item.id, judge_request(asked), sample)
+                yield Job(item.id, judge_request(question), sample)
 
 
 def read_items(benchmark: Benchmark, data: Path | None, limit: int | None, progress: Progress) -> list[Item]:
-    """The items of a benchmark, or some of them; bad rows are told of and left out."""
+    """The items of a benchmark, or some of them; bad rows are reported and left out."""
     folder = (
         data / benchmark.source
         if data

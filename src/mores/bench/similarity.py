@@ -2,7 +2,7 @@
 
 From a few answers to each question it comes out too low, even for a model that answers exactly as people do: three
 answers cannot have the shares of a thousand. No correction of the single question holds for few answers, so the figure
-stays as it is, and beside it stands what is reached from as many answers (`references_of_samples`).
+is not corrected, and what others reach with as many answers stands beside it (`references_of_samples`).
 """
 
 from __future__ import annotations
@@ -28,18 +28,18 @@ def similarity(people: Mapping[str, float], chosen: Mapping[str, float]) -> floa
 
 def references(people: Sequence[Mapping[str, float]]) -> dict[str, float]:
     """What a model reaches that gives every option the same probability."""
-    alike = [similarity(own, dict.fromkeys(own, 1.0)) for own in people]
-    known = [value for value in alike if value is not None]
-    return {ALIKE: fmean(known)} if known else {}
+    alike = [similarity(shares, dict.fromkeys(shares, 1.0)) for shares in people]
+    values = [value for value in alike if value is not None]
+    return {ALIKE: fmean(values)} if values else {}
 
 
 def references_of_samples(people: Sequence[Mapping[str, float]], answers: Sequence[int]) -> dict[str, float]:
     """What two models reach on average from so many answers to each question: one like people, one that draws lots."""
     generator, draws = np.random.default_rng(0), max(20, DRAWS // max(1, len(people)))
-    found: dict[str, list[float]] = {PERFECT: [], ALIKE: []}
-    for own, n in zip(people, answers, strict=True):
-        shares = list(own.values())
+    similarities: dict[str, list[float]] = {PERFECT: [], ALIKE: []}
+    for opinions, n in zip(people, answers, strict=True):
+        shares = list(opinions.values())
         for name, model in ((PERFECT, shares), (ALIKE, [1.0] * len(shares))):
             if n and (distance := jensen_shannon_of_draws(shares, model, n, draws, generator)) is not None:
-                found[name].append(1 - distance)
-    return {name: fmean(values) for name, values in found.items() if values}
+                similarities[name].append(1 - distance)
+    return {name: fmean(values) for name, values in similarities.items() if values}

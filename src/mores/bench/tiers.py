@@ -22,10 +22,10 @@ RULES: Mapping[str, Rule] = {"thirds": thirds, "fifths": fifths}
 
 def sort_questions(runs: Iterable[Iterable[Verdict]], rule: Rule) -> dict[str, str]:
     """The tier of each question that has one; answers without a grade do not count."""
-    right: Counter[str] = Counter()
+    correct: Counter[str] = Counter()
     graded: Counter[str] = Counter()
     for run in runs:
-        for unit, (own, of) in tally(run).items():
-            right[unit] += own
-            graded[unit] += of
-    return {unit: tier for unit, of in graded.items() if (tier := rule(right[unit], of))}
+        for unit, (hits, total) in tally(run).items():
+            correct[unit] += hits
+            graded[unit] += total
+    return {unit: tier for unit, total in graded.items() if (tier := rule(correct[unit], total))}

@@ -27,33 +27,33 @@ _NUMBER = re.compile(r"[\s*_`\"'(#]*(\d+)[\s*_`\"').:]*")
 def read_topics(path: Path) -> dict[str, str]:
     """Names and descriptions of topics in a TOML file: `"Food" = "dishes, drinks"`."""
     try:
-        found: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+        topics: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f'{path}: {error}; expected lines such as "Food" = "dishes, drinks"') from error
-    if len(found) < 2 or not all(isinstance(text, str) for text in found.values()):
+    if len(topics) < 2 or not all(isinstance(text, str) for text in topics.values()):
         raise InputError(f'{path}: expected at least two lines such as "Food" = "dishes, drinks"')
-    return found
+    return topics
 
 
-def topic_jobs(one: Benchmark, items: Iterable[Item], topics: Mapping[str, str]) -> Iterator[Job]:
+def topic_jobs(benchmark: Benchmark, items: Iterable[Item], topics: Mapping[str, str]) -> Iterator[Job]:
     """One call for each question."""
     seen: set[str] = set()
     for item in items:
-        if (unit := one.unit(item)) not in seen:
+        if (unit := benchmark.unit(item)) not in seen:
             seen.add(unit)
             yield Job(unit, Request((Message("user", _prompt(item, topics)),), MOST_TOKENS, logprobs=False))
 
 
 def read_topic(answer: Answer, topics: Mapping[str, str]) -> QuestionLabels:
-    """The topic whose number was said, and nothing else."""
+    """The topic whose number is the whole answer, or a failure."""
     if answer.completion is None:
         failure = answer.failure or Failure(kind=FailureKind.MODEL, reason="there is no answer")
         return QuestionLabels(id=answer.job.id, failure=failure)
-    said = without_thoughts(answer.completion.text)
-    match = _NUMBER.fullmatch(said)
+    text = without_thoughts(answer.completion.text)
+    match = _NUMBER.fullmatch(text)
     if match and 1 <= int(match[1]) <= len(topics):
         return QuestionLabels(id=answer.job.id, labels={"topic": list(topics)[int(match[1]) - 1]})
-    reason = f"no topic in {said[:80]!r}; expected a number from 1 to {len(topics)} alone"
+    reason = f"no topic in {text[:80]!r}; expected a number from 1 to {len(topics)} alone"
     return QuestionLabels(id=answer.job.id, failure=Failure(kind=FailureKind.PARSE, reason=reason))
 
 

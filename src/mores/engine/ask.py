@@ -120,14 +120,14 @@ class Asker:
         finished, replies = 0, list[Reply]()
         async with aclosing(self.ask(_jobs(tasks, self.model.constrained), counts=counts)) as answers:
             async for answer in answers:
-                thing, left = answer.job.data
+                thing, remaining = answer.job.data
                 if answer.job.request is _NO_CALL:
                     counts.failed -= 1
                 else:
                     replies.append(read_reply(answer))
-                finished += left == 0
+                finished += remaining == 0
                 counts.done = finished
-                if left == 0:
+                if remaining == 0:
                     yield thing, replies
                     replies = []
 

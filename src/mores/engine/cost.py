@@ -35,10 +35,10 @@ def list_price(model: str) -> Price | None:
     from genai_prices import Usage, calc_price  # takes 0.2 s
 
     try:  # "litellm" reads a provider at the start of the name; a thousand tokens stay below the tiers of long prompts
-        found = calc_price(Usage(input_tokens=1000, output_tokens=1000), name, provider_id="litellm")
+        usage_price = calc_price(Usage(input_tokens=1000, output_tokens=1000), name, provider_id="litellm")
     except LookupError:
         return None
-    price = Price(float(found.input_price * 1000), float(found.output_price * 1000))
+    price = Price(float(usage_price.input_price * 1000), float(usage_price.output_price * 1000))
     return price if any(price) else None
 
 

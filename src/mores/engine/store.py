@@ -110,13 +110,13 @@ class Store:
 
     def get_many(self, keys: Sequence[bytes]) -> dict[bytes, Outcome]:
         """The known answers and refusals, by key."""
-        found: dict[bytes, Outcome] = {}
+        outcomes: dict[bytes, Outcome] = {}
         with explained(self.path, LAYOUT):
             for start in range(0, len(keys), _CHUNK):
                 chunk = keys[start : start + _CHUNK]
-                found.update(self._answers(chunk))
-                found.update(self._refusals([key for key in chunk if key not in found]))
-        return found
+                outcomes.update(self._answers(chunk))
+                outcomes.update(self._refusals([key for key in chunk if key not in outcomes]))
+        return outcomes
 
     def _answers(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Completion]]:
         query = (

@@ -84,8 +84,8 @@ class Cached:
         known = {} if self._fresh else self._known(keys)
         self.counts.cached += sum(key in known for key in keys)
         missing = {key: query for key, query in zip(keys, queries, strict=True) if key not in known}
-        found = await together(self._ask_once(key, query, k) for key, query in missing.items())
-        known.update(zip(missing, found, strict=True))
+        results = await together(self._ask_once(key, query, k) for key, query in missing.items())
+        known.update(zip(missing, results, strict=True))
         return [known[key] for key in keys]
 
     async def close(self) -> None:
@@ -124,12 +124,12 @@ class Cached:
                 if claimed:
                     break
                 await asyncio.sleep(_ELSEWHERE)
-            (found,) = await self._search.find([query], k)
-            if found.failure is None:
-                rows = orjson.dumps([piece.model_dump() for piece in found.evidence])
+            (result,) = await self._search.find([query], k)
+            if result.failure is None:
+                rows = orjson.dumps([piece.model_dump() for piece in result.evidence])
                 self._pending.append(_Row(key, query.text, self.identity, rows, time.time()))
                 await self._flush()
-            return found
+            return result
         finally:
             self._claims.release(key)
 

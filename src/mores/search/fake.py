@@ -20,8 +20,8 @@ class FakeSearch:
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
         """What the function returns for each."""
         self.asked += queries
-        found = [self._answer(query) for query in queries]
-        return [one.model_copy(update={"evidence": one.evidence[:k]}) for one in found]
+        results = [self._answer(query) for query in queries]
+        return [result.model_copy(update={"evidence": result.evidence[:k]}) for result in results]
 
     async def close(self) -> None:
         """Nothing to close."""

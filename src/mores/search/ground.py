@@ -30,26 +30,26 @@ async def ground(
 
     A sample with evidence keeps it and is not searched for. The search is not closed.
     """
-    answers = find_all(_Asking(search), ((one, query_of(one)) for one in samples), k, counts=counts)
+    answers = find_all(_Asking(search), ((sample, query_of(sample)) for sample in samples), k, counts=counts)
     async with aclosing(answers):
-        async for sample, found in answers:
-            yield with_found(sample, found, characters), found.failure
+        async for sample, result in answers:
+            yield with_found(sample, result, characters), result.failure
 
 
 def query_of(sample: Sample) -> Query:
     """What is looked up about a sample; nothing for one that has its evidence."""
     if sample.evidence:
         return Query("")
-    asked = "" if sample.instruction == DEFAULT_INSTRUCTION else cut(sample.instruction, LONGEST_QUERY // 2, "")
-    text = cut(sample.text, LONGEST_QUERY - len(asked) - 1, "")
-    return Query(" ".join(f"{asked} {text}".split()), sample.language, sample.region)
+    instruction = "" if sample.instruction == DEFAULT_INSTRUCTION else cut(sample.instruction, LONGEST_QUERY // 2, "")
+    text = cut(sample.text, LONGEST_QUERY - len(instruction) - 1, "")
+    return Query(" ".join(f"{instruction} {text}".split()), sample.language, sample.region)
 
 
-def with_found(sample: Sample, found: Found, characters: int = CHARACTERS) -> Sample:
+def with_found(sample: Sample, result: Found, characters: int = CHARACTERS) -> Sample:
     """The sample with what was found as its evidence, unless it has some."""
-    if sample.evidence or not found.evidence:
+    if sample.evidence or not result.evidence:
         return sample
-    return sample.model_copy(update={"evidence": tuple(shorten(one, characters) for one in found.evidence)})
+    return sample.model_copy(update={"evidence": tuple(shorten(piece, characters) for piece in result.evidence)})
 
 
 def shorten(evidence: Evidence, characters: int) -> Evidence:
@@ -86,9 +86,9 @@ class _Asking:
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
         """What the search finds for the queries that ask something; for the others nothing."""
-        asked = [query for query in queries if query.text]
-        found = iter(await self._search.find(asked, k) if asked else ())
-        return [next(found) if query.text else Found() for query in queries]
+        nonempty = [query for query in queries if query.text]
+        results = iter(await self._search.find(nonempty, k) if nonempty else ())
+        return [next(results) if query.text else Found() for query in queries]
 
     async def close(self) -> None:
         """The caller who opened the search closes it."""

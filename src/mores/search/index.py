@@ -52,11 +52,11 @@ def weigh(passages: Iterable[Sequence[str]]) -> Postings:
     """
     numbers: dict[str, int] = {}
     counted, frequencies, totals, different = array("i"), array("i"), array("i"), array("i")
-    for found in passages:
-        times = Counter(found)
+    for words_of_passage in passages:
+        times = Counter(words_of_passage)
         counted.extend([numbers.setdefault(word, len(numbers)) for word in times])
         frequencies.extend(times.values())
-        totals.append(len(found))
+        totals.append(len(words_of_passage))
         different.append(len(times))
     word, frequency, lengths, each = (
         np.frombuffer(values, dtype=np.int32) if values else np.zeros(0, np.int32)
@@ -171,8 +171,8 @@ def best(scores: Floats, k: int) -> list[int]:
     if blocks > k:
         highest = scores[: blocks * _BLOCKS].reshape(_BLOCKS, blocks).max(axis=0)
         bound = np.partition(highest, blocks - k)[blocks - k]
-    found = np.flatnonzero(scores >= bound if bound > 0 else scores > 0)
-    ranked: list[int] = found[np.argsort(-scores[found], kind="stable")][:k].tolist()
+    places = np.flatnonzero(scores >= bound if bound > 0 else scores > 0)
+    ranked: list[int] = places[np.argsort(-scores[places], kind="stable")][:k].tolist()
     return ranked
 
 

@@ -54,10 +54,10 @@ def find_documents(path: str | Path) -> list[Document]:
     """The files of a corpus: one file, or all of a folder and its folders that can be read, by name."""
     place = to_path(path)
     if place.is_dir():
-        found = [_document(file, place) for file in _files(place) if file.suffix.lower() in ROWS + TEXTS]
-        if not found:
+        documents = [_document(file, place) for file in _files(place) if file.suffix.lower() in ROWS + TEXTS]
+        if not documents:
             raise InputError(f"{place}: no {', '.join(ROWS + TEXTS)} in this folder; put the corpus there")
-        return sorted(found, key=lambda document: document.name)
+        return sorted(documents, key=lambda document: document.name)
     if not place.exists():
         raise InputError(f"{place}: no such file or folder; check the path")
     if place.suffix.lower() not in ROWS + TEXTS:
@@ -118,9 +118,9 @@ def _from_row(source: Source, line: int, values: Mapping[str, object]) -> Iterat
     for field in _FIELDS:
         if not isinstance(values.get(field), str | None):
             raise source.error(f"{field!r} is not a string; write it in quotes or leave it out", line)
-    title, own, url, date = (str(values.get(field) or "") for field in _FIELDS[:4])
+    title, address, url, date = (str(values.get(field) or "") for field in _FIELDS[:4])
     for part in split(text):
-        yield Passage(part.text, line, title, own or url, date)
+        yield Passage(part.text, line, title, address or url, date)
 
 
 def split(text: str) -> Iterator[Part]:

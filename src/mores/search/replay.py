@@ -99,13 +99,13 @@ class Recording:
 
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
         """What the other search finds, after it is written."""
-        found = await self._search.find(queries, k)
+        results = await self._search.find(queries, k)
         async with self._lock:
-            for query, one in zip(map(writable, queries), found, strict=True):
-                if one.failure is None:
-                    self._write(Recorded(**_asked(query), k=k, evidence=one.evidence))
+            for query, result in zip(map(writable, queries), results, strict=True):
+                if result.failure is None:
+                    self._write(Recorded(**_asked(query), k=k, evidence=result.evidence))
             self._file.flush()
-        return found
+        return results
 
     async def close(self) -> None:
         """Close the file and the other search."""

@@ -176,11 +176,11 @@ class Serper:
         )
 
     def _refusal(self, status: int, headers: Any, body: bytes) -> str | Transient:
-        said = _message(body)
-        message = f"serper: HTTP {status}: {said}"
+        reason = _message(body)
+        message = f"serper: HTTP {status}: {reason}"
         if status in (401, 403):
             raise ConfigError(f"{message}; the key was refused: set SERPER_API_KEY to a valid one")
-        if status == 402 or "credits" in said.lower():
+        if status == 402 or "credits" in reason.lower():
             raise ModelError(f"{message}; buy credits and run the same command again: what was found is kept")
         if 300 <= status < 400 or status == 404:
             raise ModelError(f"{message}; {self.base_url} is not Serper: check MORES_SERPER_URL")
@@ -220,8 +220,8 @@ def _evidence(answer: dict[str, Any], boxes: bool) -> Iterator[Evidence]:
 def _boxed(answer: dict[str, Any]) -> Iterator[dict[str, Any]]:
     """The answer box and the knowledge graph in the form of a result."""
     if isinstance(box := answer.get("answerBox"), dict):
-        said = [clean(box.get(part), 1_000) for part in ("answer", "snippet")]
-        yield box | {"snippet": " ".join(filter(None, said))}
+        parts = [clean(box.get(part), 1_000) for part in ("answer", "snippet")]
+        yield box | {"snippet": " ".join(filter(None, parts))}
     if isinstance(graph := answer.get("knowledgeGraph"), dict):
         yield {
             "title": graph.get("title"),
@@ -248,8 +248,8 @@ def _message(body: bytes) -> str:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError:
         answer = None
-    said = answer.get("message") if isinstance(answer, dict) else body.decode("utf-8", "replace")
-    return clean(said, 200) or "no reason given"
+    text = answer.get("message") if isinstance(answer, dict) else body.decode("utf-8", "replace")
+    return clean(text, 200) or "no reason given"
 
 
 def _seconds(value: str | None) -> float | None:

@@ -39,12 +39,12 @@ async def find_all(
             if not open_chunks:
                 return
             chunk, task = open_chunks[0]
-            found = await task
+            results = await task
             open_chunks.popleft()
-            for (what, _), one in zip(chunk, found, strict=True):
+            for (what, _), result in zip(chunk, results, strict=True):
                 counts.done += 1
-                counts.failed += one.failure is not None
-                yield what, one
+                counts.failed += result.failure is not None
+                yield what, result
     finally:
         await _stop([task for _, task in open_chunks])
 
@@ -57,7 +57,7 @@ def _chunks(wanted: Iterable[tuple[T, Query]]) -> Iterator[list[tuple[T, Query]]
 
 async def together(work: Iterable[Coroutine[Any, Any, R]]) -> list[R]:
     """The results of all, in order; the first exception stops the others and is raised unchanged."""
-    tasks = [asyncio.create_task(one) for one in work]
+    tasks = [asyncio.create_task(coroutine) for coroutine in work]
     try:
         return await asyncio.gather(*tasks)
     finally:

@@ -64,7 +64,7 @@ def _patterns() -> tuple[re.Pattern[str], re.Pattern[str]]:
 
 def _marks() -> str:
     """Every combining mark, as the inside of a character class."""
-    found = [code for code in range(0x300, _LAST_MARK) if unicodedata.category(chr(code))[0] == "M"]
-    starts = [code for code in found if unicodedata.category(chr(code - 1))[0] != "M"]
-    ends = [code for code in found if unicodedata.category(chr(code + 1))[0] != "M"]
+    codes = [code for code in range(0x300, _LAST_MARK) if unicodedata.category(chr(code))[0] == "M"]
+    starts = [code for code in codes if unicodedata.category(chr(code - 1))[0] != "M"]
+    ends = [code for code in codes if unicodedata.category(chr(code + 1))[0] != "M"]
     return "".join(f"{chr(start)}-{chr(end)}" for start, end in zip(starts, ends, strict=True))

@@ -50,11 +50,11 @@ def _short(answers: Answers) -> Item:
 
 def grade_short(item: Item, text: str) -> Graded:
     """Correct when it gives an answer that someone gave, as the authors match it; the first of those is shown."""
-    said = _ANSWER.sub("", without_thoughts(text))
-    if not any(map(str.isalnum, said)):
+    answer = _ANSWER.sub("", without_thoughts(text))
+    if not any(map(str.isalnum, answer)):
         return Graded(label=Label.NOT_ATTEMPTED)
-    found = next((target for target in item.target if says(said, target)), None)
-    return Graded(label=Label.INCORRECT if found is None else Label.CORRECT, read=found)
+    matched = next((target for target in item.target if says(answer, target)), None)
+    return Graded(label=Label.INCORRECT if matched is None else Label.CORRECT, read=matched)
 
 
 CHOICE = Benchmark(

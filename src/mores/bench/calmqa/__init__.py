@@ -25,18 +25,18 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[Item]:
 
 def _item(entry: Entry) -> Item:
     level = resources(entry.language)
-    known = {"kind": (Kind.SPECIFIC if entry.specific else Kind.AGNOSTIC).value, "english": entry.english}
+    metadata = {"kind": (Kind.SPECIFIC if entry.specific else Kind.AGNOSTIC).value, "english": entry.english}
     return Item(
         id=entry.id,
         prompt=_BREAKS.sub("\n", entry.question),
         language=entry.language,
         topic=entry.category,
-        metadata={name: text for name, text in (known | {"resources": level}).items() if text},
+        metadata={name: text for name, text in (metadata | {"resources": level}).items() if text},
     )
 
 
 def long_answer(item: Item, response: Response) -> LongAnswer:
-    """What a model said, ready to be appraised."""
+    """The answer of a model, ready to be appraised."""
     return LongAnswer(
         id=item.id,
         question=item.prompt,

@@ -1,4 +1,4 @@
-"""CulturalBench (Chiu et al. 2025): Easy, a choice of four; Hard, four True/False statements that must all be right."""
+"""CulturalBench (Chiu et al. 2025): Easy, a choice of four; Hard, four statements to be called True or False."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ AREAS: Mapping[str, str] = {
 
 def _hard(folder: Path, on_bad: OnBad) -> Iterator[Item]:
     for statements in read_statements(folder, on_bad).values():
-        for number, one in enumerate(statements):
+        for number, statement in enumerate(statements):
             yield Item(
-                id=f"{one.question_id}.{number}",
-                prompt=fill(prompt(__file__, "hard"), question=one.question, option=one.option),
-                target=(str(one.true),),
+                id=f"{statement.question_id}.{number}",
+                prompt=fill(prompt(__file__, "hard"), question=statement.question, option=statement.option),
+                target=(str(statement.true),),
                 language="en",
-                region=region(one.row.text("country")),
-                metadata={"unit": one.question_id, "mode": _mode(statements)} | _area(one.row),
+                region=region(statement.row.text("country")),
+                metadata={"unit": statement.question_id, "mode": _mode(statements)} | _area(statement.row),
             )
 
 
@@ -98,7 +98,7 @@ COMPOUND = "select the option that include all the appropriate statements"
 
 def _guessing(items: Sequence[Item]) -> dict[str, float]:
     """Easy without knowledge: a letter, and the option most like the name of the country (question unseen)."""
-    placed = [item for item in items if item.region] if find_spec("sklearn") else []  # an extra; the run needs it not
+    placed = [item for item in items if item.region] if find_spec("sklearn") else []  # an extra; the run works without
     heuristic = {"option most like the country": _by_similarity(placed)} if placed else {}
     return guess_letter(items) | heuristic
 
@@ -109,8 +109,8 @@ def _by_similarity(items: Sequence[Item]) -> float:
     vectors = ngrams([*names, *(choice for item in items for choice in item.choices)])
     hits, start = 0.0, len(names)
     for row, item in enumerate(items):
-        own = vectors[start : start + len(item.choices)] @ vectors[row].T
-        likeness = np.asarray(own.todense() if hasattr(own, "todense") else own).ravel()
+        products = vectors[start : start + len(item.choices)] @ vectors[row].T
+        likeness = np.asarray(products.todense() if hasattr(products, "todense") else products).ravel()
         best = np.flatnonzero(likeness == likeness.max())
         hits += fmean(item.choices[place] in item.target for place in best)
         start += len(item.choices)
@@ -124,10 +124,10 @@ def _coins(items: Sequence[Item]) -> dict[str, float]:
         questions[item.metadata["unit"]].append("True" in item.target)
     if not questions:
         return {}
-    statements = [true for own in questions.values() for true in own]
+    statements = [true for answers in questions.values() for true in answers]
     return {
-        "random": fmean(0.5 ** len(own) for own in questions.values()),
-        "always False": fmean(not any(own) for own in questions.values()),
+        "random": fmean(0.5 ** len(answers) for answers in questions.values()),
+        "always False": fmean(not any(answers) for answers in questions.values()),
         "always False, statements": 1 - fmean(statements),
     }
 
@@ -153,7 +153,7 @@ EASY = Benchmark(
 HARD = replace(
     EASY,
     name="culturalbench-hard",
-    title="CulturalBench-Hard: four statements, all of which must be judged right",
+    title="CulturalBench-Hard: four statements, all of which must be judged correctly",
     version="2",
     files="CulturalBench-Hard.csv or hard_true_false.json",
     read=_hard,

@@ -54,9 +54,9 @@ def _item(row: Row) -> Item:
 
 def _version(row: Row, prefix: str) -> dict[str, str]:
     """The parts of an item in one language; nothing where one is missing, besides the explanation, which may be."""
-    found = {name: row.maybe(prefix + name) for name in ("scenario", "question", "answer", "explanation")}
-    found["explanation"] = found["explanation"] or ""
-    return {name: text for name, text in found.items() if text is not None} if None not in found.values() else {}
+    parts = {name: row.maybe(prefix + name) for name in ("scenario", "question", "answer", "explanation")}
+    parts["explanation"] = parts["explanation"] or ""
+    return {name: text for name, text in parts.items() if text is not None} if None not in parts.values() else {}
 
 
 def _prompt(version: Mapping[str, str]) -> str:
@@ -69,8 +69,8 @@ def _variants(english: Mapping[str, str]) -> dict[str, dict[str, str]]:
 
 def _tier(row: Row) -> dict[str, str]:
     """What the data say, or what follows from `eval_sum`, the number of the paper's settings that solved the item."""
-    if (given := row.maybe("tier")) is not None:
-        return {"tier": given.capitalize()}
+    if (tier := row.maybe("tier")) is not None:
+        return {"tier": tier.capitalize()}
     solved = row.maybe("eval_sum")
     if solved is None:
         return {}
@@ -109,16 +109,16 @@ class Judge:
         version = item.metadata["versions"][item.metadata.get("variant", "")]
         mark = fence_mark(Sample(id=item.id, instruction="\n".join(version.values()), text=prediction))
         fenced = f"<<<{mark}\n{defuse(prediction)}\n{mark}>>>"
-        asked = fill(self._template, **version, prediction=fenced)
-        return Message("system", self._fence), Message("user", asked)
+        text = fill(self._template, **version, prediction=fenced)
+        return Message("system", self._fence), Message("user", text)
 
-    def ask_again(self, item: Item, answer: str, said: str) -> None:
+    def ask_again(self, item: Item, answer: str, reply: str) -> None:
         """There is no second question."""
 
-    def read(self, item: Item, answer: str, said: str, again: bool) -> Graded | Failure:  # noqa: ARG002 - the protocol
-        spoken = without_thoughts(said)
-        if (match := _GRADE.fullmatch(spoken)) is None:
-            return Failure(kind=FailureKind.PARSE, reason=f"the judge said {spoken[:80]!r}; expected 1 or 0 alone")
+    def read(self, item: Item, answer: str, reply: str, again: bool) -> Graded | Failure:  # noqa: ARG002 - the protocol
+        text = without_thoughts(reply)
+        if (match := _GRADE.fullmatch(text)) is None:
+            return Failure(kind=FailureKind.PARSE, reason=f"the judge said {text[:80]!r}; expected 1 or 0 alone")
         return Graded(label=Label.CORRECT if match[1] == "1" else Label.INCORRECT, read=match[1])
 
 

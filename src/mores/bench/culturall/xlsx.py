@@ -65,16 +65,16 @@ def _first_sheet(names: list[str]) -> str:
 
 def _cells(row: ET.Element, shared: list[str]) -> dict[str, str]:
     """The texts of a row by the letters of their columns."""
-    found = {}
+    texts = {}
     for place, cell in enumerate(row.iter(f"{_NS}c")):
         column = (cell.get("r") or "").rstrip("0123456789") or str(place)
         value = cell.findtext(f"{_NS}v") or ""
         inline = cell.find(f"{_NS}is")
         if cell.get("t") == "s" and value:
-            found[column] = shared[int(value)]
+            texts[column] = shared[int(value)]
         else:
-            found[column] = _text(inline) if inline is not None else _unescaped(value).strip()
-    return found
+            texts[column] = _text(inline) if inline is not None else _unescaped(value).strip()
+    return texts
 
 
 def _text(entry: ET.Element) -> str:

@@ -1,7 +1,7 @@
 """GlobalOpinionQA (Durmus et al. 2023): how people of a country answer survey questions.
 
-The most common answer is correct. How like the country's whole distribution the model's is needs its probabilities
-(`--by-logprob`), or several answers to each question (`--samples`).
+The most common answer is correct. To compare the model's distribution with the country's, get its probabilities
+(`--by-logprob`) or several answers to each question (`--samples`).
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ def _item(survey: Survey) -> Item:
     # They come by their shares; that order must not tell which is the most common.
     shares = {text: share for share, text in survey.answers}
     options = tuple(sorted(shares, key=str.casefold))
-    asked = {"country": region_name(survey.region), "question": survey.question, "options": lettered(options)}
+    slots = {"country": region_name(survey.region), "question": survey.question, "options": lettered(options)}
     most = max(shares.values())
     return Item(
         id=survey.id,
-        prompt=fill(prompt(__file__, "choice"), **asked),
+        prompt=fill(prompt(__file__, "choice"), **slots),
         choices=options,
         target=tuple(text for text in options if shares[text] == most),
         language="en",

@@ -1,4 +1,4 @@
-"""What is said of short answers (MSQA, Section 3.4), and how hard an item is."""
+"""The figures of short answers (MSQA, Section 3.4), and how hard an item is."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ harmonic mean of CO and CGA, which is 2·correct / (all + attempted).
 """
 
 
-def fifths(right: int, graded: int) -> str:
+def fifths(correct: int, graded: int) -> str:
     """The tier of an item: Easy when solved in more than 3 of 5 runs, Hard when in none, else Medium.
 
     Easy is the rule by which items were returned to their authors (Appendix C, Stage 3). The released items have no
     tiers and the paper gives no rule for the other two.
     """
-    return "Easy" if 5 * right > 3 * graded else "Medium" if right else "Hard"
+    return "Easy" if 5 * correct > 3 * graded else "Medium" if correct else "Hard"

@@ -34,52 +34,54 @@ class ShortAnswerJudge:
         self.prompt = hash_of(*(prompt(__file__, name) for name in ("judge", "correct", "attempted")))
 
     def ask(self, item: Item, answer: str) -> tuple[Message, ...] | Graded:
-        """Whether the answer is correct; who says nothing has not attempted it."""
+        """Whether the answer is correct; an empty answer is not attempted."""
         if not without_thoughts(answer):
             return Graded(label=Label.NOT_ATTEMPTED, reason="the answer is empty")
         return _messages("correct", item, without_thoughts(answer))
 
-    def ask_again(self, item: Item, answer: str, said: str) -> tuple[Message, ...] | None:
+    def ask_again(self, item: Item, answer: str, reply: str) -> tuple[Message, ...] | None:
         """Whether an answer that is not correct asserts something wrong."""
-        verdict = read_verdict(said, FIRST)
+        verdict = read_verdict(reply, FIRST)
         return _messages("attempted", item, without_thoughts(answer)) if verdict == "NOT_CORRECT" else None
 
-    def read(self, item: Item, answer: str, said: str, again: bool) -> Graded | Failure:  # noqa: ARG002
-        """The grade, or what was said instead of a verdict."""
-        known = SECOND if again else FIRST
-        verdict = read_verdict(said, known)
+    def read(self, item: Item, answer: str, reply: str, again: bool) -> Graded | Failure:  # noqa: ARG002
+        """The grade, or a failure that quotes the reply."""
+        verdicts = SECOND if again else FIRST
+        verdict = read_verdict(reply, verdicts)
         if isinstance(verdict, Failure):
             return verdict
-        label = known[verdict]
+        label = verdicts[verdict]
         if label is None:
             return Failure(kind=FailureKind.PARSE, reason="not correct, but not asked whether it is wrong")
-        return Graded(label=label, reason=" ".join(without_thoughts(said).split("\n")[:-1]).strip())
+        return Graded(label=label, reason=" ".join(without_thoughts(reply).split("\n")[:-1]).strip())
 
 
 JUDGE = ShortAnswerJudge()
 
 
-def read_verdict(said: str, known: dict[str, Label | None] | dict[str, Label]) -> str | Failure:
+def read_verdict(reply: str, verdicts: dict[str, Label | None] | dict[str, Label]) -> str | Failure:
     """The one verdict, which is the last line; a failure where there is none, several, another, or more behind it."""
-    lines = [line for line in without_thoughts(said).split("\n") if line.strip()]
+    lines = [line for line in without_thoughts(reply).split("\n") if line.strip()]
     match = _VERDICT.fullmatch(lines[-1]) if lines else None
     word = re.sub("[ -]", "_", match[1].upper()) if match else ""
-    if word in known and sum(map(bool, map(_OPENING.match, lines))) == 1:
+    if word in verdicts and sum(map(bool, map(_OPENING.match, lines))) == 1:
         return word
-    wanted = " or ".join(f"'VERDICT: {word}'" for word in known)
+    expected = " or ".join(f"'VERDICT: {word}'" for word in verdicts)
     shown = lines[-1].strip()[-80:] if lines else ""
-    return Failure(kind=FailureKind.PARSE, reason=f"no verdict: the judge ends with {shown!r}; expected {wanted}, once")
+    return Failure(
+        kind=FailureKind.PARSE, reason=f"no verdict: the judge ends with {shown!r}; expected {expected}, once"
+    )
 
 
 def _messages(name: str, item: Item, answer: str) -> tuple[Message, ...]:
     mark = fence_mark(Sample(id=item.id, instruction="\n".join((item.prompt, *item.target)), text=answer))
-    asked = fill(
+    text = fill(
         prompt(__file__, name),
         question=_fenced(item.prompt, mark),
         reference="\nor\n".join(_fenced(target, mark) for target in item.target),
         answer=_fenced(answer, mark),
     )
-    return Message("system", prompt(__file__, "judge")), Message("user", asked)
+    return Message("system", prompt(__file__, "judge")), Message("user", text)
 
 
 def _fenced(text: str, mark: str) -> str:

@@ -22,7 +22,7 @@ LABELS = ("yes", "no", "neutral")
 NEUTRAL = "neutral"
 RULE = "rule"
 FIRST, CORRECTED = "first", "corrected"
-_SAID = re.compile(
+_STATED = re.compile(
     r"(?:\A|\banswer(?:\s+is)?\s*+:?)[\s\"'*_`(\[]*+(yes|no|neutral)[\"'*_`)\]]*(?=\s*(?:\Z|[.,;:!\n–—-]))",
     re.IGNORECASE,
 )
@@ -57,12 +57,14 @@ def _item(row: Row) -> Item:
 
 
 def grade(item: Item, text: str) -> Graded | Failure:
-    """Right when it says the target; unscored when it says none of the three words as its answer, or several."""
-    said = without_thoughts(text)
-    found = {word.lower() for word in _SAID.findall(said)}
-    if len(found) != 1:
-        return Failure(kind=FailureKind.PARSE, reason=f"no single answer in {said[:80]!r}; expected yes, no or neutral")
-    word = found.pop()
+    """Correct when it says the target; unscored when it says none of the three words as its answer, or several."""
+    answer = without_thoughts(text)
+    words = {word.lower() for word in _STATED.findall(answer)}
+    if len(words) != 1:
+        return Failure(
+            kind=FailureKind.PARSE, reason=f"no single answer in {answer[:80]!r}; expected yes, no or neutral"
+        )
+    word = words.pop()
     return Graded(label=Label.CORRECT if word in item.target else Label.INCORRECT, read=word)
 
 

@@ -35,8 +35,8 @@ def _problem(row: Row) -> Item:
 def _metadata(text: str) -> dict[str, str]:
     """The published cell is a Python literal."""
     try:
-        found: Any = ast.literal_eval(text)
-        return {name: str(found[name]) for name in ("topic", "answer_type")}
+        values: Any = ast.literal_eval(text)
+        return {name: str(values[name]) for name in ("topic", "answer_type")}
     except (ValueError, SyntaxError, TypeError, KeyError, RecursionError, MemoryError) as error:
         raise InputError("'metadata' has no topic and answer_type; expected the published columns") from error
 
