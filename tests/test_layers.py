@@ -26,6 +26,7 @@ LAYERS = [
     {"bench"},
     {"diagnose", "gate"},
     {"report"},
+    {"studio"},
     {"cli"},
 ]
 

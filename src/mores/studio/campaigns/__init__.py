@@ -1,0 +1,26 @@
+"""The kinds of campaign: one folder and one line each; others come from packages (`mores.campaigns`)."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib import import_module
+from typing import Any
+
+from mores.culture.names import close
+from mores.errors import ConfigError
+from mores.studio.kind import Kind
+
+KINDS = {
+    "culturalteaming": "mores.studio.campaigns.culturalteaming",
+}
+
+
+@cache
+def open_kind(name: str) -> Kind[Any]:
+    """The kind of campaign of that name."""
+    if name not in KINDS:
+        near = close(name, KINDS)
+        hint = f"; did you mean {near[0]}?" if near else ""
+        raise ConfigError(f"there is no kind of campaign {name!r}{hint} There are {', '.join(KINDS)}")
+    kind: Kind[Any] = import_module(KINDS[name]).KIND
+    return kind

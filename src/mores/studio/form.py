@@ -1,0 +1,137 @@
+"""A form: what a person fills in at a stage, as data, so that one template draws it and one function reads it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from mores.errors import InputError
+from mores.studio.records import Content
+
+FieldKind = Literal["line", "text", "lines", "choice", "choices", "scale", "link", "number", "check"]
+LONGEST = 4000
+
+
+@dataclass(frozen=True)
+class Field:
+    """One question of a form.
+
+    `lines` is a fixed number of short texts, `choices` are boxes of which several may be ticked, `scale` is a choice
+    in a row, such as 1 to 5, and `check` is a single box.
+    """
+
+    name: str
+    label: str
+    kind: FieldKind = "line"
+    help: str = ""
+    required: bool = True
+    options: Sequence[tuple[str, str]] = ()
+    """Value and label; of choices, scales and nothing else."""
+    alone: frozenset[str] = frozenset()
+    """Of choices: values that exclude all others, such as "none is correct"."""
+    longest: int = LONGEST
+    count: tuple[int, int] = (1, 1)
+    """Of lines: how few and how many."""
+    native: bool = False
+    """Written in the item's language, which decides direction and spelling help."""
+
+
+@dataclass(frozen=True)
+class Form:
+    """The fields of a stage, and what must hold between them."""
+
+    fields: tuple[Field, ...] = ()
+    check: Callable[[Content], Mapping[str, str]] | None = None
+    """The problem of each field, where the values do not fit together."""
+
+
+class FormError(InputError):
+    """Some fields cannot be read; `problems` says why, by field."""
+
+    def __init__(self, problems: Mapping[str, str]) -> None:
+        super().__init__("; ".join(f"{name}: {problem}" for name, problem in problems.items()))
+        self.problems = dict(problems)
+
+
+def read_form(form: Form, values: Mapping[str, Sequence[str]], *, draft: bool = False) -> Content:
+    """What was filled in; a draft may leave out anything but keeps the limits."""
+    content: Content = {}
+    problems: dict[str, str] = {}
+    for field in form.fields:
+        given = [clean(value) for value in values.get(field.name, ())]
+        try:
+            content[field.name] = _read(field, given, draft)
+        except InputError as error:
+            problems[field.name] = str(error)
+    if not problems and form.check and not draft:
+        problems |= form.check(content)
+    if problems:
+        raise FormError(problems)
+    return content
+
+
+def clean(text: str) -> str:
+    """A text as it is kept: line ends as `\\n`, no surrounding space, and nothing that no file can hold."""
+    kept = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
+    return kept.encode("utf-8", "ignore").decode("utf-8").strip()
+
+
+def _read(field: Field, given: list[str], draft: bool) -> Any:  # noqa: C901 - one case for each kind of field
+    if any(len(value) > field.longest for value in given):
+        raise InputError(f"Write at most {field.longest:,} characters.")
+    filled = [value for value in given if value]
+    needed = field.required and not draft
+    match field.kind:
+        case "lines":
+            low, high = field.count
+            if len(given) > high:
+                raise InputError(f"Give at most {high}.")
+            if needed and len(filled) < low:
+                raise InputError(f"Give at least {low}.")
+            return given if draft else filled
+        case "choices":
+            return _read_choices(field, filled, needed)
+        case "check":
+            if needed and not filled:
+                raise InputError("Please confirm.")
+            return bool(filled)
+    value = filled[0] if filled else ""
+    if needed and not value:
+        raise InputError("Please choose." if field.options else "Please fill in.")
+    if value and field.kind in ("choice", "scale"):
+        _check_options(field, [value])
+    if value and not draft and field.kind == "link":
+        _check_link(value)
+    if field.kind == "number" and value:
+        try:
+            return float(value)
+        except ValueError:
+            raise InputError("Write a number.") from None
+    return value
+
+
+def _read_choices(field: Field, chosen: list[str], needed: bool) -> list[str]:
+    chosen = list(dict.fromkeys(chosen))
+    _check_options(field, chosen)
+    if needed and not chosen:
+        raise InputError("Please choose at least one.")
+    if len(chosen) > 1 and field.alone & set(chosen):
+        raise InputError("This answer cannot be combined with another.")
+    return chosen
+
+
+def _check_options(field: Field, chosen: Sequence[str]) -> None:
+    known = {value for value, _ in field.options}
+    if any(value not in known for value in chosen):
+        raise InputError("Choose one of the answers.")
+
+
+def _check_link(value: str) -> None:
+    try:
+        parts = urlsplit(value)
+    except ValueError:
+        parts = urlsplit("")
+    if parts.scheme not in ("http", "https") or "." not in (parts.hostname or "") or " " in value:
+        raise InputError("Write a whole address, such as https://example.org/page.")

@@ -1,0 +1,121 @@
+"""A kind of campaign: its settings, stages, questions to models and export; one folder in `campaigns/` each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from pydantic import BaseModel, ConfigDict, Field, field_validator
+
+from mores.culture import language, region
+from mores.models import Completion, Request
+from mores.studio.records import Ask, Content, Item
+from mores.studio.workflow import Stage
+
+
+class Practice(BaseModel):
+    """An item with a known answer: for practice, qualification tests and attention checks."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    content: Content
+    answer: Content
+    """The values that an answer must have; other fields are free."""
+    explanation: str = ""
+    region: str = ""
+    language: str = ""
+
+
+class Settings(BaseModel):
+    """What an organiser sets in every kind of campaign; a kind adds its own."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+
+    title: str = Field(min_length=1, max_length=200)
+    instructions: str = Field("", max_length=20_000)
+    """What everybody reads before they begin; paragraphs of plain text."""
+    consent: str = Field("", max_length=20_000)
+    """What everybody agrees to before they begin."""
+    contact: str = Field("", max_length=200)
+    regions: tuple[str, ...] = ()
+    """Where items may be from; empty for anywhere."""
+    languages: tuple[str, ...] = ()
+    pay: str = Field("", max_length=500)
+    """What people are paid, in words."""
+    model: str = ""
+    """Who answers what people ask; empty for the studio's own model, `none` for no model."""
+    budget: int = Field(30, ge=0, le=10_000)
+    """The most questions to a model that one person may ask about one item."""
+    hold_hours: float = Field(24, gt=0, le=24 * 60)
+    """How long a person keeps an item before it is given to another."""
+    practice: tuple[Practice, ...] = ()
+    pass_share: float = Field(0, ge=0, le=1)
+    """The share of practice items that must be correct before a person may work; 0 for no test."""
+    check_every: int = Field(0, ge=0, le=1000)
+    """Every how many items a person gets an attention check; 0 for never."""
+    checks: tuple[Practice, ...] = ()
+
+    @field_validator("regions")
+    @classmethod
+    def _known_regions(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(region(value) for value in values)
+
+    @field_validator("languages")
+    @classmethod
+    def _known_languages(cls, values: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(language(value) for value in values)
+
+    @property
+    def hold(self) -> timedelta:
+        """How long a person keeps an item."""
+        return timedelta(hours=self.hold_hours)
+
+
+S = TypeVar("S", bound=Settings)
+
+
+@dataclass(frozen=True)
+class Task(Generic[S]):
+    """Something that a kind of campaign asks a model: how to ask it, and what the answer means."""
+
+    request: Callable[[Item, Ask, S], Request]
+    read: Callable[[Completion, Item, Ask, S], Content]
+    """Raises `InputError` where the answer cannot be read; people see the reason."""
+    title: str = ""
+    """What the button says where people may ask it."""
+
+
+class ExportFile(NamedTuple):
+    """One file of an export."""
+
+    path: str
+    data: bytes
+
+
+@dataclass(frozen=True)
+class Kind(Generic[S]):
+    """A kind of campaign."""
+
+    name: str
+    title: str
+    summary: str
+    folder: Path
+    """Its templates, prompts, README and demo."""
+    settings: type[S]
+    stages: Callable[[S], tuple[Stage, ...]]
+    export: Callable[[S, Iterable[Item]], Iterator[ExportFile]]
+    """The accepted items as a folder that `mores bench` runs, or as the records of the kind."""
+    label: Callable[[str, Content], str | None]
+    """The answer of one vote at a stage as one label, for agreement; None where it has none."""
+    tasks: Mapping[str, Task[S]] = field(default_factory=dict)
+    headline: Callable[[Item], str] = lambda item: str(next(iter(item.content.values()), item.id))
+    """One line that names an item in lists."""
+    models: Callable[[S], Sequence[str]] = lambda _settings: ()
+    """Every model that its stages ask, besides the one that answers people."""
+    summarise: Callable[[S, Sequence[Item]], Mapping[str, Any]] = lambda _settings, _items: {}
+    """Figures of its own for the organiser, such as the paper's rates."""
+    measure: Callable[[S, Iterable[Item]], str] | None = None
+    """A paragraph for the Method section of a paper; a general one where there is none."""

@@ -1,0 +1,167 @@
+"""The studio's records; read this page first.
+
+Campaign ── Stage ── Item ── Event
+Person ── Hold (an item that waits for this person's answer) ── Vote
+
+An event says who did what to an item, and when. Events are only ever added. An `Item` is what its events add up to
+(`workflow.apply`), and every table that a page reads is made from items and can be made again.
+"""
+
+from __future__ import annotations
+
+from datetime import datetime
+from enum import StrEnum
+from typing import Any
+
+from pydantic import Field
+
+from mores.types import Record
+
+Content = dict[str, Any]
+"""What people wrote, by the fields of a form."""
+
+
+class Role(StrEnum):
+    """What a person is in one campaign."""
+
+    ORGANISER = "organiser"
+    AUTHOR = "author"
+    VERIFIER = "verifier"
+    INSPECTOR = "inspector"
+    ANNOTATOR = "annotator"
+
+
+class EventKind(StrEnum):
+    """What happened to an item."""
+
+    CREATED = "created"
+    EDITED = "edited"
+    """A new version; votes belong to a version."""
+    ASKED_MODEL = "asked_model"
+    MODEL_ANSWERED = "model_answered"
+    SUBMITTED = "submitted"
+    VOTED = "voted"
+    RETURNED = "returned"
+    ADVANCED = "advanced"
+    REJECTED = "rejected"
+    ADJUDICATED = "adjudicated"
+    ASSIGNED = "assigned"
+    RELEASED = "released"
+    EXPORTED = "exported"
+    WITHDRAWN = "withdrawn"
+
+
+class Status(StrEnum):
+    """Where an item stands."""
+
+    OPEN = "open"
+    ACCEPTED = "accepted"
+    REJECTED = "rejected"
+    WITHDRAWN = "withdrawn"
+
+
+class Event(Record):
+    """Who did what to an item, and when."""
+
+    key: str
+    """Made by the sender: the same key a second time changes nothing."""
+    at: datetime
+    campaign: str
+    item: str
+    stage: str
+    kind: EventKind
+    person: str | None = None
+    """None where the rules or a model did it."""
+    payload: Content = Field(default_factory=dict)
+
+
+class Vote(Record):
+    """One person's answer about one version of an item."""
+
+    person: str
+    stage: str
+    version: int
+    answer: Content
+    at: datetime
+    seconds: float = 0.0
+
+
+class Hold(Record):
+    """An item that waits for one person's answer until a time."""
+
+    person: str
+    stage: str
+    until: datetime
+
+
+class Ask(Record):
+    """One question to a model about an item."""
+
+    id: str
+    task: str
+    """Its name in the campaign's kind."""
+    model: str
+    sample: int = 0
+    """Which of several answers to the same question."""
+    version: int = 1
+    data: Content = Field(default_factory=dict)
+    """What the person gave with it."""
+    person: str | None = None
+    answer: Content | None = None
+    failure: str = ""
+
+    @property
+    def waiting(self) -> bool:
+        """Whether the model has not answered yet."""
+        return self.answer is None and not self.failure
+
+
+class Item(Record):
+    """What people and models are making or judging, as it is now."""
+
+    id: str
+    campaign: str
+    author: str | None
+    """None for an item that was imported."""
+    content: Content
+    stage: str
+    status: Status = Status.OPEN
+    version: int = 1
+    region: str = ""
+    language: str = ""
+    note: str = ""
+    """Why it was returned or rejected."""
+    votes: tuple[Vote, ...] = ()
+    """All, also those about earlier versions."""
+    holds: tuple[Hold, ...] = ()
+    declined: tuple[tuple[str, str], ...] = ()
+    """Person and stage: who could not judge it there."""
+    asks: tuple[Ask, ...] = ()
+    check: Content | None = None
+    """The known answer of an attention check, which everybody gets and nothing decides."""
+    results: dict[str, Content] = Field(default_factory=dict)
+    """What each stage decided, by its name."""
+    returns: int = 0
+    """How often it was sent back."""
+    created: datetime
+    updated: datetime
+
+    def votes_at(self, stage: str) -> list[Vote]:
+        """The votes of a stage about the present version."""
+        return [vote for vote in self.votes if vote.stage == stage and vote.version == self.version]
+
+    def asks_of(self, task: str) -> list[Ask]:
+        """The questions of one task about the present version."""
+        return [ask for ask in self.asks if ask.task == task and ask.version == self.version]
+
+
+class Person(Record):
+    """Someone in one campaign, as far as the rules need to know them."""
+
+    id: str
+    roles: frozenset[Role]
+    regions: frozenset[str] = frozenset()
+    """Where both nationality and home before 18 lie: CulturalBench's criterion."""
+    languages: frozenset[str] = frozenset()
+    qualified: bool = True
+    """False until the campaign's qualification test is passed."""

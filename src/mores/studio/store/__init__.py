@@ -1,0 +1,1 @@
+"""The studio's database: events, and everything that is made from them."""

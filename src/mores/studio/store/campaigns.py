@@ -1,0 +1,152 @@
+"""Campaigns in the store: making one, opening it with its rules, changing its settings."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import replace
+from secrets import token_hex
+from typing import Any
+
+from pydantic import ValidationError
+from sqlalchemy import Connection, Row, insert, select, update
+
+from mores.errors import InputError
+from mores.studio.campaigns import open_kind
+from mores.studio.kind import Kind, Settings
+from mores.studio.records import Item, Person, Role
+from mores.studio.store.database import Database
+from mores.studio.store.items import Campaign, do, now
+from mores.studio.store.tables import campaigns, items, members
+from mores.studio.workflow import Create, Flow, Refused, missing
+
+NO_MODEL = "none"
+
+
+def read_settings(kind: Kind[Any], values: Mapping[str, Any], place: str = "settings") -> Settings:
+    """A campaign's settings; InputError names each that is wrong."""
+    try:
+        settings: Settings = kind.settings.model_validate(dict(values))
+    except ValidationError as error:
+        problems = "; ".join(
+            f"{'.'.join(map(str, problem['loc'])) or 'settings'}: {problem['msg']}" for problem in error.errors()
+        )
+        raise InputError(f"{place}: {problems}") from error
+    return settings
+
+
+def make_campaign(
+    database: Database, kind: Kind[Any], settings: Settings, *, name: str = "", demo: bool = False, model: str = ""
+) -> Campaign:
+    """Make a campaign; `name` is what stands in its address."""
+    identifier = name or f"{_slug(settings.title)[:30].strip('-') or kind.name}-{token_hex(2)}"
+    row = {
+        "id": identifier,
+        "kind": kind.name,
+        "title": settings.title,
+        "settings": settings.model_dump(mode="json"),
+        "open": True,
+        "skills": {},
+        "created": now(),
+        "demo": demo,
+    }
+    with database.write() as connection:
+        connection.execute(insert(campaigns), row)
+    campaign = open_campaign(database, identifier, model)
+    add_checks(database, campaign)
+    return campaign
+
+
+def add_checks(database: Database, campaign: Campaign) -> None:
+    """Put the settings' attention checks into the campaign, at the first stage where people judge others' items."""
+    judged = next((stage for stage in campaign.flow.stages if stage.role and not stage.own), None)
+    if judged is None:
+        return
+    organiser = Person(id="", roles=frozenset({Role.ORGANISER}))
+    for number, check in enumerate(campaign.settings.checks):
+        action = Create(
+            token_hex(6), check.content, check.region, check.language, stage=judged.name, check=dict(check.answer)
+        )
+        do(database, campaign, organiser, action, key=f"check-{number}")
+
+
+def open_campaign(database: Database, identifier: str, model: str = "") -> Campaign:
+    """A campaign with its rules; raises `Refused` where there is none. `model` is the studio's own."""
+    with database.read() as connection:
+        row = connection.execute(select(campaigns).where(campaigns.c.id == identifier)).one_or_none()
+    if row is None:
+        raise Refused("There is no such campaign.")
+    return to_campaign(row, model)
+
+
+def to_campaign(row: Row[Any], model: str = "") -> Campaign:
+    """A campaign, from its row."""
+    kind = open_kind(row.kind)
+    settings = read_settings(kind, row.settings, row.id)
+    chosen = settings.model or model
+    flow = Flow(
+        row.id,
+        kind.stages(settings),
+        model="" if chosen == NO_MODEL else chosen,
+        budget=settings.budget,
+        open=row.open,
+        skills=row.skills,
+    )
+    return Campaign(row.id, kind, settings, flow, row.title, row.demo)
+
+
+def all_campaigns(database: Database, model: str = "") -> list[Campaign]:
+    """Every campaign, the oldest first."""
+    with database.read() as connection:
+        rows = connection.execute(select(campaigns).order_by(campaigns.c.created, campaigns.c.id)).all()
+    return [to_campaign(row, model) for row in rows]
+
+
+def campaigns_of(database: Database, person: str, model: str = "") -> list[Campaign]:
+    """The campaigns of one person, the newest first."""
+    query = (
+        select(campaigns)
+        .join(members, members.c.campaign == campaigns.c.id)
+        .where(members.c.person == person)
+        .order_by(campaigns.c.created.desc(), campaigns.c.id)
+    )
+    with database.read() as connection:
+        return [to_campaign(row, model) for row in connection.execute(query)]
+
+
+def change_settings(database: Database, campaign: Campaign, settings: Settings) -> Campaign:
+    """Change a campaign's settings. Items that wait keep their place; how many answers they need is counted again."""
+    values = {"settings": settings.model_dump(mode="json"), "title": settings.title}
+    with database.write() as connection:
+        connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(values))
+    changed = open_campaign(database, campaign.id, campaign.flow.model)
+    add_checks(database, changed)
+    recount(database, changed)
+    return changed
+
+
+def set_open(database: Database, campaign: Campaign, is_open: bool) -> Campaign:
+    """Close a campaign, or open it again."""
+    with database.write() as connection:
+        connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(open=is_open))
+    return replace(campaign, flow=replace(campaign.flow, open=is_open))
+
+
+def recount(database: Database, campaign: Campaign) -> None:
+    """Count again how many answers each waiting item needs."""
+    with database.write() as connection:
+        _recount(connection, campaign)
+
+
+def _recount(connection: Connection, campaign: Campaign) -> None:
+    query = select(items.c.id, items.c.missing, items.c.state)
+    for row in connection.execute(query.where(items.c.campaign == campaign.id, items.c.status == "open")).all():
+        needed = missing(campaign.flow, Item.model_validate(row.state))
+        if needed != row.missing:
+            connection.execute(update(items).where(items.c.id == row.id).values(missing=needed))
+
+
+def _slug(title: str) -> str:
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")

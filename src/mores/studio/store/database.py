@@ -1,0 +1,128 @@
+"""Opening a database: SQLite by default, PostgreSQL by URL; it is brought to the newest version of the tables first.
+
+Every change is one transaction that is on disk before anybody is told that it happened: SQLite with a write-ahead log
+and full synchronisation, PostgreSQL with its defaults.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from alembic import command
+from alembic.config import Config
+from alembic.util.exc import CommandError
+from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy.engine import URL, make_url
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+
+from mores.errors import ConfigError, StoreError
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+BUSY_SECONDS = 30
+
+
+class Database:
+    """A database that is open; safe to use from several threads and processes."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.sqlite = engine.dialect.name == "sqlite"
+
+    @contextmanager
+    def read(self) -> Iterator[Connection]:
+        """A connection for reading: everything in it is seen as of one moment."""
+        with self.engine.connect() as connection:
+            if not self.sqlite:
+                connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
+            with connection.begin():
+                yield connection
+
+    @contextmanager
+    def write(self) -> Iterator[Connection]:
+        """A connection whose changes are on disk when the block ends, or did not happen."""
+        with self.engine.connect() as connection:
+            connection = connection.execution_options(mores_write=True)
+            with connection.begin():
+                yield connection
+
+    def close(self) -> None:
+        """Close all connections."""
+        self.engine.dispose()
+
+
+def open_database(address: str | Path | URL) -> Database:
+    """The database at a path (SQLite) or a URL such as `postgresql://user@host/name`, brought up to date."""
+    url = _url(address)
+    try:
+        engine = _engine(url)
+        migrate(engine)
+    except (OperationalError, DBAPIError) as error:
+        reason = str(error.orig).strip().splitlines()[0] if error.orig else str(error)
+        raise ConfigError(f"{shown(url)} cannot be opened: {reason}", setting="database") from error
+    return Database(engine)
+
+
+def migrate(engine: Engine, to: str = "head") -> None:
+    """Bring the tables to a version; one process at a time."""
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    with engine.connect().execution_options(mores_write=True) as connection, connection.begin():
+        if engine.dialect.name == "postgresql":
+            connection.exec_driver_sql("SELECT pg_advisory_xact_lock(7236837)")
+        config.attributes["connection"] = connection
+        try:
+            command.upgrade(config, to)
+        except CommandError as error:
+            fix = "it was made by a newer version of Mores; install that one"
+            raise StoreError(f"{shown(engine.url)}: {error}; {fix}") from error
+
+
+def shown(url: URL) -> str:
+    """The address without its password."""
+    return url.render_as_string(hide_password=True)
+
+
+def _url(address: str | Path | URL) -> URL:
+    text = address if isinstance(address, URL) else str(address)
+    if isinstance(text, str) and "://" not in text:
+        return URL.create("sqlite", database=str(Path(text).expanduser().absolute()))
+    try:
+        url = make_url(text)
+    except ArgumentError as error:
+        fix = "use a path, or postgresql://user:password@host/name"
+        raise ConfigError(f"{text!r} is no address of a database; {fix}", setting="database") from error
+    if url.drivername in ("postgresql", "postgres"):
+        return url.set(drivername="postgresql+psycopg")
+    if url.get_backend_name() not in ("sqlite", "postgresql"):
+        known = "use SQLite (a path) or PostgreSQL (postgresql://…)"
+        raise ConfigError(f"{shown(url)}: unknown kind of database; {known}", setting="database")
+    return url
+
+
+def _engine(url: URL) -> Engine:
+    if url.get_backend_name() != "sqlite":
+        return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20)
+    if url.database and url.database != ":memory:":
+        path = Path(url.database)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False})
+
+    @event.listens_for(engine, "connect")
+    def _prepare(connection: Any, _record: Any) -> None:
+        connection.isolation_level = None  # we say BEGIN ourselves
+        connection.execute("PRAGMA journal_mode=WAL")
+        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute("PRAGMA foreign_keys=ON")
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        # a reader that turned writer would fail at once where another process has written meanwhile
+        write = connection.get_execution_options().get("mores_write")
+        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+
+    return engine

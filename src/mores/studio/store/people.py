@@ -1,0 +1,382 @@
+"""People: invitations, profiles, sessions, passwords, roles in a campaign, and taking oneself out.
+
+Tokens are stored as hashes: who reads the database cannot sign in with what it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from hashlib import sha256
+from secrets import token_hex, token_urlsafe
+from typing import Any, NamedTuple
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from sqlalchemy import Connection, Row, delete, func, insert, select, update
+
+from mores.culture import language, region
+from mores.errors import InputError
+from mores.studio.form import clean
+from mores.studio.records import Person, Role
+from mores.studio.store.database import Database
+from mores.studio.store.items import Campaign, do, held_by, now
+from mores.studio.store.tables import audit, drafts, invitations, members, people, secrets, sessions
+from mores.studio.workflow import Refused, Release
+from mores.types import Record
+
+INVITED = timedelta(days=14)
+SIGNED_IN = timedelta(days=30)
+SHORTEST_PASSWORD = 10
+_HASHER = PasswordHasher()
+
+
+class Profile(Record):
+    """What a person tells about themselves (the papers' criteria)."""
+
+    name: str
+    email: str = ""
+    nationality: tuple[str, ...] = ()
+    """Regions of which they are nationals."""
+    home: tuple[str, ...] = ()
+    """Where they lived most of the time before they were 18."""
+    languages: tuple[str, ...] = ()
+    """Languages that they speak natively or nearly so."""
+    locale: str = "en"
+    """The language of the pages."""
+
+
+class Account(NamedTuple):
+    """A person who is signed in."""
+
+    id: str
+    profile: Profile
+    organises: bool
+    has_password: bool
+
+
+class Member(NamedTuple):
+    """A person in one campaign."""
+
+    person: Person
+    name: str
+    consented: datetime | None
+    test: dict[str, Any]
+    pay_note: str
+
+
+class Invitation(NamedTuple):
+    """An invitation, without its secret."""
+
+    id: str
+    campaign: str
+    role: Role
+    note: str
+    uses_left: int
+    until: datetime
+
+
+def read_profile(
+    name: str,
+    email: str = "",
+    nationality: Sequence[str] = (),
+    home: Sequence[str] = (),
+    languages: Sequence[str] = (),
+    locale: str = "en",
+) -> Profile:
+    """A profile with known regions and languages; InputError names what is not known."""
+    if not clean(name):
+        raise InputError("Please give a name; it may be invented.")
+    if len(name) > 100 or len(email) > 200:
+        raise InputError("This name or address is too long.")
+    return Profile(
+        name=clean(name),
+        email=clean(email),
+        nationality=tuple(dict.fromkeys(region(value) for value in nationality if value.strip())),
+        home=tuple(dict.fromkeys(region(value) for value in home if value.strip())),
+        languages=tuple(dict.fromkeys(language(value) for value in languages if value.strip())),
+        locale=locale,
+    )
+
+
+def digest(token: str) -> str:
+    """What is kept of a secret."""
+    return sha256(token.encode("utf-8", "replace")).hexdigest()
+
+
+def signing_key(database: Database) -> str:
+    """The key that signs what browsers keep; made once for each database."""
+    with database.write() as connection:
+        key = connection.execute(select(secrets.c.value).where(secrets.c.name == "signing")).scalar()
+        if key is None:
+            key = token_urlsafe(32)
+            connection.execute(insert(secrets), {"name": "signing", "value": key})
+    return str(key)
+
+
+def invite(
+    database: Database,
+    campaign: Campaign,
+    role: Role,
+    by: str,
+    *,
+    uses: int = 1,
+    note: str = "",
+    lasts: timedelta = INVITED,
+) -> str:
+    """Make an invitation; the secret that stands in its link."""
+    token = token_urlsafe(24)
+    row = {
+        "id": token_hex(6),
+        "token": digest(token),
+        "campaign": campaign.id,
+        "role": role.value,
+        "note": note,
+        "made_by": by,
+        "uses_left": uses,
+        "created": now(),
+        "until": now() + lasts,
+    }
+    with database.write() as connection:
+        connection.execute(insert(invitations), row)
+        record(connection, by, "invited", f"{role.value}, {uses} uses", campaign.id)
+    return token
+
+
+def find_invitation(database: Database, token: str) -> Invitation:
+    """The invitation of a link; raises `Refused` where it was used, has run out or never was."""
+    with database.read() as connection:
+        row = connection.execute(select(invitations).where(invitations.c.token == digest(token))).one_or_none()
+    if row is None or row.uses_left < 1 or row.until <= now():
+        raise Refused("This invitation does not work any more. Please ask for a new one.")
+    return _invitation(row)
+
+
+def open_invitations(database: Database, campaign: Campaign) -> list[Invitation]:
+    """The invitations of a campaign that still work, the newest first."""
+    query = select(invitations).where(
+        invitations.c.campaign == campaign.id, invitations.c.uses_left > 0, invitations.c.until > now()
+    )
+    with database.read() as connection:
+        return [_invitation(row) for row in connection.execute(query.order_by(invitations.c.created.desc()))]
+
+
+def revoke(database: Database, campaign: Campaign, invitation: str, by: str) -> None:
+    """Make an invitation useless."""
+    mine = (invitations.c.id == invitation, invitations.c.campaign == campaign.id)
+    with database.write() as connection:
+        connection.execute(update(invitations).where(*mine).values(uses_left=0))
+        record(connection, by, "revoked", invitation, campaign.id)
+
+
+def _invitation(row: Row[Any]) -> Invitation:
+    return Invitation(row.id, row.campaign, Role(row.role), row.note, row.uses_left, row.until)
+
+
+def join(database: Database, token: str, profile: Profile | None, person: str | None = None) -> str:
+    """Use an invitation: a new person with this profile, or one who is signed in, becomes a member; their id."""
+    with database.write() as connection:
+        query = select(invitations).where(invitations.c.token == digest(token)).with_for_update()
+        row = connection.execute(query).one_or_none()
+        if row is None or row.uses_left < 1 or row.until <= now():
+            raise Refused("This invitation does not work any more. Please ask for a new one.")
+        if person is None:
+            if profile is None:
+                raise InputError("Please give a name.")
+            person = add_person(connection, profile)
+        mine = (members.c.campaign == row.campaign, members.c.person == person)
+        known = connection.execute(select(members.c.roles).where(*mine)).scalar()
+        if known is None:
+            new = {"campaign": row.campaign, "person": person, "roles": [row.role], "qualified": False}
+            connection.execute(insert(members), new | {"consented": None, "joined": now()})
+        elif row.role not in known:
+            connection.execute(update(members).where(*mine).values(roles=[*known, row.role]))
+        else:
+            return person  # the invitation is kept for someone else
+        connection.execute(
+            update(invitations).where(invitations.c.id == row.id).values(uses_left=invitations.c.uses_left - 1)
+        )
+        record(connection, person, "joined", row.role, row.campaign)
+    return person
+
+
+def add_person(connection: Connection, profile: Profile, *, organises: bool = False) -> str:
+    """A new person; their id."""
+    identifier = token_hex(8)
+    fields = profile.model_dump(mode="json")
+    row = fields | {"id": identifier, "organises": organises, "created": now(), "password": ""}
+    connection.execute(insert(people), row)
+    return identifier
+
+
+def add_member(database: Database, campaign: Campaign, person: str, *roles: Role, qualified: bool = True) -> None:
+    """Make someone a member without an invitation, for example the organiser of a new campaign."""
+    row = {"campaign": campaign.id, "person": person, "roles": [role.value for role in roles], "joined": now()}
+    with database.write() as connection:
+        connection.execute(insert(members), row | {"qualified": qualified, "consented": now()})
+
+
+def sign_in(database: Database, person: str) -> str:
+    """Begin a session; the secret that the browser keeps."""
+    token = token_urlsafe(32)
+    row = {"token": digest(token), "person": person, "created": now(), "until": now() + SIGNED_IN}
+    with database.write() as connection:
+        connection.execute(delete(sessions).where(sessions.c.until <= now()))
+        connection.execute(insert(sessions), row)
+        record(connection, person, "signed in")
+    return token
+
+
+def sign_out(database: Database, token: str) -> None:
+    """End a session."""
+    with database.write() as connection:
+        connection.execute(delete(sessions).where(sessions.c.token == digest(token)))
+
+
+def who(database: Database, token: str) -> Account | None:
+    """The person of a session; None where it has ended."""
+    query = (
+        select(people)
+        .join(sessions, sessions.c.person == people.c.id)
+        .where(sessions.c.token == digest(token), sessions.c.until > now(), people.c.withdrawn.is_(None))
+    )
+    with database.read() as connection:
+        row = connection.execute(query).one_or_none()
+    return None if row is None else _account(row)
+
+
+def _account(row: Row[Any]) -> Account:
+    fields = {name: getattr(row, name) for name in Profile.model_fields}
+    return Account(row.id, Profile(**fields), row.organises, bool(row.password))
+
+
+def set_password(database: Database, person: str, password: str) -> None:
+    """Set a password; other sessions end."""
+    if len(password) < SHORTEST_PASSWORD:
+        raise InputError(f"Use at least {SHORTEST_PASSWORD} characters; a sentence is good.")
+    if len(password) > 1000:
+        raise InputError("This password is too long.")
+    hashed = _HASHER.hash(password)
+    with database.write() as connection:
+        connection.execute(update(people).where(people.c.id == person).values(password=hashed))
+        connection.execute(delete(sessions).where(sessions.c.person == person))
+        record(connection, person, "password set")
+
+
+def check_password(database: Database, email: str, password: str) -> str:
+    """The person with this address and password; raises `Refused`. Takes as long where there is nobody."""
+    query = select(people.c.id, people.c.password).where(
+        func.lower(people.c.email) == email.strip().lower(), people.c.password != "", people.c.withdrawn.is_(None)
+    )
+    with database.read() as connection:
+        rows = connection.execute(query).all()
+    for row in rows:
+        try:
+            _HASHER.verify(row.password, password)
+        except (VerificationError, InvalidHashError):
+            continue
+        return str(row.id)
+    if not rows:
+        _HASHER.hash(password[:1000])
+    raise Refused("This address and password do not belong together.")
+
+
+def change_profile(database: Database, person: str, profile: Profile) -> None:
+    """Change what a person tells about themselves."""
+    with database.write() as connection:
+        connection.execute(update(people).where(people.c.id == person).values(profile.model_dump(mode="json")))
+        record(connection, person, "profile changed")
+
+
+def find_member(database: Database, campaign: Campaign, person: str) -> Member | None:
+    """Someone in a campaign; None where they are not in it."""
+    with database.read() as connection:
+        row = connection.execute(_members(campaign).where(people.c.id == person)).one_or_none()
+    return None if row is None else _member(campaign, row)
+
+
+def list_members(database: Database, campaign: Campaign) -> list[Member]:
+    """Everybody in a campaign, in the order in which they joined."""
+    with database.read() as connection:
+        rows = connection.execute(_members(campaign).order_by(members.c.joined, people.c.id)).all()
+    return [_member(campaign, row) for row in rows]
+
+
+def _members(campaign: Campaign) -> Any:
+    columns = (members.c.roles, members.c.qualified, members.c.test, members.c.consented, members.c.pay_note)
+    chosen = (people.c.id, people.c.name, people.c.nationality, people.c.home, people.c.languages, *columns)
+    joined = select(*chosen).join(members, members.c.person == people.c.id)
+    return joined.where(members.c.campaign == campaign.id)
+
+
+def _member(campaign: Campaign, row: Row[Any]) -> Member:
+    person = Person(
+        id=row.id,
+        roles=frozenset(Role(role) for role in row.roles),
+        regions=frozenset(row.nationality) & frozenset(row.home),
+        languages=frozenset(row.languages),
+        qualified=row.qualified or not campaign.settings.pass_share,
+    )
+    return Member(person, row.name, row.consented, row.test or {}, row.pay_note)
+
+
+def consent(database: Database, campaign: Campaign, person: str) -> None:
+    """Note that a person agrees to the campaign's terms."""
+    _change_member(database, campaign, person, consented=now())
+
+
+def set_test(database: Database, campaign: Campaign, person: str, test: dict[str, Any], qualified: bool) -> None:
+    """Keep the result of a person's qualification test."""
+    _change_member(database, campaign, person, test=test, qualified=qualified)
+
+
+def set_pay_note(database: Database, campaign: Campaign, person: str, note: str) -> None:
+    """Keep the organiser's note about a person's pay."""
+    _change_member(database, campaign, person, pay_note=note[:500])
+
+
+def _change_member(database: Database, campaign: Campaign, person: str, **values: Any) -> None:
+    mine = (members.c.campaign == campaign.id, members.c.person == person)
+    with database.write() as connection:
+        connection.execute(update(members).where(*mine).values(**values))
+
+
+def withdraw_person(database: Database, campaigns: Iterable[Campaign], person: str) -> None:
+    """Delete what is known about a person; their work stays, without a name, and what waits for them goes to others."""
+    for campaign in campaigns:
+        member = find_member(database, campaign, person)
+        for item in held_by(database, campaign, member.person) if member else ():
+            do(database, campaign, None, Release(of=person), item=item.id)
+    nothing = {"name": "", "email": "", "password": "", "nationality": [], "home": [], "languages": []}
+    with database.write() as connection:
+        connection.execute(update(people).where(people.c.id == person).values(nothing | {"withdrawn": now()}))
+        connection.execute(update(members).where(members.c.person == person).values(test={}, pay_note=""))
+        for table in (sessions, drafts):
+            connection.execute(delete(table).where(table.c.person == person))
+        record(connection, person, "deleted their data")
+
+
+def record(
+    connection: Connection, person: str | None, action: str, detail: str = "", campaign: str | None = None
+) -> None:
+    """Write a line of the audit log; never a secret."""
+    row = {"at": now(), "campaign": campaign, "person": person, "action": action, "detail": detail[:500]}
+    connection.execute(insert(audit), row)
+
+
+def save_draft(database: Database, campaign: Campaign, person: str, place: str, content: dict[str, Any]) -> None:
+    """Keep what a person is typing; an empty draft is deleted."""
+    mine = (drafts.c.campaign == campaign.id, drafts.c.person == person, drafts.c.place == place)
+    with database.write() as connection:
+        connection.execute(delete(drafts).where(*mine))
+        if content:
+            row = {"campaign": campaign.id, "person": person, "place": place, "content": content, "at": now()}
+            connection.execute(insert(drafts), row)
+
+
+def read_draft(database: Database, campaign: Campaign, person: str, place: str) -> dict[str, Any]:
+    """What a person was typing; empty where there is nothing."""
+    mine = (drafts.c.campaign == campaign.id, drafts.c.person == person, drafts.c.place == place)
+    with database.read() as connection:
+        content = connection.execute(select(drafts.c.content).where(*mine)).scalar()
+    return dict(content) if content else {}

@@ -1,0 +1,88 @@
+"""The ASGI app: `app("studio.db")`, or `app("postgresql://…", model="openai:NAME")`, to be served or mounted."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Unpack
+
+from fastapi import FastAPI, Request
+from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
+from fastapi.staticfiles import StaticFiles
+from starlette.exceptions import HTTPException
+
+from mores.engine.ask import AskOptions
+from mores.studio.store.database import Database, open_database
+from mores.studio.store.people import signing_key
+from mores.studio.web.pages import WEB
+from mores.studio.web.routes import account, organise, work
+from mores.studio.web.security import Guard
+from mores.studio.web.visit import Elsewhere, SignIn, Studio, visit
+from mores.studio.worker import Worker
+from mores.studio.workflow import Refused
+
+TITLES = {403: "Not allowed", 404: "Not found", 413: "Too long", 429: "Too many requests"}
+
+
+def app(database: str | Path | Database, *, model: str = "embedded", **options: Unpack[AskOptions]) -> FastAPI:
+    """The studio on a database: a path for SQLite, or `postgresql://…`.
+
+    `model` answers what people ask, as everywhere in Mores; "none" for no model. `options` say how it is asked.
+    """
+    store = database if isinstance(database, Database) else open_database(database)
+    chosen = "" if model == "none" else model
+    worker = Worker(store, chosen, options)
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        async with worker:
+            yield
+        if not isinstance(database, Database):
+            store.close()
+
+    studio = FastAPI(title="Mores studio", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
+    studio.state.studio = Studio(store, signing_key(store), chosen)
+    studio.mount("/static", StaticFiles(directory=WEB / "static"), name="static")
+    for routes in (account, work, organise):
+        studio.include_router(routes.router)
+    studio.add_exception_handler(SignIn, _sign_in)
+    studio.add_exception_handler(Elsewhere, _elsewhere)
+    studio.add_exception_handler(Refused, _refused)
+    studio.add_exception_handler(HTTPException, _failed)
+    studio.add_middleware(Guard)
+    return studio
+
+
+def _wants_json(request: Request) -> bool:
+    return "application/json" in request.headers.get("accept", "")
+
+
+def _sign_in(request: Request, _error: Exception) -> Response:
+    if _wants_json(request):
+        return JSONResponse({"error": "Please sign in."}, 401)
+    return RedirectResponse(f"{request.scope.get('root_path', '')}/login", 303)
+
+
+def _elsewhere(request: Request, error: Exception) -> Response:
+    assert isinstance(error, Elsewhere)
+    return RedirectResponse(f"{request.scope.get('root_path', '')}{error.path}", 303)
+
+
+def _refused(request: Request, error: Exception) -> Response:
+    return _explain(request, 409, str(error))
+
+
+def _failed(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    detail = error.detail if error.detail != TITLES.get(error.status_code) else ""
+    return _explain(request, error.status_code, detail)
+
+
+def _explain(request: Request, status: int, reason: str) -> Response:
+    if _wants_json(request):
+        return JSONResponse({"error": reason}, status)
+    try:
+        return visit(request).page("problem.html", code=status, reason=reason)
+    except HTTPException as error:  # too many requests: nothing is drawn
+        return PlainTextResponse(error.detail, error.status_code)

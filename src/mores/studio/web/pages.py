@@ -1,0 +1,88 @@
+"""Drawing pages: one Jinja environment for the studio and the kinds of campaign, in the reader's language."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from babel import Locale
+from babel.dates import format_datetime, format_timedelta
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po
+from babel.numbers import format_decimal, format_percent
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
+
+from mores.culture import is_rtl, language_name, region_name
+from mores.studio.campaigns import KINDS, open_kind
+
+WEB = Path(__file__).parent
+LOCALES = WEB / "locales"
+DEFAULT = "en"
+
+
+@cache
+def locales() -> dict[str, str]:
+    """The languages of the pages, with their names in themselves."""
+    codes = [DEFAULT, *sorted(path.stem for path in LOCALES.glob("*.po"))]
+    return {code: Locale.parse(code).get_display_name(code) or code for code in codes}
+
+
+@cache
+def translate(locale: str) -> Mapping[str, str]:
+    """The texts of the pages in a language; empty for English, and where a text is not translated."""
+    path = LOCALES / f"{locale}.po"
+    if not path.exists():
+        return {}
+    with path.open("rb") as file:
+        catalog: Catalog = read_po(file, locale=locale)
+    return {str(message.id): str(message.string) for message in catalog if message.id and message.string}
+
+
+def choose_locale(wanted: str, accepted: str) -> str:
+    """The language of the pages: the one that a person chose, or the best that their browser asks for."""
+    if wanted in locales():
+        return wanted
+    for part in accepted[:200].split(","):
+        code = part.split(";")[0].strip().split("-")[0].lower()
+        if code in locales():
+            return code
+    return DEFAULT
+
+
+@cache
+def environment(locale: str) -> Environment:
+    """The templates, in one language."""
+    kinds = {name: FileSystemLoader(open_kind(name).folder) for name in KINDS}
+    loader = ChoiceLoader([FileSystemLoader(WEB / "templates"), PrefixLoader(kinds)])
+    env = Environment(
+        loader=loader,
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        extensions=["jinja2.ext.i18n", "jinja2.ext.do"],
+    )
+    texts = translate(locale)
+
+    def plural(one: str, many: str, count: int) -> str:
+        return texts.get(one, one) if count == 1 else texts.get(many, many)
+
+    env.install_gettext_callables(lambda text: texts.get(text, text), plural, newstyle=True)  # type: ignore[attr-defined]
+    env.filters |= {
+        "number": lambda value: format_decimal(value, locale=locale),
+        "share": lambda value: format_percent(value, "#,##0%", locale=locale),
+        "date": lambda value: format_datetime(value, "medium", locale=locale),
+        "since": lambda value: format_timedelta(value, locale=locale),
+        "language_name": language_name,
+        "region_name": region_name,
+        "direction": lambda tag: "rtl" if tag and is_rtl(tag) else "ltr",
+    }
+    env.globals |= {"locale": locale, "direction": "rtl" if is_rtl(locale) else "ltr", "locales": locales()}
+    return env
+
+
+def render(locale: str, template: str, **values: Any) -> str:
+    """A page as HTML."""
+    return environment(locale).get_template(template).render(**values)

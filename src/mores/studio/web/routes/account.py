@@ -1,0 +1,129 @@
+"""Joining by a link, signing in and out, one's profile, and taking oneself out."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from mores.errors import InputError
+from mores.studio.store.campaigns import campaigns_of, open_campaign
+from mores.studio.store.people import (
+    Profile,
+    change_profile,
+    check_password,
+    find_invitation,
+    join,
+    read_profile,
+    set_password,
+    sign_in,
+    sign_out,
+    withdraw_person,
+)
+from mores.studio.web.visit import AnyVisit, Form, Posted, SignedIn, Visit, limited
+from mores.studio.workflow import Refused
+
+router = APIRouter()
+
+
+@router.get("/")
+def home(visit: SignedIn) -> Response:
+    """Everything that waits for this person."""
+    assert visit.account is not None
+    campaigns = campaigns_of(visit.database, visit.account.id, visit.studio.model)
+    return visit.page("home.html", campaigns=campaigns)
+
+
+@router.get("/join/{token}", dependencies=[limited("sign in")])
+def invitation(token: str, visit: AnyVisit) -> Response:
+    """What a person is invited to, and the questions about themselves."""
+    found = find_invitation(visit.database, token)
+    campaign = open_campaign(visit.database, found.campaign)
+    profile = visit.account.profile if visit.account else None
+    return visit.page("join.html", invitation=found, campaign=campaign, token=token, profile=profile, problem="")
+
+
+@router.post("/join/{token}", dependencies=[limited("sign in")])
+def accept(token: str, visit: AnyVisit, form: Form) -> Response:
+    """Join the campaign, as someone new or as who one is."""
+    if visit.account:
+        join(visit.database, token, None, visit.account.id)
+        return visit.go("/")
+    try:
+        profile = _profile(form, visit)
+    except InputError as error:
+        found = find_invitation(visit.database, token)
+        values = {"campaign": open_campaign(visit.database, found.campaign), "invitation": found, "token": token}
+        return visit.page("join.html", code=422, profile=None, problem=str(error), **values)
+    person = join(visit.database, token, profile)
+    return visit.keep(visit.go("/"), sign_in(visit.database, person))
+
+
+def _profile(form: Posted, visit: Visit) -> Profile:
+    several = {
+        name: [part for value in form.values.get(name, ()) for part in value.split(",")]
+        for name in ("nationality", "home", "languages")
+    }
+    locale = form.get("locale") or visit.locale
+    return read_profile(form.get("name"), form.get("email"), locale=locale, **several)
+
+
+@router.get("/login")
+def login(visit: AnyVisit) -> Response:
+    """Signing in with a password."""
+    return visit.page("login.html", problem="")
+
+
+@router.post("/login", dependencies=[limited("sign in")])
+def log_in(visit: AnyVisit, form: Form) -> Response:
+    """Sign in."""
+    try:
+        person = check_password(visit.database, form.get("email"), form.get("password"))
+    except Refused as error:
+        return visit.page("login.html", code=422, problem=str(error))
+    return visit.keep(visit.go("/"), sign_in(visit.database, person))
+
+
+@router.post("/logout")
+def log_out(visit: SignedIn, _form: Form) -> Response:
+    """Sign out."""
+    sign_out(visit.database, visit.cookie)
+    return visit.go("/login")
+
+
+@router.get("/me")
+def profile(visit: SignedIn) -> Response:
+    """One's profile, password and data."""
+    return visit.page("profile.html", problem="", done="")
+
+
+@router.post("/me")
+def change(visit: SignedIn, form: Form) -> Response:
+    """Change one's profile."""
+    assert visit.account is not None
+    try:
+        change_profile(visit.database, visit.account.id, _profile(form, visit))
+    except InputError as error:
+        return visit.page("profile.html", code=422, problem=str(error), done="")
+    return visit.go("/me")
+
+
+@router.post("/me/password", dependencies=[limited("sign in")])
+def password(visit: SignedIn, form: Form) -> Response:
+    """Set a password, so that one can sign in on another device."""
+    assert visit.account is not None
+    try:
+        set_password(visit.database, visit.account.id, form.get("password"))
+    except InputError as error:
+        return visit.page("profile.html", code=422, problem=str(error), done="")
+    return visit.keep(visit.go("/me"), sign_in(visit.database, visit.account.id))
+
+
+@router.post("/me/delete")
+def delete(visit: SignedIn, form: Form) -> Response:
+    """Delete one's data; the work stays, without a name."""
+    assert visit.account is not None
+    if form.get("sure") != "yes":
+        return visit.go("/me")
+    campaigns = campaigns_of(visit.database, visit.account.id)
+    withdraw_person(visit.database, campaigns, visit.account.id)
+    return visit.go("/login")

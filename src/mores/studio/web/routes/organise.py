@@ -1,0 +1,102 @@
+"""The organiser's pages: how the campaign stands, its people, its items, its exports."""
+
+from __future__ import annotations
+
+from secrets import token_hex
+
+import segno
+from fastapi import APIRouter
+from fastapi.responses import Response
+
+from mores.studio.export import pack
+from mores.studio.records import Role
+from mores.studio.store.items import do, read_events, read_item
+from mores.studio.store.people import invite, list_members, open_invitations, revoke
+from mores.studio.store.queries import count_stages, list_items
+from mores.studio.web.visit import Form, Organising, Place, limited
+from mores.studio.workflow import Adjudicate, Refused
+
+router = APIRouter(prefix="/c/{campaign}")
+
+
+@router.get("/overview")
+def overview(place: Organising) -> Response:
+    """How far the campaign is."""
+    return place.page("overview.html", counts=count_stages(place.visit.database, place.campaign))
+
+
+@router.get("/items")
+def items(place: Organising, stage: str = "", status: str = "", disputed: bool = False, start: int = 0) -> Response:
+    """The campaign's items."""
+    lines = list_items(
+        place.visit.database, place.campaign, stage=stage, status=status, disputed=disputed, start=max(start, 0)
+    )
+    return place.page("items.html", lines=lines, stage=stage, status=status, disputed=disputed, start=start)
+
+
+@router.get("/items/{item}/life")
+def life(item: str, place: Organising) -> Response:
+    """One item's whole life."""
+    shown = read_item(place.visit.database, place.campaign, item)
+    names = {member.person.id: member.name for member in list_members(place.visit.database, place.campaign)}
+    events = read_events(place.visit.database, place.campaign, item)
+    return place.page("life.html", item=shown, events=events, names=names, key=token_hex(12))
+
+
+@router.post("/items/{item}/adjudicate", dependencies=[limited("write")])
+def adjudicate(item: str, place: Organising, form: Form) -> Response:
+    """Decide in place of the votes."""
+    outcome = form.get("outcome")
+    if outcome not in ("next", "back", "rejected"):
+        raise Refused("Choose what shall happen to the item.")
+    action = Adjudicate(outcome, form.get("note").strip()[:2000])  # type: ignore[arg-type]  # it is one of these
+    do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key)
+    return place.go(f"/items/{item}/life")
+
+
+@router.get("/people")
+def people(place: Organising) -> Response:
+    """Who works in the campaign, and the invitations that still work."""
+    members = list_members(place.visit.database, place.campaign)
+    return place.page(
+        "people.html",
+        members=members,
+        invitations=open_invitations(place.visit.database, place.campaign),
+        link="",
+        qr="",
+    )
+
+
+@router.post("/invite", dependencies=[limited("write")])
+def invite_people(place: Organising, form: Form) -> Response:
+    """Make an invitation and show its link once."""
+    if form.get("role") not in set(Role):
+        raise Refused("Choose a role.")
+    uses = int(min(max(form.number("uses", 1), 1), 1000))
+    role = Role(form.get("role"))
+    token = invite(place.visit.database, place.campaign, role, place.person.id, uses=uses, note=form.get("note")[:200])
+    link = f"{str(place.visit.request.base_url).rstrip('/')}/join/{token}"
+    return _people(place, link, segno.make(link).svg_data_uri(scale=4, border=2))
+
+
+def _people(place: Place, link: str = "", qr: str = "") -> Response:
+    members = list_members(place.visit.database, place.campaign)
+    invitations = open_invitations(place.visit.database, place.campaign)
+    return place.page("people.html", members=members, invitations=invitations, link=link, qr=qr)
+
+
+@router.post("/invitations/{invitation}/revoke")
+def revoke_invitation(invitation: str, place: Organising, _form: Form) -> Response:
+    """Make an invitation useless."""
+    revoke(place.visit.database, place.campaign, invitation, place.person.id)
+    return place.go("/people")
+
+
+@router.post("/export", dependencies=[limited("write")])
+def export(place: Organising, _form: Form) -> Response:
+    """The accepted items as a folder for `mores bench`, zipped."""
+    data = pack(place.visit.database, place.campaign)
+    name = f"{place.campaign.id}.zip"
+    return Response(
+        data, media_type="application/zip", headers={"Content-Disposition": f'attachment; filename="{name}"'}
+    )

@@ -1,0 +1,269 @@
+"""Where people work: what waits for them, one item, and what they do with it."""
+
+from __future__ import annotations
+
+from secrets import token_hex
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import JSONResponse, Response
+from starlette.exceptions import HTTPException
+
+from mores.studio.form import Form as Fields
+from mores.studio.form import FormError, read_form
+from mores.studio.records import Content, Item, Status
+from mores.studio.store.items import do, held_by, now, read_events, read_item, take
+from mores.studio.store.people import consent, read_draft, save_draft
+from mores.studio.store.queries import count_votes, items_of
+from mores.studio.web.visit import Form, Joined, Place, Posted, Working, limited
+from mores.studio.workflow import AskModel, Cast, Create, Edit, Refused, Release, Submit, Withdraw, may
+
+router = APIRouter(prefix="/c/{campaign}")
+NEW = "new"
+
+
+@router.get("/welcome")
+def welcome(place: Joined) -> Response:
+    """The campaign's terms."""
+    return place.page("welcome.html")
+
+
+@router.post("/welcome")
+def agree(place: Joined, form: Form) -> Response:
+    """Agree to the terms."""
+    if form.get("agree"):
+        assert place.visit.account is not None
+        consent(place.visit.database, place.campaign, place.visit.account.id)
+    return place.go()
+
+
+@router.get("")
+def start(place: Working) -> Response:
+    """What waits for this person in the campaign."""
+    if place.organises:
+        return place.go("/overview")
+    held = held_by(place.visit.database, place.campaign, place.person)
+    mine = items_of(place.visit.database, place.campaign, place.person)
+    answered = count_votes(place.visit.database, place.campaign, place.person)
+    writes = may(place.campaign.flow, None, place.person, Create) is None
+    judges = any(stage.role in place.person.roles and not stage.own for stage in place.campaign.flow.stages)
+    return place.page("work.html", held=held, mine=mine, answered=answered, writes=writes, judges=judges)
+
+
+@router.post("/next", dependencies=[limited("write")])
+def following(place: Working, _form: Form) -> Response:
+    """Take the next item, or go on with one that waits."""
+    held = held_by(place.visit.database, place.campaign, place.person)
+    every = place.campaign.settings.check_every
+    done = count_votes(place.visit.database, place.campaign, place.person)
+    check = bool(every) and done % every == every - 1
+    item = held[0] if held else None
+    if item is None and check:
+        item = take(place.visit.database, place.campaign, place.person, check=True)
+    item = item or take(place.visit.database, place.campaign, place.person)
+    return place.go(f"/items/{item.id}") if item else place.go("?nothing=1")
+
+
+@router.get("/new")
+def new(place: Working) -> Response:
+    """Begin an item."""
+    if reason := may(place.campaign.flow, None, place.person, Create):
+        raise Refused(reason)
+    return _write(place, None, {})
+
+
+@router.post("/items", dependencies=[limited("write")])
+def create(place: Working, form: Form) -> Response:
+    """Keep a new item, or send it on at once."""
+    stage = place.campaign.flow.stages[0]
+    blank = _blank(place)
+    try:
+        content = read_form(stage.form(blank), form.values, draft=form.get("then") != "submit")
+    except FormError as error:
+        return _write(place, None, error.problems, form)
+    database, campaign = place.visit.database, place.campaign
+    region, language = _where(place, form, blank)
+    action = Create(token_hex(6), content, region, language)
+    item = do(database, campaign, place.person, action, key=form.key).item
+    save_draft(database, campaign, place.person.id, NEW, {})
+    return _then(place, item, content, form)
+
+
+@router.get("/items/{item}")
+def show(item: str, place: Working) -> Response:
+    """One item: to write, to judge, or to look at."""
+    shown = _find(place, item)
+    if place.organises:
+        return place.go(f"/items/{item}/life")
+    stage = place.campaign.flow.stage(shown.stage)
+    if shown.author == place.person.id:
+        if stage.own and shown.status is Status.OPEN:
+            return _write(place, shown, {})
+        return place.page("mine.html", item=shown, stage=stage)
+    if may(place.campaign.flow, shown, place.person, Cast) is None:
+        return _judge(place, shown, {})
+    raise HTTPException(404)
+
+
+@router.post("/items/{item}/save", dependencies=[limited("write")])
+def save(item: str, place: Working, form: Form) -> Response:
+    """Keep one's changes, ask the model, or send the item on."""
+    shown = _find(place, item)
+    stage = place.campaign.flow.stage(shown.stage)
+    if reason := may(place.campaign.flow, shown, place.person, Edit):
+        raise Refused(reason)
+    try:
+        changed = read_form(stage.form(shown), form.values, draft=form.get("then") != "submit")
+    except FormError as error:
+        return _write(place, shown, error.problems, form)
+    content = shown.content | changed
+    region, language = _where(place, form, shown)
+    if form.get("then") != "submit" and (content, region) != (shown.content, shown.region):
+        action = Edit(content, region, language)
+        shown = do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key).item
+    save_draft(place.visit.database, place.campaign, place.person.id, item, {})
+    return _then(place, shown, content, form)
+
+
+def _then(place: Place, item: Item, content: Content, form: Posted) -> Response:
+    """What a person wants after saving: send it on, ask the model, or nothing."""
+    database, campaign, person = place.visit.database, place.campaign, place.person
+    then = form.get("then")
+    if then == "submit":
+        region, language = _where(place, form, item)
+        action = Submit(content, form.number("seconds"), region, language)
+        item = do(database, campaign, person, action, item=item.id, key=f"{form.key}.submit").item
+    elif then.startswith("ask:"):
+        if not place.visit.studio.limiter.allows("ask", person.id):
+            raise HTTPException(429, "Too many questions. Please wait a minute.")
+        ask = f"{item.id}.{len(item.asks)}"
+        do(database, campaign, person, AskModel(ask, then.removeprefix("ask:")), item=item.id, key=f"{form.key}.ask")
+    return place.go(f"/items/{item.id}")
+
+
+@router.post("/items/{item}/vote", dependencies=[limited("write")])
+def vote(item: str, place: Working, form: Form) -> Response:
+    """Answer the stage's form."""
+    shown = _find(place, item)
+    stage = place.campaign.flow.stage(shown.stage)
+    if reason := may(place.campaign.flow, shown, place.person, Cast):
+        raise Refused(reason)
+    try:
+        answer = read_form(stage.form(shown), form.values)
+    except FormError as error:
+        return _judge(place, shown, error.problems, form)
+    action = Cast(answer, form.number("seconds"))
+    do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key)
+    save_draft(place.visit.database, place.campaign, place.person.id, item, {})
+    return place.go(f"?done={item}")
+
+
+@router.post("/items/{item}/decline", dependencies=[limited("write")])
+def decline(item: str, place: Working, form: Form) -> Response:
+    """Give an item back: "I can't judge this", with a reason."""
+    reason = form.get("reason").strip()[:500] or "no reason given"
+    do(place.visit.database, place.campaign, place.person, Release(reason), item=item, key=form.key)
+    return place.go()
+
+
+@router.post("/items/{item}/withdraw", dependencies=[limited("write")])
+def withdraw(item: str, place: Working, form: Form) -> Response:
+    """Take one's item out."""
+    action = Withdraw(form.get("reason").strip()[:500])
+    do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key)
+    return place.go()
+
+
+@router.get("/items/{item}/state")
+def state(item: str, place: Working) -> Response:
+    """Whether a model still has to answer, for a page that waits."""
+    shown = _find(place, item)
+    mine = shown.author == place.person.id or place.organises
+    if not mine and may(place.campaign.flow, shown, place.person, Cast):
+        raise HTTPException(404)
+    waiting = [ask.id for ask in shown.asks if ask.waiting]
+    return JSONResponse({"stage": shown.stage, "status": shown.status.value, "waiting": waiting})
+
+
+@router.put("/drafts/{key}", dependencies=[limited("write")])
+def draft(key: str, place: Working, form: Form) -> Response:
+    """Keep what a person is typing."""
+    if key != NEW:
+        _find(place, key)
+    content = {name: list(values) for name, values in form.values.items()}
+    save_draft(place.visit.database, place.campaign, place.person.id, key, content)
+    return JSONResponse({"saved": True})
+
+
+def _find(place: Place, item: str) -> Item:
+    try:
+        return read_item(place.visit.database, place.campaign, item)
+    except Refused:
+        raise HTTPException(404) from None
+
+
+def _blank(place: Place) -> Item:
+    """An item that is not there yet, for its form."""
+    settings, person = place.campaign.settings, place.person
+    regions = [code for code in sorted(person.regions) if code in settings.regions or not settings.regions]
+    languages = [code for code in sorted(person.languages) if code in settings.languages or not settings.languages]
+    stage = place.campaign.flow.stages[0].name
+    return Item(
+        id=NEW,
+        campaign=place.campaign.id,
+        author=person.id,
+        content={},
+        stage=stage,
+        region=regions[0] if regions else "",
+        language=languages[0] if languages else "",
+        created=now(),
+        updated=now(),
+    )
+
+
+def _where(place: Place, form: Posted, item: Item) -> tuple[str, str]:
+    """The region and language of an item: the form's, where the campaign allows them."""
+    settings = place.campaign.settings
+    region, language = form.get("region") or item.region, form.get("language") or item.language
+    if settings.regions and region not in settings.regions:
+        raise Refused("This campaign is about other regions.")
+    if settings.languages and language not in settings.languages:
+        raise Refused("This campaign is about other languages.")
+    return region, language
+
+
+def _values(form: Posted | None, draft: Content, content: Content) -> dict[str, Any]:
+    """What a form shows: what was just sent, else the draft, else what is kept."""
+    if form:
+        return {name: list(values) for name, values in form.values.items()}
+    return content | draft
+
+
+def _write(place: Place, item: Item | None, problems: Content, form: Posted | None = None) -> Response:
+    shown = item or _blank(place)
+    stage = place.campaign.flow.stage(shown.stage)
+    saved = read_draft(place.visit.database, place.campaign, place.person.id, shown.id)
+    values = _values(form, saved, shown.content)
+    fields: Fields = stage.form(shown)
+    return _item_page(place, "write.html", shown, fields, values, problems)
+
+
+def _judge(place: Place, item: Item, problems: Content, form: Posted | None = None) -> Response:
+    stage = place.campaign.flow.stage(item.stage)
+    mine = next((vote.answer for vote in item.votes_at(stage.name) if vote.person == place.person.id), {})
+    saved = read_draft(place.visit.database, place.campaign, place.person.id, item.id)
+    return _item_page(place, "judge.html", item, stage.form(item), _values(form, saved, mine), problems)
+
+
+def _item_page(place: Place, template: str, item: Item, fields: Fields, values: Content, problems: Content) -> Response:
+    return place.page(
+        template,
+        code=422 if problems else 200,
+        item=item,
+        stage=place.campaign.flow.stage(item.stage),
+        form=fields,
+        values=values,
+        problems=problems,
+        key=token_hex(12),
+        events=read_events(place.visit.database, place.campaign, item.id) if template == "write.html" else (),
+    )

@@ -1,0 +1,244 @@
+"""What every route gets: who visits, in which campaign, and what they sent."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from secrets import token_urlsafe
+from typing import Annotated, Any
+
+from fastapi import Depends, Request
+from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.datastructures import UploadFile
+from starlette.exceptions import HTTPException
+
+from mores.studio.records import Person, Role
+from mores.studio.store.campaigns import open_campaign
+from mores.studio.store.database import Database
+from mores.studio.store.items import Campaign
+from mores.studio.store.people import Account, Member, find_member, who
+from mores.studio.web.pages import choose_locale, render
+from mores.studio.web.security import TOKEN_FIELD, TOKEN_HEADER, Limiter, is_own, token_for
+from mores.studio.workflow import Refused
+
+COOKIE = "mores_studio"
+COOKIE_SECONDS = 30 * 24 * 3600
+
+
+@dataclass(frozen=True)
+class Studio:
+    """The studio that is running."""
+
+    database: Database
+    key: str
+    """Signs what browsers keep."""
+    model: str = ""
+    """Who answers what people ask, unless a campaign says otherwise; empty for nobody."""
+    limiter: Limiter = field(default_factory=Limiter)
+
+
+class SignIn(Exception):  # noqa: N818 - not an error: the visitor is sent to the page for signing in
+    """The visitor has to sign in first."""
+
+
+class Elsewhere(Exception):  # noqa: N818
+    """The visitor has to go to another page first."""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.path = path
+
+
+@dataclass(frozen=True)
+class Visit:
+    """One request: whose it is, and how to answer it."""
+
+    request: Request
+    studio: Studio
+    cookie: str
+    account: Account | None
+    locale: str
+
+    @property
+    def database(self) -> Database:
+        return self.studio.database
+
+    @property
+    def token(self) -> str:
+        """What this browser's forms carry."""
+        return token_for(self.studio.key, self.cookie)
+
+    def path(self, path: str) -> str:
+        """A path of the studio, wherever it is mounted."""
+        return f"{self.request.scope.get('root_path', '')}{path}"
+
+    def page(self, template: str, *, code: int = 200, **values: Any) -> Response:
+        """A page; every template knows the visit."""
+        html = render(self.locale, template, visit=self, account=self.account, path=self.path, **values)
+        return self.keep(HTMLResponse(html, code))
+
+    def go(self, path: str) -> Response:
+        """Send the visitor to another page of the studio."""
+        return self.keep(RedirectResponse(self.path(path), 303))
+
+    def keep(self, response: Response, cookie: str = "") -> Response:
+        """Let the browser keep its cookie, or a new one after signing in."""
+        if cookie or self.request.cookies.get(COOKIE) != self.cookie:
+            response.set_cookie(
+                COOKIE,
+                cookie or self.cookie,
+                max_age=COOKIE_SECONDS,
+                path=self.path("/") or "/",
+                httponly=True,
+                samesite="lax",
+                secure=self.request.url.scheme == "https",
+            )
+        return response
+
+    @property
+    def address(self) -> str:
+        """Where the visitor comes from, for limits."""
+        return self.request.client.host if self.request.client else ""
+
+
+def visit(request: Request) -> Visit:
+    """Who visits; everybody has a cookie, so that forms can be told from forged ones."""
+    studio: Studio = request.app.state.studio
+    cookie = request.cookies.get(COOKIE, "")
+    account = who(studio.database, cookie) if cookie else None
+    if not studio.limiter.allows("read", account.id if account else request.client.host if request.client else ""):
+        raise HTTPException(429, "Too many requests. Please wait a minute.")
+    chosen = account.profile.locale if account else request.query_params.get("lang", "")
+    locale = choose_locale(chosen, request.headers.get("accept-language", ""))
+    return Visit(request, studio, cookie or token_urlsafe(32), account, locale)
+
+
+AnyVisit = Annotated[Visit, Depends(visit)]
+
+
+def signed_in(visit: AnyVisit) -> Visit:
+    """A visit of someone who is signed in."""
+    if visit.account is None:
+        raise SignIn
+    return visit
+
+
+SignedIn = Annotated[Visit, Depends(signed_in)]
+
+
+@dataclass(frozen=True)
+class Place:
+    """A member in a campaign."""
+
+    visit: Visit
+    campaign: Campaign
+    member: Member
+
+    @property
+    def person(self) -> Person:
+        return self.member.person
+
+    @property
+    def organises(self) -> bool:
+        return Role.ORGANISER in self.person.roles
+
+    def page(self, template: str, *, code: int = 200, **values: Any) -> Response:
+        """A page of the campaign."""
+        return self.visit.page(template, code=code, campaign=self.campaign, place=self, **values)
+
+    def go(self, path: str = "") -> Response:
+        """Send the visitor to another page of the campaign."""
+        return self.visit.go(f"/c/{self.campaign.id}{path}")
+
+
+def joined(campaign: str, visit: SignedIn) -> Place:
+    """A member of the campaign; for everybody else there is no such campaign."""
+    try:
+        opened = open_campaign(visit.database, campaign, visit.studio.model)
+    except Refused:
+        raise HTTPException(404) from None
+    assert visit.account is not None
+    member = find_member(visit.database, opened, visit.account.id)
+    if member is None:
+        raise HTTPException(404)
+    return Place(visit, opened, member)
+
+
+Joined = Annotated[Place, Depends(joined)]
+
+
+def working(place: Joined) -> Place:
+    """A member who has agreed to the campaign's terms."""
+    if place.member.consented is None:
+        raise Elsewhere(f"/c/{place.campaign.id}/welcome")
+    return place
+
+
+Working = Annotated[Place, Depends(working)]
+
+
+def organising(place: Joined) -> Place:
+    """An organiser of the campaign; for other members there is no such page."""
+    if not place.organises:
+        raise HTTPException(404)
+    return place
+
+
+Organising = Annotated[Place, Depends(organising)]
+
+
+@dataclass(frozen=True)
+class Posted:
+    """What a form sent."""
+
+    values: Mapping[str, Sequence[str]]
+    files: Mapping[str, bytes] = field(default_factory=dict)
+
+    def get(self, name: str, default: str = "") -> str:
+        """The first value of a field."""
+        given = self.values.get(name)
+        return given[0] if given else default
+
+    def number(self, name: str, default: float = 0.0) -> float:
+        """A field as a number; the default where it is none."""
+        try:
+            value = float(self.get(name))
+        except ValueError:
+            return default
+        return value if value == value and abs(value) < 1e12 else default
+
+    @property
+    def key(self) -> str:
+        """What makes sending the form twice the same as sending it once."""
+        return self.get("key")[:64]
+
+
+async def posted(request: Request) -> Posted:
+    """The fields of a form that is this browser's own; 403 for any other."""
+    studio: Studio = request.app.state.studio
+    values: dict[str, list[str]] = {}
+    files: dict[str, bytes] = {}
+    form = await request.form(max_files=5, max_fields=2000)
+    for name, value in form.multi_items():
+        if isinstance(value, UploadFile):
+            files[name] = await value.read()
+        else:
+            values.setdefault(name, []).append(value)
+    token = request.headers.get(TOKEN_HEADER) or "".join(values.pop(TOKEN_FIELD, [""])[:1])
+    if not is_own(studio.key, request.cookies.get(COOKIE, ""), token):
+        raise HTTPException(403, "This page is too old. Please load it again.")
+    return Posted(values, files)
+
+
+Form = Annotated[Posted, Depends(posted)]
+
+
+def limited(action: str) -> Any:
+    """A dependency that lets someone do something only so often."""
+
+    def check(visit: AnyVisit) -> None:
+        name = visit.account.id if visit.account and action != "sign in" else visit.address
+        if not visit.studio.limiter.allows(action, name):
+            raise HTTPException(429, "Too many requests. Please wait a minute.")
+
+    return Depends(check)

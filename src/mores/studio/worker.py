@@ -1,0 +1,106 @@
+"""Answers what people and stages ask models, in the background, so that no page waits for a model.
+
+Questions are rows of the store: after a restart the waiting ones are asked again, and the engine's store knows the
+answers that were already paid for.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections import defaultdict
+from collections.abc import Sequence
+from typing import Any, Self
+
+from mores.engine.ask import Asker, AskOptions, open_asker
+from mores.engine.runner import Answer, Job
+from mores.errors import InputError, MoresError
+from mores.studio.records import Ask, Content, Item
+from mores.studio.store.campaigns import all_campaigns
+from mores.studio.store.database import Database
+from mores.studio.store.items import Campaign, claim_asks, do, read_item
+from mores.studio.workflow import Answered, Refused
+
+PAUSE = 0.3
+"""Seconds between two looks for new questions."""
+
+
+class Worker:
+    """Looks for questions and answers them, as long as it is entered."""
+
+    def __init__(self, database: Database, model: str, options: AskOptions) -> None:
+        self.database = database
+        self.model = model
+        self.options = options
+        self._askers: dict[str, Asker] = {}
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        self._task = asyncio.create_task(self._run())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        assert self._task is not None
+        self._task.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await self._task
+
+    async def _run(self) -> None:
+        while True:
+            try:
+                answered = await self.answer_all()
+            except Exception:  # the database may be away for a moment; people go on
+                answered = 0
+            if not answered:
+                await asyncio.sleep(PAUSE)
+
+    async def answer_all(self) -> int:
+        """Answer the questions that wait now; their number."""
+        count = 0
+        for campaign in await asyncio.to_thread(all_campaigns, self.database, self.model):
+            if campaign.flow.open:
+                claimed = await asyncio.to_thread(claim_asks, self.database, campaign)
+                count += len(claimed)
+                await self._answer(campaign, claimed)
+        return count
+
+    async def _answer(self, campaign: Campaign, claimed: Sequence[tuple[str, str]]) -> None:
+        by_model: dict[str, list[Job]] = defaultdict(list)
+        for identifier, name in claimed:
+            item = await asyncio.to_thread(read_item, self.database, campaign, identifier)
+            ask = next(ask for ask in item.asks if ask.id == name)
+            request = campaign.kind.tasks[ask.task].request(item, ask, campaign.settings)
+            by_model[ask.model].append(Job(ask.id, request, sample=ask.sample, data=(item, ask)))
+        await asyncio.gather(*(self._ask(campaign, model, jobs) for model, jobs in by_model.items()))
+
+    async def _ask(self, campaign: Campaign, model: str, jobs: list[Job]) -> None:
+        """Ask one model; where it cannot be asked at all, every question says why."""
+        left = {job.id: job for job in jobs}
+        try:
+            if model not in self._askers:
+                self._askers[model] = open_asker(model, **self.options)
+            async for answer in self._askers[model].ask(jobs):
+                item, ask = left.pop(answer.job.id).data
+                content, failure = read(campaign, item, ask, answer)
+                await self._write(campaign, item, ask, content, failure)
+        except MoresError as error:
+            for job in left.values():
+                item, ask = job.data
+                await self._write(campaign, item, ask, None, f"The model cannot be asked: {error}")
+
+    async def _write(self, campaign: Campaign, item: Item, ask: Ask, content: Content | None, failure: str) -> None:
+        action = Answered(ask.id, content, failure)
+        with contextlib.suppress(Refused):
+            await asyncio.to_thread(do, self.database, campaign, None, action, item=item.id)
+
+
+def read(campaign: Campaign, item: Item, ask: Ask, answer: Answer) -> tuple[Content | None, str]:
+    """What a model's answer means to the campaign, or why it means nothing."""
+    if answer.completion is None:
+        reason = answer.failure.reason if answer.failure else "no answer"
+        return None, f"The model did not answer: {reason}"
+    try:
+        content: Any = campaign.kind.tasks[ask.task].read(answer.completion, item, ask, campaign.settings)
+    except InputError as error:
+        return None, f"The model's answer cannot be used: {error}"
+    return content, ""

@@ -1,0 +1,118 @@
+"""People for tests: each has a browser of their own, fills in real forms, and gets real pages."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from html import unescape
+from typing import Any
+
+from fastapi import FastAPI
+from httpx2 import Response
+from starlette.testclient import TestClient
+
+from mores.studio import app
+from mores.studio.campaigns import open_kind
+from mores.studio.records import Item, Role
+from mores.studio.store.campaigns import make_campaign, open_campaign, read_settings
+from mores.studio.store.database import Database
+from mores.studio.store.items import Campaign, read_item
+from mores.studio.store.people import add_member, add_person, invite, read_profile, sign_in
+from mores.studio.web.visit import COOKIE
+
+ADDRESS = "http://studio.test"
+
+
+@dataclass
+class Player:
+    """Someone in a campaign, with a browser."""
+
+    browser: TestClient
+    stage: Play
+    page: Response | None = None
+
+    def open(self, path: str = "") -> Response:
+        """Open a page of the campaign, or any other that begins with `/`."""
+        self.page = self.browser.get(self._address(path))
+        return self.page
+
+    def send(self, path: str = "", **values: Any) -> Response:
+        """Send a form to a path of the campaign, with the token and key of the page that is open."""
+        given = {name: value for name, value in self.hidden().items() if name in ("csrf", "key")}
+        self.page = self.browser.post(self._address(path), data=given | values)
+        return self.page
+
+    def hidden(self) -> dict[str, str]:
+        """The hidden fields of the open page; the first of each name."""
+        if self.page is None or "csrf" not in self.page.text:
+            self.open("/me")
+        assert self.page is not None
+        pairs = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', self.page.text)
+        return {name: unescape(value) for name, value in reversed(pairs)}
+
+    @property
+    def item(self) -> str:
+        """The id of the item on the open page."""
+        assert self.page is not None
+        match = re.search(r"/items/([0-9a-f]+)", self.page.url.path)
+        assert match, self.page.url
+        return match[1]
+
+    def take(self) -> str | None:
+        """Ask for work; the item's id, or None where there is nothing."""
+        self.open()
+        self.send("/next")
+        assert self.page is not None
+        return None if "nothing" in str(self.page.url) else self.item
+
+    def _address(self, path: str) -> str:
+        return (
+            path
+            if path in ("/me", "/", "/login", "/logout") or path.startswith(("/c/", "/me/", "/join/"))
+            else (f"/c/{self.stage.campaign.id}{path}")
+        )
+
+
+class Play:
+    """A campaign on a database, served, with its organiser."""
+
+    def __init__(self, database: Database, kind: str, *, model: str = "none", **settings: Any) -> None:
+        self.database = database
+        self.app: FastAPI = app(database, model=model, store=None)
+        chosen = open_kind(kind)
+        read = read_settings(chosen, {"title": "A campaign"} | settings)
+        self.campaign = make_campaign(database, chosen, read, model="" if model == "none" else model)
+        with database.write() as connection:
+            self.organiser_id = add_person(connection, read_profile("Olga Organiser"), organises=True)
+        add_member(database, self.campaign, self.organiser_id, Role.ORGANISER)
+
+    def organiser(self) -> Player:
+        """The organiser, signed in."""
+        player = Player(self.browser(), self)
+        player.browser.cookies.set(COOKIE, sign_in(self.database, self.organiser_id))
+        return player
+
+    def browser(self) -> TestClient:
+        """A browser that has never been here."""
+        return TestClient(self.app, base_url=ADDRESS)
+
+    def person(
+        self, role: Role, name: str = "Somebody", region: str = "Kenya", language: str = "Swahili, English"
+    ) -> Player:
+        """Someone who joins by an invitation and agrees to the terms."""
+        player = Player(self.browser(), self)
+        token = invite(self.database, self.campaign, role, self.organiser_id)
+        player.open(f"/join/{token}")
+        answer = player.send(f"/join/{token}", name=name, nationality=region, home=region, languages=language)
+        assert answer.status_code == 200, answer.text
+        player.open()
+        player.send("/welcome", agree="yes")
+        return player
+
+    def read(self, item: str) -> Item:
+        """An item, as the store has it now."""
+        return read_item(self.database, self.campaign, item)
+
+    def again(self) -> Campaign:
+        """The campaign, as the store has it now."""
+        return open_campaign(self.database, self.campaign.id)
