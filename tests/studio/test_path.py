@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from io import BytesIO
-from pathlib import Path
 from zipfile import ZipFile
 
 from mores.studio.records import Role, Status
@@ -11,7 +10,7 @@ from mores.studio.store.database import Database
 from tests.studio.play import Play
 
 
-def test_from_an_invitation_to_an_exported_question(database: Database, tmp_path: Path) -> None:
+def test_from_an_invitation_to_an_exported_question(database: Database) -> None:
     play = Play(database, "culturalteaming", regions=["Kenya"])
     author = play.person(Role.AUTHOR, "Amina")
     author.open("/new")
@@ -33,6 +32,4 @@ def test_from_an_invitation_to_an_exported_question(database: Database, tmp_path
     organiser = play.organiser()
     organiser.open("/overview")
     archive = ZipFile(BytesIO(organiser.send("/export").content))
-    assert b"In Kenya, what do guests get first?,Tea,Rice,A song,Nothing,A,Kenya" in archive.read(
-        "CulturalBench-Easy.csv"
-    )
+    assert b'guests get first?",Tea,Rice,A song,Nothing,A,Kenya' in archive.read("CulturalBench-Easy.csv")

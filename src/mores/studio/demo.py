@@ -1,0 +1,118 @@
+"""The demo: a campaign of each kind, filled with the examples in its folder's `demo.yaml`, played by its own people.
+
+settings:                # as an organiser would write them
+people:                  # name: roles, regions, languages
+items:
+  - by: Amina
+    region: KE
+    language: sw
+    steps:               # what happens to the item, one after the other
+      - create: {…}      # content
+      - submit: {…}      # content; {} leaves it as it is
+      - answer: {task: draft, content: {…}}        # a person asks a model, which answers; `failure: …` where it fails
+      - answers: [{task: …, content: {…}}, …]      # models answer what a stage asked, in order of asking
+      - vote: {Juma: {…}, Wanjiku: {…}}
+      - decide: {outcome: next, note: …}           # by the organiser
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from secrets import token_hex
+from typing import Any
+
+import yaml
+
+from mores.errors import InputError
+from mores.studio.campaigns import KINDS, open_kind
+from mores.studio.records import Item, Person, Role
+from mores.studio.store.campaigns import all_campaigns, make_campaign, read_settings
+from mores.studio.store.database import Database
+from mores.studio.store.items import Campaign, do, now
+from mores.studio.store.people import Profile, add_member, add_person, find_member
+from mores.studio.workflow import Adjudicate, Answered, AskModel, Cast, Create, Submit, Take
+
+STEP = timedelta(minutes=3)
+DEMO_MODEL = "demo"
+
+
+def fill(database: Database, organiser: str) -> list[Campaign]:
+    """Make the demo campaigns that are not there yet; all of them."""
+    known = {campaign.id: campaign for campaign in all_campaigns(database) if campaign.demo}
+    return [known.get(f"demo-{name}") or _fill(database, name, organiser) for name in KINDS]
+
+
+def _fill(database: Database, name: str, organiser: str) -> Campaign:
+    kind = open_kind(name)
+    path = kind.folder / "demo.yaml"
+    if not path.exists():
+        raise InputError(f"{path}: the kind {name} has no demo")
+    demo = yaml.safe_load(path.read_text("utf-8"))
+    settings = read_settings(kind, demo["settings"], str(path))
+    campaign = make_campaign(database, kind, settings, name=f"demo-{name}", demo=True, model=DEMO_MODEL)
+    add_member(database, campaign, organiser, Role.ORGANISER)
+    people = {person: _person(database, campaign, person, facts) for person, facts in demo["people"].items()}
+    start = now() - timedelta(days=2)
+    for number, entry in enumerate(demo["items"]):
+        play(database, campaign, people, entry, start + number * timedelta(minutes=50), organiser)
+    return campaign
+
+
+def _person(database: Database, campaign: Campaign, name: str, facts: Mapping[str, Any]) -> Person:
+    regions = tuple(facts.get("regions", ()))
+    profile = Profile(name=name, nationality=regions, home=regions, languages=tuple(facts.get("languages", ())))
+    with database.write() as connection:
+        identifier = add_person(connection, profile)
+    add_member(database, campaign, identifier, *(Role(role) for role in facts["roles"]))
+    member = find_member(database, campaign, identifier)
+    assert member is not None
+    return member.person
+
+
+def play(
+    database: Database,
+    campaign: Campaign,
+    people: Mapping[str, Person],
+    entry: Mapping[str, Any],
+    start: datetime,
+    organiser: str,
+) -> Item:
+    """Let the people of the demo do to one item what its entry says."""
+    author = people[entry["by"]]
+    boss = Person(id=organiser, roles=frozenset({Role.ORGANISER}))
+    clock = start
+    item: Item | None = None
+
+    def act(person: Person | None, action: Any) -> None:
+        nonlocal item, clock
+        clock += STEP
+        item = do(database, campaign, person, action, item=item.id if item else "", at=clock).item
+
+    for step in entry["steps"]:
+        [(name, value)] = step.items()
+        if name == "create":
+            act(author, Create(token_hex(6), value, entry.get("region", ""), entry.get("language", "")))
+            continue
+        assert item is not None, "the first step of an item creates it"
+        match name:
+            case "submit":
+                act(author, Submit(item.content | value, seconds=95, region=item.region, language=item.language))
+            case "answer":
+                ask = f"{item.id}.{len(item.asks)}"
+                act(author, AskModel(ask, value["task"]))
+                act(None, Answered(ask, value.get("content"), value.get("failure", "")))
+            case "answers":
+                waiting = [ask for ask in item.asks if ask.waiting]
+                for ask, given in zip(waiting, value, strict=True):
+                    act(None, Answered(ask.id, given.get("content"), given.get("failure", "")))
+            case "vote":
+                for person, answer in value.items():
+                    act(people[person], Take())
+                    act(people[person], Cast(answer, seconds=40))
+            case "decide":
+                act(boss, Adjudicate(value["outcome"], value.get("note", "")))
+            case _:
+                raise InputError(f"unknown step {name!r}")
+    assert item is not None
+    return item
