@@ -70,7 +70,7 @@ def _person(database: Database, campaign: Campaign, name: str, facts: Mapping[st
     return member.person
 
 
-def play(
+def play(  # noqa: C901 - one case for each step
     database: Database,
     campaign: Campaign,
     people: Mapping[str, Person],
@@ -104,8 +104,8 @@ def play(
                 act(None, Answered(ask, value.get("content"), value.get("failure", "")))
             case "answers":
                 waiting = [ask for ask in item.asks if ask.waiting]
-                for ask, given in zip(waiting, value, strict=True):
-                    act(None, Answered(ask.id, given.get("content"), given.get("failure", "")))
+                for question, given in zip(waiting, value, strict=True):
+                    act(None, Answered(question.id, given.get("content"), given.get("failure", "")))
             case "vote":
                 for person, answer in value.items():
                     act(people[person], Take())
