@@ -153,8 +153,8 @@ def summarise_likert(ratings: npt.ArrayLike, levels: Sequence[float] = (1, 2, 3,
         mean=float(values.mean()),
         sd=_sd(values),
         median=float(np.median(values)),
-        levels={level: _share(int(k), len(values)) for level, k in zip(levels, counts, strict=True)},
-        at_least={level: _share(int(k), len(values)) for level, k in zip(levels, above, strict=True)},
+        levels={level: share_of(int(k), len(values)) for level, k in zip(levels, counts, strict=True)},
+        at_least={level: share_of(int(k), len(values)) for level, k in zip(levels, above, strict=True)},
     )
 
 
@@ -214,7 +214,8 @@ def _bin(values: _Array, edges: _Array) -> npt.NDArray[np.intp]:
     return np.bincount(places, minlength=len(edges) - 1)
 
 
-def _share(k: int, n: int) -> Share:
+def share_of(k: int, n: int) -> Share:
+    """k of n with its interval; n is at least 1."""
     return Share(k, n, k / n, *share_interval(k, n))
 
 
