@@ -15,12 +15,8 @@ from mores.stats.annotators.simulated import draw_crowd
 from tests.stats.annotators.anaesthetists import FIRST, PREVALENCE, VOTES
 
 Triple = tuple[int, int, int]
-triples = st.lists(
-    st.tuples(st.integers(0, 7), st.integers(0, 4), st.integers(0, 2)),
-    min_size=1,
-    max_size=40,
-    unique_by=lambda triple: triple[:2],
-)
+one_vote = st.tuples(st.integers(0, 7), st.integers(0, 4), st.integers(0, 2))
+triples = st.lists(one_vote, min_size=1, max_size=40, unique_by=lambda triple: triple[:2])
 
 
 def fit_plainly(votes: list[Triple], labels: int, rounds: int) -> tuple[dict[int, list[float]], list[float]]:
@@ -89,10 +85,10 @@ def test_probabilities_and_a_climbing_objective(votes: list[Triple], symmetric: 
     assert np.diff(fit.objective).min(initial=0.0) > -1e-8
 
 
-@given(triples, st.booleans())
+@given(st.lists(one_vote, min_size=1, max_size=40), st.booleans())
 def test_an_items_own_votes_do_not_confirm_themselves(votes: list[Triple], symmetric: bool) -> None:
     """The reported probabilities are those of `label_posterior` with the skills that all other items teach."""
-    fit = fit_dawid_skene(table_votes(votes, labels=[0, 1, 2]), symmetric=symmetric)
+    fit = fit_dawid_skene(table_votes(votes, labels=[0, 1, 2], repeats=True), symmetric=symmetric)
     for item, row in zip(fit.table.items, fit.posterior, strict=True):
         own = [(k, said) for i, k, said in votes if i == item]
         assert label_posterior(fit, own, item) == pytest.approx(row, abs=1e-9)

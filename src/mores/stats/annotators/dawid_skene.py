@@ -2,15 +2,15 @@
 
     fit = fit_dawid_skene(table_votes([("q1", "ann", "yes"), ("q1", "bo", "no"), …]))
     fit.posterior            # items × labels: how probable each label is
-    fit.skill("ann")         # true × given: how often she gives each label to items of each true label
+    fit.skill("ann")         # true × given: how often Ann gives each label to items of each true label
 
 Each item has one true label, with the prevalence p of its label; a person k who sees an item of label j says l with the
 probability π[k, j, l], whatever the others say. A. P. Dawid and A. M. Skene, Maximum likelihood estimation of observer
 error-rates using the EM algorithm, Applied Statistics 28 (1979), 20-28.
 
 Their maximum likelihood believes that a person who agreed on three items never errs. So skills have Dirichlet priors,
-in two steps: first one matrix is fitted for all people together, then each person's is drawn to it as if it were
-`Prior.strength` more votes. A newcomer is thus as good as the average. And since an item's votes would confirm
+in two steps: first one matrix is fitted for all people together, then each person's is pulled towards it as if it
+were `Prior.strength` more votes. A newcomer is thus as good as the average. And since an item's votes would confirm
 themselves through the skills that they teach, its probabilities are those by the skills that all other items teach.
 (Thirty people who are 40% to 95% accurate, five votes with four labels on each of 200 items: 91% of the labels are
 correct. EM is 96% sure of them on average, and 93% without an item's own votes.)
@@ -221,15 +221,19 @@ class _Model:
         return shares / total, float(chances.sum())
 
     def _leave_out(self, last: Expected) -> Floats:
-        """Votes × true labels: the logarithm of each vote's probability, by what the person's other votes teach."""
+        """Votes × true labels: the logarithm of each vote's probability, by the person's votes on other items."""
         table, own = self.table, last.posterior[self.table.item]
-        place = np.arange(own.shape[1]) == table.label[:, None]
+        size, place = own.shape[1], np.arange(own.shape[1]) == table.label[:, None]
+        pairs = np.unique(table.annotator * len(table.items) + table.item, return_inverse=True)[1]
         if self.symmetric:
-            hits = np.einsum("kjj->k", last.votes)[table.annotator] - own[place]
-            share = (hits / (last.votes.sum(axis=(1, 2))[table.annotator] - 1))[:, None]
-            return np.asarray(np.log(np.where(place, share, (1 - share) / (own.shape[1] - 1))), dtype=np.float64)
-        given = last.votes[table.annotator, :, table.label] - own
-        return np.asarray(np.log(given / (last.votes.sum(axis=2)[table.annotator] - own)), dtype=np.float64)
+            hits = np.einsum("kjj->k", last.votes)[table.annotator] - np.bincount(pairs, weights=own[place])[pairs]
+            share = hits / (last.votes.sum(axis=(1, 2))[table.annotator] - np.bincount(pairs)[pairs])
+            chances = np.where(place, share[:, None], (1 - share[:, None]) / (size - 1))
+        else:
+            same = np.unique(pairs * size + table.label, return_inverse=True)[1]
+            given = last.votes[table.annotator, :, table.label] - np.bincount(same)[same][:, None] * own
+            chances = given / (last.votes.sum(axis=2)[table.annotator] - np.bincount(pairs)[pairs][:, None] * own)
+        return np.asarray(np.log(chances), dtype=np.float64)
 
 
 def _shares(votes: Floats, symmetric: bool) -> Floats:
