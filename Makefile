@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := build/lock/bin/uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 \
 	--no-header --no-annotate --quiet
 
-.PHONY: demo test check test-slow coverage bench docs picture lock clean
+.PHONY: demo test check test-slow coverage bench docs picture studio lock clean
 
 demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
@@ -48,6 +48,10 @@ bench: $(READY) ## the engine's speed beside others, as ratios in one run
 
 docs: $(READY) ## write the help texts into the docs again
 	$(BIN)/python docs/generate.py
+
+studio: $(READY) ## serve the studio with its demo campaigns on http://127.0.0.1:8000
+	mkdir -p build
+	$(BIN)/mores studio --database build/studio.db --demo
 
 picture: $(READY) ## take the README's picture again; needs Chromium
 	mkdir -p build

@@ -36,6 +36,7 @@ COMMANDS = {
     "export": "Write a tuned model as a GGUF file.",
     "build": "Make training and test data with errors from cultural datasets.",
     "collect": "Filter, translate and label questions for a cultural dataset.",
+    "studio": "Serve the web app in which people make and check cultural data.",
     "sources": "List the datasets that training data are made from.",
 }
 """Every subcommand with its line of help; the module of the same name is imported when it is used."""

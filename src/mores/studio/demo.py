@@ -17,7 +17,7 @@ items:
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from secrets import token_hex
 from typing import Any
@@ -35,19 +35,19 @@ from mores.studio.workflow import Adjudicate, Answered, AskModel, Cast, Create, 
 
 STEP = timedelta(minutes=3)
 DEMO_MODEL = "demo"
+FILE = "demo.yaml"
 
 
 def fill(database: Database, organiser: str) -> list[Campaign]:
     """Make the demo campaigns that are not there yet; all of them."""
     known = {campaign.id: campaign for campaign in all_campaigns(database) if campaign.demo}
-    return [known.get(f"demo-{name}") or _fill(database, name, organiser) for name in KINDS]
+    names = [name for name in KINDS if (open_kind(name).folder / FILE).exists()]
+    return [known.get(f"demo-{name}") or _fill(database, name, organiser) for name in names]
 
 
 def _fill(database: Database, name: str, organiser: str) -> Campaign:
     kind = open_kind(name)
-    path = kind.folder / "demo.yaml"
-    if not path.exists():
-        raise InputError(f"{path}: the kind {name} has no demo")
+    path = kind.folder / FILE
     demo = yaml.safe_load(path.read_text("utf-8"))
     settings = read_settings(kind, demo["settings"], str(path))
     campaign = make_campaign(database, kind, settings, name=f"demo-{name}", demo=True, model=DEMO_MODEL)
@@ -57,6 +57,25 @@ def _fill(database: Database, name: str, organiser: str) -> Campaign:
     for number, entry in enumerate(demo["items"]):
         play(database, campaign, people, entry, start + number * timedelta(minutes=50), organiser)
     return campaign
+
+
+def guests(database: Database, campaigns: Sequence[Campaign]) -> dict[Role, str]:
+    """Someone to try each role with, in every demo campaign that has work for it; the ids."""
+    people: dict[Role, str] = {}
+    for role in Role:
+        if role is Role.ORGANISER:
+            continue
+        fitting = [campaign for campaign in campaigns if any(stage.role is role for stage in campaign.flow.stages)]
+        if not fitting:
+            continue
+        regions = tuple(dict.fromkeys(code for campaign in fitting for code in campaign.settings.regions))
+        languages = tuple(dict.fromkeys(code for campaign in fitting for code in campaign.settings.languages))
+        profile = Profile(name=f"Guest {role.value}", nationality=regions, home=regions, languages=languages)
+        with database.write() as connection:
+            people[role] = add_person(connection, profile)
+        for campaign in fitting:
+            add_member(database, campaign, people[role], role)
+    return people
 
 
 def _person(database: Database, campaign: Campaign, name: str, facts: Mapping[str, Any]) -> Person:

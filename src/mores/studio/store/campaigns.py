@@ -9,6 +9,7 @@ from dataclasses import replace
 from secrets import token_hex
 from typing import Any
 
+import yaml
 from pydantic import ValidationError
 from sqlalchemy import Connection, Row, insert, select, update
 
@@ -34,6 +35,18 @@ def read_settings(kind: Kind[Any], values: Mapping[str, Any], place: str = "sett
         )
         raise InputError(f"{place}: {problems}") from error
     return settings
+
+
+def parse_campaign(text: str, place: str) -> tuple[Kind[Any], Settings]:
+    """The kind and settings that a YAML text describes: `kind:` and the settings beside it."""
+    try:
+        values = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        raise InputError(f"{place}: not YAML: {' '.join(str(error).split())}") from error
+    if not isinstance(values, dict) or not isinstance(values.get("kind"), str):
+        raise InputError(f"{place}: no `kind`; write `kind: culturalteaming` and the settings beside it")
+    kind = open_kind(values.pop("kind"))
+    return kind, read_settings(kind, values, place)
 
 
 def make_campaign(

@@ -69,7 +69,9 @@ class Invitation(NamedTuple):
     """An invitation, without its secret."""
 
     id: str
-    campaign: str
+    campaign: str | None
+    person: str | None
+    """Who signs in by it; None for someone new."""
     role: Role
     note: str
     uses_left: int
@@ -143,6 +145,16 @@ def invite(
     return token
 
 
+def link_back(database: Database, person: str, by: str, *, role: Role, lasts: timedelta = INVITED) -> str:
+    """Make a link by which someone known signs in, for example on another device; the secret that stands in it."""
+    token = token_urlsafe(24)
+    row = {"id": token_hex(6), "token": digest(token), "person": person, "role": role.value, "made_by": by}
+    with database.write() as connection:
+        connection.execute(insert(invitations), row | {"uses_left": 1, "created": now(), "until": now() + lasts})
+        record(connection, by, "made a link", person)
+    return token
+
+
 def find_invitation(database: Database, token: str) -> Invitation:
     """The invitation of a link; raises `Refused` where it was used, has run out or never was."""
     with database.read() as connection:
@@ -170,16 +182,19 @@ def revoke(database: Database, campaign: Campaign, invitation: str, by: str) -> 
 
 
 def _invitation(row: Row[Any]) -> Invitation:
-    return Invitation(row.id, row.campaign, Role(row.role), row.note, row.uses_left, row.until)
+    return Invitation(row.id, row.campaign, row.person, Role(row.role), row.note, row.uses_left, row.until)
 
 
 def join(database: Database, token: str, profile: Profile | None, person: str | None = None) -> str:
-    """Use an invitation: a new person with this profile, or one who is signed in, becomes a member; their id."""
+    """Use an invitation: someone new with this profile, or who is signed in, becomes a member; the person's id."""
     with database.write() as connection:
         query = select(invitations).where(invitations.c.token == digest(token)).with_for_update()
         row = connection.execute(query).one_or_none()
         if row is None or row.uses_left < 1 or row.until <= now():
             raise Refused("This invitation does not work any more. Please ask for a new one.")
+        if row.person:
+            connection.execute(update(invitations).where(invitations.c.id == row.id).values(uses_left=0))
+            return str(row.person)
         if person is None:
             if profile is None:
                 raise InputError("Please give a name.")

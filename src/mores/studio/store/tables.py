@@ -103,7 +103,8 @@ invitations = Table(
     metadata,
     Column("id", String(40), primary_key=True),
     Column("token", String(64), nullable=False, unique=True),
-    Column("campaign", ForeignKey("campaigns.id", ondelete="CASCADE"), nullable=False),
+    Column("campaign", ForeignKey("campaigns.id", ondelete="CASCADE")),
+    Column("person", ForeignKey("people.id", ondelete="CASCADE")),
     Column("role", String(20), nullable=False),
     Column("note", Text, nullable=False, default=""),
     Column("made_by", String(40), nullable=False),
@@ -112,6 +113,7 @@ invitations = Table(
     Column("until", Time, nullable=False),
     Index(None, "campaign"),
 )
+"""Links into a campaign for someone new, or, with a person, links by which someone known signs in."""
 
 sessions = Table(
     "sessions",

@@ -36,25 +36,29 @@ def home(visit: SignedIn) -> Response:
 @router.get("/join/{token}", dependencies=[limited("sign in")])
 def invitation(token: str, visit: AnyVisit) -> Response:
     """What a person is invited to, and the questions about themselves."""
+    return _join(visit, token)
+
+
+def _join(visit: Visit, token: str, problem: str = "") -> Response:
     found = find_invitation(visit.database, token)
-    campaign = open_campaign(visit.database, found.campaign)
-    profile = visit.account.profile if visit.account else None
-    return visit.page("join.html", invitation=found, campaign=campaign, token=token, profile=profile, problem="")
+    campaign = open_campaign(visit.database, found.campaign) if found.campaign else None
+    code = 422 if problem else 200
+    return visit.page(
+        "join.html", code=code, invitation=found, campaign=campaign, token=token, profile=None, problem=problem
+    )
 
 
 @router.post("/join/{token}", dependencies=[limited("sign in")])
 def accept(token: str, visit: AnyVisit, form: Form) -> Response:
-    """Join the campaign, as someone new or as who one is."""
-    if visit.account:
+    """Join the campaign as someone new or as who one is, or sign in by one's own link."""
+    found = find_invitation(visit.database, token)
+    if visit.account and not found.person:
         join(visit.database, token, None, visit.account.id)
         return visit.go("/")
     try:
-        profile = _profile(form, visit)
+        person = join(visit.database, token, None if found.person else _profile(form, visit))
     except InputError as error:
-        found = find_invitation(visit.database, token)
-        values = {"campaign": open_campaign(visit.database, found.campaign), "invitation": found, "token": token}
-        return visit.page("join.html", code=422, profile=None, problem=str(error), **values)
-    person = join(visit.database, token, profile)
+        return _join(visit, token, str(error))
     return visit.keep(visit.go("/"), sign_in(visit.database, person))
 
 

@@ -92,7 +92,8 @@ def upgrade() -> None:
         "invitations",
         sa.Column("id", sa.String(length=40), nullable=False),
         sa.Column("token", sa.String(length=64), nullable=False),
-        sa.Column("campaign", sa.String(length=40), nullable=False),
+        sa.Column("campaign", sa.String(length=40), nullable=True),
+        sa.Column("person", sa.String(length=40), nullable=True),
         sa.Column("role", sa.String(length=20), nullable=False),
         sa.Column("note", sa.Text(), nullable=False),
         sa.Column("made_by", sa.String(length=40), nullable=False),
@@ -102,6 +103,7 @@ def upgrade() -> None:
         sa.ForeignKeyConstraint(
             ["campaign"], ["campaigns.id"], name=op.f("fk_invitations_campaign"), ondelete="CASCADE"
         ),
+        sa.ForeignKeyConstraint(["person"], ["people.id"], name=op.f("fk_invitations_person"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_invitations")),
         sa.UniqueConstraint("token", name=op.f("uq_invitations_token")),
     )

@@ -1,0 +1,101 @@
+"""`mores studio`: the web app in which people and models make and check cultural data."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import click
+
+from mores.extras import require
+
+DATABASE = "studio.db"
+_DATABASE = click.option(
+    "--database", metavar="PATH|URL", default=DATABASE, show_default=True, envvar="MORES_DATABASE", show_envvar=True,
+    help="An SQLite file, or postgresql://user:password@host/name.",
+)  # fmt: skip
+
+
+@click.group("studio", invoke_without_command=True)
+@_DATABASE
+@click.option("--host", default="127.0.0.1", show_default=True, help="Where to listen; 0.0.0.0 for other machines.")
+@click.option("--port", default=8000, show_default=True, type=click.IntRange(1, 65535), help="Port to listen on.")
+@click.option(
+    "--model",
+    default="embedded",
+    show_default=True,
+    help="Answers what people ask: embedded, openai:NAME, hf:PATH, or none.",
+)
+@click.option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server [env: OPENAI_BASE_URL].")
+@click.option(
+    "--demo/--no-demo",
+    default=None,
+    help="Fill the database with a campaign of each kind  [default: if no database is given].",
+)
+@click.pass_context
+def studio(
+    context: click.Context, database: str, host: str, port: int, model: str, base_url: str | None, demo: bool | None
+) -> None:
+    """Serve the studio: a web app in which people and models make, check and judge cultural data.
+
+    Without options it opens demo campaigns in ./studio.db and prints one link for each role. A link works once.
+    """  # fmt: skip
+    require("pip install 'mores[studio]'", "fastapi", "uvicorn", "sqlalchemy", "alembic", "argon2", "babel", "segno")
+    if context.invoked_subcommand:
+        context.obj = database
+        return
+    from mores.studio.serve import prepare, serve
+
+    given = context.get_parameter_source("database") is not click.core.ParameterSource.DEFAULT
+    start = prepare(database, demo=not given if demo is None else demo)
+    address = f"http://{'localhost' if host in ('0.0.0.0', '::') else host}:{port}"
+    click.echo(f"The studio is at {address} (Ctrl-C stops it). Open a link to sign in:\n")
+    for role, path in start.links.items():
+        click.echo(f"  {role:<10} {address}{path}")
+    if host not in ("127.0.0.1", "localhost", "::1"):
+        fix = "put a server with HTTPS in front of it (docs/studio.md)"
+        click.echo(f"\nwarning: other machines can reach the studio; {fix}", err=True)
+    serve(start, host, port, model=model, base_url=base_url)
+
+
+@studio.command("new")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.pass_obj
+def new(database: str, file: Path) -> None:
+    """Make a campaign from FILE, a YAML file with `kind` and its settings; prints its name and the organiser's link."""
+    from mores.studio.manage import new_campaign
+
+    campaign, path = new_campaign(database, file)
+    click.echo(f"{campaign.id}\n{path}")
+
+
+@studio.command("invite")
+@click.argument("campaign")
+@click.argument("role", type=click.Choice(["organiser", "author", "verifier", "inspector", "annotator"]))
+@click.option("--uses", default=1, show_default=True, type=click.IntRange(1, 1000), help="How many people may use it.")
+@click.pass_obj
+def invite(database: str, campaign: str, role: str, uses: int) -> None:
+    """Make an invitation to CAMPAIGN as ROLE; prints the path of its link."""
+    from mores.studio.manage import invite_people
+
+    click.echo(invite_people(database, campaign, role, uses))
+
+
+@studio.command("export")
+@click.argument("campaign")
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.pass_obj
+def export(database: str, campaign: str, folder: Path) -> None:
+    """Write the accepted items of CAMPAIGN into FOLDER, for `mores bench FOLDER`."""
+    from mores.studio.manage import export_campaign
+
+    for path in export_campaign(database, campaign, folder):
+        click.echo(path)
+
+
+@studio.command("rebuild")
+@click.pass_obj
+def rebuild(database: str) -> None:
+    """Make the tables that pages read again from the events."""
+    from mores.studio.manage import rebuild_tables
+
+    click.echo(f"{rebuild_tables(database):,} items")

@@ -1,0 +1,66 @@
+"""Serving the studio: the owner of a new database, the demo, links to begin with, and the server."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple, Unpack
+
+import uvicorn
+from sqlalchemy import select, true
+
+from mores.engine.ask import AskOptions
+from mores.errors import ConfigError
+from mores.studio.demo import fill, guests
+from mores.studio.records import Role
+from mores.studio.store.database import Database, open_database
+from mores.studio.store.people import add_person, link_back, read_profile
+from mores.studio.store.tables import people
+from mores.studio.web.app import app
+
+
+class Start(NamedTuple):
+    """A studio that is ready to be served."""
+
+    database: Database
+    links: dict[str, str]
+    """By role: the path that signs someone in once."""
+
+
+def prepare(database: str | Path, *, demo: bool = False) -> Start:
+    """Open a database, make its owner and the demo where they are missing, and make a link for each."""
+    store = open_database(database)
+    owner = owner_of(store)
+    links = {Role.ORGANISER.value: _path(store, owner, Role.ORGANISER)}
+    if demo:
+        for role, person in guests(store, fill(store, owner)).items():
+            links[role.value] = _path(store, person, role)
+    return Start(store, links)
+
+
+def owner_of(database: Database) -> str:
+    """Who may make campaigns in this database; made where there is nobody."""
+    with database.write() as connection:
+        owner = connection.execute(
+            select(people.c.id)
+            .where(people.c.organises == true(), people.c.withdrawn.is_(None))
+            .order_by(people.c.created)
+        ).scalar()
+        return str(owner) if owner else add_person(connection, read_profile("Organiser"), organises=True)
+
+
+def _path(database: Database, person: str, role: Role) -> str:
+    return f"/join/{link_back(database, person, person, role=role)}"
+
+
+def serve(start: Start, host: str, port: int, *, model: str, **options: Unpack[AskOptions]) -> None:
+    """Serve until it is stopped. Addresses are not logged: invitations stand in them."""
+    config = uvicorn.Config(
+        app(start.database, model=model, **options), host=host, port=port, log_level="warning", access_log=False
+    )
+    server = uvicorn.Server(config)
+    try:
+        server.run()
+    except SystemExit as error:
+        raise ConfigError(f"{host}:{port} cannot be used; another program may be using it", setting="port") from error
+    finally:
+        start.database.close()
