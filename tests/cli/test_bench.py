@@ -293,7 +293,7 @@ def test_tiers_of_two_benchmarks_are_refused(mores: Run, home: Path, data: Path)
 def test_topics_need_a_list(mores: Run, data: Path) -> None:  # noqa: ARG001 - they lie there
     done = mores("topics", "normad", "--data", "data", "--model", "fake:clean")
     assert done.returncode == 2
-    assert "normad has no list of topics; give one with --topics FILE.toml" in done.stderr
+    assert "normad has no list of topics; give one in a TOML file (--topics)" in done.stderr
 
 
 def test_judge_failures_may_count_as_msqas_authors_count_them(mores: Run, home: Path, data: Path) -> None:

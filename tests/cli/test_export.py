@@ -45,7 +45,7 @@ def test_all_weights_become_a_lora_that_says_what_it_keeps(mores: Run, home: Pat
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("tuned", "--base", "base.gguf", "--out", "x.bin"), "--out x.bin: the name of a GGUF file ends in .gguf"),
+        (("tuned", "--base", "base.gguf", "--out", "x.bin"), "x.bin: the name of a GGUF file ends in .gguf (--out)"),
         (("tuned", "--base", "none.gguf", "--out", "x.gguf"), "embedded:none.gguf: no such file"),
         (("nowhere", "--out", "x.gguf"), "'nowhere' does not exist"),
         (("unpacked", "--base", "base.gguf", "--out", "x.gguf"), "its maps are those of base.gguf"),

@@ -104,8 +104,8 @@ def test_a_study_without_each_source_in_turn_is_read_by_meta(mores: Run, home: P
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
-        (("--set", "rnak=3"), "--set rnak=3: expected NAME=VALUE with NAME one of method, rank"),
-        (("--set", "rank=0"), "--set rank=0: Input should be greater than or equal to 1"),
+        (("--set", "rnak=3"), "rnak=3: expected NAME=VALUE with NAME one of method, rank"),
+        (("--set", "rank=0"), "rank=0: Input should be greater than or equal to 1 (--set)"),
         (("--leave-out", "b"), "no such source 'b' in data; there are a (--leave-out)"),
         (("--leave-out", "a", "--leave-one-out"), "give one of both"),
         (("--base", "nowhere"), "--base nowhere: transformers cannot load it"),

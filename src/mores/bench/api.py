@@ -4,15 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Literal, Unpack
 
 from mores.bench import benchmark as find_benchmark
-from mores.bench.benchmark import Benchmark, Label
+from mores.bench import run as judging
+from mores.bench.benchmark import Benchmark, Label, Verdict
 from mores.bench.board import Board, make_board, read_runs
-from mores.bench.folder import BenchRun
+from mores.bench.folder import RESPONSES, VERDICTS, BenchRun
+from mores.bench.judge_check import JudgeCheck, Labelled, write_probes
+from mores.bench.judge_check import check as compare_verdicts
 from mores.bench.labels import read_labels
-from mores.bench.session import Asking, Session
-from mores.engine import AskOptions, open_asker
+from mores.bench.session import Asking, Session, read_items, spread
+from mores.engine import Asker, AskOptions, open_asker
+from mores.errors import ConfigError, InputError
+from mores.io import read_records, write_text
+from mores.io.private import make_folder
 from mores.longform.appraise import Appraising
 from mores.models import Model, takes_address
 from mores.run import Run
@@ -91,6 +98,39 @@ def open_session(model: str | Model = "embedded", **options: Unpack[BenchOptions
 _PLAIN = (
     "limit", "samples", "variant", "temperature", "max_tokens", "seed", "shuffle", "search", "results", "by_logprob"
 )  # fmt: skip
+
+
+async def check_judge(
+    benchmark: Benchmark,
+    asker: Asker,
+    *,
+    data: Path | None = None,
+    pairs: Path | None = None,
+    limit: int = 100,
+    out: Path | None = None,
+) -> JudgeCheck:
+    """Give a judge answers whose grade is known, to at most `limit` questions; in the folder `out` they are kept.
+
+    `pairs` is a file of answers that people graded, `Labelled` records.
+    """
+    if benchmark.judging is None:
+        raise ConfigError(f"{benchmark.name} is graded by rule; give a benchmark that has a judge")
+    known = read_items(benchmark, data, None, asker.progress)
+    labelled = list(read_records(pairs, Labelled)) if pairs else []
+    if pairs and not labelled:
+        raise InputError(f"{pairs}: there is no answer in it; expected rows with item_id, answer and label")
+    items, graded = spread(benchmark, known, limit), {row.item_id for row in labelled}
+    asked = [*items, *(item for item in known if item.id in graded - {item.id for item in items})]
+    with TemporaryDirectory(prefix="mores-") as temporary:
+        folder = out or Path(temporary)
+        make_folder(folder)
+        job = judging.Run(benchmark, asked, asker, (asker,))
+        write_probes(items, labelled, known, folder / RESPONSES)
+        await job.grade(folder / RESPONSES, folder / VERDICTS)
+        verdicts = read_records(folder / VERDICTS, Verdict)
+        check = compare_verdicts(asked, labelled, verdicts, benchmark.judging, asker.model.name, job.signature())
+        write_text(folder / "judge-check.json", check.model_dump_json(indent=1) + "\n")
+    return check
 
 
 async def board(runs: Iterable[Run | Path | str], *, force: bool = False) -> Board:

@@ -8,10 +8,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 
 from mores.bench.benchmark import Verdict, thirds
+from mores.bench.folder import find_bench_runs
+from mores.bench.labels import QuestionLabels
 from mores.bench.msqa.figures import fifths
 from mores.bench.score import tally
+from mores.errors import ConfigError
+from mores.io import JsonlWriter
+from mores.types import Record
 
 Rule = Callable[[int, int], str | None]
 """The tier of a question from how many answers are correct, and how many have a grade."""
@@ -29,3 +35,32 @@ def sort_questions(runs: Iterable[Iterable[Verdict]], rule: Rule) -> dict[str, s
             correct[unit] += hits
             graded[unit] += total
     return {unit: tier for unit, total in graded.items() if (tier := rule(correct[unit], total))}
+
+
+class Tiers(Record):
+    """How many questions each tier has."""
+
+    counts: dict[str, int]
+    without: int
+    """Questions that no answer of which has a grade, or that the rule gives none."""
+    answers: int
+    """Answers to each question."""
+
+
+def label_tiers(folders: Iterable[Path], out: Path, rule: str | None = None) -> Tiers:
+    """Sort the questions of one benchmark by runs of it, in a file of labels; the rule is the benchmark's or named."""
+    runs = list({run.path.resolve(): run for folder in folders for run in find_bench_runs(folder)}.values())
+    results = [run.result for run in runs]
+    names = sorted({result.benchmark for result in results})
+    if len(names) > 1:
+        raise ConfigError(f"these are runs of {', '.join(names)}; give runs of one benchmark")
+    tiers = sort_questions((run.verdicts() for run in runs), RULES[rule] if rule else runs[0].benchmark().tier)
+    with JsonlWriter(out) as writer:
+        for unit, tier in tiers.items():
+            writer.write(QuestionLabels(id=unit, labels={"tier": tier}))
+    counts = Counter(tiers.values())
+    return Tiers(
+        counts={tier: counts[tier] for tier in ("Easy", "Medium", "Hard")},
+        without=max(result.questions for result in results) - len(tiers),
+        answers=sum(result.samples for result in results),
+    )

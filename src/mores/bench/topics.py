@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import tomllib
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from importlib.resources import files
 from pathlib import Path
@@ -12,8 +13,9 @@ from typing import Any
 from mores.bench.benchmark import Benchmark
 from mores.bench.labels import QuestionLabels
 from mores.bench.prompts import fill
-from mores.engine import Answer, Job
-from mores.errors import InputError
+from mores.bench.session import read_items
+from mores.engine import Answer, Asker, Job
+from mores.errors import ConfigError, InputError
 from mores.metric.prompt import defuse, fence_mark
 from mores.models import Message, Request
 from mores.models.written import without_thoughts
@@ -62,3 +64,33 @@ def _prompt(item: Item, topics: Mapping[str, str]) -> str:
     mark = fence_mark(Sample(id=item.id, text=item.prompt))
     template = files("mores.bench").joinpath("topics.txt").read_text("utf-8").removesuffix("\n")
     return fill(template, topics=listed, question=defuse(item.prompt), mark=mark)
+
+
+async def label_topics(
+    benchmark: Benchmark,
+    asker: Asker,
+    out: Path,
+    *,
+    topics: Mapping[str, str] | None = None,
+    data: Path | None = None,
+    limit: int | None = None,
+) -> Counter[str]:
+    """Let a model sort the questions into topics, in a file of labels; how many each has, and "" those without one.
+
+    The topics, with their descriptions, are the benchmark's unless others are given.
+    """
+    topics = topics or benchmark.topics
+    if not topics:
+        raise ConfigError(f"{benchmark.name} has no list of topics; give one in a TOML file", setting="topics")
+    items = read_items(benchmark, data, limit, asker.progress)
+    counts = dict.fromkeys(topics, 0) | {"": 0}
+
+    def read(answer: Answer) -> QuestionLabels:
+        labels = read_topic(answer, topics)
+        counts[labels.labels.get("topic", "")] += 1
+        return labels
+
+    total = len({benchmark.unit(item) for item in items})
+    jobs = topic_jobs(benchmark, items, topics)
+    await asker.write(out, jobs, read, stage=f"{benchmark.name}: topics", total=total)
+    return Counter(counts)

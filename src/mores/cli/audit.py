@@ -22,8 +22,8 @@ def audit() -> None:
 @audit.command()
 @click.option("--category", "categories", multiple=True, help="Only these kinds of injection (may be repeated).")
 @click.option("--limit", type=click.IntRange(1), help="At most this many injections of each category.")
-@click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of tables.")
+@options.price_option
+@options.json_option("tables")
 @options.metric_options
 def injection(categories: tuple[str, ...], limit: int | None, as_json: bool, **given: Any) -> None:
     """Whether words hidden in the judged text, its instruction or its evidence change the verdict, and which ones.
@@ -34,9 +34,9 @@ def injection(categories: tuple[str, ...], limit: int | None, as_json: bool, **g
     """
     metric = options.metric(given)
     with options.run_of(metric.asker):
-        found = run(audit_injections(metric, categories, limit))
+        audited = run(audit_injections(metric, categories, limit))
     if as_json:
         run_by = {"model": metric.model.name, "signature": metric.signature()}
-        click.echo(json.dumps(run_by | found.model_dump(mode="json"), indent=2))
+        click.echo(json.dumps(run_by | audited.model_dump(mode="json"), indent=2))
     else:
-        print_tables(tables(found))
+        print_tables(tables(audited))

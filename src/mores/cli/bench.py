@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,7 +10,6 @@ import click
 
 from mores.bench import benchmark, benchmarks
 from mores.bench.api import BenchOptions, open_session
-from mores.bench.folder import LONGFORM, BenchRun
 from mores.cli import options
 from mores.cli.appraise import facts_of, long_options
 from mores.cli.bench_check import show_checks
@@ -19,35 +17,31 @@ from mores.cli.bench_plan import dry_run, show_info
 from mores.engine.loop import run
 from mores.errors import ConfigError, ModelError
 from mores.gate import BenchGate
-from mores.io import write_text
-from mores.longform.appraise import read_summaries
-from mores.longform.evaluate import read_appraised
 from mores.report import bench as report
-from mores.report import longform as long_report
 from mores.report.base.figures import write_figures
 from mores.report.base.grid import print_tables
-from mores.report.base.links import link_runs
 
 LIST, INFO, CHECK = "list", "info", "check"
 """Words that are no benchmarks: what there is, what is known of some, and what some lack."""
 
 _ASKING = [
-    click.option("--judge", "judges", multiple=True, metavar="MODEL",
+    click.option("--judge", multiple=True, metavar="MODEL",
                  help="Model that grades answers, where a benchmark needs one; given several times, the majority of "
                       "them counts."),
     click.option("--judge-url", metavar="URL", help="Address of its server  [default: as for the model]."),
-    click.option("--data", type=click.Path(exists=True, file_okay=False, path_type=Path),
-                 help="Folder with one folder per dataset  [default: from the Hugging Face Hub]."),
-    click.option("--labels", multiple=True, type=click.Path(exists=True, dir_okay=False, path_type=Path),
+    options.data_option,
+    click.option("--labels", multiple=True, type=options.FILE,
                  help="File of `mores tiers` or `mores topics`; results are broken down by what it says."),
-    click.option("--limit", type=click.IntRange(1), help="Most questions, spread evenly over the dataset."),
+    options.limit_option,
     click.option("--shuffle-options", "shuffle", type=int, metavar="SEED",
                  help="Multiple choice with the options of each question in another order, drawn by its id and SEED."),
     click.option("--variant", help="Another way to ask, where a benchmark has one, for example english."),
-    click.option("--temperature", help="Sampling temperature, or 'none' to send none  [default: the benchmark's]."),
+    click.option("--temperature", default="default",
+                 type=options.NumberType(float, {"none": None, "default": "default"}),
+                 help="Sampling temperature, or 'none' to send none  [default: the benchmark's]."),
     click.option("--max-tokens", type=click.IntRange(1), help="Longest answer  [default: the benchmark's]."),
-    click.option("--seed", default="0", show_default=True, help="Seed that is sent, or 'none' to send none."),
-    click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens."),
+    options.seed_option,
+    options.price_option,
 ]  # fmt: skip
 _SEARCHING = [
     click.option("--search", metavar="SEARCH",
@@ -67,13 +61,8 @@ search_options = options.several(_SEARCHING)
 @asking_options
 @long_options
 @click.option("--samples", default=1, show_default=True, type=click.IntRange(1), help="Answers to each question.")
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    default=Path("bench"),
-    show_default=True,
-    help="Folder for the runs: one folder for each benchmark and model.",
-)
+@click.option("--out", type=options.NEW_FOLDER, default=Path("bench"), show_default=True,
+              help="Folder for the runs: one folder for each benchmark and model.")  # fmt: skip
 @search_options
 @click.option(
     "--by-logprob",
@@ -90,7 +79,7 @@ search_options = options.several(_SEARCHING)
 @options.figures_option
 @click.option("--dry-run", is_flag=True, help="Show what the run would send and cost, and stop.")
 @options.bench_gate_options
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
+@options.json_option("the tables")
 @options.model_options
 def bench(names: tuple[str, ...], **given: Any) -> None:
     """Ask a model the questions of BENCHMARK... and measure how well it does and where it is weak, with intervals.
@@ -113,17 +102,18 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
         return
     out, as_json = given.pop("out"), given.pop("as_json")
     gate = BenchGate(**options.take(given, "fail_under", "baseline", "max_unjudged"))
-    gate.require_baseline(one.name for one in chosen)
+    gate.require_baseline(each.name for each in chosen)
     dry, figures = given.pop("dry_run"), given.pop("figures")
     session = open_session(given.pop("model"), **bench_options(given))
-    for one in chosen:
-        session.asking.check(one, session.judges)
+    for each in chosen:
+        session.asking.check(each, session.judges)
     with options.run_of(session.asker):
         if dry:
             dry_run(session, chosen, as_json)
             return
-        runs = [run(session.run(one, out)) for one in chosen]
-    _write_pages(runs, out)
+        runs = [run(session.run(each, out)) for each in chosen]
+    report.write_pages(runs, out)
+    click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
     results = [each.result for each in runs]
     if figures:
         write_figures(report.sections(results), report.tables(results), figures)
@@ -136,38 +126,12 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
     gate.check(runs)
 
 
-def _write_pages(runs: Sequence[BenchRun], out: Path) -> None:
-    """One page for all runs, and one more for those of long answers."""
-    named = ((f"{each.result.model}, {each.result.name}", each.path) for each in runs)
-    page = report.page(
-        [report.BenchRun(each.result, each.answers()) for each in runs], link_runs(out / "bench.html", named)
-    )
-    write_text(out / "bench.html", page)
-    for each in runs:
-        if (inner := each.path / LONGFORM).is_dir():
-            summaries = read_summaries(inner)
-            page = long_report.page(summaries, read_appraised(inner), summaries[0].signature)
-            write_text(inner / "longform.html", page)
-    click.echo(f"wrote {out}; its page is {out / 'bench.html'}", err=True)
-
-
 def bench_options(given: dict[str, Any]) -> BenchOptions:
     """How a benchmark is asked and graded, and how the model is reached; taken out of `given`."""
-    take = given.pop
-    temperature, seed = take("temperature"), take("seed")
-    facts = facts_of({name: take(name, None) for name in ("facts", "corpus")})
-    named = (
-        "judge_url", "data", "labels", "limit", "samples", "variant", "max_tokens", "shuffle", "search", "results",
-        "by_logprob", "judge_failures", "lid",
-    )  # fmt: skip
-    plain: dict[str, Any] = {name: take(name) for name in named if name in given}
-    more = BenchOptions(
-        judge=take("judges"),
-        seed=options.number("seed", seed, int),
-        temperature="default" if temperature is None else options.number("temperature", temperature, float),
-        facts=facts,
-    )
-    return cast("BenchOptions", {**plain, **more, **options.asking(given)})
+    if "facts" in given:
+        given["facts"] = facts_of(given)
+    asking = options.asking(given)
+    return cast("BenchOptions", {**asking, **options.take(given, *BenchOptions.__annotations__)})
 
 
 def _list(as_json: bool) -> None:

@@ -9,7 +9,8 @@ import click
 
 from mores.bench.contract import check
 from mores.errors import ConfigError
-from mores.report.base.grid import Grid, plain_console
+from mores.report.base.grid import plain_console
+from mores.report.bench import check_table
 
 
 def show_checks(names: Sequence[str], as_json: bool) -> None:
@@ -27,9 +28,6 @@ def show_checks(names: Sequence[str], as_json: bool) -> None:
     else:
         console = plain_console()
         for name, checks in checked.items():
-            rows_of = [(each.name, each.status, "\n".join(each.problems)) for each in checks]
-            passed = sum(each.status == "ok" for each in checks)
-            note = f"{name}: {passed} of {len(checks)} checks are ok"
-            console.print(Grid(("check", "", "what is missing"), [("", rows_of)], name, [note], frozenset(range(3))))
+            console.print(check_table(name, checks))
     if not all(complete.values()):
         click.get_current_context().exit(1)

@@ -8,16 +8,17 @@ from typing import Any
 
 import click
 
-from mores.cli.progress import Stages, Terminal
+from mores.cli.options import FOLDER, NEW_FOLDER, json_option
+from mores.cli.progress import Terminal
 from mores.engine import AskOptions
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.factory.api import build as make
 from mores.factory.output import verify as check
-from mores.report.base.grid import Grid, Row, plain_console, print_tables
+from mores.report.base.grid import plain_console, print_tables
 from mores.report.card import run_tables
-from mores.show import percent
-from mores.train.ground import Grounded, ground_dataset
+from mores.report.train import grounded_table
+from mores.train.ground import ground_dataset
 
 
 class _Recipes(click.Group):
@@ -42,12 +43,8 @@ def build() -> None:
 
 @build.command()
 @click.argument("name", metavar="RECIPE")
-@click.option("--out", required=True, type=click.Path(file_okay=False, path_type=Path), help="Folder for the dataset.")
-@click.option(
-    "--data",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="Folder with one folder per source  [default: from the Hugging Face Hub].",
-)
+@click.option("--out", required=True, type=NEW_FOLDER, help="Folder for the dataset.")
+@click.option("--data", type=FOLDER, help="Folder with one folder per source  [default: from the Hugging Face Hub].")
 @click.option(
     "--soft", type=click.Choice(["rules", "model", "none"]), help="Who makes soft errors; overrides the recipe's."
 )
@@ -57,7 +54,7 @@ def build() -> None:
 @click.option("--cap", type=click.IntRange(1), help="Most items of a source; overrides the recipe's.")
 @click.option("--seed", type=int, help="Overrides the recipe's.")
 @click.option("--commercial", is_flag=True, help="Leave out sources that may not be used commercially.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+@json_option("the table")
 def recipe(name: str, out: Path, data: Path | None, base_url: str | None, as_json: bool, **given: Any) -> None:
     """Build the dataset of RECIPE: `excam40k`, `free` or a YAML file of yours.
 
@@ -73,7 +70,7 @@ def recipe(name: str, out: Path, data: Path | None, base_url: str | None, as_jso
 
 
 @build.command()
-@click.argument("folder", type=click.Path(exists=True, file_okay=False, path_type=Path))
+@click.argument("folder", type=FOLDER)
 def verify(folder: Path) -> None:
     """Check a dataset: sums, records, spans, counts, and that nothing leaks from one split into another."""
     problems = check(folder)
@@ -84,13 +81,8 @@ def verify(folder: Path) -> None:
 
 
 @build.command()
-@click.argument("folder", metavar="DATA", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option(
-    "--out",
-    required=True,
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the dataset with evidence.",
-)
+@click.argument("folder", metavar="DATA", type=FOLDER)
+@click.option("--out", required=True, type=NEW_FOLDER, help="Folder for the dataset with evidence.")
 @click.option(
     "--passages", default=3, show_default=True, type=click.IntRange(1), help="Facts that a sample gets, at most."
 )
@@ -103,7 +95,7 @@ def verify(folder: Path) -> None:
     show_default=True,
     help="Draws the half of the items that may see their own fact, and what is reworded.",
 )
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+@json_option("the table")
 def ground(folder: Path, out: Path, passages: int, characters: int, seed: int, as_json: bool) -> None:
     """Give the samples of a built dataset evidence, for a metric that judges by it.
 
@@ -111,21 +103,9 @@ def ground(folder: Path, out: Path, passages: int, characters: int, seed: int, a
     test-covered.jsonl and test-uncovered.jsonl measure with a corpus that has what is asked, and with one that has not,
     test-reworded.jsonl with answers and facts in other words.
     """
-    with Stages() as stages:
-        made = ground_dataset(folder, out, passages, characters, seed, stages)
+    grounded = ground_dataset(folder, out, passages, characters, seed, Terminal().track)
     click.echo(f"wrote {out}", err=True)
     if as_json:
-        click.echo(made.model_dump_json(indent=2))
+        click.echo(grounded.model_dump_json(indent=2))
     else:
-        plain_console().print(_retrieved(made))
-
-
-def _retrieved(made: Grounded) -> Grid:
-    """How often the own fact is among the evidence, in files where there are samples and it can be."""
-    files = {name: found for name, found in made.found.items() if found and not name.endswith("-uncovered")}
-    sources = sorted({source for found in files.values() for source in found if source != "all"})
-    rows: list[Row] = []
-    for source in [*sources, "all"]:
-        parts = [found.get(source) for found in files.values()]
-        rows.append((source, *("" if part is None else percent(part.own / part.samples) for part in parts)))
-    return Grid(("own fact found", *files), [("", rows)])
+        plain_console().print(grounded_table(grounded))

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from mores.cli import options
-from mores.cli.score import print_estimate
+from mores.cli.estimate import print_estimate
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.io import write_text
@@ -26,17 +26,14 @@ from mores.report.collect import run_page, run_tables
     type=click.Choice([str(stage) for stage in Stage]),
     help="Leave out a stage; may be given several times.",
 )
-@click.option(
-    "--out",
-    type=click.Path(file_okay=False, path_type=Path),
-    help="Folder for the run  [default: collection, or collection-2, … for other settings].",
-)
+@click.option("--out", type=options.NEW_FOLDER,
+              help="Folder for the run  [default: collection, or collection-2, … for other settings].")  # fmt: skip
 @click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, instead of stopping.")
 @click.option("--max-tokens", default=1024, show_default=True, type=click.IntRange(1), help="Longest answer.")
-@click.option("--temperature", default="0", show_default=True, help="Sampling temperature, or 'none' to send none.")
-@click.option("--seed", default="0", show_default=True, help="Seed that is sent, or 'none' to send none.")
+@options.temperature_option
+@options.seed_option
 @click.option("--dry-run", is_flag=True, help="Show what the run would send and cost if nothing is dropped, and stop.")
-@click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
+@options.price_option
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON instead of the tables.")
 @options.model_options
 def collect(questions: str, out: Path | None, dry_run: bool, as_json: bool, **given: Any) -> None:
@@ -47,21 +44,23 @@ def collect(questions: str, out: Path | None, dry_run: bool, as_json: bool, **gi
     twice, are not specific to the culture of their language, or are of poor quality are dropped; what the model
     leaves undecided is neither kept nor dropped. A run that was stopped continues where it stopped.
     """  # fmt: skip
-    temperature = options.number("temperature", given.pop("temperature"), float)
-    seed = options.number("seed", given.pop("seed"), int)
     asking = options.asking(given)
-    job = open_collect(questions, temperature=temperature, seed=seed, **asking, **given)
+    job = open_collect(questions, **asking, **given)
     if dry_run:
-        print_estimate(job.estimate(), as_json)
+        estimate = job.estimate()
+        if as_json:
+            click.echo(estimate.model_dump_json(indent=2))
+        else:
+            print_estimate(estimate)
         return
     with options.run_of(job.collector.asker):
-        made = run(job.run(out))
-    page = made.path / "collection.html"
-    write_text(page, run_page(made))
-    click.echo(f"wrote {made.path}; its page is {page}", err=True)
+        done = run(job.run(out))
+    page = done.path / "collection.html"
+    write_text(page, run_page(done))
+    click.echo(f"wrote {done.path}; its page is {page}", err=True)
     if as_json:
-        click.echo(made.collection.model_dump_json(indent=2))
+        click.echo(done.collection.model_dump_json(indent=2))
     else:
-        print_tables(run_tables(made))
-    if undecided(made.collection):
-        raise ModelError(f"no question could be decided; the reasons are in {made.path / 'unscored.jsonl'}")
+        print_tables(run_tables(done))
+    if undecided(done.collection):
+        raise ModelError(f"no question could be decided; the reasons are in {done.path / 'unscored.jsonl'}")

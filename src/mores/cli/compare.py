@@ -6,7 +6,9 @@ from pathlib import Path
 
 import click
 
+from mores.cli.options import FOLDER, json_option
 from mores.engine.loop import run
+from mores.factory.split import SPLITS
 from mores.meta.api import compare as compare_judgements
 from mores.meta.records import GROUPINGS
 from mores.report.base.grid import print_tables
@@ -16,27 +18,13 @@ from mores.report.meta import versus_tables
 @click.command()
 @click.argument("first", metavar="A", type=click.Path(exists=True))
 @click.argument("second", metavar="B", type=click.Path(exists=True))
-@click.option(
-    "--data",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="The dataset that A and B judge: compare how well they find its errors.",
-)
-@click.option(
-    "--split",
-    type=click.Choice(["train", "dev", "test"]),
-    default="test",
-    show_default=True,
-    help="The split of it that they judge.",
-)
-@click.option(
-    "--by",
-    type=click.Choice(GROUPINGS),
-    default="source",
-    show_default=True,
-    help="What the second table is broken down by, with --data.",
-)
+@click.option("--data", type=FOLDER, help="The dataset that A and B judge: compare how well they find its errors.")
+@click.option("--split", type=click.Choice(SPLITS), default="test", show_default=True,
+              help="The split of it that they judge.")  # fmt: skip
+@click.option("--by", type=click.Choice(GROUPINGS), default="source", show_default=True,
+              help="What the second table is broken down by, with --data.")  # fmt: skip
 @click.option("--force", is_flag=True, help="Compare also what the signatures say is not comparable.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
+@json_option("the tables")
 def compare(first: str, second: str, data: Path | None, split: str, by: str, force: bool, as_json: bool) -> None:
     """Test whether A and B differ: two runs of `mores score`, or two files of judgements.
 

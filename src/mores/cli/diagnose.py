@@ -26,10 +26,10 @@ from mores.report.diagnose import run_page, run_tables
 F = TypeVar("F", bound=Callable[..., Any])
 
 _out = options.several([
-    click.option("--out", type=click.Path(file_okay=False, path_type=Path),
+    click.option("--out", type=options.NEW_FOLDER,
                  help="Folder for the page, the figures, and what was asked and answered  "
                       f"[default: {FOLDER}, or {FOLDER}-2, ... where that holds another run]."),
-    click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables."),
+    options.json_option("the tables"),
 ])  # fmt: skip
 _MODEL = click.option("--model", help="embedded, embedded:FILE.gguf, openai:NAME, hf:PATH or fake:NAME  "
                       "[default: embedded for a benchmark; for a RUN, no model is asked].")  # fmt: skip
@@ -41,7 +41,7 @@ def _samples(default: int) -> Callable[[F], F]:
                         help="Answers to each question, where a run is made.")  # fmt: skip
 
 
-def _made(function: F) -> F:
+def _target(function: F) -> F:
     """What is diagnosed, and how runs are made where there are none."""
     target = click.argument("names", nargs=-1, required=True, metavar="RUN_OR_BENCH...")
     return target(asking_options(_out(_MODEL(options.judged_options(function)))))
@@ -56,7 +56,7 @@ def diagnose() -> None:
 
 
 @diagnose.command()
-@_made
+@_target
 @_samples(1)
 @click.option("--from", "sources", metavar="LIST", default="",
               help=f"Sources of confidence: {','.join(FROM)}  [default: all that are available].")  # fmt: skip
@@ -70,7 +70,7 @@ def calibration(sources: str, **given: Any) -> None:
 
 
 @diagnose.command()
-@_made
+@_target
 @_samples(10)
 def stability(**given: Any) -> None:
     """Ask each question several times: what the model knows always, sometimes and never.
@@ -81,7 +81,7 @@ def stability(**given: Any) -> None:
 
 
 @diagnose.command()
-@_made
+@_target
 @_samples(1)
 @search_options
 @_FORCE
@@ -95,7 +95,7 @@ def retrieval(force: bool, **given: Any) -> None:
 
 
 @diagnose.command()
-@_made
+@_target
 @_samples(1)
 @_FORCE
 def translation(force: bool, **given: Any) -> None:
@@ -107,9 +107,9 @@ def translation(force: bool, **given: Any) -> None:
 
 
 @diagnose.command()
-@_made
+@_target
 @_samples(1)
-@click.option("--check", "labelled", type=click.Path(exists=True, dir_okay=False, path_type=Path),
+@click.option("--check", "labelled", type=options.FILE,
               help="Answers whose type people gave (item_id, answer, type), to test the judge.")  # fmt: skip
 def errors(labelled: Path | None, **given: Any) -> None:
     """Let a judge sort the wrong answers into the six types of MSQA, with its reasons.
@@ -120,9 +120,7 @@ def errors(labelled: Path | None, **given: Any) -> None:
 
 
 @diagnose.command()
-@click.argument(
-    "folders", nargs=-1, required=True, metavar="RUN...", type=click.Path(exists=True, file_okay=False, path_type=Path)
-)
+@click.argument("folders", nargs=-1, required=True, metavar="RUN...", type=options.FOLDER)
 @click.option("--by", default=LANGUAGE, show_default=True, help="What questions are grouped by: a field, or a label.")
 @_FORCE
 @_out
@@ -135,7 +133,7 @@ def locality(folders: tuple[Path, ...], by: str, force: bool, out: Path | None, 
 
 
 @diagnose.command(name="all")
-@_made
+@_target
 @_samples(10)
 @search_options
 def everything(**given: Any) -> None:

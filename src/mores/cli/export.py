@@ -6,17 +6,16 @@ from pathlib import Path
 
 import click
 
-from mores.errors import ConfigError
-from mores.extras import require
-from mores.models import pull
+from mores.cli.options import FOLDER, NEW_FILE
 from mores.show import megabytes, percent
+from mores.train.api import export_tuned
 
 TYPES = ("q8_0", "f16", "f32")
 
 
 @click.command()
-@click.argument("tuned", type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--out", required=True, type=click.Path(dir_okay=False, path_type=Path), help="The GGUF file to write.")
+@click.argument("tuned", type=FOLDER)
+@click.option("--out", required=True, type=NEW_FILE, help="The GGUF file to write.")
 @click.option("--base", default="embedded", show_default=True, metavar="MODEL",
               help="GGUF file of the model that was tuned: embedded, a file, or a name that was pulled.")  # fmt: skip
 @click.option("--merged", is_flag=True, help="Write a whole model instead of a LoRA.")
@@ -29,18 +28,7 @@ def export(tuned: Path, out: Path, base: str, merged: bool, kind: str, rank: int
     A LoRA goes with its base, `mores score --adapter FILE.gguf`; a merged model stands alone, `mores score --model
     embedded:FILE.gguf`. The file says with which prompt it was tuned, so that `mores score` asks with it.
     """
-    require("pip install 'mores[train]'", "gguf", "torch", "safetensors")
-    from mores.train.gguf import export_adapter, export_difference, export_merged
-
-    if out.suffix != ".gguf":
-        raise ConfigError(f"--out {out}: the name of a GGUF file ends in .gguf")
-    origin = pull.resolve("" if base == "embedded" else base)
-    is_adapter = (tuned / "adapter_config.json").is_file()
-    if merged:
-        export_merged(origin if is_adapter else tuned, tuned if is_adapter else None, origin, out, kind)
-    elif is_adapter:
-        export_adapter(tuned, origin, out, kind)
-    else:
-        kept = export_difference(tuned, origin, out, rank, kind)
+    kept = export_tuned(tuned, base, out, merged=merged, kind=kind, rank=rank)
+    if kept is not None:
         click.echo(f"the LoRA of rank {rank} keeps {percent(kept)} of what the tuning changed", err=True)
     click.echo(f"wrote {out} ({megabytes(out.stat().st_size, 1)})", err=True)

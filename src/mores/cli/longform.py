@@ -38,15 +38,13 @@ from mores.report.longform import run_page, run_tables
 @click.option(
     "--missing-as-issue", is_flag=True, help="Count a missing answer as one with an issue, as the paper does."
 )
-@click.option(
-    "--record", type=click.Path(dir_okay=False, path_type=Path), help="Record all searches here, for replay:."
-)
+@click.option("--record", type=options.NEW_FILE, help="Record all searches here, for replay:.")
 @click.option("--limit", type=click.IntRange(1), help="Only the first so many answers.")
-@click.option("--out", type=click.Path(file_okay=False, path_type=Path),
+@click.option("--out", type=options.NEW_FOLDER,
               help="Folder for the run  [default: longform, or longform-2, … for other settings].")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Say what it would call, search and cost, and stop.")
-@click.option("--price", metavar="IN,OUT", help="Dollars per million prompt and completion tokens.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+@options.price_option
+@options.json_option("the table")
 @options.judged_options
 def longform(answers: Path, judge: str | None, out: Path | None, as_json: bool, dry_run: bool, **given: Any) -> None:
     """Judge long ANSWERS: their language, repetition, facts and relevance. No reference is needed.
@@ -60,14 +58,14 @@ def longform(answers: Path, judge: str | None, out: Path | None, as_json: bool, 
             job.announce()
             return
         with options.run_of(job.asker) if judge else nullcontext():
-            made = run(job.run(out))
-    page = made.path / "longform.html"
-    write_text(page, run_page(made))
-    click.echo(f"wrote {made.path}; its page is {page}", err=True)
+            done = run(job.run(out))
+    page = done.path / "longform.html"
+    write_text(page, run_page(done))
+    click.echo(f"wrote {done.path}; its page is {page}", err=True)
     if as_json:
-        click.echo(json.dumps([summary.model_dump(mode="json") for summary in made.summaries], indent=2))
+        click.echo(json.dumps([summary.model_dump(mode="json") for summary in done.summaries], indent=2))
     else:
-        print_tables(run_tables(made))
-    if unjudged := unjudged_figures(made.summaries):
-        reasons = f"the reasons are in {made.path / 'appraisals.jsonl'}"
+        print_tables(run_tables(done))
+    if unjudged := unjudged_figures(done.summaries):
+        reasons = f"the reasons are in {done.path / 'appraisals.jsonl'}"
         raise ModelError(f"too few answers could be judged to say anything of {', '.join(unjudged)}; {reasons}")

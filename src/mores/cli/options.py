@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import click
 
@@ -21,7 +21,55 @@ from mores.report.base.figures import require_figures
 from mores.types import Severity
 
 F = TypeVar("F", bound=Callable[..., Any])
-T = TypeVar("T", int, float)
+
+FOLDER = click.Path(exists=True, file_okay=False, path_type=Path)
+FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+NEW_FOLDER = click.Path(file_okay=False, path_type=Path)
+NEW_FILE = click.Path(dir_okay=False, path_type=Path)
+
+
+class NumberType(click.ParamType[float | str | None]):
+    """A number, or one of some words with the value of each."""
+
+    name = "text"
+
+    def __init__(self, kind: type[float], words: Mapping[str, str | None]) -> None:
+        self._kind, self._words = kind, words
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float | str | None:
+        """The value of a word, or the number."""
+        if value in self._words:
+            return self._words[value]
+        try:
+            number = self._kind(value)
+        except ValueError:
+            number = math.nan
+        if not -(2**63) <= number < 2**63:  # also not true of nan
+            self.fail(f"{value!r}: expected a number or 'none'", param, ctx)
+        return number
+
+
+class _Seconds(click.FloatRange):
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:
+        seconds = super().convert(value, param, ctx)
+        if not math.isfinite(seconds):
+            self.fail(f"{value}: expected a number of seconds", param, ctx)
+        return seconds
+
+
+def read_price(text: str) -> Price:
+    """The price that a user gives as `IN,OUT`."""
+    try:
+        price = Price(*(float(part) for part in text.split(",")))
+    except (TypeError, ValueError):
+        raise ConfigError(
+            f"--price {text!r}: expected two numbers, dollars per million prompt and completion tokens,"
+            " for example --price 0.40,1.60"
+        ) from None
+    if not all(0 <= dollars < math.inf for dollars in price):
+        raise ConfigError(f"--price {text!r}: a price is a number that is not negative")
+    return price
+
 
 _MODEL = click.option("--model", default="embedded", show_default=True,
                       help="embedded, embedded:FILE.gguf, openai:NAME, hf:PATH or fake:NAME.")  # fmt: skip
@@ -36,6 +84,17 @@ _SERVING = [
     click.option("--threads", type=click.IntRange(1),
                  help="Threads of the embedded server; give fewer than all beside other work  [default: all cores]."),
 ]  # fmt: skip
+NONE: Mapping[str, str | None] = {"none": None}
+temperature_option = click.option("--temperature", default="0", show_default=True, type=NumberType(float, NONE),
+                                  help="Sampling temperature, or 'none' to send none.")  # fmt: skip
+seed_option = click.option("--seed", default="0", show_default=True, type=NumberType(int, NONE),
+                           help="Seed that is sent, or 'none' to send none.")  # fmt: skip
+price_option = click.option("--price", metavar="IN,OUT", type=read_price,
+                            help="Dollars per million prompt and completion tokens.")  # fmt: skip
+data_option = click.option(
+    "--data", type=FOLDER, help="Folder with one folder per dataset  [default: from the Hugging Face Hub]."
+)
+limit_option = click.option("--limit", type=click.IntRange(1), help="Most questions, spread evenly over the dataset.")
 _ASKING = [
     click.option("--style", type=click.Choice(STYLES),
                  help="Prompt: as in the paper, with fences, or with fences and a guide to the report"
@@ -46,22 +105,22 @@ _ASKING = [
                  help="Most errors in a report under the constraint  [default: 3 for embedded]."),
     click.option("--repair", is_flag=True, help="Ask once more, under the constraint, when an answer is no report."),
     click.option("--max-tokens", default=1024, show_default=True, type=click.IntRange(1), help="Longest report."),
-    click.option("--temperature", default="0", show_default=True, help="Sampling temperature, or 'none' to send none."),
-    click.option("--seed", default="0", show_default=True,
-                 help="Seed that is sent with each request, or 'none' to send none."),
+    temperature_option,
+    seed_option,
     click.option("--max-characters", default=200_000, show_default=True, type=click.IntRange(1),
                  help="Longer samples are not sent."),
 ]  # fmt: skip
 _RUNNING = [
     click.option("--concurrency", type=click.IntRange(1), help="Most calls at once  [default: by the model's kind]."),
-    click.option("--rpm", type=click.FloatRange(0, min_open=True), help="Most requests per minute."),
-    click.option("--tpm", type=click.FloatRange(0, min_open=True), help="Most tokens per minute."),
-    click.option("--timeout", type=click.FloatRange(0, min_open=True),
+    click.option("--rpm", "requests_per_minute", type=click.FloatRange(0, min_open=True),
+                 help="Most requests per minute."),
+    click.option("--tpm", "tokens_per_minute", type=click.FloatRange(0, min_open=True), help="Most tokens per minute."),
+    click.option("--timeout", type=_Seconds(0, min_open=True),
                  help="Seconds for one try  [default: by the model's kind]."),
     click.option("--attempts", default=8, show_default=True, type=click.IntRange(1), help="Tries per request."),
-    click.option("--outage", default=600.0, show_default=True, type=click.FloatRange(0), metavar="SECONDS",
+    click.option("--outage", default=600.0, show_default=True, type=_Seconds(0), metavar="SECONDS",
                  help="How long to wait for a server that cannot be reached; tries do not count meanwhile."),
-    click.option("--store", metavar="FILE", type=click.Path(dir_okay=False, path_type=Path),
+    click.option("--store", metavar="FILE", type=NEW_FILE,
                  help="File that keeps every answer  [default: in the user's cache folder]."),
     click.option("--no-store", is_flag=True, help="Keep nothing, and look nothing up."),
     click.option("--fresh", is_flag=True, help="Ask again what the store already knows."),
@@ -99,7 +158,7 @@ score_gate_options = several([
 bench_gate_options = several([
     click.option("--fail-under", metavar="SHARE",
                  help="Exit with code 3 when the first figure of a benchmark is lower, for example 0.6 or 60%."),
-    click.option("--baseline", type=click.Path(exists=True, file_okay=False, path_type=Path), metavar="RUN",
+    click.option("--baseline", type=FOLDER, metavar="RUN",
                  help="Folder of an earlier run: exit with code 3 when this one is significantly worse."),
     _UNJUDGED,
 ])  # fmt: skip
@@ -112,9 +171,14 @@ def _check_figures(_context: click.Context, _option: click.Parameter, folder: Pa
     return folder
 
 
+def json_option(replaced: str) -> Callable[[F], F]:
+    """`--json`, and what is not printed then."""
+    return click.option("--json", "as_json", is_flag=True, help=f"Print JSON instead of {replaced}.")
+
+
 figures_option = click.option(
     "--figures",
-    type=click.Path(file_okay=False, path_type=Path),
+    type=NEW_FOLDER,
     callback=_check_figures,
     help="Write the page's charts as SVG and PDF, and its tables as LaTeX and CSV, into this folder.",
 )
@@ -134,17 +198,7 @@ def metric(given: dict[str, Any]) -> Metric:
 
 def settings(given: dict[str, Any]) -> Settings:
     """How a model is asked for reports; taken out of `given`."""
-    take = given.pop
-    return Settings(
-        style=take("style"),
-        constrain=take("constrain"),
-        max_errors=take("max_errors"),
-        repair=take("repair"),
-        max_tokens=take("max_tokens"),
-        temperature=number("temperature", take("temperature"), float),
-        seed=number("seed", take("seed"), int),
-        max_characters=take("max_characters"),
-    )
+    return Settings(**take(given, *Settings.__dataclass_fields__))
 
 
 def served(given: dict[str, Any]) -> Asker:
@@ -154,40 +208,10 @@ def served(given: dict[str, Any]) -> Asker:
 
 def asking(given: dict[str, Any]) -> AskOptions:
     """How a model is asked; taken out of `given`."""
-    take = given.pop
-    store, no_store = take("store"), take("no_store")
-    price = take("price", None)
-    return AskOptions(
-        base_url=take("base_url"),
-        adapter=take("adapter"),
-        slots=take("slots"),
-        context=take("context"),
-        threads=take("threads"),
-        concurrency=take("concurrency"),
-        attempts=take("attempts"),
-        timeout=_finite("timeout", take("timeout")),
-        outage=_finite("outage", take("outage")) or 0.0,
-        requests_per_minute=take("rpm"),
-        tokens_per_minute=take("tpm"),
-        store=None if no_store else store or store_path(),
-        fresh=take("fresh"),
-        price=read_price(price) if price else None,
-        progress=Terminal(),
-    )
-
-
-def read_price(text: str) -> Price:
-    """The price that a user gives as `IN,OUT`."""
-    try:
-        price = Price(*(float(part) for part in text.split(",")))
-    except (TypeError, ValueError):
-        raise ConfigError(
-            f"--price {text!r}: expected two numbers, dollars per million prompt and completion tokens,"
-            " for example --price 0.40,1.60"
-        ) from None
-    if not all(0 <= dollars < math.inf for dollars in price):
-        raise ConfigError(f"--price {text!r}: a price is a number that is not negative")
-    return price
+    store, no_store = given.pop("store"), given.pop("no_store")
+    named = take(given, *AskOptions.__annotations__)
+    store = None if no_store else store or store_path()
+    return cast("AskOptions", {**named, "store": store, "progress": Terminal()})
 
 
 @contextmanager
@@ -209,22 +233,3 @@ def run_of(*askers: Asker) -> Iterator[None]:
             hint = f"what was answered is kept: run {again} again to go on"
         click.echo(hint, err=True)
         raise
-
-
-def _finite(option: str, seconds: float | None) -> float | None:
-    if seconds is not None and not math.isfinite(seconds):
-        raise ConfigError(f"--{option} {seconds}: expected a number of seconds")
-    return seconds
-
-
-def number(option: str, value: str, kind: Callable[[str], T]) -> T | None:
-    """A number, or None for `none`."""
-    if value == "none":
-        return None
-    try:
-        number = kind(value)
-        if not -(2**63) <= number < 2**63:  # also not true of nan
-            raise ValueError
-    except ValueError:
-        raise ConfigError(f"--{option} {value!r}: expected a number or 'none'") from None
-    return number

@@ -24,13 +24,13 @@ def pull(name: str, only_list: bool, as_json: bool) -> None:
         if not name and not models.default_path().exists():
             click.echo(models.announcement(), err=True)
         models.pull(name)
-    found = [_describe(path) for path in models.pulled()]
+    files = [_describe(path) for path in models.pulled()]
     if as_json:
-        click.echo(json.dumps(found, indent=2))
-    for file in found if not as_json else []:
+        click.echo(json.dumps(files, indent=2))
+    for file in files if not as_json else []:
         default = " (the default)" if file["sha256"] == models.DEFAULT.sha256 else ""
         click.echo(f"{file['name']}{default}\n  {file['path']}\n  {file['bytes']:,} bytes, sha256 {file['sha256']}")
-    if not found and not as_json:
+    if not files and not as_json:
         click.echo("nothing pulled yet; `mores pull` gets the default model")
 
 

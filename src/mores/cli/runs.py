@@ -7,25 +7,23 @@ from pathlib import Path
 
 import click
 
-from mores.report.base.grid import Grid, plain_console
+from mores.cli.options import FOLDER, json_option
+from mores.report.base.grid import plain_console
+from mores.report.lists import runs_table
 from mores.run import find_runs
-from mores.show import count
 
 
 @click.command("runs")
-@click.argument("folder", default=Path(), type=click.Path(exists=True, file_okay=False, path_type=Path))
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the table.")
+@click.argument("folder", default=Path(), type=FOLDER)
+@json_option("the table")
 def runs(folder: Path, as_json: bool) -> None:
     """List the runs in FOLDER and below: what each is, how far it has come, and its result.
 
     FOLDER is this folder unless another is given.
     """  # fmt: skip
-    found = {run.path: run.manifest for run in find_runs(folder)}
+    listed = find_runs(folder)
     if as_json:
-        rows = [{"folder": str(path)} | run.model_dump(mode="json") for path, run in found.items()]
+        rows = [{"folder": str(run.path)} | run.manifest.model_dump(mode="json") for run in listed]
         click.echo(json.dumps(rows, indent=2))
-        return
-    lines = [(str(path), run.kind, run.status.value, run.headline or run.error) for path, run in found.items()]
-    columns = ("folder", "kind", "status", "result")
-    notes = [count(len(found), "run")]
-    plain_console().print(Grid(columns, [("", lines)], notes=notes, words=frozenset(range(4))))
+    else:
+        plain_console().print(runs_table(listed))

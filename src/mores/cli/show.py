@@ -3,22 +3,21 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from mores.cli.options import figures_option
+from mores.cli.options import figures_option, json_option
 from mores.errors import InputError
-from mores.io import FORMATS, read_records, read_samples, spool, write_text
+from mores.io import FORMATS, write_text
+from mores.metric.judged import read_judged
 from mores.metric.summary import Tally
 from mores.report import runs as reports
 from mores.report.base.figures import write_figures
-from mores.report.base.grid import Grid, plain_console, print_tables
+from mores.report.base.grid import plain_console, print_tables
 from mores.report.score import page, show_summary, table
 from mores.run import Run, open_run
 from mores.show import count
-from mores.types import Judgement, Record, Sample
 
 
 @click.command()
@@ -28,7 +27,7 @@ from mores.types import Judgement, Record, Sample
 @figures_option
 @click.option("--title", default="Cultural errors", show_default=True, help="Title of the page of JUDGEMENTS.")
 @click.option("--quiet", is_flag=True, help="Print no table.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON instead of the tables.")
+@json_option("the tables")
 def show(
     files: tuple[str, ...],
     format_: str | None,
@@ -56,11 +55,7 @@ def show(
     if figures:
         raise click.UsageError("--figures takes the charts of a RUN; a page of judgements has none")
     *texts, judgements = files
-    if texts:
-        with spool(texts[0]) as path:
-            pairs = list(_pairs(path, format_, judgements))
-    else:
-        pairs = list(_alone(judgements))
+    pairs = list(read_judged(judgements, texts[0] if texts else None, format_))
     tally = Tally()
     view = table(pairs, tally=tally)
     if html:
@@ -83,42 +78,10 @@ def _write_figures(run: Run, folder: Path) -> None:
 
 
 def _show_run(run: Run, html: str | None, quiet: bool, as_json: bool) -> None:
-    shown = reports.tables(run)
     if html:
         write_text(html, reports.page(run))
         click.echo(f"wrote {html}", err=True)
     if as_json:
-        whole, result = run.manifest.model_dump(mode="json"), getattr(run, "result", None)
-        if isinstance(result, Record):
-            whole["result"] = result.model_dump(mode="json")
-        else:
-            grids = (each for each in shown if isinstance(each, Grid))
-            whole["tables"] = [{"title": each.title, "columns": each.columns, "rows": list(each.lines())}
-                               for each in grids]  # fmt: skip
-        click.echo(json.dumps(whole, indent=2))
+        click.echo(json.dumps(reports.as_data(run), indent=2))
     elif not quiet:
-        print_tables(shown)
-
-
-def _pairs(texts: Path, format_: str | None, judgements: str) -> Iterator[tuple[Sample, Judgement]]:
-    by_id: dict[str, Judgement] = {}
-    for judgement in read_records(judgements, Judgement):
-        if by_id.setdefault(judgement.sample_id, judgement) is not judgement:
-            raise InputError(f"{judgements}: {judgement.sample_id!r} is judged twice; give one judgement for each text")
-    for sample in read_samples(texts, format=format_):
-        if sample.id not in by_id:
-            raise InputError(f"{judgements}: there is no judgement of {sample.id!r}; is it the file for these texts?")
-        judgement = by_id.pop(sample.id)
-        if judgement.text not in (None, sample.text):
-            raise InputError(f"{judgements}: {sample.id!r} was another text when it was judged; judge it again")
-        yield sample, judgement.repeat(None)
-    if by_id:
-        raise InputError(f"{judgements}: {len(by_id)} judgements are of other texts, such as {next(iter(by_id))!r}")
-
-
-def _alone(judgements: str) -> Iterator[tuple[Sample, Judgement]]:
-    for judgement in read_records(judgements, Judgement):
-        if judgement.sample is None:
-            fix = f"give its texts too: mores show TEXTS {judgements}"
-            raise InputError(f"{judgements}: the judgement of {judgement.sample_id!r} does not hold its text; {fix}")
-        yield judgement.sample, judgement.repeat(None)
+        print_tables(reports.tables(run))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from typing import Unpack
@@ -53,8 +53,13 @@ async def score_file(
         return await score_texts(metric, opened, lookup, out)
 
 
-async def score_texts(metric: Metric, texts: Texts, lookup: Lookup | None, out: Path | str | None) -> ScoreRun:
-    """The run that judges these texts; where nobody named its folder, other runs of the same file are left alone."""
+async def score_texts(
+    metric: Metric, texts: Texts, lookup: Lookup | None, out: Path | str | None, copies: Sequence[str | Path] = ()
+) -> ScoreRun:
+    """The run that judges these texts; where nobody named its folder, other runs of the same file are left alone.
+
+    The judgements also go into `copies`, where `-` is standard output.
+    """
     check_style(metric, texts, lookup)
     asker = metric.asker
     folder = Path(out or f"{Path(texts.name).name}.{file_name(asker.model.name)[-80:]}.score")
@@ -67,7 +72,7 @@ async def score_texts(metric: Metric, texts: Texts, lookup: Lookup | None, out: 
         signature = Signature({"data": texts.revision(), **fields})
         plan = Plan(kind="score", name=texts.name, model=asker.model.name, signature=signature, settings=settings)
         with start_run(folder, plan, numbered=out is None, progress=asker.progress) as run:
-            await judge_texts(metric, texts, [run.path / JUDGEMENTS], grounding)
+            await judge_texts(metric, texts, [run.path / JUDGEMENTS, *copies], grounding)
             result = summarise(ScoreRun(run.path, run.manifest).judgements())
             failures = {kind.value: number for kind, number in result.failed.items()}
             run.finish(files={JUDGEMENTS: "Judgement"}, failures=failures, headline=result.headline)

@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from mores.engine import Counts, Progress
+from mores.engine.estimate import Estimate, estimate
 from mores.engine.progress import SILENT
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, check_samples, read_records, read_samples, spool
@@ -20,7 +21,7 @@ from mores.search import Options as SearchOptions
 from mores.search import Search, ground, open_search, search_cost
 from mores.search.ground import CHARACTERS
 from mores.show import count, first_problems, money
-from mores.types import Sample
+from mores.types import Evidence, Sample
 
 
 @dataclass(frozen=True)
@@ -146,3 +147,24 @@ async def judge_texts(metric: Metric, texts: Texts, paths: Sequence[str | Path],
             async for _, judgement in judgements:
                 for writer in writers:
                     writer.write(judgement)
+
+
+async def estimate_texts(metric: Metric, texts: Texts, lookup: Lookup | None) -> Estimate:
+    """What judging the texts would send and cost, without what a search costs.
+
+    A search that costs nothing is made, so that the counts are true; for others, the most that they may find counts.
+    """
+    with TemporaryDirectory(prefix="mores-") as folder:
+        if lookup and not lookup.cost(texts):
+            async with lookup.open(metric) as grounding:
+                texts = await grounding.ground(metric, texts, Path(folder) / "samples.jsonl")
+            lookup = None
+        samples = _with_blanks(texts, lookup.k) if lookup else texts.samples()
+        return estimate(metric.asker, metric.jobs(samples), metric.settings.max_tokens)
+
+
+def _with_blanks(texts: Texts, k: int) -> Iterator[Sample]:
+    """The texts with as much evidence as a search may find, to count its tokens."""
+    blank = Evidence(text="word " * (CHARACTERS // 5))
+    for sample in texts.samples():
+        yield sample if sample.evidence else sample.model_copy(update={"evidence": (blank,) * k})

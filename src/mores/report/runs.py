@@ -11,8 +11,9 @@ from rich.console import RenderableType
 
 from mores.errors import InputError
 from mores.report.base.blocks import Section
-from mores.report.base.grid import harmless, tables_html
+from mores.report.base.grid import Grid, harmless, tables_html
 from mores.run import Run
+from mores.types import Record
 
 REPORTS = {
     "bench": "mores.report.bench",
@@ -43,6 +44,17 @@ def sections(run: Run) -> list[Section]:
     """The charts and tables of the page, for a paper; a run of judged texts has none."""
     shown: list[Section] = _load(run, "run_sections")(run)
     return shown
+
+
+def as_data(run: Run) -> dict[str, Any]:
+    """The manifest of a run with its result, or with its tables where it has no such record."""
+    data: dict[str, Any] = run.manifest.model_dump(mode="json")
+    result = getattr(run, "result", None)
+    if isinstance(result, Record):
+        return data | {"result": result.model_dump(mode="json")}
+    grids = (table for table in tables(run) if isinstance(table, Grid))
+    shown = [{"title": grid.title, "columns": grid.columns, "rows": list(grid.lines())} for grid in grids]
+    return data | {"tables": shown}
 
 
 def as_html(run: Run) -> str:

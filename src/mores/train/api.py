@@ -55,6 +55,30 @@ async def train(
         ).run()
 
 
+def export_tuned(
+    tuned: Path, base: str, out: Path, *, merged: bool = False, kind: str = "q8_0", rank: int = 64
+) -> float | None:
+    """Write a tuned model as a GGUF file: its LoRA, or with `merged` the whole model; `base` is its GGUF model.
+
+    Of a model all of whose weights were tuned, the LoRA of that rank is written that comes nearest; the share of the
+    change that it keeps is returned.
+    """
+    require("pip install 'mores[train]'", "gguf", "torch", "safetensors")
+    from mores.train.gguf import export_adapter, export_difference, export_merged
+
+    if out.suffix != ".gguf":
+        raise ConfigError(f"{out}: the name of a GGUF file ends in .gguf", setting="out")
+    origin = pull.resolve("" if base == EMBEDDED else base)
+    is_adapter = (tuned / "adapter_config.json").is_file()
+    if merged:
+        export_merged(origin if is_adapter else tuned, tuned if is_adapter else None, origin, out, kind)
+    elif is_adapter:
+        export_adapter(tuned, origin, out, kind)
+    else:
+        return export_difference(tuned, origin, out, rank, kind)
+    return None
+
+
 def join_team() -> Any:
     """This process among those that train together (`accelerate launch`)."""
     require("pip install 'mores[train]'", "torch", "transformers", "peft", "accelerate")

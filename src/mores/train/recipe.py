@@ -6,12 +6,13 @@ The defaults are the paper's (ExCAM, Appendix B); what it leaves to the tools is
 from __future__ import annotations
 
 import tomllib
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import Field, ValidationError
 
-from mores.errors import InputError
+from mores.errors import ConfigError, InputError
 from mores.models.base import Style
 from mores.types import Record
 
@@ -52,11 +53,27 @@ class Recipe(Record):
     seed: int = 0
 
 
-def read_recipe(path: Path) -> Recipe:
-    """The recipe in a TOML file; what it does not name has its default."""
+def read_recipe(path: Path | None = None, settings: Iterable[str] = ()) -> Recipe:
+    """The recipe in a TOML file, and what texts such as `rank=64` change in it; the defaults are the paper's."""
+    recipe = _read_file(path) if path else Recipe()
+    changes: dict[str, Any] = {}
+    for setting in settings:
+        name, sign, value = setting.partition("=")
+        if not sign or name not in Recipe.model_fields:
+            names = ", ".join(Recipe.model_fields)
+            raise ConfigError(f"{setting}: expected NAME=VALUE with NAME one of {names}", setting="set")
+        changes[name] = value
     try:
-        given: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
-        return Recipe.model_validate(given)
+        return Recipe.model_validate(recipe.model_dump() | changes)
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise ConfigError(f"{first['loc'][0]}={first['input']}: {first['msg']}", setting="set") from error
+
+
+def _read_file(path: Path) -> Recipe:
+    try:
+        values: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
+        return Recipe.model_validate(values)
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise InputError(f"{path}: {error}; expected lines such as learning_rate = 1e-4") from error
     except ValidationError as error:

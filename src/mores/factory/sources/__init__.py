@@ -11,6 +11,7 @@ from difflib import get_close_matches
 from hashlib import sha256
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from mores import plugins
 from mores.errors import ConfigError, InputError
@@ -40,6 +41,10 @@ REVISIONS = {
     "calmqa": "a31ec3378b1d009839544f64d339714072b405b4",
 }
 """The commit of the Hub that is read; a source without one is read at its newest commit, see `folder_of`."""
+COUNTS = ("items", "bad", "languages", "regions")
+"""What `count_items` counts."""
+SHOWN = 3
+"""Bad rows of a source that are named one by one."""
 
 
 def names() -> list[str]:
@@ -74,6 +79,45 @@ def load(name: str, folder: Path, on_bad: Callable[[InputError], None]) -> Itera
     if not folder.is_dir():
         raise InputError(f"{folder}: no such folder; put there {found.files} (from {found.homepage})")
     return found.read(folder, on_bad)
+
+
+def describe(source: Source) -> dict[str, Any]:
+    """What a source is, its licence and where to get it."""
+    return {
+        "name": source.name,
+        "task": source.task.value,
+        "title": source.title,
+        "licence": source.licence,
+        "commercial": source.commercial,
+        "from": source.homepage,
+        "hub": source.hub,
+        "revision": REVISIONS.get(source.name),
+        "files": source.files,
+        "soft": source.soft,
+        "stands_in_for": source.stands_in_for,
+    }
+
+
+def count_items(source: Source, data: Path, on_note: Callable[[str], None]) -> dict[str, int | None]:
+    """What a data folder has of a source, by `COUNTS`; None where it has none, or where its files cannot be read."""
+    folder = folder_of(source.name, data)
+    if not folder.is_dir():
+        return dict.fromkeys(COUNTS)
+    bad: list[InputError] = []
+    languages, regions, count = set(), set(), 0
+    try:
+        for item in load(source.name, folder, bad.append):
+            count += 1
+            languages.add(item.language)
+            regions.add(item.region)
+    except InputError as error:
+        on_note(str(error))
+        return dict.fromkeys(COUNTS)
+    for problem in bad[:SHOWN]:
+        on_note(f"left out {problem}")
+    if len(bad) > SHOWN:
+        on_note(f"left out {len(bad) - SHOWN} more of {source.name}")
+    return dict(zip(COUNTS, (count, len(bad), len(languages - {None}), len(regions - {None})), strict=True))
 
 
 def folder_of(name: str, data: Path | None = None, revision: str | None = None) -> Path:

@@ -43,9 +43,9 @@ def plain_console(*, stderr: bool = False, quiet: bool = False) -> Console:
     return Console(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
 
 
-def print_tables(tables: Iterable[RenderableType]) -> None:
+def print_tables(tables: Iterable[RenderableType], *, stderr: bool = False) -> None:
     """What a command prints: tables with a free line after each, and sentences that are broken only by the terminal."""
-    console = plain_console()
+    console = plain_console(stderr=stderr)
     for table in tables:
         if isinstance(table, Grid):
             console.print(table, "")

@@ -4,16 +4,24 @@
 `mores board`.
 """
 
+from collections.abc import Sequence
+from pathlib import Path
+
 from mores.bench import folder
+from mores.io import write_text
+from mores.longform.appraise import read_summaries
+from mores.longform.evaluate import read_appraised
+from mores.report import longform
 from mores.report.base.blocks import Section
 from mores.report.base.grid import Grid
+from mores.report.base.links import link_runs
 from mores.report.bench.answers import BenchRun
 from mores.report.bench.html import board_page, board_sections, page, sections
-from mores.report.bench.table import benchmark_table, board_tables, judge_tables, tables
+from mores.report.bench.table import benchmark_table, board_tables, check_table, judge_tables, tables, topic_tables
 
 __all__ = [
-    "BenchRun", "benchmark_table", "board_page", "board_sections", "board_tables", "judge_tables", "page", "run_page",
-    "run_sections", "run_tables", "sections", "tables",
+    "BenchRun", "benchmark_table", "board_page", "board_sections", "board_tables", "check_table", "judge_tables",
+    "page", "run_page", "run_sections", "run_tables", "sections", "tables", "topic_tables", "write_pages",
 ]  # fmt: skip
 
 
@@ -30,3 +38,15 @@ def run_page(run: folder.BenchRun) -> str:
 def run_sections(run: folder.BenchRun) -> list[Section]:
     """The charts and tables of its page."""
     return sections([run.result])
+
+
+def write_pages(runs: Sequence[folder.BenchRun], out: Path) -> None:
+    """One page for all runs, `bench.html` in the folder `out`, and one more in the folder of each with long answers."""
+    names = ((f"{run.result.model}, {run.result.name}", run.path) for run in runs)
+    links = link_runs(out / "bench.html", names)
+    write_text(out / "bench.html", page([BenchRun(run.result, run.answers()) for run in runs], links))
+    for run in runs:
+        if (inner := run.path / folder.LONGFORM).is_dir():
+            summaries = read_summaries(inner)
+            shown = longform.page(summaries, read_appraised(inner), summaries[0].signature)
+            write_text(inner / "longform.html", shown)

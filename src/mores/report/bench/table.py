@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from mores.bench.benchmark import Benchmark
 from mores.bench.board import Board, Gap, Leaderboard, Shift, Standing
+from mores.bench.contract import Check
 from mores.bench.judge_check import JudgeCheck
 from mores.bench.score import BenchResult
 from mores.report.base.grid import Cell, Grid, Row
@@ -137,3 +139,26 @@ def judge_tables(check: JudgeCheck) -> list[Grid | str]:
     share = " ".join(filter(None, _cell(check.agreement)))
     headline = f"{check.judge} calls {share} of {check.agreement.n:,} answers what they are{kappa}"
     return [Grid(("answers", "called what they are", "n", "unscored"), sections, "", notes), headline]
+
+
+# ---- topics ----------------------------------------------------------------------------------------------------
+
+
+def topic_tables(name: str, counts: Counter[str]) -> list[Grid | str]:
+    """How many questions of a benchmark have each topic; "" is none."""
+    total = counts.total()
+    named = sorted((topic for topic in counts if topic), key=lambda topic: -counts[topic])
+    rows = [(topic or "not sorted", f"{counts[topic]:,}", percent(counts[topic] / total)) for topic in [*named, ""]]
+    line = f"{name}: {total - counts['']:,} of {total:,} questions sorted"
+    return [Grid(("topic", "questions", "share"), [("", rows)]), line]
+
+
+# ---- the check of a benchmark ----------------------------------------------------------------------------------
+
+
+def check_table(name: str, checks: Sequence[Check]) -> Grid:
+    """What a benchmark has of what it needs, and what is missing."""
+    rows = [(check.name, check.status, "\n".join(check.problems)) for check in checks]
+    passed = sum(check.status == "ok" for check in checks)
+    note = f"{name}: {passed} of {len(checks)} checks are ok"
+    return Grid(("check", "", "what is missing"), [("", rows)], name, [note], frozenset(range(3)))

@@ -71,7 +71,8 @@ def table(pairs: Iterable[Pair], *, limit: int = ROWS, tally: Tally | None = Non
 
 def run_tables(run: ScoreRun) -> list[Table | Text]:
     """What is printed about a run."""
-    return [table(run.pairs()), show_summary(run.result)]
+    tally = Tally()
+    return [table(run.pairs(), tally=tally), show_summary(tally.summary())]
 
 
 def _cells(sample: Sample, judgement: Judgement) -> tuple[Text, ...]:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from mores.report.base.grid import Grid
-from mores.show import number
+from mores.report.base.grid import Grid, Row
+from mores.show import number, percent
 from mores.train.folder import TrainRun
+from mores.train.ground import Grounded
 from mores.train.records import Trained
 from mores.types import Result
 
@@ -36,3 +37,14 @@ def tables(trained: Mapping[str, Trained]) -> list[Grid | str]:
 
 def _cell(results: Mapping[str, Result], source: str) -> str:
     return number(results[source].value if source in results else None, 3)
+
+
+def grounded_table(grounded: Grounded) -> Grid:
+    """How often the fact of a sample's own item is among its evidence, in files where it can be."""
+    files = {name: counts for name, counts in grounded.found.items() if counts and not name.endswith("-uncovered")}
+    sources = sorted({source for counts in files.values() for source in counts if source != "all"})
+    rows: list[Row] = []
+    for source in [*sources, "all"]:
+        parts = [counts.get(source) for counts in files.values()]
+        rows.append((source, *("" if part is None else percent(part.own / part.samples) for part in parts)))
+    return Grid(("own fact found", *files), [("", rows)])
