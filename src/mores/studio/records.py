@@ -100,12 +100,16 @@ class Ask(Record):
     id: str
     task: str
     """Its name in the campaign's kind."""
+    stage: str = ""
+    """Where it was asked."""
     model: str
     sample: int = 0
     """Which of several answers to the same question."""
     version: int = 1
     data: Content = Field(default_factory=dict)
     """What the person gave with it."""
+    attempt: int = 0
+    """How often it was asked before, without an answer that could be used."""
     person: str | None = None
     answer: Content | None = None
     failure: str = ""
@@ -151,8 +155,22 @@ class Item(Record):
         return [vote for vote in self.votes if vote.stage == stage and vote.version == self.version]
 
     def asks_of(self, task: str) -> list[Ask]:
-        """The questions of one task about the present version."""
-        return [ask for ask in self.asks if ask.task == task and ask.version == self.version]
+        """The questions of one task about the present version; of one that was asked again, only the last."""
+        return [ask for ask in self.asks_now if ask.task == task]
+
+    @property
+    def asks_now(self) -> list[Ask]:
+        """The questions about the present version; of one that was asked again, only the last."""
+        last: dict[tuple[str, str, int] | str, Ask] = {}
+        for ask in self.asks:
+            if ask.version == self.version:
+                last[(ask.task, ask.model, ask.sample) if ask.person is None else ask.id] = ask
+        return list(last.values())
+
+    @property
+    def failed(self) -> list[Ask]:
+        """What the present stage asked about the present version and no model could answer."""
+        return [ask for ask in self.asks_now if ask.person is None and ask.failure and ask.stage == self.stage]
 
 
 class Person(Record):

@@ -23,6 +23,8 @@ from mores.studio.workflow import Answered, Refused
 
 PAUSE = 0.3
 """Seconds between two looks for new questions."""
+AGAIN = 1000
+"""Between the samples of two attempts: an answer that could not be used is in the engine's store, and not wanted."""
 
 
 class Worker:
@@ -69,8 +71,13 @@ class Worker:
         for identifier, name in claimed:
             item = await asyncio.to_thread(read_item, self.database, campaign, identifier)
             ask = next(ask for ask in item.asks if ask.id == name)
-            request = campaign.kind.tasks[ask.task].request(item, ask, campaign.settings)
-            by_model[ask.model].append(Job(ask.id, request, sample=ask.sample, data=(item, ask)))
+            try:
+                request = campaign.kind.tasks[ask.task].request(item, ask, campaign.settings)
+            except InputError as error:
+                await self._write(campaign, item, ask, None, f"The model cannot be asked this: {error}")
+                continue
+            sample = ask.sample + AGAIN * ask.attempt
+            by_model[ask.model].append(Job(ask.id, request, sample=sample, data=(item, ask)))
         await asyncio.gather(*(self._ask(campaign, model, jobs) for model, jobs in by_model.items()))
 
     async def _ask(self, campaign: Campaign, model: str, jobs: list[Job]) -> None:

@@ -52,7 +52,8 @@ class Question:
     """Something to ask a model about an item."""
 
     task: str
-    model: str
+    model: str = ""
+    """Empty for the campaign's own model; without one it is not asked."""
     sample: int = 0
     data: Content = field(default_factory=dict)
 
@@ -82,7 +83,10 @@ class Stage:
     tasks: frozenset[str] = frozenset()
     """What a person may ask a model here."""
     questions: Callable[[Item], Sequence[Question]] = lambda _item: ()
-    """What models are asked as soon as an item arrives here."""
+    """What models should have been asked by now: when an item arrives, and again after each answer.
+
+    The same task, model and sample is asked once about a version; what is in the list already is not asked again.
+    """
     back: str = ""
     """Where an item goes when it is returned; the first stage where this is empty."""
 
@@ -194,6 +198,11 @@ class Answered:
 
 
 @dataclass(frozen=True)
+class AskAgain:
+    """The organiser has models asked again what they could not answer."""
+
+
+@dataclass(frozen=True)
 class Adjudicate:
     """The organiser decides in place of the votes."""
 
@@ -209,7 +218,7 @@ class Withdraw:
     reason: str = ""
 
 
-Action = Create | Edit | Submit | Take | Release | Cast | AskModel | Answered | Adjudicate | Withdraw
+Action = Create | Edit | Submit | Take | Release | Cast | AskModel | Answered | AskAgain | Adjudicate | Withdraw
 
 
 def may(flow: Flow, item: Item | None, person: Person | None, action: type[Action]) -> str | None:  # noqa: C901 - one case for each action
@@ -229,6 +238,8 @@ def may(flow: Flow, item: Item | None, person: Person | None, action: type[Actio
         return f"This item is {item.status.value}."
     if action is Adjudicate:
         return None if organiser else "Only an organiser decides."
+    if action is AskAgain:
+        return None if organiser else "Only an organiser has models asked again."
     stage = flow.stage(item.stage)
     if action is AskModel:
         return _may_ask(flow, stage, item, person)
@@ -338,6 +349,8 @@ def act(  # noqa: C901 - one case for each action
             write.add(EventKind.ASKED_MODEL, ask=ask, task=task, model=flow.model, sample=0, data=data)
         case Answered():
             write.answer(action)
+        case AskAgain():
+            write.ask_again()
         case Adjudicate(outcome, note, result):
             write.add(EventKind.ADJUDICATED, outcome=outcome, note=note, result=result)
             write.move(Decision(outcome, note, result), by=None)
@@ -392,7 +405,7 @@ class _Writer:
             check=action.check,
         )
         if action.stage:
-            self.arrive()
+            self.inquire()
 
     def cast(self, answer: Content, seconds: float) -> None:
         earlier = [vote for vote in self.current.votes_at(self.current.stage) if vote.person == self.person]
@@ -413,7 +426,17 @@ class _Writer:
         if ask is None or not ask.waiting:
             return
         self.add(EventKind.MODEL_ANSWERED, ask=action.ask, answer=action.answer, failure=action.failure)
+        if self.current.status is Status.OPEN:
+            self.inquire()
         self.settle()
+
+    def ask_again(self) -> None:
+        failed = self.current.failed
+        if not failed:
+            raise Refused("No model has failed here.")
+        for number, ask in enumerate(failed, len(self.current.asks)):
+            fields: Content = {"task": ask.task, "model": ask.model, "sample": ask.sample, "data": ask.data}
+            self.add(EventKind.ASKED_MODEL, ask=f"{self.current.id}.{number}", **fields, attempt=ask.attempt + 1)
 
     def settle(self, *, submitted: bool = False) -> None:
         """Let the stage decide, and the next one, until people or models have to act."""
@@ -441,20 +464,23 @@ class _Writer:
         elif decision.outcome == "back":
             target = decision.to or self.flow.stage(here).back or self.flow.stages[0].name
             self.add(EventKind.RETURNED, by=by, to=target, **payload)
+            self.inquire()
         else:
             following = self.flow.after(here)
             to = decision.to or (following.name if following else "")
             self.add(EventKind.ADVANCED, by=by, to=to, **payload)
             if to:
-                self.arrive()
+                self.inquire()
 
-    def arrive(self) -> None:
-        """Ask models what the stage wants to know."""
-        questions = self.flow.stage(self.current.stage).questions(self.current)
-        start = len(self.current.asks)
-        for number, question in enumerate(questions, start):
-            ask = f"{self.current.id}.{number}"
-            self.add(EventKind.ASKED_MODEL, by=None, ask=ask, **asdict(question))
+    def inquire(self) -> None:
+        """Ask models what the stage wants to know and nobody has asked yet."""
+        known = {(ask.task, ask.model, ask.sample) for ask in self.current.asks_now if ask.person is None}
+        for question in self.flow.stage(self.current.stage).questions(self.current):
+            model = question.model or self.flow.model
+            if model and (question.task, model, question.sample) not in known:
+                known.add((question.task, model, question.sample))
+                ask = f"{self.current.id}.{len(self.current.asks)}"
+                self.add(EventKind.ASKED_MODEL, by=None, ask=ask, **asdict(question) | {"model": model})
 
 
 def apply(item: Item | None, event: Event) -> Item:
@@ -498,7 +524,10 @@ def _change(item: Item, event: Event) -> dict[str, Any]:  # noqa: C901 - one cas
             return _voted(item, event)
         case EventKind.ASKED_MODEL:
             fields = {name: payload[name] for name in ("task", "model", "sample", "data")}
-            ask = Ask(id=payload["ask"], version=item.version, person=event.person, **fields)
+            attempt = payload.get("attempt", 0)
+            fields |= {"stage": event.stage, "version": item.version, "attempt": attempt}
+            # what the organiser has asked again is still the stage's question
+            ask = Ask(id=payload["ask"], person=None if attempt else event.person, **fields)
             return {"asks": (*item.asks, ask)}
         case EventKind.MODEL_ANSWERED:
             answered = {"answer": payload["answer"], "failure": payload["failure"]}

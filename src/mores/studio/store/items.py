@@ -264,6 +264,7 @@ def _item_row(campaign: Campaign, item: Item) -> dict[str, Any]:
         "headline": campaign.kind.headline(item)[:300],
         "returns": item.returns,
         "disputed": len(labels) > 1,
+        "stuck": item.status is Status.OPEN and bool(item.failed),
         "created": item.created,
         "updated": item.updated,
         "state": item.model_dump(mode="json"),

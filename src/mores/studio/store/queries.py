@@ -26,6 +26,8 @@ class Line(NamedTuple):
     missing: int
     returns: int
     disputed: bool
+    stuck: bool
+    """A model could not answer what the stage needs to know."""
     updated: Any
 
 
@@ -47,7 +49,14 @@ def count_votes(database: Database, campaign: Campaign, person: Person) -> int:
 
 
 def list_items(
-    database: Database, campaign: Campaign, *, stage: str = "", status: str = "", disputed: bool = False, start: int = 0
+    database: Database,
+    campaign: Campaign,
+    *,
+    stage: str = "",
+    status: str = "",
+    disputed: bool = False,
+    stuck: bool = False,
+    start: int = 0,
 ) -> list[Line]:
     """The items of a campaign, those that were touched last first, one page of them."""
     conditions = [items.c.campaign == campaign.id, items.c.is_check == false()]
@@ -57,9 +66,18 @@ def list_items(
         conditions.append(items.c.status == status)
     if disputed:
         conditions.append(items.c.disputed)
+    if stuck:
+        conditions.append(items.c.stuck)
     query = select(*_LINE).where(*conditions).order_by(items.c.updated.desc(), items.c.id)
     with database.read() as connection:
         return [Line(*row) for row in connection.execute(query.offset(start).limit(PAGE))]
+
+
+def count_stuck(database: Database, campaign: Campaign) -> int:
+    """How many items wait because a model could not answer."""
+    query = select(func.count()).where(items.c.campaign == campaign.id, items.c.status == "open", items.c.stuck)
+    with database.read() as connection:
+        return int(connection.execute(query).scalar_one())
 
 
 def count_stages(database: Database, campaign: Campaign) -> dict[tuple[str, str], int]:

@@ -159,6 +159,7 @@ items = Table(
     Column("headline", Text, nullable=False),
     Column("returns", Integer, nullable=False),
     Column("disputed", Boolean, nullable=False),
+    Column("stuck", Boolean, nullable=False),
     Column("created", Time, nullable=False),
     Column("updated", Time, nullable=False),
     Column("state", Json, nullable=False),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from secrets import token_hex
+from typing import Any
 
 import segno
 from fastapi import APIRouter
@@ -12,9 +13,9 @@ from mores.studio.export import pack
 from mores.studio.records import Role
 from mores.studio.store.items import do, read_events, read_item
 from mores.studio.store.people import invite, list_members, open_invitations, revoke
-from mores.studio.store.queries import count_stages, list_items
+from mores.studio.store.queries import count_stages, count_stuck, list_items
 from mores.studio.web.visit import Form, Organising, Place, limited
-from mores.studio.workflow import Adjudicate, Refused
+from mores.studio.workflow import Adjudicate, AskAgain, Refused
 
 router = APIRouter(prefix="/c/{campaign}")
 
@@ -22,16 +23,25 @@ router = APIRouter(prefix="/c/{campaign}")
 @router.get("/overview")
 def overview(place: Organising) -> Response:
     """How far the campaign is."""
-    return place.page("overview.html", counts=count_stages(place.visit.database, place.campaign))
+    database = place.visit.database
+    stuck = count_stuck(database, place.campaign)
+    return place.page("overview.html", counts=count_stages(database, place.campaign), stuck=stuck)
 
 
 @router.get("/items")
-def items(place: Organising, stage: str = "", status: str = "", disputed: bool = False, start: int = 0) -> Response:
+def items(
+    place: Organising,
+    stage: str = "",
+    status: str = "",
+    disputed: bool = False,
+    stuck: bool = False,
+    start: int = 0,
+) -> Response:
     """The campaign's items."""
-    lines = list_items(
-        place.visit.database, place.campaign, stage=stage, status=status, disputed=disputed, start=max(start, 0)
-    )
-    return place.page("items.html", lines=lines, stage=stage, status=status, disputed=disputed, start=start)
+    shown: dict[str, Any] = {"stage": stage, "status": status, "disputed": disputed, "stuck": stuck}
+    start = max(start, 0)
+    lines = list_items(place.visit.database, place.campaign, **shown, start=start)
+    return place.page("items.html", lines=lines, start=start, **shown)
 
 
 @router.get("/items/{item}/life")
@@ -51,6 +61,13 @@ def adjudicate(item: str, place: Organising, form: Form) -> Response:
         raise Refused("Choose what shall happen to the item.")
     action = Adjudicate(outcome, form.get("note").strip()[:2000])  # type: ignore[arg-type]  # it is one of these
     do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key)
+    return place.go(f"/items/{item}/life")
+
+
+@router.post("/items/{item}/ask-again", dependencies=[limited("write")])
+def ask_again(item: str, place: Organising, form: Form) -> Response:
+    """Ask models again what they could not answer."""
+    do(place.visit.database, place.campaign, place.person, AskAgain(), item=item, key=form.key)
     return place.go(f"/items/{item}/life")
 
 

@@ -123,6 +123,7 @@ def upgrade() -> None:
         sa.Column("headline", sa.Text(), nullable=False),
         sa.Column("returns", sa.Integer(), nullable=False),
         sa.Column("disputed", sa.Boolean(), nullable=False),
+        sa.Column("stuck", sa.Boolean(), nullable=False),
         sa.Column("created", TIME, nullable=False),
         sa.Column("updated", TIME, nullable=False),
         sa.Column("state", JSON, nullable=False),
