@@ -119,7 +119,7 @@ def test_a_perfect_model_is_perfect(mores: Run, stories: Path) -> None:
     ]
     assert found["source"] == "verbalised"
     assert found["signature"]["confidence"].startswith("verbalised.")
-    assert "left out: calibration of normad, agreement: one answer to each question" in done.stderr
+    assert "left out: calibration of normad, agreement: one answer per question" in done.stderr
     kept = json.loads((stories / "diagnose" / "calibration.json").read_text())
     assert kept == json.loads(done.stdout)
     assert "<html" in (stories / "diagnose" / "diagnose.html").read_text()
@@ -136,7 +136,7 @@ def test_a_model_that_is_always_95_sure_is_overconfident(mores: Run, stories: Pa
     assert "50.0%" in rows["accuracy at 90+"]
     words = " ".join(done.stdout.split())
     assert "It is overconfident." in words
-    assert "The confidence is always the same, so it cannot tell right from wrong answers." in words
+    assert "The confidence is always the same, so it cannot separate correct from incorrect answers." in words
     assert {line.split()[0] for line in done.stdout.split("by region")[1].splitlines()[2:4]} == {"JP", "PE"}
     again = mores("diagnose", "calibration", "normad", "--data", "data", "--model", model)
     assert again.stdout == done.stdout
@@ -172,7 +172,7 @@ def test_missing_confidences_and_refusals_are_counted_and_shown(mores: Run, home
     assert values(found, "accuracy") == [pytest.approx(17 / 37)]
     words = " ".join(done.stdout.split())
     assert "Left out: 3 of 40 answers (3 because no confidence could be read)." in words
-    assert "4 answers attempt nothing; they count as not correct." in words
+    assert "4 answers are not attempts; they count as not correct." in words
 
 
 def likely(folder: Path) -> Path:
@@ -210,7 +210,7 @@ def test_a_server_without_probabilities_is_told_of(mores: Run, home: Path) -> No
     arguments = ("diagnose", "calibration", "culturalbench-easy", "--data", "data", "--model", model)
     done = mores(*arguments, "--json")
     assert [one["source"] for one in findings(done)] == ["verbalised"]
-    assert "likelihood: the server gives no log-probabilities of the options" in done.stderr
+    assert "likelihood: the server returns no log-probabilities of the options" in done.stderr
     forced = mores(*arguments, "--from", "likelihood")
     assert forced.returncode == 1
     assert "nothing could be measured" in forced.stderr
@@ -255,7 +255,7 @@ def test_stability_is_found_as_it_is(mores: Run, home: Path) -> None:
     assert values(found, "mean", "best", "worst") == pytest.approx([always + 0.3 * share, always + share, always])
     assert values(found, "majority", "sometimes", "never") == pytest.approx([always, share, 1 - always - share])
     assert {number % 3 for number in numbers} == {1}
-    assert {tuple(sorted((c["n"], c["right"]) for c in one["clusters"])) for one in found["sometimes"]} == {
+    assert {tuple(sorted((c["n"], c["correct"]) for c in one["clusters"])) for one in found["sometimes"]} == {
         ((3, 3), (7, 0))
     }
     curve = found["curves"]["best"]
@@ -287,7 +287,7 @@ def test_ties_are_counted_and_shown(mores: Run) -> None:
         assert len(server.asked) == calls
     assert found["uncertain"]["ties"] == {"without evidence": 4, "with evidence": 4}
     assert values(found, "without evidence", "with evidence", "gain") == pytest.approx([0.8, 0.8, 0])
-    assert "half right without evidence: 4; half right with evidence: 4" in done.stdout
+    assert "half correct without evidence: 4; half correct with evidence: 4" in done.stdout
 
 
 # ---- retrieval -------------------------------------------------------------------------------------------------
@@ -342,7 +342,7 @@ def test_evidence_fails_where_it_fails(mores: Run, home: Path) -> None:
     other = mores("diagnose", "retrieval", runs[1], "few")
     assert other.returncode == 2
     assert "data is" in other.stderr
-    assert "run them alike, or force the comparison (--force)" in other.stderr
+    assert "run them with the same settings, or force the comparison (--force)" in other.stderr
 
 
 def shares(found: dict[str, Any]) -> dict[str, int]:
@@ -364,7 +364,7 @@ def test_what_is_lost_and_won_in_translation(mores: Run, home: Path) -> None:
     assert found["lost"][0]["second"]["reference"] == ["Squash00"]
     shown = mores("diagnose", "translation", "diagnose/bench")
     assert shown.returncode == 0, shown.stderr
-    assert "15 questions are right only natively and 20 only in English" in " ".join(shown.stdout.split())
+    assert "15 questions are correct only natively and 20 only in English" in " ".join(shown.stdout.split())
 
 
 # ---- errors ----------------------------------------------------------------------------------------------------
@@ -397,9 +397,9 @@ def test_errors_are_sorted_and_the_judge_is_checked(mores: Run, home: Path) -> N
     (home / "labelled.jsonl").write_text("\n".join(rows))
     checked = mores("diagnose", "errors", str(run), "--judge", judge, "--check", "labelled.jsonl")
     assert checked.returncode == 0, checked.stderr
-    assert "Of 4 answers that people sorted, the judge gives 75.0%" in " ".join(checked.stdout.split())
+    assert "Of 4 answers that people classified, the judge gives 75.0%" in " ".join(checked.stdout.split())
     assert "no type, the answer could not be parsed: 1" in checked.stdout
-    assert "sorting errors: 10 of 10, no calls" in checked.stderr.replace("1 failed", "").replace("  ", " ")
+    assert "classifying errors: 10 of 10, no calls" in checked.stderr.replace("1 failed", "").replace("  ", " ")
 
 
 # ---- locality --------------------------------------------------------------------------------------------------
@@ -421,7 +421,7 @@ def test_locality_says_where_a_model_is_at_home(mores: Run, home: Path) -> None:
         "fake:japanese.jsonl": {"ja": "above", "es": "below"},
     }
     shown = mores("diagnose", "locality", "bench")
-    assert "better than on the whole in Spanish (+50.0 points" in " ".join(shown.stdout.split())
+    assert "better than overall in Spanish (+50.0 points" in " ".join(shown.stdout.split())
     assert (home / "diagnose" / "locality.json").is_file()
 
 
@@ -470,11 +470,11 @@ def test_all_says_what_it_leaves_out(mores: Run, stories: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "Its confidence is off by" in " ".join(done.stdout.split())
     for line in (
-        "left out: stability of normad: normad: one answer to each question cannot show whether answers change",
+        "left out: stability of normad: normad: one answer per question cannot show whether answers change",
         "left out: retrieval of normad: normad: evidence comes from a search; name one, such as corpus:PATH",
         "left out: translation of normad: normad: its questions have no variant 'english'; name another: ",
         "left out: errors of normad: a judge decides the type of an error; name one",
-        "left out: locality: the questions are in one language",
+        "left out: locality: all questions are in one language",
     ):
         assert line in done.stderr
     assert json.loads((stories / "diagnose" / "stability.json").read_text())["results"] == []
@@ -497,7 +497,7 @@ RUN = "bench/normad/fake_model.jsonl"
     ("arguments", "code", "message"),
     [
         (["stability", "calmqa"], 2, "calmqa: its answers are long, and measured rather than correct or not; give"),
-        (["stability", RUN], 2, "one answer to each question cannot show whether answers change; give a run with"),
+        (["stability", RUN], 2, "one answer per question cannot show whether answers change; give a run with"),
         (
             ["stability", "normad", "--samples", "1"],
             2,
@@ -511,14 +511,18 @@ RUN = "bench/normad/fake_model.jsonl"
         (
             ["retrieval", RUN],
             2,
-            "1 run is given, and two are compared; give two that `mores bench` wrote, one with a search",
+            "1 run is given, but two are compared; give two runs of `mores bench`, one with a search",
         ),
-        (["retrieval", RUN, "other"], 2, "neither of them was asked with evidence; give one run of `mores bench` with"),
+        (["retrieval", RUN, "other"], 2, "neither was asked with evidence; give one run of `mores bench` with"),
         (["translation", "include"], 2, "include: its questions have no variant 'english'; it has none"),
         (["translation", "normad"], 2, "normad: its questions have no variant 'english'; name another: "),
         (["translation", RUN, "other"], 2, "both were asked natively; give one run of `mores bench` without"),
         (["errors", RUN], 2, "a judge decides the type of an error; name one, for example openai:NAME (--judge)"),
-        (["errors", RUN, "--judge", "fake:clean"], 1, "none of its 100 answers is wrong; there is no error to sort"),
+        (
+            ["errors", RUN, "--judge", "fake:clean"],
+            1,
+            "none of its 100 answers is wrong; there are no errors to classify",
+        ),
         (["calibration", RUN], 2, "stated: the model must be asked again; name it, fake:model.jsonl"),
         (
             ["calibration", RUN, "--model", "fake:clean"],
@@ -528,7 +532,7 @@ RUN = "bench/normad/fake_model.jsonl"
         (
             ["calibration", RUN, "--from", "agreement"],
             2,
-            "no confidence: agreement: bench/normad/fake_model.jsonl has one answer to each question; give a run",
+            "no confidence: agreement: bench/normad/fake_model.jsonl has one answer per question; give a run",
         ),
         (
             ["calibration", "normad", "--from", "guess"],
@@ -536,9 +540,13 @@ RUN = "bench/normad/fake_model.jsonl"
             "no such confidence; there are stated, likelihood, agreement",
         ),
         (["calibration", "msqa"], 2, "msqa is graded by a model: name a judge, for example openai:NAME (--judge)"),
-        (["all", RUN], 2, "all needs a benchmark, whose questions it asks anew; name it"),
+        (["all", RUN], 2, "all needs a benchmark, because it asks the questions again; name it"),
         (["stability", "normda"], 2, "normda: no such benchmark; did you mean 'normad'?"),
-        (["stability", "some/where"], 1, "some/where: there is no run in it, for it has no run.json; give a folder"),
+        (
+            ["stability", "some/where"],
+            1,
+            "some/where: there is no run in it, because it has no run.json; give a folder",
+        ),
     ],
 )
 def test_what_is_wrong_is_said_with_the_fix(

@@ -100,7 +100,7 @@ def test_of_a_benchmark_the_runs_are_made_inside(home: Path) -> None:
     assert isinstance(result, Stability)
     assert (result.samples, result.figures[SOMETIMES].value) == (3, 0)
     assert done.manifest.parents == ("samples/normad/fake_scripted",)
-    assert done.manifest.headline == "stability: 0.0% correct only sometimes"
+    assert done.manifest.headline == "stability: 0.0% sometimes correct"
     assert open_bench_run(done.path / done.manifest.parents[0]).result.samples == 3
     with pytest.raises(ConfigError, match=r"out holds another run \(other samples\)"):
         mores.diagnose("stability", "normad", model=model, out=home / "out", data="data", samples=2, store=None)
@@ -112,7 +112,7 @@ def test_a_diagnosis_that_could_not_begin_leaves_the_folder_free(home: Path, run
     assert refused.value.setting == "judge"
     failed = open_diagnose_run("named")
     assert failed.manifest.status is Status.FAILED
-    with pytest.raises(InputError, match="named: the run has no findings; it is failed: diagnose again"):
+    with pytest.raises(InputError, match="named: the run has no findings, because it is failed; diagnose again"):
         _ = failed.results
     assert mores.diagnose("errors", run, out="named", judge=write_judge(home)).manifest.status is Status.COMPLETE
 

@@ -210,7 +210,7 @@ def test_the_question_is_asked_in_its_language_and_the_answer_alone_is_graded(tm
     assert (first.max_tokens, first.seed, first.schema) == (16 + ROOM, 5, None)
     assert [one.response.text for one in read_records(tmp_path / "said.jsonl", Said)] == ["yes", "yes"]
     stated = list(read_records(tmp_path / "stated.jsonl", Stated))
-    assert next((one.confidence, one.language, one.said) for one in stated) == (90, "zh", "答案：yes\n置信度：90")
+    assert next((one.confidence, one.language, one.text) for one in stated) == (90, "zh", "答案：yes\n置信度：90")
     assert result.figures["confidence"].value == pytest.approx(0.905)
     assert result.signature["confidence"] == f"verbalised.{prompts_hash()}"
     assert result.signature["task"] == "x.1"
@@ -219,7 +219,7 @@ def test_the_question_is_asked_in_its_language_and_the_answer_alone_is_graded(tm
 
 def test_english_stands_in_and_the_result_says_so(tmp_path: Path) -> None:
     result = whole(Run(BENCH, items(3, "xh"), asker(Scripted(lambda _: "Answer: yes\nConfidence: 50"))), tmp_path)
-    assert result.notes[0] == "confidence was asked for in English in 3 answers, for there is no prompt in Xhosa"
+    assert result.notes[0] == "confidence was asked for in English in 3 answers, because there is no prompt in Xhosa"
     assert "no prompt in Xhosa" in paragraph(result)
 
 
@@ -248,7 +248,7 @@ def test_what_fails_is_counted_and_never_a_number(tmp_path: Path) -> None:
     assert result.figures["accuracy"].value == 0.5
     said = paragraph(result)
     assert "Left out: 3 of 5 answers" in said
-    assert "1 answers attempt nothing; they count as not correct" in said
+    assert "1 answers are not attempts; they count as not correct" in said
     assert "2 answers are too few to conclude anything" in said
     food, history = result.by["topic"]["food"], result.by["topic"]["history"]
     assert (food["ECE"].n, food["ECE"].unscored, history["ECE"].n, history["ECE"].unscored) == (2, 1, 0, 2)
@@ -276,7 +276,7 @@ def test_a_judge_grades_the_answer_without_the_confidence(tmp_path: Path) -> Non
     result = whole(Run(MSQA, own, asker(model), (asker(FakeModel("judge", judged)),)), tmp_path)
     assert result.figures["accuracy"].value == pytest.approx(1 / 3)
     assert (result.not_attempted, result.missing) == (1, {})
-    assert [(case.id, case.label) for case in result.surest_mistakes] == [("q1", NO), ("q2", SKIPPED)]
+    assert [(case.id, case.label) for case in result.most_confident_mistakes] == [("q1", NO), ("q2", SKIPPED)]
 
 
 @pytest.mark.parametrize(
@@ -372,7 +372,7 @@ def test_agreement_is_the_share_of_the_same_words_or_choices() -> None:
     chosen = [verdict("q0", YES, n, f"I say {n}", read) for n, read in enumerate("AABA")]
     assert agreement(CHOICE, chosen)["q0", 0] == 0.75
     result = calibrate(subject(items(2)), AGREEMENT, [*own, verdict("q1", YES)], found)
-    assert result.missing == {"the model gave no answer": 1, "there is nothing to compare it with": 1}
+    assert result.missing == {"the model gave no answer": 1, "there is no other answer to compare it with": 1}
 
 
 def test_what_a_judge_read_is_no_answer() -> None:
@@ -415,9 +415,9 @@ def test_always_95_and_right_half_the_time(tmp_path: Path) -> None:
     assert result.bins[0].accuracy_low is None
     said = paragraph(result)
     assert "It is overconfident." in said
-    assert "95.0% sure" in said
+    assert "its average confidence is 95.0%" in said
     assert "off by 45.0 percentage points" in said
-    assert "is not shown to tell right from wrong" in said
+    assert "does not show which are correct" in said
     assert "always the same" in said
     assert {group: one["ECE"].value for group, one in result.by["topic"].items()} == {
         "food": pytest.approx(5.0), "history": pytest.approx(95.0)
@@ -440,7 +440,7 @@ def test_a_model_that_is_right_as_often_as_it_says(tmp_path: Path) -> None:
     assert result.figures["accuracy at half coverage"].value == pytest.approx(0.75)
     assert result.figures["gain at half coverage"].value == pytest.approx(0.25)
     said = paragraph(result)
-    assert "nothing here speaks against its confidence" in said
+    assert "there is no sign that its confidence is wrong" in said
     assert "gains +25.0 points" in said
     assert [point.coverage for point in result.curve][-1] == 1.0
     assert result.curve[-1].accuracy == pytest.approx(0.5)
@@ -460,8 +460,8 @@ def test_random_confidence_says_nothing(tmp_path: Path) -> None:
     assert gain.low < 0 < gain.high
     assert error.value == pytest.approx(25, abs=5)  # the mean of |0.5 - c| over all c
     assert (error.value or 0) > (result.figures["ECE by chance"].high or 100)
-    assert "too sure of some answers and not sure enough of others" in paragraph(result)
-    assert "is not shown to gain or to lose" in paragraph(result)
+    assert "overconfident in some answers and underconfident in others" in paragraph(result)
+    assert "has no clear effect" in paragraph(result)
 
 
 def test_answers_to_one_question_are_not_so_many_questions() -> None:
@@ -476,7 +476,7 @@ def test_answers_to_one_question_are_not_so_many_questions() -> None:
     assert many.low < 0.3 < 0.42 < single.low
     own = [verdict(f"q{i // 20}", YES if right[i] else NO, i % 20) for i in range(200)]
     result = calibrate(subject(items(10)), AGREEMENT, own, dict.fromkeys(((v.item_id, v.sample) for v in own), 0.7))
-    assert "intervals draw whole questions" in paragraph(result)
+    assert "intervals resample whole questions" in paragraph(result)
     low = result.bins[7].accuracy_low
     assert low is not None
     assert low < 0.3
@@ -485,22 +485,22 @@ def test_answers_to_one_question_are_not_so_many_questions() -> None:
 # ---- what is shown ---------------------------------------------------------------------------------------------
 
 
-def test_the_surest_mistakes_and_the_least_sure_hits_are_shown_and_not_more() -> None:
+def test_the_most_confident_mistakes_and_the_least_confident_hits_are_shown_and_not_more() -> None:
     own = items(3 * CASES)
     verdicts = [verdict(item.id, NO if i % 3 else YES) for i, item in enumerate(own)]
     sure: dict[tuple[str, int], float | Failure] = {(f"q{i}", 0): i / (3 * CASES) for i in range(3 * CASES)}
     result = calibrate(subject(own), VERBALISED, verdicts, sure)
-    assert [len(result.surest_mistakes), len(result.least_sure_hits)] == [CASES, CASES]
-    assert [case.id for case in result.surest_mistakes[:2]] == ["q149", "q148"]
-    assert [case.id for case in result.least_sure_hits[:2]] == ["q0", "q3"]
-    case = result.surest_mistakes[0]
+    assert [len(result.most_confident_mistakes), len(result.least_confident_hits)] == [CASES, CASES]
+    assert [case.id for case in result.most_confident_mistakes[:2]] == ["q149", "q148"]
+    assert [case.id for case in result.least_confident_hits[:2]] == ["q0", "q3"]
+    case = result.most_confident_mistakes[0]
     assert (case.question, case.reference, case.label) == ("question 149?", "yes", NO)
 
 
 def test_ungraded_and_unknown_answers_are_missing() -> None:
     own = [verdict("q0", None), verdict("q1", YES), verdict("q2", SKIPPED)]
     result = calibrate(subject(items(3)), VERBALISED, own, {("q0", 0): 0.5, ("q2", 0): 1.0})
-    assert result.missing == {"the answer could not be graded": 1, "there is no confidence": 1}
+    assert result.missing == {"the answer could not be graded": 1, "it has no confidence": 1}
     assert (result.figures["accuracy"].value, result.not_attempted) == (0.0, 1)
 
 
@@ -508,7 +508,7 @@ def test_nothing_to_say() -> None:
     result = calibrate(subject(items(2)), VERBALISED, [], {})
     assert result.figures["ECE"].value is None
     assert result.curve == ()
-    assert "nothing can be said" in paragraph(result)
+    assert "there is no result" in paragraph(result)
 
 
 def test_long_answers_are_refused() -> None:
@@ -517,5 +517,5 @@ def test_long_answers_are_refused() -> None:
 
 
 def test_verdicts_of_other_questions_are_refused() -> None:
-    with pytest.raises(InputError, match="'q7', which is not asked"):
+    with pytest.raises(InputError, match="'q7', which is no item of the run"):
         calibrate(subject(items(1)), VERBALISED, [verdict("q7", YES)], {})

@@ -162,7 +162,7 @@ def test_the_paragraph(result: ErrorsResult) -> None:
         assert words in text
     assert "intervals overlap" in text
     assert "2 have no type because the judge failed" in text
-    assert "With only 10 answers the shares are rough" in text
+    assert "With only 10 answers, the shares are rough" in text
 
 
 def test_the_paragraph_without_errors_and_without_types(run: Opened) -> None:
@@ -170,12 +170,12 @@ def test_the_paragraph_without_errors_and_without_types(run: Opened) -> None:
     assert "None of the 20 graded answers" in paragraph(none)
     broken = Failure(kind=FailureKind.PARSE, reason="?")
     unsorted = diagnose_errors(run, [Typed(item_id="type1x0", answer="x", failure=broken)], "judge", Signature())
-    assert "nothing can be said" in paragraph(unsorted)
+    assert "a type to none of the 1 wrong answers" in paragraph(unsorted)
     assert unsorted.figures[type_names()[0]].value is None
 
 
 def test_types_of_another_run_are_refused(run: Opened) -> None:
-    with pytest.raises(InputError, match=r"'other', which is no item of the run"):
+    with pytest.raises(InputError, match=r"'other' has a type, but is no item"):
         diagnose_errors(run, [Typed(item_id="other", answer="x", type=type_names()[0])], "judge", Signature())
 
 
@@ -262,7 +262,7 @@ def test_table_4_is_the_paper_s() -> None:
 def test_models_with_different_judges_are_noted(result: ErrorsResult) -> None:
     other = result.model_copy(update={"judge": "another", "model": "second"})
     table = compare_models([result, other])
-    assert table.notes == ("the judge is not the same for all: another, fake:judge",)
+    assert table.notes == ("the judge differs: another, fake:judge",)
     assert (table.models[0].unscored, table.types[0].share.unscored, table.types[0].share.n) == (2, 4, 20)
 
 
@@ -302,7 +302,7 @@ def test_answers_that_the_judge_failed_on_are_counted_apart() -> None:
     assert found.failures == {"parse": 2}
     nothing = checked([1, 2], [0, 0])
     assert (nothing.accuracy.value, nothing.kappa.value) == (None, None)
-    assert "cannot be said" in errors.check_paragraph(nothing)
+    assert "its agreement is unknown" in errors.check_paragraph(nothing)
 
 
 def test_one_type_throughout_has_no_kappa() -> None:
@@ -325,7 +325,7 @@ def test_labelled_answers_through_the_judge(run: Opened, tmp_path: Path) -> None
     found = check_types(labelled, typed, judge.judge.model.name, judge.signature())
     assert (found.accuracy.value, found.accuracy.n, found.accuracy.unscored) == (1 / 3, 3, 1)
     assert Counter(one.type for one in typed) == Counter([names[0], names[1], names[3], None])
-    with pytest.raises(InputError, match="not of the labelled answers"):
+    with pytest.raises(InputError, match="do not belong to the labelled answers"):
         check_types(labelled, typed[::-1], "judge", Signature())
 
 

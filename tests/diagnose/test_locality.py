@@ -54,7 +54,7 @@ def test_a_language_above_and_one_below() -> None:
     found = one_profile({group: [1.0] * hits + [0.0] * (60 - hits) for group, hits in shares.items()})
     assert (found.overall.value, found.overall.n) == (0.5, 180)
     assert [local.group for local in found.groups] == ["fr", "th", "zh"]
-    assert [local.verdict for local in found.groups] == ["above", "not told apart", "below"]
+    assert [local.verdict for local in found.groups] == ["above", "not significant", "below"]
     assert [local.difference.value for local in found.groups] == [pytest.approx(d) for d in (0.4, 0.0, -0.4)]
     first = found.groups[0]
     assert first.p is not None
@@ -83,7 +83,7 @@ def test_equal_languages_are_rarely_called_different() -> None:
     calls = 0
     for _ in range(40):
         found = one_profile({g: (rng.random(40) < 0.4).astype(float).tolist() for g in ("en", "th", "fr", "de")})
-        calls += any(local.verdict != "not told apart" for local in found.groups)
+        calls += any(local.verdict != "not significant" for local in found.groups)
         assert all(local.difference.low is not None for local in found.groups)
     assert calls <= 6
 
@@ -134,8 +134,8 @@ def test_a_group_without_any_right_answer_is_not_certain() -> None:
 def test_one_language_has_no_profile() -> None:
     found = locality([ran("m", "b", {"en": [1.0, 0.0]})])
     assert found.profiles[0].groups == ()
-    assert found.notes == ("b: there are no two groups by language, so it has no profile",)
-    assert "neither several groups" in paragraph(found)
+    assert found.notes == ("b: there are fewer than two groups by language, so it has no profile",)
+    assert "not enough groups" in paragraph(found)
 
 
 # ---- ranks -----------------------------------------------------------------------------------------------------
@@ -169,7 +169,7 @@ def test_a_model_that_surely_falls_and_two_that_change_places_by_chance() -> Non
     assert shift.tau.value == pytest.approx((2 - 4) / 6)
     assert (shift.tau.n, found.figures["tau of a and b"]) == (4, shift.tau)
     said = paragraph(found)
-    assert "x from place 1 (1–1) to 4 (4–4)" in said
+    assert "x from rank 1 (1–1) to 4 (4–4)" in said
     assert "Kendall's tau is −0.33" in said
 
 
@@ -187,7 +187,7 @@ def test_equal_models_share_a_place_and_have_no_tau() -> None:
     assert [(row.first.rank, row.first.tied) for row in shift.models] == [(1, True), (1, True)]
     assert (shift.models[0].first.low, shift.models[0].first.high) == (1, 2)
     assert (shift.tau.value, shift.tau.low) == (None, None)
-    assert "not defined" in paragraph(shifting({"x": 50, "y": 50}, {"x": 50, "y": 20}))
+    assert "undefined" in paragraph(shifting({"x": 50, "y": 50}, {"x": 50, "y": 20}))
 
 
 def test_the_same_order_has_tau_1_within_its_interval() -> None:
@@ -205,7 +205,7 @@ def test_the_same_order_has_tau_1_within_its_interval() -> None:
     assert shift.tau.low < 0.5
     assert [row.shift.value for row in shift.models] == [0.0, 0.0, 0.0]
     assert (shift.models[1].first.low, shift.models[1].first.high) == (1, 3)
-    assert "No single model's place" in paragraph(found)
+    assert "No model's rank" in paragraph(found)
 
 
 def test_models_on_one_benchmark_only_are_left_out_and_named() -> None:
@@ -240,9 +240,9 @@ def test_two_runs_of_one_model_are_told_apart() -> None:
 
 def test_another_headline_is_told() -> None:
     found = locality([ran("x", "a", {"en": [1.0] * 9, "th": [0.0] * 9}, "F")])
-    assert found.notes == ("a: ranks and differences are of the share of right answers, not F",)
-    assert "x gets 50.0% of a right. It is better than on the whole in English (+50.0 points" in paragraph(found)
-    assert "worse than on the whole in Thai (−50.0 points" in paragraph(found)
+    assert found.notes == ("a: ranks and differences use the share of correct answers, not F",)
+    assert "x answers 50.0% of a correctly. It is better than overall in English (+50.0 points" in paragraph(found)
+    assert "worse than overall in Thai (−50.0 points" in paragraph(found)
 
 
 def test_no_runs() -> None:

@@ -104,7 +104,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def runs(folders: tuple[Path, Path]) -> Runs:
-    return open_runs(*folders, known=BENCH)
+    return open_runs(*folders, benchmark=BENCH)
 
 
 @pytest.fixture(scope="module")
@@ -141,14 +141,14 @@ def test_each_wrong_question_has_its_fault(result: RetrievalResult) -> None:
     assert result.overlap == {"the answer was there": 0, "the answer was not there": 5, "undecided": 0}
     assert result.cases_in_all == 15
     assert result.uncertain.declined == {"without evidence": 0, "with evidence": 1}
-    assert "Counted as not right: 1 declined with evidence." in paragraph(result)
+    assert "Counted as not correct: 1 declined with evidence." in paragraph(result)
 
 
 def test_how_often_the_answer_is_found_and_what_is_right_then(result: RetrievalResult) -> None:
     figures = result.figures
     assert (figures["found"].value, figures["found"].n) == (22 / 33, 33)
-    assert (figures["right where found"].value, figures["right where found"].n) == (18 / 22, 22)
-    assert (figures["right where not found"].value, figures["right where not found"].n) == (0, 11)
+    assert (figures["correct where found"].value, figures["correct where found"].n) == (18 / 22, 22)
+    assert (figures["correct where not found"].value, figures["correct where not found"].n) == (0, 11)
     every = result.found_by["language"]
     assert sum(one.n for one in every.values()) == 33
     assert every["pt"].value == (5 + 4 + 2) / (5 + 4 + 2 + 2 + 1 + 1)
@@ -170,16 +170,16 @@ def test_groups_have_their_own_gain_and_their_p_is_adjusted(result: RetrievalRes
     assert thai.adjusted == pytest.approx(high)
     assert {name: one.gain.n for name, one in result.by["results"].items()} == {"0": 1, "1": 8, "2": 24}
     assert sum(one.gain.n for one in result.by["popularity"].values()) == 33
-    assert result.popularity == "said of 33 of 33 questions"
+    assert result.popularity == "known for 33 of 33 questions"
     assert result.faults_by["results"]["0"][Fault.NOT_FOUND] == 1
 
 
 def test_a_case_shows_what_is_needed_to_check_it(result: RetrievalResult) -> None:
     case = next(case for case in result.cases if case.unit == "ignored-1")
     assert (case.reference, case.without, case.answer) == (("Townignored1",), "Nowhere1", "Nowhere1")
-    assert (case.where, case.results, case.contained, case.taken) == ((2,), 2, True, False)
+    assert (case.containing, case.results, case.contained, case.taken) == ((2,), 2, True, False)
     assert "TOWNIGNORED1" in case.excerpt
-    assert case.why == "the reference answer stands in result 2"
+    assert case.why == "the reference answer is in result 2"
     assert case.question == "Which town is that of ignored-1?"
     assert case.label is Label.INCORRECT
 
@@ -189,33 +189,33 @@ def test_the_paragraph_says_the_numbers_and_how_sure_they_are(result: RetrievalR
     for words in ("33 questions", "39.4%", "54.5%", "+15.2 percentage points", "may well be chance"):
         assert words in text
     assert "6 are a problem of the search" in text
-    assert "in 4 the answer was there and was not used" in text
+    assert "in 4 the answer was found but not used" in text
     assert "in 5 the evidence misled the model" in text
     assert "a rule that misses paraphrases" in text
 
 
 def test_the_order_of_the_folders_does_not_matter(folders: tuple[Path, Path], result: RetrievalResult) -> None:
-    swapped = open_runs(folders[1], folders[0], known=BENCH)
+    swapped = open_runs(folders[1], folders[0], benchmark=BENCH)
     assert diagnose_retrieval(swapped, swapped.seen()) == result
 
 
 def test_runs_that_cannot_be_compared_are_refused(folders: tuple[Path, Path], tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"neither of them was asked with evidence; give one run"):
-        open_runs(folders[0], folders[0], known=BENCH)
-    with pytest.raises(ConfigError, match="each of them was asked with evidence"):
-        open_runs(folders[1], folders[1], known=BENCH)
+    with pytest.raises(ConfigError, match=r"neither was asked with evidence; give one run"):
+        open_runs(folders[0], folders[0], benchmark=BENCH)
+    with pytest.raises(ConfigError, match="both were asked with evidence"):
+        open_runs(folders[1], folders[1], benchmark=BENCH)
     other = make_run(tmp_path / "other", made_items(), say, name="another")
     with pytest.raises(ConfigError, match=r"model is fake:another in .*force the comparison"):
-        open_runs(other, folders[1], known=BENCH)
-    assert "model is fake:another" in open_runs(other, folders[1], known=BENCH, force=True).notes[0]
+        open_runs(other, folders[1], benchmark=BENCH)
+    assert "model is fake:another" in open_runs(other, folders[1], benchmark=BENCH, force=True).notes[0]
     with pytest.raises(InputError, match=r"there is no run\.json"):
-        open_runs(tmp_path, folders[1], known=BENCH)
+        open_runs(tmp_path, folders[1], benchmark=BENCH)
 
 
 def test_evidence_that_lacks_a_question_is_an_error(runs: Runs) -> None:
     seen = runs.seen()
     del seen["kept-0"]
-    with pytest.raises(InputError, match=r"nothing about kept-0, which was asked"):
+    with pytest.raises(InputError, match=r"no results for kept-0, which was asked"):
         diagnose_retrieval(runs, seen)
 
 
@@ -244,7 +244,7 @@ def test_several_answers_give_shares_of_credit(tmp_path: Path) -> None:
     known = Found(evidence=(Evidence(text="bread"),))
     without = make_run(tmp_path / "a", items, sometimes, samples=4)
     shown = make_run(tmp_path / "b", items, sometimes, samples=4, find=lambda _: known)
-    runs = open_runs(without, shown, known=BENCH)
+    runs = open_runs(without, shown, benchmark=BENCH)
     found = diagnose_retrieval(runs, runs.seen())
     assert [found.figures[name].value for name in (*NAMES, "gain")] == [0.25, 0.75, 0.5]
     assert found.change.matrix == Matrix(second=3)
@@ -263,7 +263,7 @@ def test_a_tie_is_not_right_and_is_counted(tmp_path: Path) -> None:
     known = Found(evidence=(Evidence(text="bread"),))
     without = make_run(tmp_path / "a", items, half, samples=2)
     shown = make_run(tmp_path / "b", items, half, samples=2, find=lambda _: known)
-    runs = open_runs(without, shown, known=BENCH)
+    runs = open_runs(without, shown, benchmark=BENCH)
     found = diagnose_retrieval(runs, runs.seen())
     assert found.uncertain.ties == {"without evidence": 1, "with evidence": 1}
     assert found.change.matrix == Matrix(neither=1)
@@ -279,7 +279,7 @@ def test_a_question_with_parts_is_one_and_the_same_result_counts_once(tmp_path: 
     bench = replace(BENCH, grade=grade_truth, groupings=())
     without = make_run(tmp_path / "a", items, lambda _: "True", benchmark=bench)
     shown = make_run(tmp_path / "b", items, lambda p: str("Is it 0?" in p), find=lambda _: page, benchmark=bench)
-    runs = open_runs(without, shown, known=bench)
+    runs = open_runs(without, shown, benchmark=bench)
     found = diagnose_retrieval(runs, runs.seen())
     assert found.change.matrix == Matrix(first=1)
     (case,) = found.cases
@@ -296,11 +296,11 @@ def test_a_chosen_letter_stands_for_its_option(tmp_path: Path) -> None:
     runs = open_runs(
         make_run(tmp_path / "a", items, lambda _: "A", benchmark=bench),
         make_run(tmp_path / "b", items, lambda _: "A", find=lambda _: page, benchmark=bench),
-        known=bench,
+        benchmark=bench,
     )
     (case,) = diagnose_retrieval(runs, runs.seen()).cases
     assert (case.contained, case.taken, case.fault) == (False, True, Fault.USED_WRONGLY)
-    assert case.why == "the wrong answer stands in the results"
+    assert case.why == "the wrong answer occurs in the results"
 
 
 def test_a_registered_benchmark_is_looked_up(tmp_path: Path) -> None:
@@ -319,10 +319,10 @@ def test_a_registered_benchmark_is_looked_up(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("known", "groups", "said"),
     [
-        (["rare", "common"], {"rare", "common"}, "said of 2 of 3 questions"),
-        ([], None, "not known; `results` and `coverage`"),
-        ([3, 1, 2], {"1: 1 to 1", "2: 2 to 2", "3: 3 to 3"}, "said of 3 of 3 questions"),
-        (["nan", "1"], {"nan", "1"}, "said of 2 of 3 questions"),
+        (["rare", "common"], {"rare", "common"}, "known for 2 of 3 questions"),
+        ([], None, "unknown; `results` and `coverage`"),
+        ([3, 1, 2], {"1: 1 to 1", "2: 2 to 2", "3: 3 to 3"}, "known for 3 of 3 questions"),
+        (["nan", "1"], {"nan", "1"}, "known for 2 of 3 questions"),
     ],
 )
 def test_popularity_is_taken_from_the_items(
@@ -334,7 +334,7 @@ def test_popularity_is_taken_from_the_items(
     ]
     without = make_run(tmp_path / "a", items, lambda _: "x")
     shown = make_run(tmp_path / "b", items, lambda _: "x", find=lambda _: Found())
-    runs = open_runs(without, shown, known=BENCH)
+    runs = open_runs(without, shown, benchmark=BENCH)
     found = diagnose_retrieval(runs, runs.seen())
     assert (set(found.by["popularity"]) if "popularity" in found.by else None) == groups
     assert found.popularity.startswith(said)
@@ -380,7 +380,7 @@ def test_a_judge_overrules_the_rule_and_its_failures_are_values(runs: Runs, tmp_
     assert found.overlap == {"the answer was there": 3, "the answer was not there": 0, "undecided": 0}
     assert next(case.why for case in found.cases if case.unit == "ignored-0") == "It only looks alike."
     assert str(found.signature).count("fake:judge.") == 1
-    assert "a judge and, where it said nothing, a rule" in paragraph(found)
+    assert "a judge and, where it failed, a rule" in paragraph(found)
 
 
 def test_a_judge_is_not_asked_twice(runs: Runs, tmp_path: Path) -> None:
@@ -486,11 +486,11 @@ def test_what_a_rule_cannot_tell_is_undecided() -> None:
     asked = Asked(unit="u", question="?", reference=("True",), answer="False", chosen="False", label=Label.INCORRECT)
     seen = look(Gathered("u", "some words", (Evidence(text="some text"),)), asked)
     assert (seen.contained, seen.taken, seen.coverage) == (None, None, 0.5)
-    assert fault_of(seen.results, was_right=False, contained=seen.contained, taken=seen.taken) is Fault.UNDECIDED
+    assert fault_of(seen.results, was_correct=False, contained=seen.contained, taken=seen.taken) is Fault.UNDECIDED
 
 
 @pytest.mark.parametrize(
-    ("results", "was_right", "contained", "taken", "fault"),
+    ("results", "was_correct", "contained", "taken", "fault"),
     [
         (0, True, False, False, Fault.NOT_FOUND),  # there was nothing that could mislead
         (2, True, True, False, Fault.USED_WRONGLY),
@@ -500,8 +500,8 @@ def test_what_a_rule_cannot_tell_is_undecided() -> None:
         (2, False, False, None, Fault.NOT_FOUND),
     ],
 )
-def test_faults(results: int, was_right: bool, contained: bool, taken: bool | None, fault: Fault) -> None:
-    assert fault_of(results, was_right, contained, taken) is fault
+def test_faults(results: int, was_correct: bool, contained: bool, taken: bool | None, fault: Fault) -> None:
+    assert fault_of(results, was_correct, contained, taken) is fault
 
 
 # ---- statistics ------------------------------------------------------------------------------------------------

@@ -65,7 +65,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
 
 @pytest.fixture(scope="module")
 def result(folders: tuple[Path, Path]) -> TranslationResult:
-    return diagnose_translation(open_versions(*folders, known=BENCH))
+    return diagnose_translation(open_versions(*folders, benchmark=BENCH))
 
 
 def test_the_numbers_are_exact(result: TranslationResult) -> None:
@@ -107,20 +107,20 @@ def test_what_was_lost_and_won_is_listed_with_both_versions(result: TranslationR
 def test_lists_are_bounded_and_counts_are_not(tmp_path: Path) -> None:
     items = [_item("lost", n, "th") for n in range(CASES + 7)]
     one, two = make_run(tmp_path / "a", items, say), make_run(tmp_path / "b", items, say, variant="english")
-    found = diagnose_translation(open_versions(one, two, known=BENCH))
+    found = diagnose_translation(open_versions(one, two, benchmark=BENCH))
     assert (len(found.lost), found.change.matrix.first) == (CASES, CASES + 7)
 
 
 def test_the_order_of_the_folders_does_not_matter(folders: tuple[Path, Path], result: TranslationResult) -> None:
-    assert diagnose_translation(open_versions(folders[1], folders[0], known=BENCH)) == result
+    assert diagnose_translation(open_versions(folders[1], folders[0], benchmark=BENCH)) == result
 
 
 def test_the_paragraph(result: TranslationResult) -> None:
     text = paragraph(result)
-    for words in ("76.2%", "52.4%", "−23.8 percentage points", "unlikely to be chance", "better when asked natively"):
+    for words in ("76.2%", "52.4%", "−23.8 percentage points", "unlikely to be chance", "better if asked natively"):
         assert words in text
-    assert "12 questions are right only natively and 2 only in English" in text
-    assert "5 questions have the same text both ways" in text
+    assert "12 questions are correct only natively and 2 only in English" in text
+    assert "5 questions have the same text in both" in text
     assert "3 more could not be compared" in text
 
 
@@ -128,18 +128,26 @@ def test_the_paragraph_names_the_languages_that_stand_out(tmp_path: Path) -> Non
     items = [_item("lost", n, "th") for n in range(30)] + [_item("won", 100 + n, "ko") for n in range(30)]
     items += [_item("lost", 200 + n, "ja") for n in range(29)]  # too few to be named
     one, two = make_run(tmp_path / "a", items, say), make_run(tmp_path / "b", items, say, variant="english")
-    text = paragraph(diagnose_translation(open_versions(one, two, known=BENCH)))
-    assert "Korean gains most (+100.0 percentage points" in text
-    assert "Thai loses most (−100.0 percentage points" in text
+    text = paragraph(diagnose_translation(open_versions(one, two, benchmark=BENCH)))
+    assert "Korean gains the most (+100.0 percentage points" in text
+    assert "Thai loses the most (−100.0 percentage points" in text
 
 
 @pytest.mark.parametrize(
     ("french", "spanish", "words"),
     [
-        (-0.04, -0.22, "Spanish loses most (−22.0 percentage points) and French least (−4.0 percentage points)"),
-        (0.22, 0.04, "French gains most (+22.0 percentage points) and Spanish least (+4.0 percentage points)"),
-        (0.04, -0.22, "French gains most (+4.0 percentage points) and Spanish loses most (−22.0 percentage points)"),
-        (0.0, -0.22, "Spanish loses most (−22.0 percentage points) and French least (0.0 percentage points)"),
+        (
+            -0.04,
+            -0.22,
+            "Spanish loses the most (−22.0 percentage points) and French the least (−4.0 percentage points)",
+        ),
+        (0.22, 0.04, "French gains the most (+22.0 percentage points) and Spanish the least (+4.0 percentage points)"),
+        (
+            0.04,
+            -0.22,
+            "French gains the most (+4.0 percentage points) and Spanish loses the most (−22.0 percentage points)",
+        ),
+        (0.0, -0.22, "Spanish loses the most (−22.0 percentage points) and French the least (0.0 percentage points)"),
         (0.0, 0.0, "No language with enough questions changes."),
     ],
 )
@@ -157,26 +165,26 @@ def test_changes_are_said_by_size_and_direction(
 def test_the_paragraph_is_honest_about_few_questions(tmp_path: Path) -> None:
     items = [_item("lost", 1, "th"), _item("both", 2, "th")]
     one, two = make_run(tmp_path / "a", items, say), make_run(tmp_path / "b", items, say, variant="english")
-    text = paragraph(diagnose_translation(open_versions(one, two, known=BENCH)))
+    text = paragraph(diagnose_translation(open_versions(one, two, benchmark=BENCH)))
     assert "only 2 questions" in text
-    assert "Neither natively nor in English is shown to be better" in text
+    assert "Neither version is significantly better" in text
 
 
 def test_without_a_shared_question_nothing_is_said(tmp_path: Path) -> None:
     items = [_item("both", 1, "en")]
     one, two = make_run(tmp_path / "a", items, say), make_run(tmp_path / "b", items, say, variant="english")
-    found = diagnose_translation(open_versions(one, two, known=BENCH))
+    found = diagnose_translation(open_versions(one, two, benchmark=BENCH))
     assert found.change.gain.value is None
     assert "nothing can be compared" in paragraph(found)
 
 
 def test_runs_that_cannot_be_compared_are_refused(folders: tuple[Path, Path], tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match=r"both were asked natively; give one"):
-        open_versions(folders[0], folders[0], known=BENCH)
+        open_versions(folders[0], folders[0], benchmark=BENCH)
     other = make_run(tmp_path / "other", made_items()[:9], say)
     with pytest.raises(ConfigError, match=r"data is \w+\.9 in .*force the comparison"):
-        open_versions(other, folders[1], known=BENCH)
-    forced = diagnose_translation(open_versions(other, folders[1], known=BENCH, force=True))
+        open_versions(other, folders[1], benchmark=BENCH)
+    forced = diagnose_translation(open_versions(other, folders[1], benchmark=BENCH, force=True))
     assert forced.left_out == {"not asked natively": len(made_items()) - 9}
     assert forced.notes[0].startswith("data is ")
 
@@ -186,7 +194,7 @@ def test_a_run_of_measured_answers_is_refused(folders: tuple[Path, Path], tmp_pa
     assert '"measured":false' in text
     shutil.copy(folders[0] / MANIFEST, tmp_path)
     (tmp_path / RESULT).write_text(text.replace('"measured":false', '"measured":true'))
-    with pytest.raises(ConfigError, match="measured, not right or wrong"):
+    with pytest.raises(ConfigError, match="measured, not correct or incorrect"):
         open_run(tmp_path, BENCH)
     (tmp_path / RESULT).write_text("{}")
     with pytest.raises(InputError, match=r"result\.json.*run it again"):

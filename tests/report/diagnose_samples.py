@@ -145,7 +145,7 @@ def retrieved() -> RetrievalResult:
     with TemporaryDirectory() as folder:
         paths = (make_run(Path(folder, name), _asked(), _say, find=find, name="a-model")
                  for name, find in (("without", None), ("with", _find)))  # fmt: skip
-        runs = open_runs(*paths, known=BENCH)
+        runs = open_runs(*paths, benchmark=BENCH)
         return diagnose_retrieval(runs, runs.seen())
 
 
@@ -176,7 +176,7 @@ def translated() -> TranslationResult:
     with TemporaryDirectory() as folder:
         paths = (make_run(Path(folder, variant or "native"), asked, _say_both, variant=variant, name="a-model")
                  for variant in (None, "english"))  # fmt: skip
-        return diagnose_translation(open_versions(*paths, known=BENCH))
+        return diagnose_translation(open_versions(*paths, benchmark=BENCH))
 
 
 TYPES = (12, 7, 6, 3, 1, 0)

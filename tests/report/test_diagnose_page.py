@@ -72,9 +72,11 @@ def test_the_summary_has_the_main_number_of_each_analysis(html: str) -> None:
     assert sometimes is not None
     assert f"{100 * sometimes:.1f}% 95%:" in told
     assert "+18.8 points" in told  # 24 put right and 6 spoiled of 96
-    assert "24 questions put right, 6 spoiled" in told
+    assert "24 questions corrected, 6 spoiled" in told
     assert "−22.1 points" in told  # 6 won and 25 lost of 86
-    assert f"41.4% 95%: 23.5–61.1% of 29 wrong answers with a type are the most frequent one: {type_names()[0]}" in told
+    assert (
+        f"41.4% 95%: 23.5–61.1% of 29 wrong answers with a type have the most frequent one: {type_names()[0]}" in told
+    )
     assert "τ" in told
 
 
@@ -82,9 +84,9 @@ def test_every_paragraph_stands_on_the_page(html: str) -> None:
     said = words(html)
     for one in samples.calibrations():
         assert SOURCES[one.source] in said
-    for start in ("How sure fake:a-model is", "fake:a-model answered 60 questions of toy 12 times each",
-                  "Of 96 questions, fake:a-model has", "Asked natively, fake:a-model has", "32 of 43 graded answers",
-                  "Of 19 answers that people sorted", "How alike first and second rank 4 models"):  # fmt: skip
+    for start in ("Confidence of fake:a-model in", "fake:a-model answered 60 questions of toy 12 times each",
+                  "Of 96 questions, fake:a-model answers", "Asked natively, fake:a-model", "32 of 43 graded answers",
+                  "Of 19 answers that people classified", "Agreement of first and second on the ranks"):  # fmt: skip
         assert start in said
 
 
@@ -102,11 +104,11 @@ def test_calibration_has_a_diagram_for_each_source_and_the_mistakes(html: str) -
     assert f"n {surely.n}" in overall[1][7]
     assert "no confidence could be read 23" in words(part)
     assert "the answer could not be graded 30" in words(part)
-    assert "Counted as not right not attempted 17" in words(part)
-    mistakes = words(part).split("Surest mistakes (stated)")[1]
-    first = stated.surest_mistakes[0]
+    assert "Counted as not correct not attempted 17" in words(part)
+    mistakes = words(part).split("Most confident mistakes (stated)")[1]
+    first = stated.most_confident_mistakes[0]
     assert f"{first.id}" in mistakes[:60]
-    assert f"{first.confidence:.0%} sure" in mistakes[:200]
+    assert f"{first.confidence:.0%} confident" in mistakes[:200]
     assert "By language" in words(part)
     assert "By topic" in words(part)
 
@@ -118,11 +120,13 @@ def test_stability_has_curves_bars_and_the_clusters(html: str) -> None:
     counts = [
         round((found.figures[name].value or 0) * found.figures[name].n) for name in ("always", "sometimes", "never")
     ]
-    assert f"All questions: always right {counts[0]}, sometimes right {counts[1]}, never right {counts[2]}" in part
+    assert (
+        f"All questions: always correct {counts[0]}, sometimes correct {counts[1]}, never correct {counts[2]}" in part
+    )
     assert "answers without a grade 48" in words(part)
     first = found.sometimes[0]
     card = words(part.split("<article")[1].split("</article>")[0])
-    assert f"{first.right} of {first.graded} right" in card
+    assert f"{first.correct} of {first.graded} correct" in card
     for cluster in first.clusters:
         assert f"{cluster.answer} {cluster.n} of {first.graded}" in card
 
@@ -130,7 +134,7 @@ def test_stability_has_curves_bars_and_the_clusters(html: str) -> None:
 def test_retrieval_has_matrix_gain_faults_and_items(html: str) -> None:
     part = section(html, "retrieval")
     assert rows(part) == [
-        ["right without evidence", "30 31.2%", "6 6.2%"], ["wrong without evidence", "24 25.0%", "36 37.5%"],
+        ["correct without evidence", "30 31.2%", "6 6.2%"], ["wrong without evidence", "24 25.0%", "36 37.5%"],
     ]  # fmt: skip
     faults = "evidence not found 18, found but not used 12, used wrongly 12, undecided 0"
     assert f"All questions: {faults}" in part
@@ -144,11 +148,11 @@ def test_retrieval_has_matrix_gain_faults_and_items(html: str) -> None:
 
 def test_translation_shows_both_versions_side_by_side(html: str) -> None:
     part = section(html, "translation")
-    assert rows(part) == [["right natively", "40 46.5%", "25 29.1%"], ["wrong natively", "6 7.0%", "15 17.4%"]]
-    assert re.search(r"Right natively, lost in English \d+ of 25", words(part))
+    assert rows(part) == [["correct natively", "40 46.5%", "25 29.1%"], ["wrong natively", "6 7.0%", "15 17.4%"]]
+    assert re.search(r"Correct natively, lost in English \d+ of 25", words(part))
     card = words(part.split('<div class="twins">')[1].split("</article>")[0])
-    assert "✓ natively: right Question" in card
-    assert "Answer It is nativo0 Right answer nativo0 ✗ in English: wrong Question At home." in card
+    assert "✓ natively: correct Question" in card
+    assert "Answer It is nativo0 Correct answer nativo0 ✗ in English: wrong Question At home." in card
     assert "no grade in English (parse) 3" in words(part)
 
 
@@ -158,7 +162,7 @@ def test_errors_have_figure_9_table_4_and_the_check_of_the_judge(html: str) -> N
     table = rows(part.split('class="plain"')[1])
     assert [row[1] for row in table] == ["24", "14", "12", "6", "2", "0"]
     assert table[0][2] == "41.4% 28.6–55.1% ✕6"
-    assert "answers that decline, which are no errors 1" in words(part)
+    assert "answers that decline, which are not errors 1" in words(part)
     assert "the judge failed: the answer could not be parsed 3" in words(part)
     check = part.split("<h3>The judge against people")[1]
     assert "Cohen's kappa 0.69" in unescape(check)
@@ -185,7 +189,7 @@ def test_locality_marks_what_differs_and_draws_ranks_with_intervals(html: str) -
     assert f"{moved.model}: place {told}" in part
     tau = samples.local().shifts[0].tau.value
     assert tau is not None
-    assert f"Kendall’s τ of both rankings: {tau:.2f}".replace("-", "−") in words(part)
+    assert f"Kendall’s τ of both: {tau:.2f}".replace("-", "−") in words(part)
     assert "questions without a score 8" in words(part)
     assert "questions without a language 40" in words(part)
 
@@ -241,8 +245,8 @@ def test_results_of_nothing_are_shown_as_such() -> None:
     assert len(sections(html)) == 7
     assert "nan" not in said.casefold()
     assert not re.search(r"\bNone\b(?! of)", said)
-    assert "No answer had both a grade and a confidence" in said
-    assert "No question has a grade both ways" in summary(html)
+    assert "has both a grade and a confidence" in said
+    assert "No question has a grade in both versions" in summary(html)
 
 
 def test_no_results_at_all() -> None:
@@ -262,22 +266,22 @@ def test_other_records_are_refused() -> None:
 def test_lists_are_bounded_and_say_so(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "LIST", 7)
     html = diagnose_page([samples.calibrations()[0], samples.stable()])
-    assert "Surest mistakes (stated) 7 of" in words(html)
+    assert "Most confident mistakes (stated) 7 of" in words(html)
     assert html.count("<article") == 21
 
 
 def test_many_models_share_the_room() -> None:
     html = diagnose_page([samples.calibrations()[0].model_copy(update={"model": f"m{i}"}) for i in range(60)])
     assert html.count("<article") == 12 * 2 * 5
-    assert "48 more are in their results only." in words(html)
+    assert "48 more are only in the JSON file." in words(html)
 
 
 def test_groups_and_texts_are_cut() -> None:
     base = samples.calibrations()[0]
     groups = {f"g{i}": base.by["language"]["ar"] for i in range(500)}
-    long = base.surest_mistakes[0].model_copy(update={"question": "x" * 100_000})
-    html = diagnose_page([base.model_copy(update={"by": {"language": groups}, "surest_mistakes": (long,)})])
-    assert "440 smaller groups are in the result only." in words(html)
+    long = base.most_confident_mistakes[0].model_copy(update={"question": "x" * 100_000})
+    html = diagnose_page([base.model_copy(update={"by": {"language": groups}, "most_confident_mistakes": (long,)})])
+    assert "440 smaller groups are only in the JSON file." in words(html)
     assert "x" * (items.WORDS - 1) + "…" in html
     assert len(html) < 400_000
 
@@ -472,4 +476,4 @@ def test_the_samples_have_what_the_page_must_show() -> None:
     assert kinds.count(Calibration) == 3
     assert {Stability, Locality} <= set(kinds)
     assert samples.stable().sometimes[0].clusters[0].n > 0
-    assert Label.NOT_ATTEMPTED in {case.label for case in samples.calibrations()[0].surest_mistakes}
+    assert Label.NOT_ATTEMPTED in {case.label for case in samples.calibrations()[0].most_confident_mistakes}

@@ -23,9 +23,9 @@ from mores.types import Signature
 
 Kind = Literal["calibration", "stability", "retrieval", "translation", "errors", "locality", "all"]
 FOLDER = "diagnose"
-"""Where a run goes that is given no folder."""
+"""The folder of a run if none is given."""
 SAMPLES = {kinds.STABILITY: 10, kinds.ALL: 10}
-"""Answers to each question, where it is not one."""
+"""Answers per question; 1 for the other kinds."""
 
 
 class DiagnoseOptions(BenchOptions, total=False):
@@ -48,10 +48,10 @@ async def diagnose(
     out: Path | str | None = None,
     **options: Unpack[DiagnoseOptions],
 ) -> DiagnoseRun:
-    """Say why a model fails; the targets are runs of `mores.bench`, their folders, or names of benchmarks.
+    """Explain why a model fails; the targets are runs of `mores.bench`, their folders, or names of benchmarks.
 
-    A given run is read, and its model is asked again only where it is named. The run is in the folder `out`; without
-    one, in `diagnose`, or `diagnose-2`, … where that holds another run.
+    A given run is read, and its model is asked again only if `model` names it. The run is in the folder `out`; without
+    it, in `diagnose`, or in `diagnose-2` and so on if that holds another run.
     """
     return await run_diagnosis(open_diagnosis(kind, *targets, model=model, out=out, **options))
 
@@ -63,26 +63,26 @@ def open_diagnosis(
     out: Path | str | None = None,
     **options: Unpack[DiagnoseOptions],
 ) -> Diagnosis:
-    """What is to be diagnosed, with which models; nothing is asked yet."""
+    """The targets, the models and the settings of a diagnosis; nothing is asked yet."""
     if kind not in (*kinds.WORK, kinds.ALL):
         raise ConfigError(f"{kind}: no such diagnosis; there are {', '.join((*kinds.WORK, kinds.ALL))}")
     sources, labelled = tuple(dict.fromkeys(options.pop("sources", ()))), options.pop("labelled", None)
     by, force = options.pop("by", LANGUAGE), options.pop("force", False)
     if unknown := next((source for source in sources if source not in FROM), None):
         raise ConfigError(f"{unknown!r}: no such confidence; there are {', '.join(FROM)}", setting="from")
-    read = read_targets(targets, runs_only=kind == kinds.LOCALITY)
-    if not read:
+    resolved = read_targets(targets, runs_only=kind == kinds.LOCALITY)
+    if not resolved:
         raise ConfigError("there is nothing to diagnose; give a run of mores bench, or the name of a benchmark")
-    asks = any(isinstance(target, Benchmark) for target in read)
-    if kind == kinds.ALL and (run := next((target for target in read if not isinstance(target, Benchmark)), None)):
-        raise ConfigError(f"{run.folder.path}: all needs a benchmark, whose questions it asks anew; name it")
+    asks = any(isinstance(target, Benchmark) for target in resolved)
+    if kind == kinds.ALL and (run := next((target for target in resolved if not isinstance(target, Benchmark)), None)):
+        raise ConfigError(f"{run.folder.path}: all needs a benchmark, because it asks the questions again; name it")
     variant = options.pop("variant", None) if kind in (kinds.TRANSLATION, kinds.ALL) else None
     options.setdefault("samples", SAMPLES.get(kind, 1))
     judge = options.get("judge") or ()
     first = judge if isinstance(judge, str) else next(iter(judge), None)
     session = open_session(model or (None if asks else first) or "embedded", **options)  # type: ignore[misc]
     return Diagnosis(
-        kind, session, read, Path(out or FOLDER), numbered=out is None, may_ask=asks or model is not None,
+        kind, session, resolved, Path(out or FOLDER), numbered=out is None, may_ask=asks or model is not None,
         variant=variant, sources=sources, by=by, labelled=Path(labelled) if labelled else None, force=force,
     )  # fmt: skip
 
@@ -100,13 +100,13 @@ async def run_diagnosis(diagnosis: Diagnosis) -> DiagnoseRun:
     with start_run(diagnosis.out, plan, numbered=diagnosis.numbered, progress=session.progress) as run:
         work = replace(diagnosis, out=run.path)
         findings = await kinds.everything(work) if kind == kinds.ALL else [await kinds.WORK[kind](work)]
-        for each in findings:
-            each.write(run.path)
+        for part in findings:
+            part.write(run.path)
         run.finish(
-            files={each.file: "Findings" for each in findings},
+            files={part.file: "Findings" for part in findings},
             failures=failures_of(findings),
             headline=headline_of(findings),
-            parents=[each.path for each in (*(given.folder for given in work.runs), *work.made.values())],
+            parents=[part.path for part in (*(target.folder for target in work.runs), *work.new_runs.values())],
         )
     return open_diagnose_run(run.path)
 
@@ -116,12 +116,12 @@ def _names(diagnosis: Diagnosis) -> Iterable[str]:
 
 
 def _sign(diagnosis: Diagnosis) -> Signature:
-    """The kinds, the signatures of the given runs, and what is asked where there is no run."""
+    """The kinds, the signatures of the given runs, and the settings of what is asked."""
     session, asking = diagnosis.session, diagnosis.asking
     parts: dict[str, Any] = {
         "kinds": "+".join(kinds.WORK) if diagnosis.kind == kinds.ALL else diagnosis.kind,
         "runs": _hash(str(run.folder.signature) for run in diagnosis.runs) if diagnosis.runs else None,
-        "benchmarks": "+".join(f"{each.name}.{each.version}" for each in diagnosis.benchmarks) or None,
+        "benchmarks": "+".join(f"{benchmark.name}.{benchmark.version}" for benchmark in diagnosis.benchmarks) or None,
         "model": session.asker.model.identity if diagnosis.may_ask else "none",
         "judge": "+".join(judge.model.identity for judge in session.judges) or "none",
         "variant": diagnosis.variant,

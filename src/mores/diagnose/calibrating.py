@@ -1,4 +1,4 @@
-"""The sources of confidence for a run or a benchmark, and what is asked to get it."""
+"""The sources of confidence of a run or a benchmark, and the questions that they need."""
 
 from __future__ import annotations
 
@@ -31,85 +31,93 @@ from mores.stats.calibration import ACCURACY
 
 STATED, LIKELY, AGREED = "stated", "likelihood", "agreement"
 FROM = (STATED, LIKELY, AGREED)
-Way = Callable[[], Awaitable[Calibration]] | str
-"""How to get a confidence, or why there is none."""
+Method = Callable[[], Awaitable[Calibration]] | str
+"""Measures a confidence; a string says why it is not available."""
 FREE = f"there are no options to compare; name the source {LIKELY} to use the probability of the answer's words"
 
 
 async def calibration(diagnosis: Diagnosis, target: Target) -> Findings:
-    """Every confidence that is wanted; without a wish, every one that is available."""
-    wanted = diagnosis.sources
-    ways = _ways_of_run(diagnosis, target, wanted) if isinstance(target, Opened) else _ways(diagnosis, target, wanted)
+    """Every confidence that was requested; without a request, all that are available."""
+    requested = diagnosis.sources
+    methods = (
+        _methods_of_run(diagnosis, target, requested)
+        if isinstance(target, Opened)
+        else _methods(diagnosis, target, requested)
+    )
     name = str(target.folder.path) if isinstance(target, Opened) else target.name
-    lacking = {source: way for source, way in ways.items() if isinstance(way, str)}
-    if fatal := [source for source in lacking if (source in wanted if wanted else len(lacking) == len(ways))]:
+    lacking = {source: method for source, method in methods.items() if isinstance(method, str)}
+    if fatal := [source for source in lacking if (source in requested if requested else len(lacking) == len(methods))]:
         reasons = "; ".join(f"{source}: {lacking[source]}" for source in fatal)
         asks = not diagnosis.may_ask and fatal != [AGREED]
         raise ConfigError(f"{name}: no confidence: {reasons}", setting="model" if asks else "")
-    found = Findings("calibration")
-    for source in wanted or ways:
-        made = await _had(source, ways[source], source in wanted)
-        if isinstance(made, str):
-            found.left_out[f"calibration of {name}, {source}"] = made
+    findings = Findings("calibration")
+    for source in requested or methods:
+        outcome = await _measure(source, methods[source], source in requested)
+        if isinstance(outcome, str):
+            findings.left_out[f"calibration of {name}, {source}"] = outcome
         else:
-            found.results.append(made)
-    return found
+            findings.results.append(outcome)
+    return findings
 
 
-async def _had(source: str, way: Way, wanted: bool) -> Calibration | str:
-    """A result, or why there is none. Whether a server gives probabilities is known only when it was asked."""
-    if isinstance(way, str):
-        return way
-    if wanted or source != LIKELY:
-        return await way()
+async def _measure(source: str, method: Method, requested: bool) -> Calibration | str:
+    """A result, or why there is none. Whether a server returns probabilities shows only when it is asked."""
+    if isinstance(method, str):
+        return method
+    if requested or source != LIKELY:
+        return await method()
     try:
-        made = await way()
+        outcome = await method()
     except ModelError as error:
         return str(error)
-    return made if made.figures[ACCURACY].n else "the server gives no log-probabilities of the options"
+    return outcome if outcome.figures[ACCURACY].n else "the server returns no log-probabilities of the options"
 
 
-# ---- ways ------------------------------------------------------------------------------------------------------
+# ---- methods ---------------------------------------------------------------------------------------------------
 
 
-def _ways(diagnosis: Diagnosis, one: Benchmark, wanted: Sequence[str]) -> dict[str, Way]:
-    """Of a benchmark: everything is asked for."""
-    few = "one answer to each question has nothing to agree with; ask for several samples"
+def _methods(diagnosis: Diagnosis, benchmark: Benchmark, requested: Sequence[str]) -> dict[str, Method]:
+    """The methods for a benchmark, whose questions are all asked."""
+    too_few = "one answer per question has nothing to agree with; ask for several samples"
     return {
-        STATED: partial(_asked, diagnosis, one, stated),
-        LIKELY: partial(_asked, diagnosis, one, likelihood) if one.candidates or LIKELY in wanted else FREE,
-        AGREED: partial(_sampled, diagnosis, one) if diagnosis.asking.samples > 1 else few,
+        STATED: partial(_ask_benchmark, diagnosis, benchmark, stated),
+        LIKELY: partial(_ask_benchmark, diagnosis, benchmark, likelihood)
+        if benchmark.candidates or LIKELY in requested
+        else FREE,
+        AGREED: partial(_from_samples, diagnosis, benchmark) if diagnosis.asking.samples > 1 else too_few,
     }
 
 
-def _ways_of_run(diagnosis: Diagnosis, run: Opened, wanted: Sequence[str]) -> dict[str, Way]:
-    """Of a run: agreement stands in it; the model is asked anew only where it is named."""
-    where, model = run.folder.path, run.result.model
-    anew: Way = f"the model must be asked again; name it, {model}"
-    likely: Way = anew
+def _methods_of_run(diagnosis: Diagnosis, run: Opened, requested: Sequence[str]) -> dict[str, Method]:
+    """The methods for a run, which already has the agreement; its model is asked again only if the user names it."""
+    path, model = run.folder.path, run.result.model
+    again: Method = f"the model must be asked again; name it, {model}"
+    likely: Method = again
     if "search" in run.fields:
-        anew = likely = f"{where} was asked with evidence; give a run without a search"
+        again = likely = f"{path} was asked with evidence; give a run without a search"
     elif diagnosis.may_ask:
-        anew = partial(_again, diagnosis, run, stated)
-        likely = partial(_again, diagnosis, run, likelihood) if run.benchmark.candidates or LIKELY in wanted else FREE
+        again = partial(_ask_again, diagnosis, run, stated)
+        likely = (
+            partial(_ask_again, diagnosis, run, likelihood) if run.benchmark.candidates or LIKELY in requested else FREE
+        )
     if run.result.by_logprob:
-        likely = partial(_weighed, run)
-    few = f"{where} has one answer to each question; give a run with several samples"
-    return {STATED: anew, LIKELY: likely, AGREED: partial(_agreed, run) if run.result.samples > 1 else few}
+        likely = partial(_from_probabilities, run)
+    too_few = f"{path} has one answer per question; give a run with several samples"
+    return {STATED: again, LIKELY: likely, AGREED: partial(_from_run, run) if run.result.samples > 1 else too_few}
 
 
 Ask = Callable[[Run, Path], Awaitable[Calibration]]
 
 
-async def _asked(diagnosis: Diagnosis, one: Benchmark, ask: Ask) -> Calibration:
+async def _ask_benchmark(diagnosis: Diagnosis, benchmark: Benchmark, ask: Ask) -> Calibration:
     session = diagnosis.plain
-    session.asking.check(one, session.judges)
-    job = session.job(*session.items(one))
-    return await ask(job, diagnosis.folder("calibration", session.asking.folder(one), job.model.name))
+    session.asking.check(benchmark, session.judges)
+    job = session.job(*session.items(benchmark))
+    return await ask(job, diagnosis.folder("calibration", session.asking.folder(benchmark), job.model.name))
 
 
-async def _again(diagnosis: Diagnosis, run: Opened, ask: Ask) -> Calibration:
-    """The same questions as in a run."""
+async def _ask_again(diagnosis: Diagnosis, run: Opened, ask: Ask) -> Calibration:
+    """Ask the questions of a run again."""
     session = diagnosis.with_asking(samples=1, search=None, variant=run.variant)
     session.asking.check(run.benchmark, session.judges)
     job = session.job(run.benchmark, run.folder.items())
@@ -120,44 +128,46 @@ async def _again(diagnosis: Diagnosis, run: Opened, ask: Ask) -> Calibration:
 
 
 async def stated(job: Run, folder: Path) -> Calibration:
-    """What the model says of its own answers."""
-    said, sure, verdicts = folder / "answers.jsonl", folder / "stated.jsonl", folder / VERDICTS
-    await ask_confidence(job, said, sure)
-    await job.grade(said, verdicts)
+    """The confidence that the model states."""
+    answers, confidences, verdicts = folder / "answers.jsonl", folder / "stated.jsonl", folder / VERDICTS
+    await ask_confidence(job, answers, confidences)
+    await job.grade(answers, verdicts)
     about = of_run(job, confidence=f"{VERBALISED}.{prompts_hash()}")
-    return calibrate(about, VERBALISED, read_records(verdicts, Verdict), read_stated(sure), fallback_notes(sure))
+    return calibrate(
+        about, VERBALISED, read_records(verdicts, Verdict), read_stated(confidences), fallback_notes(confidences)
+    )
 
 
 async def likelihood(job: Run, folder: Path) -> Calibration:
-    """What its probabilities say."""
-    said, verdicts = folder / "likelihood.answers.jsonl", folder / "likelihood.verdicts.jsonl"
+    """The confidence from the probabilities of its answers."""
+    answers, verdicts = folder / "likelihood.answers.jsonl", folder / "likelihood.verdicts.jsonl"
     job = replace(job, by_logprob=job.benchmark.candidates is not None)
-    await ask_likelihood(job, said)
-    await job.grade(said, verdicts)
+    await ask_likelihood(job, answers)
+    await job.grade(answers, verdicts)
     about = of_run(job, confidence=LIKELIHOOD)
-    return calibrate(about, LIKELIHOOD, read_records(verdicts, Verdict), read_likelihood(said))
+    return calibrate(about, LIKELIHOOD, read_records(verdicts, Verdict), read_likelihood(answers))
 
 
-async def _weighed(run: Opened) -> Calibration:
-    """What the probabilities say that a run was made by."""
+async def _from_probabilities(run: Opened) -> Calibration:
+    """The confidence from the probabilities by which a run chose its answers."""
     confidences = read_likelihood(run.folder.file(RESPONSES))
-    return calibrate(_about(run.folder, LIKELIHOOD), LIKELIHOOD, run.folder.verdicts(), confidences)
+    return calibrate(_subject_of(run.folder, LIKELIHOOD), LIKELIHOOD, run.folder.verdicts(), confidences)
 
 
-async def _sampled(diagnosis: Diagnosis, one: Benchmark) -> Calibration:
-    made = await diagnosis.make_samples(one)
-    return _agree(_about(made, AGREEMENT), made)
+async def _from_samples(diagnosis: Diagnosis, benchmark: Benchmark) -> Calibration:
+    run = await diagnosis.make_samples(benchmark)
+    return _from_agreement(_subject_of(run, AGREEMENT), run)
 
 
-async def _agreed(run: Opened) -> Calibration:
-    return _agree(_about(run.folder, AGREEMENT), run.folder)
+async def _from_run(run: Opened) -> Calibration:
+    return _from_agreement(_subject_of(run.folder, AGREEMENT), run.folder)
 
 
-def _agree(about: Subject, folder: BenchRun) -> Calibration:
-    """What several answers to a question say by being the same."""
+def _from_agreement(about: Subject, folder: BenchRun) -> Calibration:
+    """The confidence from how many answers to a question are the same."""
     return calibrate(about, AGREEMENT, folder.verdicts(), agreement(about.benchmark, folder.verdicts()))
 
 
-def _about(folder: BenchRun, confidence: str) -> Subject:
+def _subject_of(folder: BenchRun, confidence: str) -> Subject:
     subject = of_folder(folder)
     return replace(subject, signature=sign(subject.signature | {"confidence": confidence}))

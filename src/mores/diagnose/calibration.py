@@ -1,10 +1,10 @@
-"""Calibration: whether a model's confidence says how often it is correct (MSQA, Section 4.2.1).
+"""Calibration: whether a model is as often correct as it is confident (MSQA, Section 4.2.1).
 
     stated = read_stated(folder / "stated.jsonl")
     result = calibrate(of_run(run, confidence=f"verbalised.{prompts_hash()}"), VERBALISED, verdicts, stated)
 
-Every answer counts that has a grade and a confidence, the parts of a question one by one; questions are drawn for the
-intervals. An answer that attempts nothing is not correct.
+Every answer with a grade and a confidence counts, the parts of a question separately; the intervals resample questions.
+An answer that is not an attempt is not correct.
 """
 
 from __future__ import annotations
@@ -44,19 +44,19 @@ from mores.types import Failure, FailureKind, Record, Result, Signature
 
 VERBALISED, LIKELIHOOD, AGREEMENT = "verbalised", "log-probability", "agreement"
 SOURCES = {
-    VERBALISED: "what it says when asked for a number from 0 to 100",
-    LIKELIHOOD: "the probability that it gives to its own words",
-    AGREEMENT: "how many of its answers to a question say the same",
+    VERBALISED: "the number from 0 to 100 that it states",
+    LIKELIHOOD: "the probability that it assigns to its answer",
+    AGREEMENT: "the share of its answers to a question that are the same",
 }
 COVERAGES = np.arange(1, 21) / 20
 CASES = 50
-"""Answers that are shown, at most."""
+"""At most this many answers are listed."""
 FEW = 30
-"""With fewer answers nothing is concluded."""
+"""With fewer answers, the paragraph draws no conclusion."""
 _WHY = {
     FailureKind.PARSE: "no confidence could be read",
     FailureKind.TRUNCATED: "the reply was cut off",
-    FailureKind.INPUT: "there is nothing to compare it with",
+    FailureKind.INPUT: "there is no other answer to compare it with",
 }
 
 
@@ -74,19 +74,19 @@ class Bar(Record):
 
 
 class Point(Record):
-    """The accuracy when only the surest answers are given."""
+    """The accuracy if the model gives only its most confident answers."""
 
     coverage: float
-    """The share of the answers that is given."""
+    """The share of answers that it gives."""
     accuracy: float
     low: float | None
     high: float | None
     threshold: float
-    """The least confidence among them; of equally sure answers a random part is taken."""
+    """The lowest confidence among them; of equally confident answers a random part is taken."""
 
 
 class Case(Record):
-    """One answer, and how sure the model was of it."""
+    """One answer and its confidence."""
 
     id: str
     question: str
@@ -96,11 +96,11 @@ class Case(Record):
     confidence: float
     label: Label
     why: str
-    """The judge's words."""
+    """The judge's reason."""
 
 
 class Calibration(Record):
-    """What one kind of confidence is worth."""
+    """How well one kind of confidence predicts correct answers."""
 
     model: str
     benchmark: str
@@ -108,19 +108,19 @@ class Calibration(Record):
     source: str
     """Of `SOURCES`."""
     figures: dict[str, Result]
-    """ECE is in percentage points, all else from 0 to 1."""
+    """ECE is in percentage points; the others are from 0 to 1."""
     by: dict[str, dict[str, dict[str, Result]]]
     """Grouping, group, figure."""
     bins: tuple[Bar, ...]
     curve: tuple[Point, ...]
-    surest_mistakes: tuple[Case, ...]
-    least_sure_hits: tuple[Case, ...]
+    most_confident_mistakes: tuple[Case, ...]
+    least_confident_hits: tuple[Case, ...]
     answers: int
-    """All; those of `missing` are in no figure."""
+    """All answers; those in `missing` are in no figure."""
     missing: dict[str, int] = Field(default_factory=dict)
-    """Answers that could not be used, by why."""
+    """Answers that could not be used, by reason."""
     not_attempted: int = 0
-    """Answers that assert nothing; they count as not correct."""
+    """Answers that are not attempts; they count as not correct."""
     notes: tuple[str, ...] = ()
 
 
@@ -130,7 +130,7 @@ class Calibration(Record):
 def calibrate(
     subject: Subject, source: str, verdicts: Iterable[Verdict], confidences: Confidences, notes: Sequence[str] = ()
 ) -> Calibration:
-    """Compare confidence with correctness, wherever the confidence comes from."""
+    """Compare confidence with correctness, whatever the source of the confidence."""
     sheet = _Sheet(subject)
     for verdict in verdicts:
         sheet.add(verdict, confidences.get((verdict.item_id, verdict.sample)))
@@ -138,15 +138,15 @@ def calibrate(
     return Calibration(
         model=subject.model, benchmark=subject.benchmark.name, signature=subject.signature, source=source,
         figures=confidence_results(cells, sheet.missing.total()), by=sheet.by(), bins=sheet.bins(),
-        curve=_points(cells), surest_mistakes=sheet.mistakes.cases(), least_sure_hits=sheet.hits.cases(),
-        answers=len(sheet.sure) + sheet.missing.total(), missing=dict(sheet.missing),
+        curve=_points(cells), most_confident_mistakes=sheet.mistakes.cases(), least_confident_hits=sheet.hits.cases(),
+        answers=len(sheet.confidences) + sheet.missing.total(), missing=dict(sheet.missing),
         not_attempted=sheet.not_attempted, notes=(*notes, *_notes(sheet, cells)),
     )  # fmt: skip
 
 
 @dataclass
 class _Shown:
-    """The answers with the highest rank, at most `CASES`."""
+    """The highest-ranked answers, at most `CASES`."""
 
     heap: list[tuple[float, int, Case]] = field(default_factory=list)
     order: count[int] = field(default_factory=lambda: count(0, -1))
@@ -164,30 +164,32 @@ class _Shown:
 
 @dataclass
 class _Sheet:
-    """Collects answers; of their words only what is shown is held."""
+    """Collects answers, and the text of only those that are listed."""
 
     subject: Subject
-    sure: list[float] = field(default_factory=list)
+    confidences: list[float] = field(default_factory=list)
     correct: list[bool] = field(default_factory=list)
     items: list[str] = field(default_factory=list)
     missing: Counter[str] = field(default_factory=Counter)
-    lacking: Counter[str] = field(default_factory=Counter)
+    missing_by_item: Counter[str] = field(default_factory=Counter)
     """How many answers to each item are missing."""
     not_attempted: int = 0
     mistakes: _Shown = field(default_factory=_Shown)
     hits: _Shown = field(default_factory=_Shown)
 
     def add(self, verdict: Verdict, confidence: float | Failure | None) -> None:
-        """One more answer."""
+        """Add an answer."""
         if verdict.item_id not in self.subject.by_id:
             name = self.subject.benchmark.name
-            raise InputError(f"{name}: a verdict on {verdict.item_id!r}, which is not asked; give its own items")
-        if (why := _lack(verdict, confidence)) is not None or not isinstance(confidence, float):
-            self.missing[why or "there is no confidence"] += 1
-            self.lacking[verdict.item_id] += 1
+            raise InputError(
+                f"{name}: a verdict on {verdict.item_id!r}, which is no item of the run; give the run's items"
+            )
+        if (why := _why_unused(verdict, confidence)) is not None or not isinstance(confidence, float):
+            self.missing[why or "it has no confidence"] += 1
+            self.missing_by_item[verdict.item_id] += 1
             return
         correct = verdict.label is Label.CORRECT
-        self.sure.append(confidence)
+        self.confidences.append(confidence)
         self.correct.append(correct)
         self.items.append(verdict.item_id)
         self.not_attempted += verdict.label is Label.NOT_ATTEMPTED
@@ -205,23 +207,25 @@ class _Sheet:
         )  # fmt: skip
 
     def cells(self, group: set[str] | None = None) -> Cells:
-        """All answers, or those to some items."""
-        kept = np.array([group is None or item in group for item in self.subject.by_id], dtype=np.bool_)[self.places]
-        sure, correct = np.array(self.sure, dtype=np.float64), np.array(self.correct, dtype=np.bool_)
-        return make_cells(sure[kept], correct[kept], self.units[kept])
+        """All answers, or those to the items in `group`."""
+        mask = np.array([group is None or item in group for item in self.subject.by_id], dtype=np.bool_)[
+            self.item_numbers
+        ]
+        confidence, correct = np.array(self.confidences, dtype=np.float64), np.array(self.correct, dtype=np.bool_)
+        return make_cells(confidence[mask], correct[mask], self.units[mask])
 
     @cached_property
-    def places(self) -> Indices:
+    def item_numbers(self) -> Indices:
         """The number of each answer's item."""
-        number = {item: place for place, item in enumerate(self.subject.by_id)}
+        number = {item: index for index, item in enumerate(self.subject.by_id)}
         return np.array([number[item] for item in self.items], dtype=np.intp)
 
     @cached_property
     def units(self) -> Indices:
         """The number of each answer's question."""
-        number = {unit: place for place, unit in enumerate(self.subject.units)}
+        number = {unit: index for index, unit in enumerate(self.subject.units)}
         unit = self.subject.benchmark.unit
-        return np.array([number[unit(item)] for item in self.subject.by_id.values()], dtype=np.intp)[self.places]
+        return np.array([number[unit(item)] for item in self.subject.by_id.values()], dtype=np.intp)[self.item_numbers]
 
     def by(self) -> dict[str, dict[str, dict[str, Result]]]:
         """The figures of every group."""
@@ -231,7 +235,7 @@ class _Sheet:
                 groups[name].setdefault(group, set()).add(item.id)
         return {
             name: {
-                group: confidence_results(self.cells(ids), sum(self.lacking[item] for item in ids))
+                group: confidence_results(self.cells(ids), sum(self.missing_by_item[item] for item in ids))
                 for group, ids in sorted(by_group.items())
             }
             for name, by_group in groups.items()
@@ -245,11 +249,11 @@ class _Sheet:
                 low=row.low, high=row.high, n=row.n, confidence=row.confidence, accuracy=row.accuracy,
                 accuracy_low=row.interval[0] if row.n else None, accuracy_high=row.interval[1] if row.n else None,
             )
-            for row in reliability_curve(self.sure, self.correct, groups=self.units)
+            for row in reliability_curve(self.confidences, self.correct, groups=self.units)
         )  # fmt: skip
 
 
-def _lack(verdict: Verdict, confidence: float | Failure | None) -> str | None:
+def _why_unused(verdict: Verdict, confidence: float | Failure | None) -> str | None:
     """Why an answer cannot be used."""
     if verdict.answer is None:
         return "the model gave no answer"
@@ -261,20 +265,20 @@ def _lack(verdict: Verdict, confidence: float | Failure | None) -> str | None:
 
 
 def _points(cells: Cells) -> tuple[Point, ...]:
-    """The curve, from the coverage of one whole answer on."""
-    wanted = COVERAGES[COVERAGES * cells.n.sum() >= 1]
-    return tuple(Point(**point._asdict()) for point in selective_curve(cells, wanted)) if wanted.size else ()
+    """The curve, starting at the coverage of one answer."""
+    coverages = COVERAGES[COVERAGES * cells.n.sum() >= 1]
+    return tuple(Point(**point._asdict()) for point in selective_curve(cells, coverages)) if coverages.size else ()
 
 
 def _notes(sheet: _Sheet, cells: Cells) -> list[str]:
-    found = []
+    notes = []
     if sheet.not_attempted:
-        found.append(f"{sheet.not_attempted} answers attempt nothing; they count as not correct")
-    if len(sheet.sure) > cells.units:
-        found.append("questions have several answers; intervals draw whole questions")
-    if len(set(sheet.sure)) == 1:
-        found.append("the confidence is always the same, so it cannot tell right from wrong answers")
-    return found
+        notes.append(f"{sheet.not_attempted} answers are not attempts; they count as not correct")
+    if len(sheet.confidences) > cells.units:
+        notes.append("questions have several answers; the intervals resample whole questions")
+    if len(set(sheet.confidences)) == 1:
+        notes.append("the confidence is always the same, so it cannot separate correct from incorrect answers")
+    return notes
 
 
 # ---- in words --------------------------------------------------------------------------------------------------
@@ -283,23 +287,24 @@ def _notes(sheet: _Sheet, cells: Cells) -> list[str]:
 def paragraph(result: Calibration) -> str:
     """The result in plain words."""
     if not result.figures[ACCURACY].n:
-        return f"{_opening(result)} No answer had both a grade and a confidence, so nothing can be said.{_left(result)}"
+        empty = f"No answer of {result.model} to {result.benchmark} has both a grade and a confidence"
+        return f"{empty} ({SOURCES[result.source]}), so there is no result.{_left_out(result)}"
     parts = [_opening(result), _honesty(result), _certainty(result), _ordering(result), _abstaining(result)]
-    return " ".join(filter(None, parts)) + _left(result)
+    return " ".join(filter(None, parts)) + _left_out(result)
 
 
 def _opening(result: Calibration) -> str:
-    return f"How sure {result.model} is of its answers to {result.benchmark}, by {SOURCES[result.source]}:"
+    return f"Confidence of {result.model} in its answers to {result.benchmark}, measured by {SOURCES[result.source]}:"
 
 
 def _honesty(result: Calibration) -> str:
-    every = result.figures
-    sure, right, error, chance = (every[name] for name in (CONFIDENCE, ACCURACY, ECE, CHANCE))
+    figures = result.figures
+    confidence, accuracy, error, chance = (figures[name] for name in (CONFIDENCE, ACCURACY, ECE, CHANCE))
     return (
-        f"on average it is {_percent(sure.value)} sure, and {_percent(right.value)} of its {right.n:,} answers are "
-        f"right ({_interval(right)}). Its confidence is off by {_points_of(error)} percentage points (expected "
-        f"calibration error, 95% interval {_points_of(error, 'low')} to {_points_of(error, 'high')}; a model that is "
-        f"exactly as often right as it says would show up to {_points_of(chance, 'high')} by chance). "
+        f"its average confidence is {_percent(confidence.value)}, and {_percent(accuracy.value)} of its {accuracy.n:,} "
+        f"answers are correct ({_interval(accuracy)}). Its confidence is off by {_points_of(error)} percentage points "
+        f"(expected calibration error, 95% interval {_points_of(error, 'low')} to {_points_of(error, 'high')}; "
+        f"a perfectly calibrated model would show up to {_points_of(chance, 'high')} by chance). "
     ) + _leaning(result)
 
 
@@ -308,47 +313,51 @@ def _leaning(result: Calibration) -> str:
     if error.n < FEW:
         return f"{error.n} answers are too few to conclude anything."
     if (error.value or 0.0) <= (chance.high or 0.0):
-        return "That is no more than chance: nothing here speaks against its confidence."
+        return "This is within chance: there is no sign that its confidence is wrong."
     if gap.low is not None and gap.low > 0:
         return "It is overconfident."
     if gap.high is not None and gap.high < 0:
-        return "It is less sure than it could be."
-    return "It is too sure of some answers and not sure enough of others."
+        return "It is underconfident."
+    return "It is overconfident in some answers and underconfident in others."
 
 
 def _certainty(result: Calibration) -> str:
     surely = result.figures[SURELY]
     if surely.value is None:
-        return "It is never 90% sure or more."
-    right = f"{_percent(surely.value)} ({_interval(surely)})"
-    return f"Where it is at least 90% sure ({surely.n:,} answers), it is right in {right}."
+        return "Its confidence never reaches 90%."
+    share = f"{_percent(surely.value)} ({_interval(surely)})"
+    return f"Where its confidence is at least 90% ({surely.n:,} answers), {share} are correct."
 
 
 def _ordering(result: Calibration) -> str:
-    found = result.figures[AUROC]
-    if found.value is None:
-        return "All answers are alike right or wrong, so whether confidence tells them apart cannot be said."
-    telling = found.low is not None and found.low > 0.5 and found.n >= FEW
-    worth = "tells right from wrong answers, if not always" if telling else "is not shown to tell right from wrong"
-    share = f"{_percent(found.value)} of such pairs ({_interval(found)})"
-    return f"A right answer is surer than a wrong one in {share}: its confidence {worth}."
+    auroc = result.figures[AUROC]
+    if auroc.value is None:
+        return "All answers have the same grade, so confidence cannot separate correct from incorrect ones."
+    telling = auroc.low is not None and auroc.low > 0.5 and auroc.n >= FEW
+    worth = (
+        "separates correct from incorrect answers, though not always" if telling else "does not show which are correct"
+    )
+    share = f"{_percent(auroc.value)} of such pairs ({_interval(auroc)})"
+    return f"A correct answer has a higher confidence than an incorrect one in {share}: the confidence {worth}."
 
 
 def _abstaining(result: Calibration) -> str:
     gain, half = result.figures[GAIN], result.figures[AT_HALF]
     if gain.value is None or gain.low is None or gain.high is None:
         return ""
-    effect = "gains" if gain.low > 0 else "loses" if gain.high < 0 else "is not shown to gain or to lose: the change is"
+    size = f"{points(gain.value)} points"
+    effect = f"has no clear effect: accuracy changes by {size}"
+    if gain.low > 0 or gain.high < 0:
+        effect = f"{'gains' if gain.low > 0 else 'loses'} {size} of accuracy"
     return (
-        f"Giving only the surer half of its answers {effect} {points(gain.value)} points of accuracy, to "
-        f"{_percent(half.value)} (change {to(gain.low, gain.high)}; over all thresholds "
-        f"{_percent(result.figures[AREA].value)})."
+        f"Giving only the more confident half of its answers {effect}, to {_percent(half.value)} (change "
+        f"{to(gain.low, gain.high)}; over all thresholds {_percent(result.figures[AREA].value)})."
     )
 
 
-def _left(result: Calibration) -> str:
-    said = "; ".join(f"{number:,} because {why}" for why, number in sorted(result.missing.items()))
-    left = f" Left out: {sum(result.missing.values()):,} of {result.answers:,} answers ({said})." if said else ""
+def _left_out(result: Calibration) -> str:
+    reasons = "; ".join(f"{number:,} because {why}" for why, number in sorted(result.missing.items()))
+    left = f" Left out: {sum(result.missing.values()):,} of {result.answers:,} answers ({reasons})." if reasons else ""
     notes = "".join(f" {note[0].upper()}{note[1:]}." for note in result.notes)
     return left + notes
 
@@ -357,10 +366,10 @@ def _percent(share: float | None) -> str:
     return "no" if share is None else percent(share)
 
 
-def _interval(one: Result) -> str:
-    return "interval unknown" if one.low is None else f"95% interval {to(one.low, one.high, percent)}"
+def _interval(result: Result) -> str:
+    return "interval unknown" if result.low is None else f"95% interval {to(result.low, result.high, percent)}"
 
 
-def _points_of(one: Result, which: str = "value") -> str:
-    value: float | None = getattr(one, which)
+def _points_of(result: Result, field_name: str = "value") -> str:
+    value: float | None = getattr(result, field_name)
     return "?" if value is None else number(value, 1)

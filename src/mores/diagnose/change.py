@@ -1,4 +1,4 @@
-"""What changes between two runs on the same questions, how sure that is, and how it is said in words."""
+"""What changes between two runs on the same questions, whether it is significant, and the words for it."""
 
 from __future__ import annotations
 
@@ -17,38 +17,38 @@ from mores.types import Record, Result
 
 PERMUTATIONS = 10_000
 FEW = 30
-"""Below so many questions a paragraph says that there are few."""
+"""Below this many questions a paragraph says that there are few."""
 GAIN = "gain"
-PICKED = "groups that are picked because they stand out look more different than they are"
+PICKED = "the groups at both ends were selected, so they look more different than they are"
 
 
 class Matrix(Record):
-    """How many questions are correct in which of two runs."""
+    """How many questions are correct in both, one or neither of two runs."""
 
     both: int = 0
     first: int = 0
-    """In the first only."""
+    """Only in the first."""
     second: int = 0
-    """In the second only."""
+    """Only in the second."""
     neither: int = 0
 
 
 class Change(Record):
-    """What changes from one run to the other."""
+    """What changes from one run to another."""
 
     figures: dict[str, Result]
-    """The share of correct answers in each, by name, and `gain`: the second less the first, with its interval."""
+    """The share of correct answers in each, by name, and `gain`: the second minus the first, with its interval."""
     matrix: Matrix
     p: float | None
     """Paired permutation test of the credit, two-sided; None without questions."""
     mcnemar: float | None
     """McNemar's exact test of the matrix."""
     adjusted: float | None = None
-    """p, adjusted for the number of groups (Benjamini and Hochberg); None for the whole."""
+    """p, adjusted for the number of groups (Benjamini and Hochberg); None for all questions together."""
 
     @property
     def gain(self) -> Result:
-        """The second less the first."""
+        """The second minus the first."""
         return self.figures[GAIN]
 
 
@@ -77,8 +77,8 @@ def change_of(pairs: Sequence[Pair], names: Names, unscored: int = 0) -> Change:
 def changes_by(
     pairs: Sequence[Pair], groups: Sequence[Mapping[str, str]], names: Names
 ) -> dict[str, dict[str, Change]]:
-    """The same by every grouping that has at least two groups, or one that is not all; p adjusted within each."""
-    by = map_groups(lambda some: change_of(some, names), pairs, groups)
+    """The change in every group of each grouping; p is adjusted within a grouping."""
+    by = map_groups(lambda members: change_of(members, names), pairs, groups)
     for changes in by.values():
         fair = adjust_p_values([1.0 if change.p is None else change.p for change in changes.values()])
         for (group, change), p in zip(changes.items(), fair.tolist(), strict=True):
@@ -88,52 +88,54 @@ def changes_by(
 
 def matrix_of(pairs: Iterable[Pair]) -> Matrix:
     """Questions by whether they are correct in each run."""
-    cells = Counter((pair.first.right, pair.second.right) for pair in pairs)
+    cells = Counter((pair.first.correct, pair.second.correct) for pair in pairs)
     return Matrix(
         both=cells[True, True], first=cells[True, False], second=cells[False, True], neither=cells[False, False]
     )
 
 
 class Uncertain(Record):
-    """Questions that count as not right without being plainly wrong, by run."""
+    """Questions that count as not correct but are not plainly incorrect, by run."""
 
     declined: dict[str, int]
-    """The answer declines, or says that it does not know."""
+    """The answer is a refusal, or says that the model does not know."""
     ties: dict[str, int]
     """Exactly half of several answers are correct."""
 
 
 def uncertain_of(pairs: Sequence[Pair], names: Names) -> Uncertain:
-    """How many of them there are."""
+    """Count them in both runs."""
     sides = {names[0]: [pair.first for pair in pairs], names[1]: [pair.second for pair in pairs]}
     return Uncertain(
-        declined={name: sum(one.label is Label.NOT_ATTEMPTED for one in own) for name, own in sides.items()},
-        ties={name: sum(one.credit == 0.5 for one in own) for name, own in sides.items()},
+        declined={
+            name: sum(asked.label is Label.NOT_ATTEMPTED for asked in questions) for name, questions in sides.items()
+        },
+        ties={name: sum(asked.credit == 0.5 for asked in questions) for name, questions in sides.items()},
     )
 
 
 # ---- words -----------------------------------------------------------------------------------------------------
 
 
-def sureness(p: float | None, n: int) -> str:
-    """How far a difference can be trusted."""
-    few = f" There are only {n} questions, which is few: only a large difference would show." if n < FEW else ""
+def significance_words(p: float | None, n: int) -> str:
+    """Whether a difference may be chance."""
+    few = f" There are only {n} questions, so only a large difference would be significant." if n < FEW else ""
     if p is None:
-        return "Nothing can be said of it." + few
+        return "It cannot be tested." + few
     if p < SIGNIFICANT:
         return f"This is unlikely to be chance ({p_equals(p)}).{few}"
     return f"This may well be chance ({p_equals(p)}).{few}"
 
 
 def uncertain_words(uncertain: Uncertain) -> str:
-    """What counts as not right; nothing where there is none."""
-    kinds = {"declined": uncertain.declined, "half right": uncertain.ties}
-    told = [f"{n} {kind} {name}" for kind, own in kinds.items() for name, n in own.items() if n]
-    return f"Counted as not right: {', '.join(told)}." if told else ""
+    """The answers that count as not correct; empty without any."""
+    kinds = {"declined": uncertain.declined, "half correct": uncertain.ties}
+    parts = [f"{n} {kind} {name}" for kind, counts in kinds.items() for name, n in counts.items() if n]
+    return f"Counted as not correct: {', '.join(parts)}." if parts else ""
 
 
-def spoken(tag: str) -> str:
-    """The name of a language; a tag that names none stays as it is."""
+def language_label(tag: str) -> str:
+    """The name of a language, or the tag itself if it is unknown."""
     try:
         return language_name(tag)
     except InputError:
@@ -141,20 +143,20 @@ def spoken(tag: str) -> str:
 
 
 def language_words(by: By) -> str:
-    """The languages at both ends, of those with enough questions to be named, said by the size and the direction."""
+    """The languages that gain and lose the most, among those with enough questions."""
     changes = by.get("language", {}).items()
-    large = [(name, one) for name, one in changes if one.gain.n >= FEW and one.gain.value is not None]
+    large = [(name, change) for name, change in changes if change.gain.n >= FEW and change.gain.value is not None]
     if len(large) < 2:
         return ""
-    (worst, least), *_, (best, most) = sorted(large, key=lambda one: one[1].gain.value or 0.0)
+    (worst, least), *_, (best, most) = sorted(large, key=lambda entry: entry[1].gain.value or 0.0)
     high, low = most.gain.value or 0.0, least.gain.value or 0.0
-    top, bottom = (f"({full_points(one.gain)})" for one in (most, least))
+    top, bottom = (f"({full_points(change.gain)})" for change in (most, least))
     if low < 0 < high:
-        ends = f"{spoken(best)} gains most {top} and {spoken(worst)} loses most {bottom}"
+        ends = f"{language_label(best)} gains the most {top} and {language_label(worst)} loses the most {bottom}"
     elif high > 0:
-        ends = f"{spoken(best)} gains most {top} and {spoken(worst)} least {bottom}"
+        ends = f"{language_label(best)} gains the most {top} and {language_label(worst)} the least {bottom}"
     elif low < 0:
-        ends = f"{spoken(worst)} loses most {bottom} and {spoken(best)} least {top}"
+        ends = f"{language_label(worst)} loses the most {bottom} and {language_label(best)} the least {top}"
     else:
         return "No language with enough questions changes."
     return f"Of the languages with enough questions, {ends}; {PICKED}."

@@ -1,8 +1,8 @@
 """Kinds of errors: the wrong answers of a run, each given one of six types by a judge, with its reason.
 
 MSQA, Section 4.3 and Appendix B: `taxonomy.toml` has the types of Table 5, a result the shares of Table 4 for one
-model, `compare_models` the bars of Figure 9 for several, and `check_types` says how far a judge agrees with people.
-The types are tags for people to look at, not claims about what goes on in a model.
+model, `compare_models` the bars of Figure 9 for several, and `check_types` measures how well a judge agrees with
+people. The types help people look at errors; they do not claim to explain what happens inside a model.
 """
 
 from __future__ import annotations
@@ -34,9 +34,9 @@ from mores.types import Failure, Item, Record, Result, Signature
 
 VERSION = 1
 TYPED = "errors.jsonl"
-"""File of what a judge says."""
+"""File with the judge's types."""
 CASES = 20
-"""Most answers that are listed of each type."""
+"""At most this many answers of each type are listed."""
 _LINE = "TYPE"
 
 
@@ -50,14 +50,14 @@ class ErrorType(Record):
 @cache
 def taxonomy() -> tuple[ErrorType, ...]:
     """The six types, in the order of Table 5."""
-    found = tomllib.loads(files("mores.diagnose").joinpath("taxonomy.toml").read_text("utf-8"))
-    return tuple(ErrorType(**one) for one in found["types"])
+    table = tomllib.loads(files("mores.diagnose").joinpath("taxonomy.toml").read_text("utf-8"))
+    return tuple(ErrorType(**entry) for entry in table["types"])
 
 
 @cache
 def type_names() -> tuple[str, ...]:
-    """Their names."""
-    return tuple(one.name for one in taxonomy())
+    """The names of the types."""
+    return tuple(kind.name for kind in taxonomy())
 
 
 # ---- the judge -------------------------------------------------------------------------------------------------
@@ -75,7 +75,7 @@ class Typed(Record):
 
 
 class LabelledError(Record):
-    """A wrong answer whose type a person has given: one line of a file for `check_types`."""
+    """A wrong answer whose type a person chose: one line of a file for `check_types`."""
 
     item_id: str
     answer: str
@@ -83,7 +83,7 @@ class LabelledError(Record):
 
 
 class _Wrong(NamedTuple):
-    """A wrong answer to be sorted."""
+    """A wrong answer that needs a type."""
 
     item: Item
     sample: int
@@ -107,42 +107,42 @@ class ErrorJudge:
         return sign({"diagnosis": f"errors.{VERSION}", **self.run.fields, "types": self.identity})
 
     async def ask(self, path: Path) -> None:
-        """Put the type of every wrong answer of the run into a file."""
+        """Write the type of every wrong answer of the run to a file."""
         by_id = self._items()
         wrong = (
-            _Wrong(by_id[one.item_id], one.sample, one.answer or "")
-            for one in self.run.folder.verdicts()
-            if one.label is Label.INCORRECT
+            _Wrong(by_id[verdict.item_id], verdict.sample, verdict.answer or "")
+            for verdict in self.run.folder.verdicts()
+            if verdict.label is Label.INCORRECT
         )
         total = sum(verdict.label is Label.INCORRECT for verdict in self.run.folder.verdicts())
-        await self._write(wrong, path, "sorting errors", total)
+        await self._write(wrong, path, "classifying errors", total)
 
     async def ask_labelled(self, labelled: Sequence[LabelledError], path: Path) -> None:
-        """Put the type that the judge gives to labelled answers into a file, in their order."""
+        """Write the judge's type of each labelled answer to a file, in the same order."""
         by_id = self._items()
-        rows = (_to_check(one, by_id, self.run) for one in labelled)
+        rows = (_to_check(answer, by_id, self.run) for answer in labelled)
         await self._write(rows, path, "checking the judge", len(labelled))
 
     def _items(self) -> dict[str, Item]:
         return {item.id: item for item in self.run.folder.items()}
 
-    async def _write(self, wrong: Iterable[_Wrong], path: Path, what: str, total: int) -> None:
+    async def _write(self, wrong: Iterable[_Wrong], path: Path, task: str, total: int) -> None:
         def read(answer: Answer) -> Typed:
             row: _Wrong = answer.job.data
             return Typed(item_id=row.item.id, sample=row.sample, answer=row.answer, **read_type(read_reply(answer)))
 
         jobs = (Job(row.item.id, type_request(self.run, row.item, row.answer), data=row) for row in wrong)
-        await self.judge.write(path, jobs, read, stage=f"{self.run.result.benchmark}: {what}", total=total)
+        await self.judge.write(path, jobs, read, stage=f"{self.run.result.benchmark}: {task}", total=total)
 
 
-def _to_check(one: LabelledError, by_id: Mapping[str, Item], run_: Opened) -> _Wrong:
-    if one.item_id not in by_id:
-        raise InputError(f"{one.item_id!r} has a type, but {run_.folder.path} has no such item; check its id")
-    return _Wrong(by_id[one.item_id], 0, one.answer)
+def _to_check(answer: LabelledError, by_id: Mapping[str, Item], run_: Opened) -> _Wrong:
+    if answer.item_id not in by_id:
+        raise InputError(f"{answer.item_id!r} has a type, but {run_.folder.path} has no such item; check its id")
+    return _Wrong(by_id[answer.item_id], 0, answer.answer)
 
 
 def type_request(run_: Opened, item: Item, answer: str) -> Request:
-    """Asks for the type of a wrong answer; question, reference and answer are fenced."""
+    """The question for the type of a wrong answer; question, reference and answer are fenced."""
     texts = {
         "question": run_.question(item), "reference": "\nor\n".join(run_.reference(item)),
         "answer": without_thoughts(answer),
@@ -151,12 +151,12 @@ def type_request(run_: Opened, item: Item, answer: str) -> Request:
 
 
 def _listed_types() -> str:
-    return "\n".join(f"{place}. {one.name}: it {one.definition}." for place, one in enumerate(taxonomy(), 1))
+    return "\n".join(f"{index}. {kind.name}: it {kind.definition}." for index, kind in enumerate(taxonomy(), 1))
 
 
 def read_type(reply: Reply) -> dict[str, str | Failure | None]:
-    """The type, the reason and the failure in a reply, whose last line is `TYPE: 3` and no other is one."""
-    numbers = {str(place): name for place, name in enumerate(type_names(), 1)}
+    """The type, the reason and the failure in a reply, which must end with its only line such as `TYPE: 3`."""
+    numbers = {str(index): name for index, name in enumerate(type_names(), 1)}
     lines = reply if isinstance(reply, Failure) else read_lines(reply, {_LINE: tuple(numbers)})
     if isinstance(lines, Failure):
         return {"type": None, "reason": "", "failure": lines}
@@ -164,7 +164,7 @@ def read_type(reply: Reply) -> dict[str, str | Failure | None]:
 
 
 def read_labelled(path: Path) -> list[LabelledError]:
-    """Answers whose type is known; InputError for a type that there is not."""
+    """Answers whose type is known; InputError for an unknown type."""
     labelled = list(read_records(path, LabelledError))
     for row, answer in enumerate(labelled, 1):
         if answer.type not in type_names():
@@ -173,7 +173,7 @@ def read_labelled(path: Path) -> list[LabelledError]:
 
 
 def read_typed(path: Path) -> Iterator[Typed]:
-    """What a judge said, from its file."""
+    """The judge's types, from their file."""
     return read_records(path, Typed)
 
 
@@ -200,9 +200,9 @@ class ErrorsResult(Record):
     judge: str
     signature: Signature
     answers: int
-    """All that have a grade, so that shares of errors can be told from numbers of them."""
+    """All answers with a grade, from which the share of errors follows."""
     declined: int
-    """Of these, those that assert nothing wrong: a refusal is no error of these types."""
+    """Those of them that decline: a refusal is not an error of these types."""
     ungraded: int
     """Answers without a grade."""
     wrong: int
@@ -225,19 +225,19 @@ def diagnose_errors(run_: Opened, typed: Iterable[Typed], judge: str, signature:
     """The distribution over types of the wrong answers of a run, overall and by group."""
     by_id = {item.id: item for item in run_.folder.items()}
     rows, cases, listed, failures = list[_Row](), list[ErrorCase](), Counter[str](), Counter[str]()
-    for one in typed:
-        if one.item_id not in by_id:
-            raise InputError(f"{run_.folder.path}: a type is given to {one.item_id!r}, which is no item of the run")
-        item = by_id[one.item_id]
-        rows.append(_Row(run_.benchmark.unit(item), one.type, run_.groups(item)))
-        if one.type is None:
-            failures[one.failure.kind.value if one.failure else "unknown"] += 1
+    for answer in typed:
+        if answer.item_id not in by_id:
+            raise InputError(f"{run_.folder.path}: {answer.item_id!r} has a type, but is no item; ask the judge again")
+        item = by_id[answer.item_id]
+        rows.append(_Row(run_.benchmark.unit(item), answer.type, run_.groups(item)))
+        if answer.type is None:
+            failures[answer.failure.kind.value if answer.failure else "unknown"] += 1
             continue
-        listed[one.type] += 1
-        if listed[one.type] <= CASES:
+        listed[answer.type] += 1
+        if listed[answer.type] <= CASES:
             cases.append(ErrorCase(
-                item_id=item.id, type=one.type, question=short(run_.question(item)), reference=run_.reference(item),
-                answer=short(one.answer), reason=short(one.reason), groups=dict(rows[-1].groups),
+                item_id=item.id, type=answer.type, question=short(run_.question(item)), reference=run_.reference(item),
+                answer=short(answer.answer), reason=short(answer.reason), groups=dict(rows[-1].groups),
             ))  # fmt: skip
     labels = Counter(verdict.label for verdict in run_.folder.verdicts())
     return ErrorsResult(
@@ -249,7 +249,7 @@ def diagnose_errors(run_: Opened, typed: Iterable[Typed], judge: str, signature:
 
 
 class _Row(NamedTuple):
-    """What is kept of a wrong answer."""
+    """What the shares need of a wrong answer."""
 
     unit: str
     type: str | None
@@ -291,25 +291,24 @@ class ErrorTable(Record):
     """The kinds of errors of several models."""
 
     types: tuple[TypeRow, ...]
-    """Of all together, the most frequent first."""
+    """Of all models together, the most frequent first."""
     models: tuple[ModelBar, ...]
-    """The one with the most errors first."""
+    """The model with the most errors first."""
     notes: tuple[str, ...] = ()
 
 
 def compare_models(results: Sequence[ErrorsResult]) -> ErrorTable:
-    """Table 4 and Figure 9 of some models; a judge or benchmark that is not the same for all is noted."""
+    """Table 4 and Figure 9 for several models, with a note if the judge or the benchmark differs between them."""
     total = sum(result.wrong - result.unscored for result in results)
     unscored = sum(result.unscored for result in results)
     counts = {name: sum(result.counts[name] for result in results) for name in type_names()}
     rows = [TypeRow(type=name, count=n, share=share_result(name, n, total, unscored)) for name, n in counts.items()]
     bars = [
-        ModelBar(model=one.model, wrong=one.wrong, unscored=one.unscored, counts=one.counts, shares=one.figures)
-        for one in results
+        ModelBar(model=r.model, wrong=r.wrong, unscored=r.unscored, counts=r.counts, shares=r.figures) for r in results
     ]
     notes = [
-        f"the {what} is not the same for all: {', '.join(sorted(values))}"
-        for what, values in {"judge": {r.judge for r in results}, "benchmark": {r.benchmark for r in results}}.items()
+        f"the {field} differs: {', '.join(sorted(values))}"
+        for field, values in {"judge": {r.judge for r in results}, "benchmark": {r.benchmark for r in results}}.items()
         if len(values) > 1
     ]
     ranked, largest = sorted(rows, key=lambda row: -row.count), sorted(bars, key=lambda bar: -bar.wrong)
@@ -320,37 +319,39 @@ def compare_models(results: Sequence[ErrorsResult]) -> ErrorTable:
 
 
 class TypeCheck(Record):
-    """How far a judge agrees with types that people gave."""
+    """How well a judge agrees with the types that people gave."""
 
     judge: str
     signature: Signature
     accuracy: Result
     kappa: Result
-    """Cohen's; no value where it is not defined."""
+    """Cohen's; without a value where it is undefined."""
     confusion: dict[str, dict[str, int]]
-    """The type that people gave, the type that the judge gave: how many."""
+    """How many answers have each type from people (outer) and from the judge (inner)."""
     recall: dict[str, Result]
-    """Share that the judge gets right, by the type that people gave."""
+    """Share to which the judge gives the same type, by the type that people gave."""
     failures: dict[str, int]
 
 
 def check_types(
     labelled: Sequence[LabelledError], typed: Sequence[Typed], judge: str, signature: Signature
 ) -> TypeCheck:
-    """Compare what a judge said (`ask_labelled`) with what people said, answer by answer."""
-    if [(one.item_id, one.answer) for one in labelled] != [(one.item_id, one.answer) for one in typed]:
-        raise InputError("the judge's types are not of the labelled answers, in their order; ask the judge again")
-    pairs = [(one.type, two.type) for one, two in zip(labelled, typed, strict=True) if two.type is not None]
-    failures = Counter(two.failure.kind.value if two.failure else "unknown" for two in typed if two.type is None)
+    """Compare the judge's types (`ask_labelled`) with people's, answer by answer."""
+    rows, judgements = ([(row.item_id, row.answer) for row in answers] for answers in (labelled, typed))
+    if rows != judgements:
+        raise InputError("the judge's types do not belong to the labelled answers in this order; ask the judge again")
+    pairs = [(row.type, answer.type) for row, answer in zip(labelled, typed, strict=True) if answer.type is not None]
+    failed = [answer.failure for answer in typed if answer.type is None]
+    failures = Counter(failure.kind.value if failure else "unknown" for failure in failed)
     cells, unscored, names = Counter(pairs), failures.total(), type_names()
-    people, judged = [one for one, _ in pairs], [two for _, two in pairs]
+    people, judged = [expected for expected, _ in pairs], [actual for _, actual in pairs]
     kappa, (low, high) = cohen_kappa(people, judged), cohen_kappa_interval(people, judged, names) or (None, None)
     return TypeCheck(
         judge=judge, signature=signature,
-        accuracy=share_result("accuracy", sum(one == two for one, two in pairs), len(pairs), unscored),
+        accuracy=share_result("accuracy", sum(expected == actual for expected, actual in pairs), len(pairs), unscored),
         kappa=Result(name="kappa", value=kappa, low=low, high=high, n=len(pairs), unscored=unscored),
-        confusion={one: {two: cells[one, two] for two in names} for one in names},
-        recall={one: share_result(one, cells[one, one], sum(cells[one, two] for two in names)) for one in names},
+        confusion={expected: {actual: cells[expected, actual] for actual in names} for expected in names},
+        recall={name: share_result(name, cells[name, name], people.count(name)) for name in names},
         failures=dict(failures),
     )  # fmt: skip
 
@@ -359,12 +360,12 @@ def check_types(
 
 
 def paragraph(result: ErrorsResult) -> str:
-    """What it means, for people who do not program."""
+    """The result in plain words."""
     n = result.wrong - result.unscored
     if not result.wrong:
-        return f"None of the {result.answers} graded answers of {result.model} is wrong: there is no error to sort."
+        return f"None of the {result.answers} graded answers of {result.model} is wrong: there is nothing to classify."
     if not n:
-        return f"The judge gave none of the {result.wrong} wrong answers of {result.model} a type: nothing can be said."
+        return f"The judge gave a type to none of the {result.wrong} wrong answers of {result.model}."
     ranked = sorted(result.figures.values(), key=lambda share: -(share.value or 0.0))
     most, second = ranked[0], ranked[1]
     apart = most.low is not None and second.high is not None and most.low > second.high
@@ -373,20 +374,22 @@ def paragraph(result: ErrorsResult) -> str:
         f" them a type.",
         f"The most frequent is {most.name}, with {full_share(most)}"
         + (f", and then {second.name}, with {full_share(second)}." if second.value else "."),
-        "" if apart else "Which of the two is the more frequent is not certain: their intervals overlap.",
-        f"Answers that decline, of which there are {result.declined}, are not among them." if result.declined else "",
-        f"{result.unscored} have no type because the judge failed; they are in no share." if result.unscored else "",
-        f"With only {n} answers the shares are rough." if n < FEW else "",
-        "The types are a judge's: check them against people's before resting much on them.",
+        "" if apart else "Which of the two is more frequent is uncertain: their intervals overlap.",
+        f"The {result.declined} answers that decline are not among them." if result.declined else "",
+        f"{result.unscored} have no type because the judge failed; they are excluded from the shares."
+        if result.unscored
+        else "",
+        f"With only {n} answers, the shares are rough estimates." if n < FEW else "",
+        "The types come from a judge: check them against people's before relying on them.",
     ]
     return " ".join(filter(None, parts))
 
 
 def check_paragraph(check: TypeCheck) -> str:
-    """What it means, for people who do not program."""
+    """The result in plain words."""
     if check.accuracy.value is None:
-        return "The judge gave none of the answers that people sorted a type: how far it agrees cannot be said."
+        return "The judge gave a type to none of the answers that people classified, so its agreement is unknown."
     kappa = "undefined" if check.kappa.value is None else number(check.kappa.value)
     same = f"the judge gives {full_share(check.accuracy)} the same type"
     meaning = "0 is chance, 1 is full agreement"
-    return f"Of {check.accuracy.n} answers that people sorted, {same} (Cohen's kappa {kappa}; {meaning})."
+    return f"Of {check.accuracy.n} answers that people classified, {same} (Cohen's kappa {kappa}; {meaning})."

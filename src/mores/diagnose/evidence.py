@@ -1,10 +1,10 @@
-"""Two runs of a model, without and with evidence, and what the evidence has to do with each question.
+"""Two runs of a model, without and with evidence, and how the evidence relates to each question.
 
-By rule, and where a model is asked also by a judge that sees the question, the results and the answer. By rule a text
-has an answer that stands in it as whole words (`mores.stats.explanations`), whatever the case, accents, punctuation and
-kind of digits, in scripts with and without spaces; thousands separators, a full stop at its end and an article before
-it make no difference. The rule cannot tell for a long answer that is not there word by word, because it may be there in
-other words, nor for answers such as "True" or "i, iii", which have no words of their own.
+A rule decides this and, if there is one, a judge that sees the question, the results and the answer. By the rule, a
+text contains an answer that occurs in it as whole words (`mores.stats.explanations`), whatever the case, accents,
+punctuation and kind of digits, in scripts with and without spaces; thousands separators, a full stop at its end and an
+article before it make no difference. The rule cannot decide about a long answer that does not occur word by word,
+because it may be paraphrased, nor about answers such as "True" or "i, iii", which say nothing outside their question.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ from mores.types import Failure, Item, Record, Signature
 VERSION = 1
 NAMES = ("without evidence", "with evidence")
 JUDGED = "retrieval.jsonl"
-"""File of what a judge says."""
+"""File with the judge's verdicts."""
 LONGEST_RESULT = 2000
 """Characters of one result that a judge reads."""
 LONGEST = 8
-"""Words up to which an answer that is not there as it stands counts as not there."""
+"""An answer of at most this many words must occur literally; a longer one may be paraphrased."""
 
 _TRUTHS = {"true", "false", "yes", "no", "neutral"}
 _NUMBERING = re.compile(r"(?:i{1,3}|iv|v)(?:\s*,\s*(?:i{1,3}|iv|v))*|[a-z]")
@@ -54,7 +54,7 @@ _PLAIN = str.maketrans(
 """As in `mores.stats.explanations`; apostrophes that are letters and the Arabic stretch are dropped."""
 _BOLD = re.compile(r"\*\*(.+?)\*\*|__(.+?)__", re.DOTALL)
 _ARTICLE = re.compile(r"(?:[Tt]he|[Aa]n?|les?|la|une?|el|los|las|os?|as|uma?)\s+|[Ll][\'’]")
-"""Of English, French, Spanish and Portuguese; small in the latter, for `La Paz` is a name."""
+"""Of English, French, Spanish and Portuguese; lower-case in the last three, because `La Paz` is a name."""
 _LINES = {"CONTAINED": ("YES", "NO"), "TAKEN": ("YES", "NO")}
 
 
@@ -62,12 +62,16 @@ _LINES = {"CONTAINED": ("YES", "NO"), "TAKEN": ("YES", "NO")}
 
 
 def has_answer(text: str, references: Sequence[str]) -> bool | None:
-    """Whether a text has one of the answers; None where the rule cannot tell."""
-    known = [one for one in references if _decidable(one)]
+    """Whether a text contains one of the answers; None where the rule cannot decide."""
+    decidable = [reference for reference in references if _decidable(reference)]
     plain = plain_numbers(text)
-    if any(_stands(plain, form) for one in known for form in _forms(one)):
+    if any(_stands(plain, form) for reference in decidable for form in _forms(reference)):
         return True
-    certain = known and len(known) == len(references) and all(len(words(one)) <= LONGEST for one in known)
+    certain = (
+        decidable
+        and len(decidable) == len(references)
+        and all(len(words(reference)) <= LONGEST for reference in decidable)
+    )
     return False if certain else None
 
 
@@ -77,22 +81,22 @@ def _decidable(answer: str) -> bool:
 
 
 def _forms(answer: str) -> Iterator[str]:
-    """An answer as it is, and without the article before it."""
-    whole = answer.strip()
-    yield whole
-    if len(bare := _ARTICLE.sub("", whole, count=1) if _ARTICLE.match(whole) else "") > 2:
+    """An answer, with and without the article before it."""
+    stripped = answer.strip()
+    yield stripped
+    if len(bare := _ARTICLE.sub("", stripped, count=1) if _ARTICLE.match(stripped) else "") > 2:
         yield bare
 
 
 def _stands(plain: str, answer: str) -> bool:
-    wanted = plain_numbers(answer.rstrip(".。"))
-    # Most texts do not even have the letters in a row, and to see that is a hundred times faster.
-    return letters(wanted) in letters(plain) and match_answer(plain, wanted).normalised
+    target = plain_numbers(answer.rstrip(".。"))
+    # Most texts do not even contain its letters in a row, which is a hundred times faster to check.
+    return letters(target) in letters(plain) and match_answer(plain, target).normalised
 
 
 @lru_cache(maxsize=256)
 def letters(text: str) -> str:
-    """Only the letters and digits of a text, in a coarser form than that in which words are compared."""
+    """The letters and digits of a text, in a coarser form than the one in which words are compared."""
     apart = unicodedata.normalize("NFKD", unicodedata.normalize("NFKC", text).casefold())
     return _OTHER.sub("", apart.translate(_PLAIN))
 
@@ -104,36 +108,36 @@ def plain_numbers(text: str) -> str:
 
 
 def is_taken(answer: str, question: str, texts: Sequence[str]) -> bool | None:
-    """Whether a short answer, or what is bold in a longer one, stands in the texts; None where nothing is short enough.
+    """Whether a short answer, or the bold part of a longer one, occurs in the texts; None if nothing is short enough.
 
-    What stands in the question too tells nothing: the texts were found because of it.
+    Words of the question do not count: the texts were found because of them.
     """
-    bold = [one or other for one, other in _BOLD.findall(answer)]
-    some = [one for one in (answer, *bold) if 0 < len(words(one)) <= LONGEST and _decidable(one)]
-    own = [one for one in some if not has_answer(question, [one])]
-    if not some:
+    bold = [starred or underlined for starred, underlined in _BOLD.findall(answer)]
+    phrases = [phrase for phrase in (answer, *bold) if 0 < len(words(phrase)) <= LONGEST and _decidable(phrase)]
+    informative = [phrase for phrase in phrases if not has_answer(question, [phrase])]
+    if not phrases:
         return None
-    return any(has_answer(text, own) for text in texts) if own else False
+    return any(has_answer(text, informative) for text in texts) if informative else False
 
 
-# ---- what a search gave ----------------------------------------------------------------------------------------
+# ---- the results of a search -----------------------------------------------------------------------------------
 
 
 class Seen(Record):
-    """What the results of a search have to do with a question."""
+    """How the results of a search relate to a question."""
 
     unit: str
     results: int
     coverage: float | None
-    """Share of the different words of the query that stand in a result; None for a query without words."""
+    """Share of the different words of the query that occur in a result; None for a query without words."""
     contained: bool | None
-    """Whether a result has the reference answer; None where the rule cannot tell."""
-    where: tuple[int, ...] = ()
-    """Numbers of the results that have it."""
+    """Whether a result contains the reference answer; None where the rule cannot decide."""
+    containing: tuple[int, ...] = ()
+    """Numbers of the results that contain it."""
     taken: bool | None = None
-    """Whether the answer that the model gave stands in a result."""
+    """Whether the model's answer occurs in a result."""
     excerpt: str = ""
-    """The first result that has the reference answer, else the first."""
+    """The first result that contains the reference answer, otherwise the first."""
 
 
 class Gathered(NamedTuple):
@@ -145,53 +149,53 @@ class Gathered(NamedTuple):
 
 
 def gather(rows: Iterable[Searched], units: Mapping[str, str]) -> Iterator[Gathered]:
-    """What was found for each question; the parts of one come together, and the same result counts once."""
-    for unit, own in groupby(rows, lambda row: units.get(row.id, row.id)):
-        parts = list(own)
+    """The results for each question, all parts together; the same result counts once."""
+    for unit, rows_of_unit in groupby(rows, lambda row: units.get(row.id, row.id)):
+        parts = list(rows_of_unit)
         queries = dict.fromkeys(part.query for part in parts)
-        found = dict.fromkeys(_whole(one) for part in parts for one in part.found.evidence)
-        by_text = {_whole(one): one for part in reversed(parts) for one in reversed(part.found.evidence)}
-        yield Gathered(unit, "\n".join(queries), tuple(by_text[text] for text in found))
+        texts = dict.fromkeys(_full_text(result) for part in parts for result in part.found.evidence)
+        by_text = {_full_text(result): result for part in reversed(parts) for result in reversed(part.found.evidence)}
+        yield Gathered(unit, "\n".join(queries), tuple(by_text[text] for text in texts))
 
 
-def look(found: Gathered, asked: Asked) -> Seen:
-    """What the results have to do with the question, by rule."""
-    texts = [_whole(one) for one in found.evidence]
-    # The answers to several parts stand in no single place: of these the rule says nothing.
+def look(gathered: Gathered, asked: Asked) -> Seen:
+    """How the results relate to the question, by rule."""
+    texts = [_full_text(result) for result in gathered.evidence]
+    # The rule cannot decide about questions with several parts, because no single text has all their answers.
     hits = [has_answer(text, asked.reference if asked.parts == 1 else ()) for text in texts]
-    where = tuple(number for number, hit in enumerate(hits, 1) if hit)
-    contained = True if where else None if None in hits else False
-    first = where[0] - 1 if where else 0
+    containing = tuple(number for number, hit in enumerate(hits, 1) if hit)
+    contained = True if containing else None if None in hits else False
+    first = containing[0] - 1 if containing else 0
     return Seen(
-        unit=found.unit, results=len(texts), coverage=_coverage(found.query, texts), contained=contained, where=where,
-        taken=_taken(asked, texts),
+        unit=gathered.unit, results=len(texts), coverage=_coverage(gathered.query, texts), contained=contained,
+        containing=containing, taken=_taken(asked, texts),
         excerpt=short(texts[first], 300) if texts else "",
     )  # fmt: skip
 
 
 def _taken(asked: Asked, texts: Sequence[str]) -> bool | None:
-    """Who gave no answer has taken none."""
+    """Only an incorrect answer can be taken from the results."""
     if asked.label is not Label.INCORRECT:
         return False
     return is_taken(asked.chosen, asked.question, texts) if asked.chosen else None
 
 
-def _whole(one: Evidence) -> str:
-    """All of a result that a model sees."""
-    return "\n".join(filter(None, (one.title, one.date, one.text)))
+def _full_text(result: Evidence) -> str:
+    """Everything that a model sees of a result."""
+    return "\n".join(filter(None, (result.title, result.date, result.text)))
 
 
 def _coverage(query: str, texts: Sequence[str]) -> float | None:
-    wanted = set(words(query))
-    there = {word for text in texts for word in words(text)}
-    return len(wanted & there) / len(wanted) if wanted else None
+    query_words = set(words(query))
+    result_words = {word for text in texts for word in words(text)}
+    return len(query_words & result_words) / len(query_words) if query_words else None
 
 
 # ---- the judge -------------------------------------------------------------------------------------------------
 
 
 class EvidenceVerdict(Record):
-    """What a judge says of the results for one question, or why it says nothing."""
+    """A judge's verdict on the results for one question, or why there is none."""
 
     unit: str
     contained: bool | None = None
@@ -202,7 +206,7 @@ class EvidenceVerdict(Record):
 
 @dataclass(frozen=True)
 class EvidenceJudge:
-    """Asks a model about every question that is wrong with evidence and has results."""
+    """Asks a model about every question that has results and is wrong with them."""
 
     runs: Runs
     judge: Asker
@@ -213,7 +217,7 @@ class EvidenceJudge:
         return f"{self.judge.model.identity}.{hash_of(prompt('evidence.en'))}"
 
     async def ask(self, path: Path) -> None:
-        """Put what the judge says into a file."""
+        """Write the judge's verdicts to a file."""
         stage = f"{self.runs.with_.result.benchmark}: judging evidence"
         self.judge.announce(stage, self.jobs())
         total = sum(1 for _ in self.jobs())
@@ -222,16 +226,18 @@ class EvidenceJudge:
         )
 
     def jobs(self) -> Iterator[Job]:
-        """The calls to make."""
-        wrong = {pair.second.unit: pair.second for pair in self.runs.pairs if not pair.second.right}
-        for found in self.runs.gathered():
-            if found.evidence and (asked := wrong.get(found.unit)):
-                yield Job(found.unit, evidence_request(asked, found.evidence))
+        """The questions to the judge."""
+        wrong = {pair.second.unit: pair.second for pair in self.runs.pairs if not pair.second.correct}
+        for gathered in self.runs.gathered():
+            if gathered.evidence and (asked := wrong.get(gathered.unit)):
+                yield Job(gathered.unit, evidence_request(asked, gathered.evidence))
 
 
 def evidence_request(asked: Asked, evidence: Sequence[Evidence]) -> Request:
-    """Asks whether the results have the reference answer, and the answer that was given."""
-    results = "\n\n".join(f"{number}. {short(_whole(one), LONGEST_RESULT)}" for number, one in enumerate(evidence, 1))
+    """The question whether the results contain the reference answer and the model's answer."""
+    results = "\n\n".join(
+        f"{number}. {short(_full_text(result), LONGEST_RESULT)}" for number, result in enumerate(evidence, 1)
+    )
     texts = {
         "question": asked.question, "reference": "\nor\n".join(asked.reference), "results": results,
         "answer": asked.chosen or asked.answer or "",
@@ -239,17 +245,17 @@ def evidence_request(asked: Asked, evidence: Sequence[Evidence]) -> Request:
     return ask_judge(prompt("evidence.en"), tuple(_LINES), {}, texts)
 
 
-def _verdict(unit: str, said: Reply) -> EvidenceVerdict:
-    found = said if isinstance(said, Failure) else read_lines(said, _LINES)
-    if isinstance(found, Failure):
-        return EvidenceVerdict(unit=unit, failure=found)
-    yes = {name: value == "YES" for name, value in found.values.items()}
-    return EvidenceVerdict(unit=unit, contained=yes["CONTAINED"], taken=yes["TAKEN"], reason=found.reason)
+def _verdict(unit: str, reply: Reply) -> EvidenceVerdict:
+    lines = reply if isinstance(reply, Failure) else read_lines(reply, _LINES)
+    if isinstance(lines, Failure):
+        return EvidenceVerdict(unit=unit, failure=lines)
+    yes = {name: value == "YES" for name, value in lines.values.items()}
+    return EvidenceVerdict(unit=unit, contained=yes["CONTAINED"], taken=yes["TAKEN"], reason=lines.reason)
 
 
 def read_verdicts(path: Path) -> dict[str, EvidenceVerdict]:
-    """What a judge said, from its file."""
-    return {one.unit: one for one in read_records(path, EvidenceVerdict)}
+    """A judge's verdicts, from their file."""
+    return {verdict.unit: verdict for verdict in read_records(path, EvidenceVerdict)}
 
 
 # ---- the runs --------------------------------------------------------------------------------------------------
@@ -266,28 +272,34 @@ class Runs:
     notes: tuple[str, ...] = ()
 
     def gathered(self) -> Iterator[Gathered]:
-        """What was found for each question, one at a time."""
+        """The results for each question, one at a time."""
         items: Sequence[Item] = self.with_.folder.items()
         units = {item.id: self.with_.benchmark.unit(item) for item in items}
         return gather(read_records(self.with_.folder.file(EVIDENCE), Searched), units)
 
     def seen(self) -> dict[str, Seen]:
-        """What the results have to do with each question that is compared."""
+        """How the results relate to each question that is compared."""
         asked = {pair.second.unit: pair.second for pair in self.pairs}
-        return {found.unit: look(found, asked[found.unit]) for found in self.gathered() if found.unit in asked}
+        return {
+            gathered.unit: look(gathered, asked[gathered.unit])
+            for gathered in self.gathered()
+            if gathered.unit in asked
+        }
 
     def signature(self, contained: str) -> Signature:
         """What must be the same for two results to be comparable."""
         return sign({"diagnosis": f"retrieval.{VERSION}", **self.with_.fields, "contained": contained})
 
 
-def open_runs(one: Path, other: Path, *, known: Benchmark | None = None, force: bool = False) -> Runs:
-    """Two run folders, in any order; ConfigError where they are not the same but for the evidence."""
-    plain, shown = sorted((open_run(one, known), open_run(other, known)), key=lambda run: "search" in run.fields)
-    if "search" in plain.fields or "search" not in shown.fields:
-        which = "each" if "search" in plain.fields else "neither"
+def open_runs(path: Path, other_path: Path, *, benchmark: Benchmark | None = None, force: bool = False) -> Runs:
+    """The runs in two folders, in any order; ConfigError if they differ in more than the evidence."""
+    plain, searched = sorted(
+        (open_run(path, benchmark), open_run(other_path, benchmark)), key=lambda run: "search" in run.fields
+    )
+    if "search" in plain.fields or "search" not in searched.fields:
+        which = "both were" if "search" in plain.fields else "neither was"
         fix = "give one run of `mores bench` without a search and one with it"
-        raise ConfigError(f"{one} and {other}: {which} of them was asked with evidence; {fix}")
-    notes = check_alike(plain, shown, ("benchmark", "data", "model", "task"), ("decoding", "judge"), force)
-    pairs, left_out = pair_up(read_asked(plain), read_asked(shown), NAMES)
-    return Runs(plain, shown, pairs, left_out, tuple(notes))
+        raise ConfigError(f"{path} and {other_path}: {which} asked with evidence; {fix}")
+    notes = check_alike(plain, searched, ("benchmark", "data", "model", "task"), ("decoding", "judge"), force)
+    pairs, left_out = pair_up(read_asked(plain), read_asked(searched), NAMES)
+    return Runs(plain, searched, pairs, left_out, tuple(notes))

@@ -2,10 +2,10 @@
 
 | file | what |
 | --- | --- |
-| `run.json` | the `Manifest`: what the run is, and how far it has come |
+| `run.json` | the `Manifest`: what the run is, and its status |
 | `KIND.json` | the `Findings`: every result with its paragraph in plain words, and what was left out |
-| `KIND/…` | what the model and the judge were asked and answered |
-| `bench/…`, `samples/…` | runs like those of `mores bench`, where a benchmark was given instead of a run |
+| `KIND/…` | the answers of the model and the judge |
+| `bench/…`, `samples/…` | runs like those of `mores bench`, if a benchmark was given instead of a run |
 """
 
 from __future__ import annotations
@@ -36,92 +36,92 @@ from mores.types import Record
 KINDS = ("calibration", "stability", "retrieval", "translation", "errors", "locality")
 
 
-class _Told(NamedTuple):
-    """What is said about a result."""
+class _Description(NamedTuple):
+    """The words and counts that describe a result."""
 
     paragraph: Callable[[Any], str]
     headline: Callable[[Any], str]
     counted: Callable[[Any], int]
-    """How many answers or questions it rests on."""
+    """How many answers or questions it is based on."""
     failures: Callable[[Any], Mapping[str, int]]
 
 
-_TOLD: dict[type[Record], _Told] = {
-    Calibration: _Told(
+_DESCRIPTIONS: dict[type[Record], _Description] = {
+    Calibration: _Description(
         calibration.paragraph,
         lambda result: f"ECE {number(result.figures[ECE].value, 1)} points, {result.source}",
         lambda result: result.figures[ACCURACY].n,
         lambda result: result.missing,
     ),
-    Stability: _Told(
+    Stability: _Description(
         stability.paragraph,
-        lambda result: f"{percent(result.figures[SOMETIMES].value)} correct only sometimes",
+        lambda result: f"{percent(result.figures[SOMETIMES].value)} sometimes correct",
         lambda result: result.figures[MEAN].n,
         lambda result: result.missing,
     ),
-    RetrievalResult: _Told(
+    RetrievalResult: _Description(
         retrieval.paragraph,
         lambda result: f"{points(result.change.gain.value)} points with evidence",
         lambda result: result.change.gain.n,
         lambda result: result.left_out,
     ),
-    TranslationResult: _Told(
+    TranslationResult: _Description(
         translation.paragraph,
         lambda result: f"{points(result.change.gain.value)} points {result.names[1]}",
         lambda result: result.change.gain.n,
         lambda result: {reason: count for reason, count in result.left_out.items() if reason != SAME_TEXT},
     ),
-    ErrorsResult: _Told(
+    ErrorsResult: _Description(
         errors.paragraph,
         lambda result: f"{result.wrong:,} wrong answers",
         lambda result: result.wrong - result.unscored,
         lambda result: result.failures,
     ),
-    ErrorTable: _Told(
+    ErrorTable: _Description(
         lambda table: "".join(f"{note[0].upper()}{note[1:]}. " for note in table.notes).strip(),
         lambda _: "",
         lambda _: 0,
         lambda _: {},
     ),
-    TypeCheck: _Told(
+    TypeCheck: _Description(
         errors.check_paragraph,
         lambda result: f"the judge agrees with people in {percent(result.accuracy.value)}",
         lambda _: 0,
         lambda result: result.failures,
     ),
-    Locality: _Told(
+    Locality: _Description(
         locality.paragraph,
         lambda result: f"{len(result.models):,} models on {len(result.benchmarks):,} benchmarks by {result.grouping}",
         lambda result: sum(profile.overall.n for profile in result.profiles),
         lambda _: {},
     ),
 }
-_RECORDS = {record.__name__: record for record in _TOLD}
+_RECORDS = {record.__name__: record for record in _DESCRIPTIONS}
 
 
 def paragraph(result: Record) -> str:
     """A result in plain words."""
-    return _TOLD[type(result)].paragraph(result)
+    return _DESCRIPTIONS[type(result)].paragraph(result)
 
 
 @dataclass
 class Findings:
-    """The results of one kind of diagnosis, and what it could not say."""
+    """The results of one kind of diagnosis, and what was skipped."""
 
     kind: str
     results: list[Record] = field(default_factory=list)
     left_out: dict[str, str] = field(default_factory=dict)
-    """What was not done, and why."""
+    """What was skipped, and why."""
 
     @property
     def file(self) -> str:
-        """The name of their file."""
+        """The name of the file with these findings."""
         return f"{self.kind}.json"
 
-    def add(self, other: Findings) -> None:
-        """Take over the findings of another target."""
-        self.results += other.results
-        self.left_out |= other.left_out
+    def add(self, findings: Findings) -> None:
+        """Add the findings of another target."""
+        self.results += findings.results
+        self.left_out |= findings.left_out
 
     def dump(self) -> dict[str, Any]:
         """As JSON."""
@@ -132,7 +132,7 @@ class Findings:
         return {"kind": self.kind, "results": results, "left_out": self.left_out}
 
     def write(self, folder: Path) -> None:
-        """Put them into their file."""
+        """Write them to their file."""
         write_text(folder / self.file, json.dumps(self.dump(), indent=1, ensure_ascii=False) + "\n")
 
 
@@ -141,23 +141,25 @@ class DiagnoseRun(Run):
 
     @cached_property
     def findings(self) -> list[Findings]:
-        """Of every kind of diagnosis that was made; InputError before there are any."""
+        """The findings of every kind of diagnosis; InputError if there are none yet."""
         if not self.manifest.files:
-            raise InputError(f"{self.path}: the run has no findings; it is {self.manifest.status}: diagnose again")
+            raise InputError(
+                f"{self.path}: the run has no findings, because it is {self.manifest.status}; diagnose again"
+            )
         return [_read(self.file(name)) for name in self.manifest.files]
 
     @property
     def results(self) -> list[Record]:
-        """All results, of whatever kind."""
-        return [result for each in self.findings for result in each.results]
+        """All results, of all kinds."""
+        return [result for findings in self.findings for result in findings.results]
 
     @property
     def measured(self) -> bool:
-        """Whether any result rests on an answer or a question."""
-        return any(_TOLD[type(result)].counted(result) for result in self.results)
+        """Whether any result is based on an answer or a question."""
+        return any(_DESCRIPTIONS[type(result)].counted(result) for result in self.results)
 
     def bench_runs(self) -> list[BenchRun]:
-        """The runs of benchmarks that it is about."""
+        """The runs of benchmarks that it analyses."""
         return [open_bench_run(self.path / parent) for parent in self.manifest.parents]
 
 
@@ -174,16 +176,18 @@ def _read(path: Path) -> Findings:
 
 def headline_of(findings: Iterable[Findings]) -> str:
     """The main number of each result."""
-    told = ((each.kind, _TOLD[type(result)].headline(result)) for each in findings for result in each.results)
-    return "; ".join(f"{kind}: {text}" for kind, text in told if text)
+    headlines = (
+        (part.kind, _DESCRIPTIONS[type(result)].headline(result)) for part in findings for result in part.results
+    )
+    return "; ".join(f"{kind}: {text}" for kind, text in headlines if text)
 
 
 def failures_of(findings: Iterable[Findings]) -> dict[str, int]:
     """What is missing in the results, by reason."""
     counts: Counter[str] = Counter()
-    for each in findings:
-        for result in each.results:
-            counts.update(_TOLD[type(result)].failures(result))
+    for part in findings:
+        for result in part.results:
+            counts.update(_DESCRIPTIONS[type(result)].failures(result))
     return dict(counts)
 
 

@@ -1,4 +1,4 @@
-"""Each kind of diagnosis: what is run first, what a judge is asked, and what comes of it."""
+"""Each kind of diagnosis: the runs that it needs, the questions to a judge, and the findings."""
 
 from __future__ import annotations
 
@@ -41,10 +41,10 @@ ALL = "all"
 
 async def calibrations(diagnosis: Diagnosis) -> Findings:
     """Of every run and benchmark."""
-    whole = Findings(CALIBRATION)
+    findings = Findings(CALIBRATION)
     for target in diagnosis.targets:
-        whole.add(await calibration(diagnosis, target))
-    return whole
+        findings.add(await calibration(diagnosis, target))
+    return findings
 
 
 # ---- stability -------------------------------------------------------------------------------------------------
@@ -61,7 +61,7 @@ async def _stability(diagnosis: Diagnosis, target: Target) -> Stability:
     else:
         name, samples, fix, setting = target.name, diagnosis.asking.samples, "ask for several, such as 10", "samples"
     if samples < 2:
-        reason = f"one answer to each question cannot show whether answers change; {fix}"
+        reason = f"one answer per question cannot show whether answers change; {fix}"
         raise ConfigError(f"{name}: {reason}", setting=setting)
     run = target.folder if isinstance(target, Opened) else await diagnosis.make_samples(target)
     return stability(of_folder(run), run.verdicts())
@@ -71,20 +71,20 @@ async def _stability(diagnosis: Diagnosis, target: Target) -> Stability:
 
 
 async def retrievals(diagnosis: Diagnosis) -> Findings:
-    """Of two runs, or of benchmarks with a search."""
-    found = Findings(RETRIEVAL)
+    """The gain from evidence, of two runs or of benchmarks with a search."""
+    findings = Findings(RETRIEVAL)
     if diagnosis.runs:
         two = _two(diagnosis.runs, "one with a search and one without it; or a benchmark and a search")
-        found.results.append(await _retrieval(diagnosis, *two))
+        findings.results.append(await _retrieval(diagnosis, *two))
     for benchmark in diagnosis.benchmarks:
-        found.results.append(await _with_search(diagnosis, benchmark, diagnosis.session))
-    return found
+        findings.results.append(await _with_search(diagnosis, benchmark, diagnosis.session))
+    return findings
 
 
 def _two(runs: Sequence[Opened], which: str) -> tuple[Path, Path]:
     if len(runs) != 2:
-        given = "1 run is" if len(runs) == 1 else f"{len(runs)} runs are"
-        raise ConfigError(f"{given} given, and two are compared; give two that `mores bench` wrote, {which}")
+        number = "1 run is" if len(runs) == 1 else f"{len(runs)} runs are"
+        raise ConfigError(f"{number} given, but two are compared; give two runs of `mores bench`, {which}")
     return runs[0].folder.path, runs[1].folder.path
 
 
@@ -93,12 +93,12 @@ async def _with_search(diagnosis: Diagnosis, benchmark: Benchmark, session: Sess
         fix = "name one, such as corpus:PATH"
         raise ConfigError(f"{benchmark.name}: evidence comes from a search; {fix}", setting="search")
     without = replace(session, asking=replace(session.asking, search=None))
-    plain, shown = await diagnosis.make(benchmark, without), await diagnosis.make(benchmark, session)
-    return await _retrieval(diagnosis, plain.path, shown.path)
+    plain, searched = await diagnosis.make(benchmark, without), await diagnosis.make(benchmark, session)
+    return await _retrieval(diagnosis, plain.path, searched.path)
 
 
 async def _retrieval(diagnosis: Diagnosis, first: Path, second: Path) -> RetrievalResult:
-    """By rule, and by a judge where there is one."""
+    """Compare two runs, by rule and, if there is one, by a judge."""
     runs = open_runs(first, second, force=diagnosis.force)
     if not diagnosis.session.judges:
         return diagnose_retrieval(runs, runs.seen())
@@ -109,54 +109,54 @@ async def _retrieval(diagnosis: Diagnosis, first: Path, second: Path) -> Retriev
 
 
 async def translations(diagnosis: Diagnosis) -> Findings:
-    """Of two runs, or of benchmarks that can be asked in another way."""
-    found = Findings(TRANSLATION)
+    """The difference between two runs, or between two variants of benchmarks."""
+    findings = Findings(TRANSLATION)
     if diagnosis.runs:
         two = _two(diagnosis.runs, "one with a variant and one without it; or the name of a benchmark")
-        found.results.append(diagnose_translation(open_versions(*two, force=diagnosis.force)))
+        findings.results.append(diagnose_translation(open_versions(*two, force=diagnosis.force)))
     for benchmark in diagnosis.benchmarks:
-        found.results.append(await _versions(diagnosis, benchmark, diagnosis.session))
-    return found
+        findings.results.append(await _versions(diagnosis, benchmark, diagnosis.session))
+    return findings
 
 
 async def _versions(diagnosis: Diagnosis, benchmark: Benchmark, session: Session) -> TranslationResult:
-    other = diagnosis.variant or ENGLISH
-    if other not in benchmark.variants:
+    variant = diagnosis.variant or ENGLISH
+    if variant not in benchmark.variants:
         variants = ", ".join(benchmark.variants)
-        known, setting = (f"name another: {variants}", "variant") if variants else ("it has none", "")
-        raise ConfigError(f"{benchmark.name}: its questions have no variant {other!r}; {known}", setting=setting)
+        fix, setting = (f"name another: {variants}", "variant") if variants else ("it has none", "")
+        raise ConfigError(f"{benchmark.name}: its questions have no variant {variant!r}; {fix}", setting=setting)
     native = await diagnosis.make(benchmark, session)
-    asked = await diagnosis.make(benchmark, replace(session, asking=replace(session.asking, variant=other)))
-    return diagnose_translation(open_versions(native.path, asked.path, known=benchmark, force=diagnosis.force))
+    varied = await diagnosis.make(benchmark, replace(session, asking=replace(session.asking, variant=variant)))
+    return diagnose_translation(open_versions(native.path, varied.path, benchmark=benchmark, force=diagnosis.force))
 
 
 # ---- errors ----------------------------------------------------------------------------------------------------
 
 
 async def errors(diagnosis: Diagnosis) -> Findings:
-    """Of every run and benchmark; several models are also compared, and the judge with people."""
-    return await _sorted(diagnosis, diagnosis.targets)
+    """The types of errors in every run and benchmark; also compares several models, and the judge with people."""
+    return await _sort_errors(diagnosis, diagnosis.targets)
 
 
-async def _sorted(diagnosis: Diagnosis, targets: Sequence[Target]) -> Findings:
+async def _sort_errors(diagnosis: Diagnosis, targets: Sequence[Target]) -> Findings:
     if not diagnosis.session.judges:
         raise ConfigError("a judge decides the type of an error; name one, for example openai:NAME", setting="judge")
     labelled = diagnosis.labelled
-    known = read_labelled(labelled) if labelled else []
+    answers = read_labelled(labelled) if labelled else []
     if labelled and len(targets) > 1:
         reason = "its answers are to the questions of one run; give that run alone"
         raise ConfigError(f"{labelled}: {reason}", setting="check")
     runs = [
-        target if isinstance(target, Opened) else await _made(diagnosis, target, diagnosis.session)
+        target if isinstance(target, Opened) else await _make(diagnosis, target, diagnosis.session)
         for target in targets
     ]
     by_model = [await _errors(diagnosis, run) for run in runs]
     beside = [compare_models(by_model)] if len(by_model) > 1 else []
-    checked = [await _check(diagnosis, runs[0], known)] if labelled else []
+    checked = [await _check(diagnosis, runs[0], answers)] if labelled else []
     return Findings(ERRORS, [*by_model, *beside, *checked])
 
 
-async def _made(diagnosis: Diagnosis, benchmark: Benchmark, session: Session) -> Opened:
+async def _make(diagnosis: Diagnosis, benchmark: Benchmark, session: Session) -> Opened:
     run = await diagnosis.make(benchmark, session)
     return open_run(run.path, benchmark)
 
@@ -165,7 +165,7 @@ async def _errors(diagnosis: Diagnosis, run: Opened) -> ErrorsResult:
     labels = Counter(verdict.label for verdict in run.folder.verdicts())
     if not labels[Label.INCORRECT]:
         raise InputError(
-            f"{run.folder.path}: none of its {labels.total():,} answers is wrong; there is no error to sort"
+            f"{run.folder.path}: none of its {labels.total():,} answers is wrong; there are no errors to classify"
         )
     judge = ErrorJudge(run, diagnosis.judge)
     path = diagnosis.folder(ERRORS, run.result.name, run.result.model) / TYPED
@@ -181,7 +181,7 @@ async def _check(diagnosis: Diagnosis, run: Opened, labelled: Sequence[LabelledE
 
 
 async def localities(diagnosis: Diagnosis) -> Findings:
-    """Of all runs together."""
+    """The strengths and weaknesses of all runs together."""
     ran = read_ran([run.folder.path for run in diagnosis.runs], diagnosis.by)
     return Findings(LOCALITY, [locality(ran, diagnosis.by, force=diagnosis.force)])
 
@@ -190,30 +190,30 @@ WORK: dict[str, Callable[[Diagnosis], Awaitable[Findings]]] = {
     CALIBRATION: calibrations, STABILITY: stabilities, RETRIEVAL: retrievals, TRANSLATION: translations,
     ERRORS: errors, LOCALITY: localities,
 }  # fmt: skip
-"""What makes the findings of each kind."""
+"""The function that makes the findings of each kind."""
 
 
 # ---- all of them -----------------------------------------------------------------------------------------------
 
 
 async def everything(diagnosis: Diagnosis) -> list[Findings]:
-    """Every kind that the options allow; of the others, what is missing."""
-    found = {kind: Findings(kind) for kind in KINDS}
+    """Every kind that the options allow, and for the others, the reason."""
+    findings = {kind: Findings(kind) for kind in KINDS}
     plain: list[Path] = []
     for benchmark in diagnosis.benchmarks:
-        run = await _made(diagnosis, benchmark, diagnosis.plain)
+        run = await _make(diagnosis, benchmark, diagnosis.plain)
         plain.append(run.folder.path)
         for kind, part in _parts(diagnosis, benchmark, run):
-            await _add(found[kind], f"{kind} of {benchmark.name}", part)
-    await _add(found[LOCALITY], LOCALITY, partial(_profiles, plain))
-    return list(found.values())
+            await _add(findings[kind], f"{kind} of {benchmark.name}", part)
+    await _add(findings[LOCALITY], LOCALITY, partial(_profiles, plain))
+    return list(findings.values())
 
 
 async def _profiles(folders: Sequence[Path]) -> Findings:
-    found = locality(read_ran(folders, LANGUAGE), LANGUAGE)
-    if not found.shifts and not any(one.groups for one in found.profiles):
-        raise InputError("the questions are in one language; locality by region may say more")
-    return Findings(LOCALITY, [found])
+    result = locality(read_ran(folders, LANGUAGE), LANGUAGE)
+    if not result.shifts and not any(profile.groups for profile in result.profiles):
+        raise InputError("all questions are in one language; locality by region may show differences")
+    return Findings(LOCALITY, [result])
 
 
 Part = Callable[[], Awaitable[Findings]]
@@ -233,12 +233,12 @@ def _parts(diagnosis: Diagnosis, benchmark: Benchmark, run: Opened) -> Iterator[
     yield STABILITY, stable
     yield RETRIEVAL, searched
     yield TRANSLATION, translated
-    yield ERRORS, lambda: _sorted(diagnosis, [run])
+    yield ERRORS, lambda: _sort_errors(diagnosis, [run])
 
 
-async def _add(whole: Findings, what: str, part: Part) -> None:
-    """What a part finds; where an option or the data do not allow it, why."""
+async def _add(findings: Findings, name: str, part: Part) -> None:
+    """Add the findings of a part, or the reason why the options or the data do not allow it."""
     try:
-        whole.add(await part())
+        findings.add(await part())
     except (ConfigError, InputError) as error:
-        whole.left_out[what] = str(error)
+        findings.left_out[name] = str(error)

@@ -1,9 +1,9 @@
-"""Locality: where a model is better and worse than on the whole, and whether other questions rank models otherwise.
+"""Locality: where a model is better or worse than overall, and whether another benchmark ranks models differently.
 
     result = locality(read_ran([Path("bench")]))      # what `mores bench` wrote for several models and benchmarks
 
-A question's credit is the share of correct answers to it (of long answers, the first measure); all is in credit, also
-where a benchmark has another headline. MSQA, Sections 4.1.1 and 4.1.2.
+A question's credit is the share of correct answers to it (for long answers, the first measure). All figures use credit,
+even if a benchmark has another headline. MSQA, Sections 4.1.1 and 4.1.2.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import numpy as np
 
 from mores.bench.board import SAME, Entry, read_runs
 from mores.bench.folder import open_bench_run
-from mores.diagnose.change import spoken
+from mores.diagnose.change import language_label
 from mores.errors import ConfigError, InputError
 from mores.show import number, percent, points, to
 from mores.stats.classification import Floats
@@ -32,13 +32,13 @@ from mores.types import Record, Result, Signature
 
 LANGUAGE = "language"
 NAMED = 5
-"""Groups and models that the paragraph names, at most."""
+"""At most this many groups and models are named in the paragraph."""
 SIGNIFICANT = 0.05
 """False discovery rate."""
 PERMUTATIONS = 5000
 LEAST = 5
-"""Questions of a group; with fewer it is shown, and not tested."""
-Verdict = Literal["above", "below", "not told apart", "too few"]
+"""A group with fewer questions is shown but not tested."""
+Verdict = Literal["above", "below", "not significant", "too few"]
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class Ran:
 
     entry: Entry
     groups: Mapping[str, str | None]
-    """Of every question that was asked."""
+    """The group of every question that was asked."""
 
 
 class Local(Record):
@@ -56,9 +56,9 @@ class Local(Record):
     group: str
     credit: Result
     difference: Result
-    """From the model's credit on all questions."""
+    """The difference from the model's credit on all questions."""
     p: float | None
-    """That a random group of so many questions differs as much."""
+    """The probability that a random group of the same size differs as much."""
     adjusted: float | None
     """After Benjamini and Hochberg, over all models and groups of the benchmark."""
     verdict: Verdict
@@ -74,19 +74,19 @@ class Profile(Record):
     groups: tuple[Local, ...]
     """From the strongest to the weakest."""
     ungrouped: int = 0
-    """Questions without a group: they are in the whole only."""
+    """Questions without a group, which count only overall."""
 
 
 class Rank(Record):
-    """A place among models."""
+    """A model's rank among others."""
 
     rank: int
-    """Equal ones share it."""
+    """Tied models share it."""
     last: int
-    """The last of the places that equal ones share."""
+    """The last of the ranks that tied models share."""
     low: int
     high: int
-    """Behind all that are surely better, ahead of all that are surely worse; 95% of such ranges hold the true place."""
+    """After all significantly better models, before all significantly worse; 95% of such ranges hold the true rank."""
     credit: float
 
     @property
@@ -96,15 +96,15 @@ class Rank(Record):
 
 
 class Moved(Record):
-    """A model's places on two benchmarks."""
+    """A model's ranks on two benchmarks."""
 
     model: str
     first: Rank
     second: Rank
     shift: Result
-    """The second place less the first; those of tied models are the mean of theirs. Positive is worse.
+    """The second rank minus the first, with the mean rank of tied models. Positive is worse.
 
-    Its interval has every difference of a place that the model may have on the one and on the other.
+    Its interval contains all differences between the ranks that the model may have on either benchmark.
     """
 
 
@@ -114,15 +114,15 @@ class Shift(Record):
     first: str
     second: str
     models: tuple[Moved, ...]
-    """In the order of the first."""
+    """Ordered by rank on the first benchmark."""
     tau: Result
-    """Kendall's tau-b of the credits, from the least to the greatest that what is sure leaves; n counts models."""
+    """Kendall's tau-b of the credits, with the range that the significant differences allow; n counts models."""
     left_out: tuple[str, ...] = ()
-    """Models that are on one of the two only."""
+    """Models with a run on only one of the two."""
 
 
 class Locality(Record):
-    """Profiles of all models, and how their ranks change."""
+    """The profiles of all models, and how their ranks change."""
 
     models: tuple[str, ...]
     benchmarks: tuple[str, ...]
@@ -130,7 +130,7 @@ class Locality(Record):
     """By benchmark."""
     grouping: str
     figures: dict[str, Result]
-    """Credit of each model on each benchmark, and tau of each pair."""
+    """The credit of each model on each benchmark, and the tau of each pair of benchmarks."""
     profiles: tuple[Profile, ...]
     shifts: tuple[Shift, ...]
     unpaired: tuple[str, ...] = ()
@@ -142,46 +142,49 @@ class Locality(Record):
 
 
 def read_ran(folders: Iterable[Path], grouping: str = LANGUAGE) -> list[Ran]:
-    """Every run in these folders, and in those inside them; `grouping` is a field of items, or a label."""
+    """Every run in these folders and their subfolders; `grouping` is a field of items, or a label."""
     return [Ran(entry, _groups(entry, grouping)) for entry in read_runs(folders)]
 
 
 def _groups(entry: Entry, grouping: str) -> dict[str, str | None]:
     folder = open_bench_run(entry.folder)
-    one = folder.benchmark()
-    return {one.unit(item): one.group(item, grouping) for item in reversed(folder.items())}
+    benchmark = folder.benchmark()
+    return {benchmark.unit(item): benchmark.group(item, grouping) for item in reversed(folder.items())}
 
 
 def locality(runs: Sequence[Ran], grouping: str = LANGUAGE, *, force: bool = False) -> Locality:
     """Compare models with themselves from group to group, and with each other from benchmark to benchmark."""
     if not runs:
-        raise InputError("there is no run to look at; give folders that `mores bench` wrote")
-    leagues: dict[str, dict[str, Ran]] = {
-        name: _named(name, [run for run in runs if run.entry.result.name == name], force)
+        raise InputError("there is no run; give folders that `mores bench` wrote")
+    by_benchmark: dict[str, dict[str, Ran]] = {
+        name: _by_model(name, [run for run in runs if run.entry.result.name == name], force)
         for name in sorted({run.entry.result.name for run in runs})
     }
-    profiles = [one for name, own in leagues.items() for one in make_profiles(name, own)]
-    pairs = list(combinations(leagues, 2))
-    shifts = [shift for first, second in pairs if (shift := _shift((first, second), leagues))]
-    made = {(shift.first, shift.second) for shift in shifts}
+    profiles = [profile for name, by_model in by_benchmark.items() for profile in make_profiles(name, by_model)]
+    pairs = list(combinations(by_benchmark, 2))
+    shifts = [shift for first, second in pairs if (shift := _shift((first, second), by_benchmark))]
+    compared = {(shift.first, shift.second) for shift in shifts}
     return Locality(
-        models=tuple(dict.fromkeys(model for own in leagues.values() for model in own)), benchmarks=tuple(leagues),
-        signatures={name: tuple(run.entry.result.signature for run in own.values()) for name, own in leagues.items()},
+        models=tuple(dict.fromkeys(chain.from_iterable(by_benchmark.values()))), benchmarks=tuple(by_benchmark),
+        signatures={
+            name: tuple(run.entry.result.signature for run in by_model.values())
+            for name, by_model in by_benchmark.items()
+        },
         grouping=grouping, figures=_figures(profiles, shifts), profiles=tuple(profiles), shifts=tuple(shifts),
-        unpaired=tuple(f"{first} and {second}" for first, second in pairs if (first, second) not in made),
-        notes=tuple(_notes(leagues, grouping)),
+        unpaired=tuple(f"{first} and {second}" for first, second in pairs if (first, second) not in compared),
+        notes=tuple(_notes(by_benchmark, grouping)),
     )  # fmt: skip
 
 
-def _named(league: str, runs: Sequence[Ran], force: bool) -> dict[str, Ran]:
-    """The runs of one benchmark by model, with the folder where a model has several; all of the same questions."""
+def _by_model(benchmark: str, runs: Sequence[Ran], force: bool) -> dict[str, Ran]:
+    """The runs of one benchmark by model, with the folder if a model has several; ConfigError if they differ."""
     for name in SAME:
-        found = {run.entry.result.signature.get(name, "none"): run.entry.folder for run in runs}
-        if len(found) > 1 and not force:
-            (one, here), (other, there), *_ = found.items()
+        values = {run.entry.result.signature.get(name, "none"): run.entry.folder for run in runs}
+        if len(values) > 1 and not force:
+            (value, here), (other_value, there), *_ = values.items()
             raise ConfigError(
-                f"{league}: {name} is {one} in {here} and {other} in {there}, so the numbers are not of the same "
-                "thing; run them alike, give only runs of one kind, or force the comparison",
+                f"{benchmark}: {name} is {value} in {here} and {other_value} in {there}, so the numbers are not "
+                "comparable; run them with the same settings, give only comparable runs, or force the comparison",
                 setting="force",
             )
     times = Counter(run.entry.result.model for run in runs)
@@ -193,19 +196,19 @@ def _name(entry: Entry, several: bool) -> str:
 
 
 def _figures(profiles: Sequence[Profile], shifts: Sequence[Shift]) -> dict[str, Result]:
-    credit = {f"{one.model} on {one.benchmark}": one.overall for one in profiles}
-    return credit | {f"tau of {one.first} and {one.second}": one.tau for one in shifts}
+    credit = {f"{profile.model} on {profile.benchmark}": profile.overall for profile in profiles}
+    return credit | {f"tau of {shift.first} and {shift.second}": shift.tau for shift in shifts}
 
 
-def _notes(leagues: Mapping[str, Mapping[str, Ran]], grouping: str) -> list[str]:
-    found = []
-    for name, own in leagues.items():
-        entry = next(iter(own.values())).entry
+def _notes(by_benchmark: Mapping[str, Mapping[str, Ran]], grouping: str) -> list[str]:
+    notes = []
+    for name, by_model in by_benchmark.items():
+        entry = next(iter(by_model.values())).entry
         if entry.headline.name not in ("", "accuracy") and not entry.result.measured:
-            found.append(f"{name}: ranks and differences are of the share of right answers, not {entry.headline.name}")
-        if len({group for run in own.values() for group in run.groups.values() if group}) < 2:
-            found.append(f"{name}: there are no two groups by {grouping}, so it has no profile")
-    return found
+            notes.append(f"{name}: ranks and differences use the share of correct answers, not {entry.headline.name}")
+        if len({group for run in by_model.values() for group in run.groups.values() if group}) < 2:
+            notes.append(f"{name}: there are fewer than two groups by {grouping}, so it has no profile")
+    return notes
 
 
 # ---- profiles --------------------------------------------------------------------------------------------------
@@ -226,7 +229,7 @@ def _judged(local: Local, adjusted: Iterator[float]) -> Local:
     if local.p is None:
         return local
     q, above = next(adjusted), (local.difference.value or 0.0) > 0
-    verdict: Verdict = "not told apart" if q > SIGNIFICANT else "above" if above else "below"
+    verdict: Verdict = "not significant" if q > SIGNIFICANT else "above" if above else "below"
     return local.model_copy(update={"adjusted": q, "verdict": verdict})
 
 
@@ -239,48 +242,50 @@ def _profile(name: str, model: str, run: Ran) -> Profile:
         else:
             unscored[group] += 1
     loose = np.array(by_group.pop(None, []))
-    groups = {str(group): np.array(values) for group, values in sorted(by_group.items(), key=lambda one: str(one[0]))}
-    found = []
+    groups = {
+        str(group): np.array(values) for group, values in sorted(by_group.items(), key=lambda entry: str(entry[0]))
+    }
+    group_results = []
     if len(groups) > 1:
         p_values = compare_with_whole(list(groups.values()), loose, permutations=PERMUTATIONS)
         for (group, values), p in zip(groups.items(), p_values, strict=True):
-            others = np.concatenate([*(rest for other, rest in groups.items() if other != group), loose])
-            found.append(_local(group, values, others, p, unscored[group]))
+            others = np.concatenate([*(remaining for key, remaining in groups.items() if key != group), loose])
+            group_results.append(_local(group, values, others, p, unscored[group]))
     return Profile(
         model=model, benchmark=name, signature=run.entry.result.signature, ungrouped=len(loose) + unscored[None],
         overall=mean_result("credit", [*loose, *chain(*groups.values())], unscored=unscored.total()),
-        groups=tuple(sorted(found, key=lambda local: -(local.difference.value or 0.0))),
+        groups=tuple(sorted(group_results, key=lambda local: -(local.difference.value or 0.0))),
     )  # fmt: skip
 
 
 def _local(group: str, values: Floats, others: Floats, p: float, unscored: int) -> Local:
-    few, rest = len(values) < LEAST, len(others) / (len(values) + len(others))
-    # What a group differs from the whole is its share of what it differs from the rest.
-    first, second = ((float(some.mean()), mean_interval(some)) for some in (values, others))
+    too_few, weight = len(values) < LEAST, len(others) / (len(values) + len(others))
+    # The difference from the whole is the difference from the other questions, times the share of those.
+    first, second = ((float(part.mean()), mean_interval(part)) for part in (values, others))
     low, high = difference_interval(first, second)
     gap = Result(
-        name="difference", value=rest * (first[0] - second[0]), low=None if few else rest * low,
-        high=None if few else rest * high, n=len(values), unscored=unscored,
+        name="difference", value=weight * (first[0] - second[0]), low=None if too_few else weight * low,
+        high=None if too_few else weight * high, n=len(values), unscored=unscored,
     )  # fmt: skip
     return Local(
         group=group, credit=mean_result("credit", values, unscored=unscored), difference=gap,
-        p=None if few else p, adjusted=None, verdict="too few" if few else "not told apart",
+        p=None if too_few else p, adjusted=None, verdict="too few" if too_few else "not significant",
     )  # fmt: skip
 
 
 # ---- ranks -----------------------------------------------------------------------------------------------------
 
 
-def _shift(names: tuple[str, str], leagues: Mapping[str, Mapping[str, Ran]]) -> Shift | None:
+def _shift(names: tuple[str, str], by_benchmark: Mapping[str, Mapping[str, Ran]]) -> Shift | None:
     """The models that both benchmarks have, ranked on each; None with fewer than two."""
-    first, second = (leagues[name] for name in names)
+    first, second = (by_benchmark[name] for name in names)
     models = [model for model in first if model in second and first[model].entry.credit and second[model].entry.credit]
     if len(models) < 2:
         return None
     tables = [_credits([runs[model] for model in models]) for runs in (first, second)]
     rows = [
-        Moved(model=model, first=one, second=two, shift=_moved(one, two, len(models)))
-        for model, one, two in zip(models, *map(_ranks, tables), strict=True)
+        Moved(model=model, first=first_rank, second=second_rank, shift=_moved(first_rank, second_rank, len(models)))
+        for model, first_rank, second_rank in zip(models, *map(_ranks, tables), strict=True)
     ]
     out = sorted({*first, *second} - set(models))
     ranked = sorted(rows, key=lambda row: (row.first.rank, row.model))
@@ -300,7 +305,7 @@ def _ranks(table: Floats) -> list[Rank]:
     return [
         Rank(rank=rank, last=end, low=least, high=most, credit=credit)
         for rank, end, least, most, credit in zip(
-            *(own.tolist() for own in (first, last, low, high, means)), strict=True
+            *(column.tolist() for column in (first, last, low, high, means)), strict=True
         )
     ]
 
@@ -323,56 +328,59 @@ def _tau(rows: Sequence[Moved], tables: Sequence[Floats]) -> Result:
 
 def paragraph(result: Locality) -> str:
     """The result in plain words."""
-    told = [_profile_told(one, result.grouping) for one in result.profiles if one.groups]
-    shifts = [_shift_told(one) for one in result.shifts]
-    if not told and not shifts:
-        told = ["There are neither several groups of questions nor several models and benchmarks to compare."]
+    parts = [_profile_words(profile, result.grouping) for profile in result.profiles if profile.groups]
+    shifts = [_shift_words(shift) for shift in result.shifts]
+    if not parts and not shifts:
+        parts = ["There are not enough groups of questions, models or benchmarks to compare."]
     notes = [f"{note[0].upper()}{note[1:]}." for note in result.notes]
-    return " ".join([*told, *shifts, *notes])
+    return " ".join([*parts, *shifts, *notes])
 
 
-def _profile_told(one: Profile, grouping: str) -> str:
-    whole = "no credit" if one.overall.value is None else percent(one.overall.value)
-    opening = f"{one.model} gets {whole} of {one.benchmark} right."
-    sure = [_named_gaps(one, verdict, grouping) for verdict in ("above", "below")]
-    few = sum(local.verdict == "too few" for local in one.groups)
-    rest = f" {few} groups have fewer than {LEAST} questions and were not tested." if few else ""
-    if not any(sure):
-        tested = len(one.groups) - few
-        return f"{opening} None of its {tested} tested groups by {grouping} can be told from the whole.{rest}"
-    return f"{opening} It is {' and '.join(filter(None, sure))}.{rest}"
+def _profile_words(profile: Profile, grouping: str) -> str:
+    overall = "no credit" if profile.overall.value is None else percent(profile.overall.value)
+    opening = f"{profile.model} answers {overall} of {profile.benchmark} correctly."
+    differences = [_named_gaps(profile, verdict, grouping) for verdict in ("above", "below")]
+    small = sum(local.verdict == "too few" for local in profile.groups)
+    remark = f" {small} groups have fewer than {LEAST} questions and were not tested." if small else ""
+    if not any(differences):
+        tested = len(profile.groups) - small
+        same = f"None of its {tested} tested groups by {grouping} differs significantly from the overall result."
+        return f"{opening} {same}{remark}"
+    return f"{opening} It is {' and '.join(filter(None, differences))}.{remark}"
 
 
-def _named_gaps(one: Profile, verdict: str, grouping: str) -> str:
-    found = [local for local in one.groups if local.verdict == verdict]
-    found = found if verdict == "above" else found[::-1]
-    if not found:
+def _named_gaps(profile: Profile, verdict: str, grouping: str) -> str:
+    groups = [local for local in profile.groups if local.verdict == verdict]
+    groups = groups if verdict == "above" else groups[::-1]
+    if not groups:
         return ""
-    told = ", ".join(f"{_group_name(local.group, grouping)} ({_points(local.difference)})" for local in found[:NAMED])
-    more = f" and {len(found) - NAMED} more" if len(found) > NAMED else ""
-    return f"{'better' if verdict == 'above' else 'worse'} than on the whole in {told}{more}"
+    named = ", ".join(f"{_group_name(local.group, grouping)} ({_points(local.difference)})" for local in groups[:NAMED])
+    more = f" and {len(groups) - NAMED} more" if len(groups) > NAMED else ""
+    return f"{'better' if verdict == 'above' else 'worse'} than overall in {named}{more}"
 
 
 def _group_name(group: str, grouping: str) -> str:
-    return spoken(group) if grouping == LANGUAGE else group
+    return language_label(group) if grouping == LANGUAGE else group
 
 
-def _points(one: Result) -> str:
-    return f"{points(one.value)} points, {to(one.low, one.high)}"
+def _points(result: Result) -> str:
+    return f"{points(result.value)} points, {to(result.low, result.high)}"
 
 
-def _shift_told(one: Shift) -> str:
-    tau = one.tau
+def _shift_words(shift: Shift) -> str:
+    tau = shift.tau
     if tau.value is None or tau.low is None or tau.high is None:
-        like = "Kendall's tau is not defined, for all models are equal on one of them"
+        agreement = "Kendall's tau is undefined, because all models are equal on one of them"
     else:
-        like = f"Kendall's tau is {number(tau.value)} (95% interval {to(tau.low, tau.high, number)})"
-    sure = [row for row in one.models if row.shift.low is not None and (row.shift.low > 0 or (row.shift.high or 0) < 0)]
-    moves = "; ".join(f"{row.model} from place {_place(row.first)} to {_place(row.second)}" for row in sure[:NAMED])
-    more = f" and {len(sure) - NAMED} more" if len(sure) > NAMED else ""
-    told = f"Surely moved: {moves}{more}." if sure else "No single model's place can be said to differ."
-    return f"How alike {one.first} and {one.second} rank {tau.n} models: {like}. {told}"
+        agreement = f"Kendall's tau is {number(tau.value)} (95% interval {to(tau.low, tau.high, number)})"
+    moved = [
+        row for row in shift.models if row.shift.low is not None and (row.shift.low > 0 or (row.shift.high or 0) < 0)
+    ]
+    moves = "; ".join(f"{row.model} from rank {_place(row.first)} to {_place(row.second)}" for row in moved[:NAMED])
+    more = f" and {len(moved) - NAMED} more" if len(moved) > NAMED else ""
+    conclusion = f"Significant changes: {moves}{more}." if moved else "No model's rank changes significantly."
+    return f"Agreement of {shift.first} and {shift.second} on the ranks of {tau.n} models: {agreement}. {conclusion}"
 
 
-def _place(one: Rank) -> str:
-    return f"{one.rank} ({one.low}–{one.high})"
+def _place(rank: Rank) -> str:
+    return f"{rank.rank} ({rank.low}–{rank.high})"

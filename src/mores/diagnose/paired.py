@@ -1,7 +1,7 @@
-"""Two runs on the same questions, pair by pair; `change.py` says what changes between them.
+"""Two runs on the same questions, pair by pair; `change.py` measures what changes between them.
 
-A question that was asked several times has a credit, the share of its graded answers that are right, and is right when
-more than half of them are. A question without a grade in one of the runs is left out of both and counted.
+A question that was asked several times has a credit, the share of correct answers among the graded ones, and is correct
+if its credit is above a half. A question without a grade in one of the runs is excluded from both and counted.
 """
 
 from __future__ import annotations
@@ -26,12 +26,12 @@ from mores.types import Failure, Item, Record, Signature
 Row = TypeVar("Row")
 Figure = TypeVar("Figure")
 GROUPINGS = ("language", "topic", "region", "subregion", "popularity")
-"""Looked for in every item, whatever its benchmark breaks down by."""
+"""Groupings that are used if an item has them, besides the benchmark's breakdowns."""
 
 
 @dataclass(frozen=True)
 class Opened:
-    """One run, and how its questions were asked."""
+    """A run with its benchmark and its result."""
 
     folder: BenchRun
     benchmark: Benchmark
@@ -39,66 +39,72 @@ class Opened:
 
     @property
     def fields(self) -> Signature:
-        """Of its signature."""
+        """The fields of its signature."""
         return self.result.signature
 
     @property
     def variant(self) -> str | None:
-        """The other way in which it was asked, if not the plain."""
+        """The variant in which the questions were asked, if any."""
         return self.result.variant
 
     @property
     def unjudged(self) -> Label | None:
-        """What an answer counts as that the judge failed to grade, where the run counts it."""
+        """The label of an answer that the judge failed to grade, if the run counts such answers."""
         return self.result.unjudged
 
     def question(self, item: Item) -> str:
-        """What was asked, without the words around it where the data tell them apart."""
+        """The question, without the rest of the prompt if the data has it separately."""
         version = self._version(item)
         if "question" in version:
             return "\n".join(filter(None, (version.get("scenario"), version["question"])))
         return self.benchmark.messages(item, self.variant)[-1].content
 
     def reference(self, item: Item) -> tuple[str, ...]:
-        """The correct answers, in the language in which it was asked where there is one."""
+        """The correct answers, in the language of the question if available."""
         answer = self._version(item).get("answer")
         return (answer,) if answer else item.target
 
     def groups(self, item: Item) -> dict[str, str]:
-        """What an item belongs to, by grouping."""
+        """The group of an item in each grouping."""
         names = dict.fromkeys((*GROUPINGS, *self.benchmark.breakdowns, *item.metadata.get(LABELS, {})))
-        found = {name: self.benchmark.group(item, name) for name in names}
-        return {name: group for name, group in found.items() if group is not None}
+        by_name = {name: self.benchmark.group(item, name) for name in names}
+        return {name: group for name, group in by_name.items() if group is not None}
 
     def _version(self, item: Item) -> dict[str, str]:
-        found: dict[str, str] = item.metadata.get("versions", {}).get(self.variant or "", {})
-        return found
+        version: dict[str, str] = item.metadata.get("versions", {}).get(self.variant or "", {})
+        return version
 
 
-def open_run(path: Path, known: Benchmark | None = None) -> Opened:
-    """The run in a folder; its benchmark is looked up unless it is given."""
+def open_run(path: Path, benchmark: Benchmark | None = None) -> Opened:
+    """The run in a folder; its benchmark is looked up unless given."""
     folder = open_bench_run(path)
     result = folder.result
     if result.measured:
-        raise ConfigError(f"{path}: answers to {result.benchmark} are measured, not right or wrong; give another run")
-    return Opened(folder, known or folder.benchmark(), result)
+        raise ConfigError(
+            f"{path}: answers to {result.benchmark} are measured, not correct or incorrect; give another run"
+        )
+    return Opened(folder, benchmark or folder.benchmark(), result)
 
 
 def check_alike(first: Opened, second: Opened, same: Sequence[str], alike: Sequence[str], force: bool) -> list[str]:
-    """What is not the same in two runs; ConfigError where that spoils the comparison, unless `force`."""
+    """How two runs differ in their settings; ConfigError if a field of `same` differs, unless `force`."""
     different = {name: _difference(name, first, second) for name in (*same, *alike)}
     spoiling = [different[name] for name in same if different[name]]
     if spoiling and not force:
-        raise ConfigError(f"{spoiling[0]}; run them alike, or force the comparison", setting="force")
+        raise ConfigError(f"{spoiling[0]}; run them with the same settings, or force the comparison", setting="force")
     return [note for note in different.values() if note]
 
 
 def _difference(name: str, first: Opened, second: Opened) -> str:
-    one, two = (_told(run, name) for run in (first, second))
-    return f"{name} is {one} in {first.folder.path} and {two} in {second.folder.path}" if one != two else ""
+    first_value, second_value = (_value_of(run, name) for run in (first, second))
+    return (
+        f"{name} is {first_value} in {first.folder.path} and {second_value} in {second.folder.path}"
+        if first_value != second_value
+        else ""
+    )
 
 
-def _told(run: Opened, name: str) -> str:
+def _value_of(run: Opened, name: str) -> str:
     return run.result.benchmark if name == "benchmark" else run.fields.get(name, "none")
 
 
@@ -106,36 +112,36 @@ def _told(run: Opened, name: str) -> str:
 
 
 class Asked(Record):
-    """One question in one run, with an answer that stands for those that were given."""
+    """One question in one run, with an answer that represents all answers to it."""
 
     unit: str
     question: str
     reference: tuple[str, ...]
     parts: int = 1
-    """Items that the question is made of; all must be correct."""
+    """Items that form the question; all must be correct."""
     groups: dict[str, str] = Field(default_factory=dict)
     answer: str | None = None
-    """The first that is correct where the question is, else the first that is not."""
+    """The first correct answer if the question is correct, otherwise the first that is not."""
     chosen: str = ""
-    """The same in short: without thoughts, or the text of the option; nothing for a question with several parts."""
+    """The answer in short: without thoughts, or the text of the option; empty for a question with several parts."""
     label: Label | None = None
-    """Of that answer."""
+    """The label of that answer."""
     credit: float | None = None
     """Share of the graded answers that are correct; None without a graded answer."""
     failure: Failure | None = None
-    """Why the first answer without a grade has none."""
+    """Why the first ungraded answer has no grade."""
 
     @property
-    def right(self) -> bool:
+    def correct(self) -> bool:
         """Whether more than half of its graded answers are correct."""
         return self.credit is not None and self.credit > 0.5
 
 
 @dataclass
 class _Answers:
-    """What is kept of the answers to one question, however many there are."""
+    """A summary of all answers to one question."""
 
-    right: int = 0
+    correct: int = 0
     graded: int = 0
     first: dict[bool, tuple[Label, str | None, str]] = field(default_factory=dict)
     failure: Failure | None = None
@@ -146,28 +152,32 @@ def read_asked(run: Opened) -> dict[str, Asked]:
     parts: dict[str, list[Item]] = defaultdict(list)
     for item in run.folder.items():
         parts[run.benchmark.unit(item)].append(item)
-    kept = _collect(run.folder.verdicts(), parts, run.unjudged)
-    return {unit: _asked(run, unit, own, kept.get(unit, _Answers())) for unit, own in parts.items()}
+    answers = _collect(run.folder.verdicts(), parts, run.unjudged)
+    return {unit: _asked(run, unit, items, answers.get(unit, _Answers())) for unit, items in parts.items()}
 
 
 def _collect(
     verdicts: Iterable[Verdict], parts: Mapping[str, Sequence[Item]], unjudged: Label | None
 ) -> dict[str, _Answers]:
-    found: dict[str, _Answers] = defaultdict(_Answers)
+    collected: dict[str, _Answers] = defaultdict(_Answers)
     for (unit, _), group in groupby(verdicts, lambda verdict: (verdict.unit, verdict.sample)):
-        own, answers = list(group), found[unit]
-        label = together([label_of(verdict, unjudged) for verdict in own])
-        answers.failure = answers.failure or next((one.failure for one in own if one.failure), None)
+        sample_verdicts, answers = list(group), collected[unit]
+        label = together([label_of(verdict, unjudged) for verdict in sample_verdicts])
+        answers.failure = answers.failure or next(
+            (verdict.failure for verdict in sample_verdicts if verdict.failure), None
+        )
         if label is not None:
-            right = label is Label.CORRECT
-            answers.right, answers.graded = answers.right + right, answers.graded + 1
-            answers.first.setdefault(right, (label, _joined(own), _short(own, parts.get(unit, ()))))
-    return found
+            correct = label is Label.CORRECT
+            answers.correct, answers.graded = answers.correct + correct, answers.graded + 1
+            answers.first.setdefault(
+                correct, (label, _joined(sample_verdicts), _short(sample_verdicts, parts.get(unit, ())))
+            )
+    return collected
 
 
 def _joined(verdicts: Sequence[Verdict]) -> str | None:
-    given = [verdict.answer for verdict in verdicts if verdict.answer is not None]
-    return "\n".join(given) if given else None
+    answers = [verdict.answer for verdict in verdicts if verdict.answer is not None]
+    return "\n".join(answers) if answers else None
 
 
 def _short(verdicts: Sequence[Verdict], items: Sequence[Item]) -> str:
@@ -180,7 +190,7 @@ def _short(verdicts: Sequence[Verdict], items: Sequence[Item]) -> str:
 
 
 def _asked(run: Opened, unit: str, items: Sequence[Item], answers: _Answers) -> Asked:
-    credit = answers.right / answers.graded if answers.graded else None
+    credit = answers.correct / answers.graded if answers.graded else None
     label, answer, short = answers.first.get(credit is not None and credit > 0.5, (None, None, ""))
     texts = dict.fromkeys(run.question(item) for item in items)
     return Asked(
@@ -190,9 +200,11 @@ def _asked(run: Opened, unit: str, items: Sequence[Item], answers: _Answers) -> 
 
 
 def _references(run: Opened, items: Sequence[Item]) -> tuple[str, ...]:
-    """Of one item all correct answers; of several parts one line with the first of each."""
-    every = [run.reference(item) for item in items]
-    return every[0] if len(every) == 1 else ("; ".join(own[0] for own in every if own),)
+    """All correct answers of a single item; for several parts, one line with the first answer of each."""
+    references = [run.reference(item) for item in items]
+    return (
+        references[0] if len(references) == 1 else ("; ".join(reference[0] for reference in references if reference),)
+    )
 
 
 class Pair(Record):
@@ -203,7 +215,7 @@ class Pair(Record):
 
     @property
     def groups(self) -> dict[str, str]:
-        """What the question belongs to."""
+        """The group of the question in each grouping."""
         return self.first.groups
 
     @property
@@ -213,22 +225,22 @@ class Pair(Record):
 
 
 Names = tuple[str, str]
-"""How the two runs are told apart, after words such as "right": `without evidence`, `in English`."""
+"""The names of the two runs, as they follow a word such as "correct": `without evidence`, `in English`."""
 
 
 def pair_up(first: Mapping[str, Asked], second: Mapping[str, Asked], names: Names) -> tuple[list[Pair], dict[str, int]]:
-    """The questions that both runs have a grade for, and how many there are that they have not, by reason."""
+    """The questions with a grade in both runs, and the number of the others by reason."""
     pairs: list[Pair] = []
     left_out: Counter[str] = Counter()
     for unit in dict.fromkeys((*first, *second)):
-        one, two = first.get(unit), second.get(unit)
-        if one is None or two is None:
-            left_out[f"not asked {names[one is not None]}"] += 1
-        elif one.credit is None or two.credit is None:
-            where = int(one.credit is not None)
-            left_out[f"no grade {names[where]} ({_why((one, two)[where])})"] += 1
+        asked_first, asked_second = first.get(unit), second.get(unit)
+        if asked_first is None or asked_second is None:
+            left_out[f"not asked {names[asked_first is not None]}"] += 1
+        elif asked_first.credit is None or asked_second.credit is None:
+            side = int(asked_first.credit is not None)
+            left_out[f"no grade {names[side]} ({_why((asked_first, asked_second)[side])})"] += 1
         else:
-            pairs.append(Pair(first=one, second=two))
+            pairs.append(Pair(first=asked_first, second=asked_second))
     return pairs, dict(left_out)
 
 
@@ -239,10 +251,10 @@ def _why(asked: Asked) -> str:
 def map_groups(
     figure: Callable[[list[Row]], Figure], rows: Iterable[Row], groups: Iterable[Mapping[str, str]]
 ) -> dict[str, dict[str, Figure]]:
-    """A figure of the rows of each group, by grouping and group, given the group of each row in every grouping."""
+    """A figure for each group of rows, by grouping and group; `groups` has the groups of each row."""
     by: dict[str, dict[str, list[Row]]] = defaultdict(lambda: defaultdict(list))
-    for row, own in zip(rows, groups, strict=True):
-        for grouping, group in own.items():
+    for row, memberships in zip(rows, groups, strict=True):
+        for grouping, group in memberships.items():
             by[grouping][group].append(row)
     return {name: {group: figure(members[group]) for group in sorted(members)} for name, members in by.items()}
 

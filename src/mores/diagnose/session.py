@@ -1,4 +1,4 @@
-"""What is diagnosed, and with what: runs of `mores bench`, or benchmarks, whose runs are made first in the same way."""
+"""The targets of a diagnosis and its models: runs of `mores bench`, or benchmarks, which are run first."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ Target = Opened | Benchmark
 Given = Run | Benchmark | Path | str
 """What a user may name as a target."""
 SAMPLING = 0.7
-"""Temperature of several answers to a question, where the benchmark's is 0: without chance all would be the same."""
+"""Temperature for several answers to a question if the benchmark's is 0, at which all would be the same."""
 
 
 def read_targets(targets: Sequence[Given], *, runs_only: bool = False) -> list[Target]:
-    """The runs and benchmarks; a folder may hold several runs. Long answers are only in `runs_only`."""
-    named = dict.fromkeys(target.path if isinstance(target, Run) else target for target in targets)
-    return [each for target in named for each in _read_target(target, runs_only)]
+    """The runs and benchmarks; a folder may hold several runs. Long answers are allowed only with `runs_only`."""
+    distinct = dict.fromkeys(target.path if isinstance(target, Run) else target for target in targets)
+    return [resolved for target in distinct for resolved in _read_target(target, runs_only)]
 
 
 def _read_target(target: Path | str | Benchmark, runs_only: bool) -> Sequence[Target]:
@@ -41,7 +41,7 @@ def _read_target(target: Path | str | Benchmark, runs_only: bool) -> Sequence[Ta
             return [open_run(run.path) for run in find_bench_runs(path)]
         if name not in names() and not is_folder(name) and (path.exists() or len(path.parts) > 1):
             fix = "give a folder that `mores bench` wrote, or the name of a benchmark"
-            raise InputError(f"{name}: there is no run in it, for it has no {MANIFEST}; {fix}")
+            raise InputError(f"{name}: there is no run in it, because it has no {MANIFEST}; {fix}")
         target = benchmark(target)
     if runs_only:
         raise ConfigError(f"{target.name}: only runs can be compared by locality; give runs of `mores bench`")
@@ -53,41 +53,41 @@ def _read_target(target: Path | str | Benchmark, runs_only: bool) -> Sequence[Ta
 
 @dataclass
 class Diagnosis:
-    """What is diagnosed, with what, and where the files go; runs that several kinds need are made once."""
+    """The targets, models and settings of a diagnosis, and its folder; runs that several kinds need are made once."""
 
     kind: str
     session: Session
     targets: Sequence[Target]
     out: Path
     numbered: bool = False
-    """Whether it may go to another folder where `out` holds another run."""
+    """Whether to use a numbered folder if `out` holds another run."""
     may_ask: bool = True
-    """Whether the model may be asked: about the questions of a given run, only where the user names the model."""
+    """Whether the model may be asked: about a given run, only if the user names the model."""
     variant: str | None = None
-    """The other way to ask, which is compared with the plain one."""
+    """The variant of the questions that is compared with the original."""
     sources: tuple[str, ...] = ()
-    """The confidences that are wanted; without any, all that are available."""
+    """The requested confidences; without any, all that are available."""
     by: str = LANGUAGE
-    """What locality groups questions by: a field, or a label."""
+    """The field or label by which locality groups questions."""
     labelled: Path | None = None
-    """Wrong answers whose type people gave, to test the judge of errors."""
+    """File of wrong answers whose type people gave, to test the judge."""
     force: bool = False
-    """Compare also runs whose signatures say that they are not comparable."""
-    made: dict[tuple[str, str, int], BenchRun] = field(default_factory=dict)
+    """Compare runs even if their signatures are not comparable."""
+    new_runs: dict[tuple[str, str, int], BenchRun] = field(default_factory=dict)
 
     @property
     def runs(self) -> list[Opened]:
-        """Runs that were given."""
+        """The given runs."""
         return [target for target in self.targets if isinstance(target, Opened)]
 
     @property
     def benchmarks(self) -> list[Benchmark]:
-        """Benchmarks that were given."""
+        """The given benchmarks."""
         return [target for target in self.targets if isinstance(target, Benchmark)]
 
     @property
     def asking(self) -> Asking:
-        """How questions are asked."""
+        """The settings of the questions."""
         return self.session.asking
 
     @property
@@ -97,29 +97,29 @@ class Diagnosis:
 
     @property
     def judge(self) -> Asker:
-        """The first judge, who also says what was wrong with an answer or with evidence."""
+        """The first judge, which also classifies errors and checks evidence."""
         return self.session.judges[0]
 
     def with_asking(self, **changes: Any) -> Session:
-        """The session that asks in another way."""
+        """The session with changed settings."""
         return replace(self.session, asking=replace(self.asking, **changes))
 
-    async def make(self, benchmark: Benchmark, session: Session, place: str = "bench") -> BenchRun:
-        """A run like those of `mores bench`."""
-        key = (place, session.asking.folder(benchmark), session.asking.samples)
-        if key not in self.made:
-            self.made[key] = await session.run(benchmark, self.out / place)
-        return self.made[key]
+    async def make(self, benchmark: Benchmark, session: Session, subfolder: str = "bench") -> BenchRun:
+        """Run a benchmark like `mores bench`, once per settings."""
+        key = (subfolder, session.asking.folder(benchmark), session.asking.samples)
+        if key not in self.new_runs:
+            self.new_runs[key] = await session.run(benchmark, self.out / subfolder)
+        return self.new_runs[key]
 
     async def make_samples(self, benchmark: Benchmark) -> BenchRun:
-        """A run with several answers to each question, which has a place of its own beside one with one answer."""
+        """A run with several answers per question, in a separate folder from the run with one answer."""
         session = self.with_asking(search=None)
         if session.asking.temperature == "default" and benchmark.temperature == 0:
             session = self.with_asking(search=None, temperature=SAMPLING)
         return await self.make(benchmark, session, "samples")
 
     def folder(self, kind: str, name: str, model: str) -> Path:
-        """Where a kind of diagnosis keeps what was said."""
+        """The folder for the answers that a kind of diagnosis needs."""
         path = self.out / kind / file_name(name) / file_name(model)
         make_folder(path)
         return path

@@ -1,4 +1,4 @@
-"""What an analysis is of: a model's answers to the questions of a benchmark."""
+"""The subject of an analysis: a model's answers to the questions of a benchmark."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from mores.signature import sign
 from mores.types import Item, Signature
 
 GROUPINGS = ("language", "topic")
-"""What every analysis is broken down by, before the groupings of the benchmark itself."""
+"""The groupings of every analysis, before those of the benchmark."""
 LONGEST = 300
-"""Characters of a question or an answer that are shown."""
+"""At most this many characters of a question or an answer are shown."""
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class Subject:
     def __post_init__(self) -> None:
         if self.benchmark.grade is None and self.benchmark.judging is None:
             raise ConfigError(
-                f"{self.benchmark.name}: its answers are measured, not right or wrong; "
+                f"{self.benchmark.name}: its answers are measured, not correct or incorrect; "
                 "give a benchmark of short answers, such as msqa"
             )
 
@@ -43,7 +43,7 @@ class Subject:
 
     @property
     def groupings(self) -> tuple[str, ...]:
-        """By language and topic, and what else the benchmark is broken down by."""
+        """Language, topic, and the breakdowns of the benchmark."""
         return tuple(dict.fromkeys((*GROUPINGS, *self.benchmark.breakdowns)))
 
     @cached_property
@@ -52,18 +52,18 @@ class Subject:
         return {self.benchmark.unit(item): item for item in reversed(self.items)}
 
 
-def of_run(run: Run, **how: str) -> Subject:
-    """What a run asks; `how` says more of it in the signature, for example how confidence is had."""
-    return Subject(run.benchmark, run.items, run.model.name, sign(run.signature() | how))
+def of_run(run: Run, **extra: str) -> Subject:
+    """The subject of a run; `extra` adds fields to its signature, such as the source of confidence."""
+    return Subject(run.benchmark, run.items, run.model.name, sign(run.signature() | extra))
 
 
 def of_folder(folder: BenchRun) -> Subject:
-    """What `mores bench` wrote."""
+    """The subject of a run that `mores bench` wrote."""
     result, items = folder.result, folder.items()
     return Subject(with_labels(folder.benchmark(), items), items, result.model, result.signature)
 
 
 def shorten(text: str | None) -> str:
-    """The beginning of a text, for people to look at."""
+    """The beginning of a text, for display."""
     text = text or ""
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"

@@ -1,7 +1,7 @@
-"""Native versus English: the same model on the same questions asked in two ways, and what was lost in between.
+"""Native versus English: the same model on two versions of the same questions, and what is lost in between.
 
-Two runs of one benchmark, such as `culturall` and its variant `english`. Questions that are the same text in both, as
-those of English-speaking places are, can show no difference: they are left out and counted.
+It takes two runs of one benchmark, such as `culturall` and its variant `english`. Questions with the same text in both,
+such as those about English-speaking places, can show no difference: they are excluded and counted.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from mores.diagnose.change import (
     change_of,
     changes_by,
     language_words,
-    sureness,
+    significance_words,
     uncertain_of,
     uncertain_words,
 )
@@ -32,24 +32,24 @@ from mores.types import Record, Result, Signature
 
 VERSION = 1
 CASES = 100
-"""Most questions that are listed each way."""
+"""At most this many questions are listed in each direction."""
 NATIVE = "natively"
 SAME_TEXT = "the same question in both"
 
 
 class Version(Record):
-    """A question as it was asked in one of two ways, and what was said."""
+    """One version of a question, and the answer."""
 
     question: str
     reference: tuple[str, ...]
     answer: str
     label: Label | None
     credit: float | None
-    """Share of correct answers, where it was asked several times."""
+    """Share of correct answers, if it was asked several times."""
 
 
 class TranslationCase(Record):
-    """A question that is correct in one way and wrong in the other."""
+    """A question that is correct in one version and wrong in the other."""
 
     unit: str
     first: Version
@@ -58,21 +58,21 @@ class TranslationCase(Record):
 
 
 class TranslationResult(Record):
-    """What changes for one model when it is asked in another way."""
+    """What changes for one model between two versions of the questions."""
 
     model: str
     benchmark: str
     names: tuple[str, str]
-    """The two ways, for example `natively` and `in English`."""
+    """The two versions, for example `natively` and `in English`."""
     signature: Signature
     figures: dict[str, Result]
-    """Right in each way, and the gain: the second less the first."""
+    """The accuracy in each version, and the gain: the second minus the first."""
     change: Change
     by: By
     lost: tuple[TranslationCase, ...]
-    """Right in the first way, wrong in the second; how many there are in all stands in `change.matrix`."""
+    """Correct in the first version, wrong in the second; `change.matrix` has the total number."""
     won: tuple[TranslationCase, ...]
-    """Wrong in the first way, right in the second."""
+    """Wrong in the first version, correct in the second."""
     uncertain: Uncertain
     left_out: dict[str, int]
     """Questions that could not be compared, by reason."""
@@ -81,7 +81,7 @@ class TranslationResult(Record):
 
 @dataclass(frozen=True)
 class Versions:
-    """Two runs of a model, asked in two ways."""
+    """Two runs of a model, one for each version."""
 
     first: Opened
     second: Opened
@@ -96,12 +96,14 @@ class Versions:
         return sign({"diagnosis": f"translation.{VERSION}", **self.first.fields, "against": against})
 
 
-def open_versions(one: Path, other: Path, *, known: Benchmark | None = None, force: bool = False) -> Versions:
-    """Two run folders, the plain one first whatever their order; ConfigError where more differs than the way."""
-    first, second = sorted((open_run(one, known), open_run(other, known)), key=lambda run: run.variant is not None)
+def open_versions(path: Path, other_path: Path, *, benchmark: Benchmark | None = None, force: bool = False) -> Versions:
+    """The runs in two folders, the original version first; ConfigError if they differ in more than the version."""
+    first, second = sorted(
+        (open_run(path, benchmark), open_run(other_path, benchmark)), key=lambda run: run.variant is not None
+    )
     if first.variant == second.variant:
         fix = "give one run of `mores bench` without a variant and one with it"
-        raise ConfigError(f"{one} and {other}: both were asked {_name(first)}; {fix}")
+        raise ConfigError(f"{path} and {other_path}: both were asked {_name(first)}; {fix}")
     notes = check_alike(first, second, ("benchmark", "data", "model"), ("decoding", "judge", "search"), force)
     names = (_name(first), _name(second))
     pairs, left_out = pair_up(read_asked(first), read_asked(second), names)
@@ -117,7 +119,7 @@ def _name(run: Opened) -> str:
 
 
 def diagnose_translation(versions: Versions) -> TranslationResult:
-    """All that two runs say."""
+    """Compare two runs."""
     pairs, names = versions.pairs, versions.names
     unscored = sum(count for reason, count in versions.left_out.items() if reason != SAME_TEXT)
     change = change_of(pairs, names, unscored)
@@ -125,8 +127,8 @@ def diagnose_translation(versions: Versions) -> TranslationResult:
         model=versions.first.result.model, benchmark=versions.first.result.benchmark, names=names,
         signature=versions.signature(), figures=change.figures, change=change,
         by=changes_by(pairs, [pair.groups for pair in pairs], names),
-        lost=_cases(pair for pair in pairs if pair.first.right and not pair.second.right),
-        won=_cases(pair for pair in pairs if pair.second.right and not pair.first.right),
+        lost=_cases(pair for pair in pairs if pair.first.correct and not pair.second.correct),
+        won=_cases(pair for pair in pairs if pair.second.correct and not pair.first.correct),
         uncertain=uncertain_of(pairs, names), left_out=dict(versions.left_out), notes=versions.notes,
     )  # fmt: skip
 
@@ -148,33 +150,33 @@ def _version(asked: Asked) -> Version:
 
 
 def paragraph(result: TranslationResult) -> str:
-    """What it means, for people who do not program."""
+    """The result in plain words."""
     first, second = result.names
     change, matrix, n = result.change, result.change.matrix, result.change.gain.n
     if not n:
-        return f"No question of {result.benchmark} has a grade both {first} and {second}: nothing can be compared."
+        return f"No question of {result.benchmark} has a grade both {first} and {second}, so nothing can be compared."
     better = second if (change.gain.value or 0.0) > 0 else first
     certain = change.p is not None and change.p < 0.05
     parts = [
-        f"Asked {first}, {result.model} has {full_share(result.figures[first])} of {n} questions right; the same"
-        f" questions asked {second}, {full_share(result.figures[second])}: a change of"
+        f"Asked {first}, {result.model} answers {full_share(result.figures[first])} of {n} questions correctly; asked"
+        f" {second}, {full_share(result.figures[second])} of the same questions: a change of"
         f" {full_points(result.figures[GAIN])}.",
-        sureness(change.p, n),
-        f"It is better when asked {better}." if certain else f"Neither {first} nor {second} is shown to be better.",
-        f"{matrix.first} questions are right only {first} and {matrix.second} only {second}"
+        significance_words(change.p, n),
+        f"It is better if asked {better}." if certain else "Neither version is significantly better.",
+        f"{matrix.first} questions are correct only {first} and {matrix.second} only {second}"
         f" (McNemar's exact test: {p_equals(1.0 if change.mcnemar is None else change.mcnemar)}); {matrix.neither} are"
         " wrong both ways.",
         language_words(result.by),
         uncertain_words(result.uncertain),
-        _left_words(result),
+        _left_out_words(result),
     ]
     return " ".join(filter(None, parts))
 
 
-def _left_words(result: TranslationResult) -> str:
+def _left_out_words(result: TranslationResult) -> str:
     same = result.left_out.get(SAME_TEXT, 0)
-    left = sum(result.left_out.values()) - same
+    uncompared = sum(result.left_out.values()) - same
     return " ".join(
-        [f"{same} questions have the same text both ways and are left out."] * bool(same)
-        + [f"{left} more could not be compared, because an answer or a grade is missing."] * bool(left)
+        [f"{same} questions have the same text in both and are excluded."] * bool(same)
+        + [f"{uncompared} more could not be compared, because an answer or a grade is missing."] * bool(uncompared)
     )

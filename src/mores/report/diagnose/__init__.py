@@ -1,4 +1,4 @@
-"""Why a model fails (`mores diagnose`): every analysis that was made, under "the model's cultural health"."""
+"""Why a model fails (`mores diagnose`): all its analyses, under the title "The model's cultural health"."""
 
 from mores.diagnose.folder import DiagnoseRun
 from mores.report.base.blocks import Section
@@ -11,14 +11,14 @@ __all__ = ["grids", "page", "run_page", "run_sections", "run_tables", "sections"
 
 
 def run_tables(run: DiagnoseRun) -> list[Grid | str]:
-    """What is printed about a run."""
+    """The tables and paragraphs that are printed for a run."""
     return tables(run.results)
 
 
 def run_page(run: DiagnoseRun) -> str:
-    """The page of a run, with links to the runs of benchmarks that it is about."""
-    named = ((f"{each.result.model}, {each.result.name}", each.path) for each in run.bench_runs())
-    return page(run.results, link_runs(run.path / "diagnose.html", named))
+    """The page of a run, with links to the runs of benchmarks that it analyses."""
+    titled = ((f"{bench_run.result.model}, {bench_run.result.name}", bench_run.path) for bench_run in run.bench_runs())
+    return page(run.results, link_runs(run.path / "diagnose.html", titled))
 
 
 def run_sections(run: DiagnoseRun) -> list[Section]:

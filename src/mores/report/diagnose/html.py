@@ -1,4 +1,4 @@
-"""The sections of the page of diagnoses, and the main numbers on top of it."""
+"""The sections of the page of diagnoses, and the main numbers at its top."""
 
 from __future__ import annotations
 
@@ -20,7 +20,8 @@ from mores.report.base.links import RunLinks
 from mores.report.base.names import without_overrides
 from mores.report.base.page import Page, render, runs_section, signatures_section
 from mores.report.diagnose.answers import SOURCES as KINDS
-from mores.report.diagnose.answers import calibration_part, errors_part, stability_part
+from mores.report.diagnose.answers import calibration_part, stability_part
+from mores.report.diagnose.errors import errors_part
 from mores.report.diagnose.items import subjects
 from mores.report.diagnose.pairs import locality_part, retrieval_part, translation_part
 from mores.show import NOTHING, between, number, percent, points, span, to
@@ -28,7 +29,7 @@ from mores.stats.calibration import ACCURACY, CONFIDENCE, ECE, SURELY
 from mores.types import Record, Result, Signature
 
 CARDS, LIST = 600, 50
-"""Items on one page, and in one list, about."""
+"""About how many items there are on a page, and in a list."""
 LISTS: dict[type[Record], int] = {
     Calibration: 2,
     Stability: 1,
@@ -39,18 +40,18 @@ LISTS: dict[type[Record], int] = {
 """Lists of items of each analysis."""
 KNOWN = (Calibration, Stability, RetrievalResult, TranslationResult, ErrorsResult, ErrorTable, TypeCheck, Locality)
 
-One = TypeVar("One", bound=Record)
+Kind = TypeVar("Kind", bound=Record)
 
 
 class Vital(NamedTuple):
-    """The main number of an analysis, and what it says."""
+    """The main number of an analysis, and its meaning."""
 
     value: str
     unit: str
     interval: str
     sentence: str
     about: str = ""
-    """What it is of, where there are several."""
+    """Its model and benchmark, shown if there are several."""
 
 
 @dataclass(frozen=True)
@@ -65,165 +66,177 @@ class Analysis(Section):
 
 
 def page(results: Sequence[Record], links: Sequence[RunLinks] = ()) -> str:
-    """The whole page of these results of `mores.diagnose`, in any order; InputError for any other record.
-
-    `links` are those of the runs that it is about.
-    """
+    """The page of results of `mores.diagnose`, in any order, with links to their runs; InputError for other records."""
     analyses = sections(results)
-    every = [*analyses, runs_section(links), signatures_section(_signatures(results))]
+    all_sections = [*analyses, runs_section(links), signatures_section(_signatures(results))]
     heading, empty = "The model’s cultural health", "There is no analysis to show."
-    whole = Page("report bench diagnose", "diagnosis", heading, every, _facts(results), empty=empty, name=heading)
-    return render(whole, "diagnose/page.html.j2", analyses=[one for one in analyses if one.body])
+    content = Page(
+        "report bench diagnose", "diagnosis", heading, all_sections, _facts(results), empty=empty, name=heading
+    )
+    return render(content, "diagnose/page.html.j2", analyses=[section for section in analyses if section.body])
 
 
-def _of(results: Sequence[Record], kind: type[One]) -> list[One]:
-    return [one for one in results if isinstance(one, kind)]
+def _of(results: Sequence[Record], kind: type[Kind]) -> list[Kind]:
+    return [result for result in results if isinstance(result, kind)]
 
 
 def _facts(results: Sequence[Record]) -> dict[str, str]:
-    models = dict.fromkeys(name for one in results for name in _names(one, "model"))
-    benchmarks = dict.fromkeys(name for one in results for name in _names(one, "benchmark"))
+    models = dict.fromkeys(name for result in results for name in _names(result, "model"))
+    benchmarks = dict.fromkeys(name for result in results for name in _names(result, "benchmark"))
     facts = {"Model": _listed(models), "Benchmark": _listed(benchmarks)}
-    judges = dict.fromkeys(one.judge for one in _of(results, ErrorsResult))
+    judges = dict.fromkeys(result.judge for result in _of(results, ErrorsResult))
     return {name: value for name, value in (facts | {"Judge of errors": _listed(judges)}).items() if value}
 
 
-def _names(one: Record, what: str) -> Iterable[str]:
-    several: tuple[str, ...] = getattr(one, f"{what}s", ()) if isinstance(one, Locality) else ()
-    return several or ([getattr(one, what)] if hasattr(one, what) else [])
+def _names(result: Record, field: str) -> Iterable[str]:
+    several: tuple[str, ...] = getattr(result, f"{field}s", ()) if isinstance(result, Locality) else ()
+    return several or ([getattr(result, field)] if hasattr(result, field) else [])
 
 
 def _listed(names: Iterable[str]) -> str:
-    known = list(names)
-    return ", ".join(known) if len(known) < 5 else f"{len(known)} different ones"
+    distinct = list(names)
+    return ", ".join(distinct) if len(distinct) < 5 else f"{len(distinct)} different ones"
 
 
 def _signatures(results: Sequence[Record]) -> list[tuple[str, Signature]]:
-    """What each result is of, and its signature."""
-    found = [
-        (f"{type(one).__name__.removesuffix('Result')}: {one.model}, {one.benchmark}", one.signature)
-        for one in results
-        if isinstance(one, (Calibration, Stability, RetrievalResult, TranslationResult, ErrorsResult))
+    """A title for each result, and its signature."""
+    rows = [
+        (f"{type(result).__name__.removesuffix('Result')}: {result.model}, {result.benchmark}", result.signature)
+        for result in results
+        if isinstance(result, (Calibration, Stability, RetrievalResult, TranslationResult, ErrorsResult))
     ]
-    found += [(f"Judge: {one.judge}", one.signature) for one in _of(results, TypeCheck)]
-    found += [
+    rows += [(f"Judge: {check.judge}", check.signature) for check in _of(results, TypeCheck)]
+    rows += [
         (f"Locality: {name}", signature)
-        for one in _of(results, Locality)
-        for name, own in one.signatures.items()
-        for signature in own
+        for result in _of(results, Locality)
+        for name, signatures in result.signatures.items()
+        for signature in signatures
     ]
-    return list(dict.fromkeys(found))
+    return list(dict.fromkeys(rows))
 
 
 # ---- sections --------------------------------------------------------------------------------------------------
 
 
 def sections(results: Sequence[Record]) -> list[Analysis]:
-    """One section for each analysis; InputError for a record that is none."""
-    for one in results:
-        if not isinstance(one, KNOWN):
+    """One section for each analysis; InputError for any other record."""
+    for result in results:
+        if not isinstance(result, KNOWN):
             names = ", ".join(kind.__name__ for kind in KNOWN)
-            raise InputError(f"a page of diagnoses cannot show a {type(one).__name__}; give records of {names}")
-    lists = sum(LISTS.get(type(one), 0) for one in results)
+            raise InputError(f"a page of diagnoses cannot show a {type(result).__name__}; give records of {names}")
+    lists = sum(LISTS.get(type(result), 0) for result in results)
     limit = max(5, min(LIST, CARDS // max(1, lists)))
-    sure, stable, found = _of(results, Calibration), _of(results, Stability), _of(results, RetrievalResult)
-    translated, wrong, local = _of(results, TranslationResult), _of(results, ErrorsResult), _of(results, Locality)
+    calibrations, stabilities = _of(results, Calibration), _of(results, Stability)
+    retrievals, translations = _of(results, RetrievalResult), _of(results, TranslationResult)
+    errors, localities = _of(results, ErrorsResult), _of(results, Locality)
     tables, checks = _of(results, ErrorTable), _of(results, TypeCheck)
     return [
-        Analysis("calibration", "Calibration", subjects(sure, lambda own: calibration_part(own, limit)),
-                 "Does it know when it knows?", vitals=[_sure(one) for one in sure]),
+        Analysis("calibration", "Calibration", subjects(calibrations, lambda part: calibration_part(part, limit)),
+                 "Does it know when it knows?", vitals=[*map(_calibration_vital, calibrations)]),
         Analysis("stability", "Stability",
-                 subjects(stable, lambda own: chain.from_iterable(stability_part(one, limit) for one in own)),
-                 "Does it say the same the next time?", vitals=[_stable(one) for one in stable]),
+                 subjects(stabilities, lambda part: chain.from_iterable(stability_part(r, limit) for r in part)),
+                 "Does it give the same answer again?", vitals=[*map(_stability_vital, stabilities)]),
         Analysis("retrieval", "Retrieval",
-                 subjects(found, lambda own: chain.from_iterable(retrieval_part(one, limit) for one in own)),
-                 "Is the fact missing, or not found and not used?", vitals=[_found(one) for one in found]),
+                 subjects(retrievals, lambda part: chain.from_iterable(retrieval_part(r, limit) for r in part)),
+                 "Does evidence help, and is it used?", vitals=[*map(_retrieval_vital, retrievals)]),
         Analysis("translation", "Native and English",
-                 subjects(translated, lambda own: chain.from_iterable(translation_part(one, limit) for one in own)),
-                 "What is lost in translation?", vitals=[_translated(one) for one in translated]),
-        Analysis("errors", "Kinds of errors", errors_part(wrong, tables, checks, limit), "What does it get wrong?",
-                 vitals=[_wrong(one) for one in wrong]),
-        Analysis("locality", "Locality", [block for one in local for block in locality_part(one)],
-                 "Where is it better and worse?", vitals=[vital for one in local for vital in _local(one)]),
+                 subjects(translations, lambda part: chain.from_iterable(translation_part(r, limit) for r in part)),
+                 "What is lost in translation?", vitals=[*map(_translation_vital, translations)]),
+        Analysis("errors", "Kinds of errors", errors_part(errors, tables, checks, limit), "What does it get wrong?",
+                 vitals=[*map(_errors_vital, errors)]),
+        Analysis("locality", "Locality", [*chain.from_iterable(map(locality_part, localities))],
+                 "Where is it better or worse?", vitals=[*chain.from_iterable(map(_locality_vitals, localities))]),
     ]  # fmt: skip
 
 
 # ---- in short --------------------------------------------------------------------------------------------------
 
 
-def _about(one: Calibration | Stability | RetrievalResult | TranslationResult | ErrorsResult) -> str:
-    return f"{without_overrides(one.model)} on {without_overrides(one.benchmark)}"
+def _about(result: Calibration | Stability | RetrievalResult | TranslationResult | ErrorsResult) -> str:
+    return f"{without_overrides(result.model)} on {without_overrides(result.benchmark)}"
 
 
-def _sure(one: Calibration) -> Vital:
-    error, right, surely = (one.figures[name] for name in (ECE, ACCURACY, SURELY))
-    about = f"{KINDS.get(one.source, one.source)}, {_about(one)}"
+def _calibration_vital(result: Calibration) -> Vital:
+    error, accuracy, confident = (result.figures[name] for name in (ECE, ACCURACY, SURELY))
+    about = f"{KINDS.get(result.source, result.source)}, {_about(result)}"
     if error.value is None:
         return Vital(NOTHING, "", "", "No answer has both a grade and a confidence.", about)
-    told = (
-        f"is how far its confidence, {SOURCES[one.source]}, lies from how often it is "
-        f"right: {percent(one.figures[CONFIDENCE].value)} sure on average, {percent(right.value)} right."
+    sentence = (
+        f"is the error of its confidence, measured by {SOURCES[result.source]}: it is "
+        f"{percent(result.figures[CONFIDENCE].value)} confident on average, and {percent(accuracy.value)} is correct."
     )
-    sure = f" Where it is 90% sure or more, {percent(surely.value)} is right." if surely.value is not None else ""
-    return Vital(number(error.value, 1), "points", span(error.low, error.high, 1), told + sure, about)
-
-
-def _stable(one: Stability) -> Vital:
-    found = one.figures[SOMETIMES]
-    if found.value is None or one.depth < 2:
-        return Vital(NOTHING, "", "", "There are no two graded answers to compare.", _about(one))
-    mean, best, worst = (percent(one.figures[name].value) for name in (MEAN, BEST, WORST))
-    told = (
-        f"of the questions are answered rightly only sometimes. One answer is right in {mean}; at least one of "
-        f"{one.depth} in {best}, all {one.depth} in {worst}."
+    addition = (
+        f" Where it is at least 90% confident, {percent(confident.value)} is correct."
+        if confident.value is not None
+        else ""
     )
-    return Vital(percent(found.value), "", between(found), told, _about(one))
+    return Vital(number(error.value, 1), "points", span(error.low, error.high, 1), sentence + addition, about)
 
 
-def _gain(found: Result, told: str, about: str) -> Vital:
-    interval = to(found.low, found.high) if found.value is not None else ""
-    return Vital(points(found.value), "points", interval, told, about)
+def _stability_vital(result: Stability) -> Vital:
+    sometimes = result.figures[SOMETIMES]
+    if sometimes.value is None or result.depth < 2:
+        return Vital(NOTHING, "", "", "No question has two graded answers to compare.", _about(result))
+    mean, best, worst = (percent(result.figures[name].value) for name in (MEAN, BEST, WORST))
+    sentence = (
+        f"of the questions are only sometimes answered correctly. A single answer is correct in {mean}; at least one "
+        f"of {result.depth} in {best}, all {result.depth} in {worst}."
+    )
+    return Vital(percent(sometimes.value), "", between(sometimes), sentence, _about(result))
 
 
-def _found(one: RetrievalResult) -> Vital:
-    if one.change.gain.value is None:
-        return Vital(NOTHING, "", "", "No question has a grade both without and with evidence.", _about(one))
-    most = max(one.faults.values(), key=lambda share: share.value or 0.0)
-    rest = f" Of what is still wrong, the largest part is “{most.name}”: {percent(most.value)}." if most.value else ""
-    matrix = one.change.matrix
-    told = f"is the change with evidence: {matrix.second:,} questions put right, {matrix.first:,} spoiled.{rest}"
-    return _gain(one.figures[GAIN], told, _about(one))
+def _gain(gain: Result, sentence: str, about: str) -> Vital:
+    interval = to(gain.low, gain.high) if gain.value is not None else ""
+    return Vital(points(gain.value), "points", interval, sentence, about)
 
 
-def _translated(one: TranslationResult) -> Vital:
-    if one.change.gain.value is None:
-        return Vital(NOTHING, "", "", "No question has a grade both ways.", _about(one))
-    matrix = one.change.matrix
-    told = f"is the change when it is asked {one.names[1]} rather than {one.names[0]}: {matrix.second:,} won, "
-    return _gain(one.figures[GAIN], f"{told}{matrix.first:,} lost.", _about(one))
+def _retrieval_vital(result: RetrievalResult) -> Vital:
+    if result.change.gain.value is None:
+        return Vital(NOTHING, "", "", "No question has a grade both without and with evidence.", _about(result))
+    most = max(result.faults.values(), key=lambda share: share.value or 0.0)
+    addition = (
+        f" The most frequent reason for wrong answers is “{most.name}”: {percent(most.value)}." if most.value else ""
+    )
+    matrix = result.change.matrix
+    sentence = (
+        f"is the change with evidence: {matrix.second:,} questions corrected, {matrix.first:,} spoiled.{addition}"
+    )
+    return _gain(result.figures[GAIN], sentence, _about(result))
 
 
-def _wrong(one: ErrorsResult) -> Vital:
-    most = max(one.figures.values(), key=lambda share: share.value or 0.0, default=None)
+def _translation_vital(result: TranslationResult) -> Vital:
+    if result.change.gain.value is None:
+        return Vital(NOTHING, "", "", "No question has a grade in both versions.", _about(result))
+    matrix = result.change.matrix
+    sentence = (
+        f"is the change if it is asked {result.names[1]} instead of {result.names[0]}: {matrix.second:,} gained, "
+    )
+    return _gain(result.figures[GAIN], f"{sentence}{matrix.first:,} lost.", _about(result))
+
+
+def _errors_vital(result: ErrorsResult) -> Vital:
+    most = max(result.figures.values(), key=lambda share: share.value or 0.0, default=None)
     if most is None or most.value is None:
-        return Vital(NOTHING, "", "", "No wrong answer has a type.", _about(one))
-    told = f"of {most.n:,} wrong answers with a type are the most frequent one: {most.name}."
-    return Vital(percent(most.value), "", between(most), told, _about(one))
+        return Vital(NOTHING, "", "", "No wrong answer has a type.", _about(result))
+    sentence = f"of {most.n:,} wrong answers with a type have the most frequent one: {most.name}."
+    return Vital(percent(most.value), "", between(most), sentence, _about(result))
 
 
-def _local(one: Locality) -> list[Vital]:
-    found = []
-    for profile in one.profiles:
+def _locality_vitals(result: Locality) -> list[Vital]:
+    vitals = []
+    for profile in result.profiles:
         if profile.groups:
             about = without_overrides(f"{profile.model} on {profile.benchmark}")
             counts = {
                 verdict: sum(local.verdict == verdict for local in profile.groups) for verdict in ("above", "below")
             }
-            told = f"groups by {one.grouping} surely differ from its {percent(profile.overall.value)} on the whole: "
-            told += f"{counts['above']:,} above, {counts['below']:,} below."
-            found.append(Vital(f"{sum(counts.values()):,}", f"of {len(profile.groups):,}", "", told, about))
-    for shift in one.shifts:
+            sentence = (
+                f"groups by {result.grouping} differ significantly from its overall {percent(profile.overall.value)}: "
+            )
+            sentence += f"{counts['above']:,} above, {counts['below']:,} below."
+            vitals.append(Vital(f"{sum(counts.values()):,}", f"of {len(profile.groups):,}", "", sentence, about))
+    for shift in result.shifts:
         about = without_overrides(f"{shift.first} and {shift.second}")
-        told = f"is Kendall’s τ of the ranks of {shift.tau.n:,} models on both: 1 is the same order."
-        found.append(Vital(number(shift.tau.value), "τ", span(shift.tau.low, shift.tau.high), told, about))
-    return found
+        sentence = f"is Kendall’s τ of the ranks of {shift.tau.n:,} models on both: 1 is the same order."
+        vitals.append(Vital(number(shift.tau.value), "τ", span(shift.tau.low, shift.tau.high), sentence, about))
+    return vitals

@@ -1,4 +1,4 @@
-"""What every part of the page of diagnoses is made of: cells, groups, and cards of items."""
+"""Building blocks of the page of diagnoses: cells, groups, and cards of items."""
 
 from __future__ import annotations
 
@@ -14,71 +14,71 @@ from mores.show import NOTHING, between, left_out, number, percent, span
 from mores.types import Result
 
 SHOWN = 3
-"""Cards of a list that are not folded away."""
+"""Cards of a list that are visible at once."""
 WORDS = 600
-"""Code points of a text that are shown."""
+"""At most this many code points of a text are shown."""
 GROUPS, GROUPINGS, SUBJECTS = 60, 8, 12
-"""Groups of one grouping, groupings of one result, and models on a benchmark in one part, that are shown."""
+"""At most this many groups, groupings and subjects (a model on a benchmark) are shown."""
 
 
 def paragraph(text: str) -> Text:
-    """What an analysis says of itself; no name in it can turn the words around it."""
+    """The paragraph of an analysis, without characters that change the direction of the text around them."""
     return Text(without_overrides(text), "told")
 
 
 def unused(counts: Mapping[str, int], title: str = "Could not be used") -> Counts:
-    """What is in no number, or counts in a way that must be known, by reason."""
+    """What is in no number, or is counted in a special way, by reason."""
     return Counts(title, counts)
 
 
 def notes(texts: Iterable[str]) -> list[Block]:
     """Remarks of an analysis."""
-    told = [without_overrides(text) for text in texts]
-    return [Notes(told, "notes key")] if told else []
+    remarks = [without_overrides(text) for text in texts]
+    return [Notes(remarks, "notes key")] if remarks else []
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------
 
 
-def share_cell(found: Result | None, *, sized: bool = False) -> Cell:
-    """A share in per cent with its interval, what could not be scored and, if asked for, how many it is of."""
-    if found is None or found.value is None:
-        return Cell(NOTHING, small=left_out(found.unscored) if found else "")
-    return Cell(percent(found.value), small=_beside(between(found), found, sized))
+def share_cell(result: Result | None, *, sized: bool = False) -> Cell:
+    """A percentage with its interval, the number of unscored cases and, if `sized`, the number of cases."""
+    if result is None or result.value is None:
+        return Cell(NOTHING, small=left_out(result.unscored) if result else "")
+    return Cell(percent(result.value), small=_beside(between(result), result, sized))
 
 
-def number_cell(found: Result | None, digits: int, *, sized: bool = False) -> Cell:
-    """Any other number."""
-    if found is None or found.value is None:
-        return Cell(NOTHING, small=left_out(found.unscored) if found else "")
-    return Cell(number(found.value, digits), small=_beside(span(found.low, found.high, digits), found, sized))
+def number_cell(result: Result | None, digits: int, *, sized: bool = False) -> Cell:
+    """Any other number, in the same form."""
+    if result is None or result.value is None:
+        return Cell(NOTHING, small=left_out(result.unscored) if result else "")
+    return Cell(number(result.value, digits), small=_beside(span(result.low, result.high, digits), result, sized))
 
 
-def _beside(interval: str, found: Result, sized: bool) -> str:
-    return " ".join(filter(None, (interval, f"n {found.n:,}" if sized else "", left_out(found.unscored))))
+def _beside(interval: str, result: Result, sized: bool) -> str:
+    return " ".join(filter(None, (interval, f"n {result.n:,}" if sized else "", left_out(result.unscored))))
 
 
 def largest(sizes: Mapping[str, int]) -> list[str]:
-    """The groups that are shown, in their order: the largest where there are too many."""
-    kept = set(sorted(sizes, key=lambda group: -sizes[group])[:GROUPS])
-    return [group for group in sizes if group in kept]
+    """The groups to show, in their order: the largest if there are too many."""
+    shown = set(sorted(sizes, key=lambda group: -sizes[group])[:GROUPS])
+    return [group for group in sizes if group in shown]
 
 
 def more_groups(total: int) -> list[Block]:
-    """How many groups are not shown."""
-    return [key(f"{total - GROUPS:,} smaller groups are in the result only.")] if total > GROUPS else []
+    """A line with the number of groups that are not shown."""
+    return [key(f"{total - GROUPS:,} smaller groups are only in the JSON file.")] if total > GROUPS else []
 
 
 # ---- several results -------------------------------------------------------------------------------------------
 
 
 def groupings(by: Iterable[str]) -> list[str]:
-    """Language and topic first; of very many groupings, some."""
+    """Language and topic first, then the others up to a limit."""
     first = {"language": 0, "topic": 1}
     return sorted(by, key=lambda name: first.get(name, 2))[:GROUPINGS]
 
 
-class _Own(Protocol):
+class _Subject(Protocol):
     """A result of one model on one benchmark."""
 
     @property
@@ -87,20 +87,20 @@ class _Own(Protocol):
     def benchmark(self) -> str: ...
 
 
-Own = TypeVar("Own", bound=_Own)
+OfSubject = TypeVar("OfSubject", bound=_Subject)
 
 
-def subjects(results: Sequence[Own], body: Callable[[list[Own]], Iterable[Block]]) -> list[Block]:
-    """What is of the same model and benchmark stands together; with a title where there are several."""
-    groups: dict[tuple[str, str], list[Own]] = {}
-    for one in results:
-        groups.setdefault((one.model, one.benchmark), []).append(one)
+def subjects(results: Sequence[OfSubject], body: Callable[[list[OfSubject]], Iterable[Block]]) -> list[Block]:
+    """The results by model and benchmark, with titles if there are several."""
+    groups: dict[tuple[str, str], list[OfSubject]] = {}
+    for result in results:
+        groups.setdefault((result.model, result.benchmark), []).append(result)
     blocks: list[Block] = []
-    for name, own in list(groups.items())[:SUBJECTS]:
+    for name, members in list(groups.items())[:SUBJECTS]:
         blocks += [Heading("", name)] if len(groups) > 1 else []
-        blocks += body(own)
-    left = len(groups) - SUBJECTS
-    return blocks + ([key(f"{left:,} more are in their results only.")] if left > 0 else [])
+        blocks += body(members)
+    remaining = len(groups) - SUBJECTS
+    return blocks + ([key(f"{remaining:,} more are only in the JSON file.")] if remaining > 0 else [])
 
 
 # ---- cards -----------------------------------------------------------------------------------------------------
@@ -116,7 +116,7 @@ class Field(NamedTuple):
 
 
 def fields(texts: Mapping[str, str], language: str | None = None) -> list[Field]:
-    """Names and texts; those without a text are left out."""
+    """Names and texts, without empty ones."""
     rows = [(name, _cut(text)) for name, text in texts.items() if text]
     return [
         Field(name, text, direction(text), language if language and name == "Question" else "") for name, text in rows
@@ -127,25 +127,25 @@ def _cut(text: str) -> str:
     return text if len(text) <= WORDS else text[: WORDS - 1] + "…"
 
 
-class Given(NamedTuple):
+class GivenAnswer(NamedTuple):
     """One of the different answers to a question, and how often it was given."""
 
     state: str
     text: str
     direction: str
-    told: str
+    times: str
     share: str
 
 
-def given_answers(clusters: Sequence[Cluster], graded: int) -> list[Given]:
+def given_answers(clusters: Sequence[Cluster], graded: int) -> list[GivenAnswer]:
     """The different answers to one question, the most frequent first."""
     rows = []
-    for one in clusters:
-        text = _cut(one.answer)
-        mixed = f", {one.right:,} of them right" if 0 < one.right < one.n else ""
-        share = f"{100 * min(1.0, one.n / max(1, graded)):.1f}%"
-        state = "right" if 2 * one.right > one.n else "wrong"
-        rows.append(Given(state, text or NOTHING, direction(text), f"{one.n:,} of {graded:,}{mixed}", share))
+    for cluster in clusters:
+        text = _cut(cluster.answer)
+        mixed = f", {cluster.correct:,} of them correct" if 0 < cluster.correct < cluster.n else ""
+        share = f"{100 * min(1.0, cluster.n / max(1, graded)):.1f}%"
+        state = "right" if 2 * cluster.correct > cluster.n else "wrong"
+        rows.append(GivenAnswer(state, text or NOTHING, direction(text), f"{cluster.n:,} of {graded:,}{mixed}", share))
     return rows
 
 
@@ -160,7 +160,7 @@ class ItemCard(Block):
     badge: str
     places: Sequence[str]
     fields: Sequence[Field] = ()
-    given: Sequence[Given] = ()
+    answers: Sequence[GivenAnswer] = ()
     more: int = 0
     """Different answers that are not shown."""
     twins: Sequence[tuple[str, Sequence[Field]]] = ()
@@ -168,13 +168,13 @@ class ItemCard(Block):
 
 
 def places(groups: Mapping[str, str | None]) -> list[str]:
-    """What an item belongs to, in words, each once."""
+    """The names of an item's groups, each once."""
     return list(dict.fromkeys(group_name(name, group) for name, group in groups.items() if group))
 
 
 @dataclass(frozen=True)
 class Listing(Block):
-    """Some cards at once and the rest folded; how many there are in all is said."""
+    """Some cards at once, the rest folded, and their total number."""
 
     template: ClassVar[str] = "diagnose/cards.html.j2"
     title: str
@@ -184,11 +184,11 @@ class Listing(Block):
 
 
 def listing(title: str, cards: Sequence[ItemCard], total: int, limit: int, *, folded: bool = False) -> list[Block]:
-    """A list of cards, all of them folded if asked for; nothing where there is none."""
+    """A list of cards, all folded if `folded`; empty without cards."""
     if not total:
         return []
-    kept = cards[:limit]
-    count = f"{total:,}" if total <= len(kept) else f"{len(kept):,} of {total:,}"
+    shown = cards[:limit]
+    count = f"{total:,}" if total <= len(shown) else f"{len(shown):,} of {total:,}"
     if folded:
-        return [Fold(f"{title}: {count}", [Listing("", "", kept)])]
-    return [Listing(title, count, kept[:SHOWN], kept[SHOWN:])]
+        return [Fold(f"{title}: {count}", [Listing("", "", shown)])]
+    return [Listing(title, count, shown[:SHOWN], shown[SHOWN:])]

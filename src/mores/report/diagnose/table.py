@@ -1,4 +1,4 @@
-"""What a diagnosis says, in the terminal: a table of figures, one by group, and the paragraph."""
+"""The tables of a diagnosis in the terminal: the figures, the figures by group, and the paragraph."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from mores.stats import calibration as reliability
 from mores.types import Record, Result
 
 GROUPINGS = 2
-"""So many are shown here, at most: language and topic where there are; the page has all."""
+"""At most this many groupings are printed, language and topic first; the page has all."""
 _POINTS = (reliability.ECE, reliability.CHANCE)
 _NUMBERS = (reliability.BRIER, reliability.AUROC, "kappa", "tau")
 _CHANGES = (GAIN, reliability.GAP, reliability.GAIN, stability.GAP, stability.VOTING, "difference")
@@ -29,12 +29,12 @@ Figures = Mapping[str, Result]
 
 def tables(results: Iterable[Record]) -> list[Grid | str]:
     """The tables of each result and its paragraph."""
-    shown: list[Grid | str] = []
+    blocks: list[Grid | str] = []
     for result in results:
-        shown += grids(result)
+        blocks += grids(result)
         if words := paragraph(result):
-            shown += [words, ""]
-    return shown
+            blocks += [words, ""]
+    return blocks
 
 
 def grids(result: Record) -> Iterator[Grid]:
@@ -62,7 +62,7 @@ def _stability(result: Stability) -> Iterator[Grid]:
 def _retrieval(result: RetrievalResult) -> Iterator[Grid]:
     title = f"retrieval: {result.model} on {result.benchmark}, {result.search}"
     yield _figures(title, result.figures, _uncertain(result))
-    yield _figures("what went wrong with evidence", result.faults, "")
+    yield _figures("faults with evidence", result.faults, "")
     yield from _changes(result.by)
 
 
@@ -73,7 +73,7 @@ def _translation(result: TranslationResult) -> Iterator[Grid]:
 
 
 def _errors(result: ErrorsResult) -> Iterator[Grid]:
-    title = f"errors: {result.model} on {result.benchmark}, sorted by {result.judge}"
+    title = f"errors: {result.model} on {result.benchmark}, classified by {result.judge}"
     rows = [(name, f"{result.counts[name]:,}", *_cells(share)[:2]) for name, share in result.figures.items()]
     untyped = {f"no type, {name_failure(kind)}": number for kind, number in result.failures.items()}
     more = _counts(untyped | {"declined": result.declined, "without a grade": result.ungraded})
@@ -98,20 +98,20 @@ def _type_check(result: TypeCheck) -> Iterator[Grid]:
 
 
 def _locality(result: Locality) -> Iterator[Grid]:
-    for one in filter(lambda profile: profile.groups, result.profiles):
+    for profile in filter(lambda profile: profile.groups, result.profiles):
         rows = [
             (local.group, *_cells(local.credit)[:1], *_cells(local.difference)[:2],
              "" if local.adjusted is None else p_equals(local.adjusted), local.verdict, f"{local.credit.n:,}")
-            for local in one.groups
+            for local in profile.groups
         ]  # fmt: skip
-        columns = (result.grouping, "right", "from the whole", "95% interval", "adjusted", "", "n")
-        more = _counts({f"questions without a {result.grouping}": one.ungrouped})
-        yield _table(f"locality: {one.model} on {one.benchmark}", columns, rows, more)
+        columns = (result.grouping, "correct", "difference", "95% interval", "adjusted", "", "n")
+        more = _counts({f"questions without a {result.grouping}": profile.ungrouped})
+        yield _table(f"locality: {profile.model} on {profile.benchmark}", columns, rows, more)
     for shift in result.shifts:
         moved = [(row.model, _rank(row.first), _rank(row.second)) for row in shift.models]
         tau = _cells(shift.tau)
         more = f"Kendall's tau {tau[0]} ({tau[1]}); = is a tie" + _left(shift.left_out)
-        yield _table("places, with their 95% intervals", ("model", shift.first, shift.second), moved, more)
+        yield _table("ranks, with 95% intervals", ("model", shift.first, shift.second), moved, more)
 
 
 def _rank(rank: Rank) -> str:
@@ -119,7 +119,7 @@ def _rank(rank: Rank) -> str:
 
 
 def _left(models: Sequence[str]) -> str:
-    return f"\non one of them only: {', '.join(models)}" if models else ""
+    return f"\non only one of them: {', '.join(models)}" if models else ""
 
 
 _TABLES: dict[type[Record], Callable[[Any], Iterator[Grid]]] = {
@@ -138,15 +138,15 @@ _TABLES: dict[type[Record], Callable[[Any], Iterator[Grid]]] = {
 
 
 def _figures(title: str, figures: Figures, more: str) -> Grid:
-    rows = [(name, *_cells(one, name), f"{one.n:,}", f"{one.unscored:,}") for name, one in figures.items()]
+    rows = [(name, *_cells(result, name), f"{result.n:,}", f"{result.unscored:,}") for name, result in figures.items()]
     return _table(title, ("", "value", "95% interval", "n", "unscored"), rows, more)
 
 
 def _groups(by: Mapping[str, Mapping[str, Figures]], columns: Sequence[str], counted: str) -> Iterator[Grid]:
     for grouping in _broken_down(by):
         rows = [
-            (group, *(_shown(name, own[name].value) for name in columns), f"{own[counted].n:,}")
-            for group, own in by[grouping].items()
+            (group, *(_shown(name, figures[name].value) for name in columns), f"{figures[counted].n:,}")
+            for group, figures in by[grouping].items()
         ]
         yield _table(f"by {grouping}", ("", *columns, "n"), rows, "")
 
@@ -154,7 +154,7 @@ def _groups(by: Mapping[str, Mapping[str, Figures]], columns: Sequence[str], cou
 def _changes(by: By) -> Iterator[Grid]:
     for grouping in _broken_down(by):
         rows = [
-            (group, *(_shown(name, one.value) for name, one in change.figures.items()),
+            (group, *(_shown(name, result.value) for name, result in change.figures.items()),
              "" if change.adjusted is None else p_equals(change.adjusted), f"{change.gain.n:,}")
             for group, change in by[grouping].items()
         ]  # fmt: skip
@@ -167,29 +167,29 @@ def _broken_down(by: Mapping[str, Mapping[str, object]]) -> list[str]:
 
 
 def _uncertain(result: RetrievalResult | TranslationResult) -> str:
-    kinds = {"declined": result.uncertain.declined, "half right": result.uncertain.ties}
-    told = {f"{kind} {name}": number for kind, own in kinds.items() for name, number in own.items()}
-    return _counts(told | result.left_out)
+    kinds = {"declined": result.uncertain.declined, "half correct": result.uncertain.ties}
+    counts = {f"{kind} {name}": number for kind, by_run in kinds.items() for name, number in by_run.items()}
+    return _counts(counts | result.left_out)
 
 
 def _counts(counts: Mapping[str, int]) -> str:
-    return "; ".join(f"{what}: {number:,}" for what, number in counts.items() if number)
+    return "; ".join(f"{name}: {number:,}" for name, number in counts.items() if number)
 
 
 def _table(title: str, columns: Sequence[str], rows: Sequence[Row], more: str) -> Grid:
     return Grid(columns, [("", rows)], title, more.split("\n"))
 
 
-def _cells(one: Result, name: str | None = None) -> tuple[str, str]:
+def _cells(result: Result, name: str | None = None) -> tuple[str, str]:
     """A value and its interval."""
-    name = name or one.name
-    if one.low is None or one.high is None:
-        return _shown(name, one.value), ""
-    return _shown(name, one.value), f"{_shown(name, one.low)} to {_shown(name, one.high)}"
+    name = name or result.name
+    if result.low is None or result.high is None:
+        return _shown(name, result.value), ""
+    return _shown(name, result.value), f"{_shown(name, result.low)} to {_shown(name, result.high)}"
 
 
 def _shown(name: str, value: float | None) -> str:
-    """ECE is in percentage points already; changes have a sign; all else is a share, or a number from 0 to 1."""
+    """ECE is already in percentage points; changes have a sign; the others are shares, or numbers from 0 to 1."""
     if name in _POINTS:
         return f"{number(value, 1)} points"
     if name in _NUMBERS:

@@ -1,0 +1,139 @@
+"""The part of the page about kinds of errors: by model and group, the answers with their types, and the judge."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from mores.diagnose import errors
+from mores.diagnose.errors import ErrorCase, ErrorsResult, ErrorTable, TypeCheck, compare_models
+from mores.report.base.blocks import Block, Fold, Heading, Heat, Table, key
+from mores.report.base.charts import Part, Stack, Stacks
+from mores.report.base.names import group_name
+from mores.report.base.sheet import Cell, Head, Sheet
+from mores.report.diagnose.items import (
+    ItemCard,
+    fields,
+    groupings,
+    largest,
+    listing,
+    more_groups,
+    notes,
+    number_cell,
+    paragraph,
+    places,
+    share_cell,
+    subjects,
+    unused,
+)
+from mores.show import name_failure
+
+
+def errors_part(
+    results: Sequence[ErrorsResult], tables: Sequence[ErrorTable], checks: Sequence[TypeCheck], limit: int
+) -> list[Block]:
+    """Figure 9 and Table 4, each model by language, the answers with their types, and the judge against people."""
+    compared = tables or ([compare_models(results)] if results else [])
+    charts = [block for table in compared for block in _error_table(table)]
+    if len(results) == 1:
+        body = [paragraph(errors.paragraph(results[0])), *charts, *_errors_of(results[0], limit)]
+    else:
+        body = charts + subjects(
+            results,
+            lambda of_model: [
+                block
+                for result in of_model
+                for block in (paragraph(errors.paragraph(result)), *_errors_of(result, limit))
+            ],
+        )
+    return body + [block for check in checks for block in _check(check)]
+
+
+def _types(names: Iterable[str]) -> list[Part]:
+    order = {name: index for index, name in enumerate(errors.type_names())}
+    return [Part(name, order.get(name, len(order))) for name in names]
+
+
+def _error_table(table: ErrorTable) -> list[Block]:
+    names = [row.type for row in table.types]
+    stacks = [Stack(bar.model, [bar.counts.get(name, 0) for name in names]) for bar in table.models]
+    cells = [
+        [Cell(f"{row.count:,}"), share_cell(row.share),
+         *(share_cell(bar.shares.get(row.type)) for bar in table.models if len(table.models) > 1)]
+        for row in table.types
+    ]  # fmt: skip
+    columns = [Head("wrong answers"), Head("share"), *(Head(b.model) for b in table.models if len(table.models) > 1)]
+    sheet = Sheet("Kinds of errors", [Head(name) for name in names], columns, cells)
+    return [
+        Stacks("Kinds of errors by model", stacks, _types(names)),
+        Table(sheet),
+        key("Shares are of the wrong answers that have a type; “✕3”: three more have none."),
+        *notes(table.notes),
+    ]
+
+
+def _errors_of(result: ErrorsResult, limit: int) -> list[Block]:
+    body: list[Block] = [
+        _errors_by(result, name) for name in groupings(n for n, groups in result.by.items() if len(groups) > 1)
+    ]
+    failed = {f"the judge failed: {name_failure(kind)}": count for kind, count in result.failures.items()}
+    not_errors = {
+        "answers without a grade": result.ungraded,
+        "answers that decline, which are not errors": result.declined,
+    }
+    body.append(
+        unused(not_errors | failed, f"Not in the shares ({result.answers:,} graded answers, {result.wrong:,} wrong)")
+    )
+    for index, name in enumerate(sorted(result.counts, key=lambda name: -result.counts[name])):
+        cards = [_error_card(case) for case in result.cases if case.type == name][:limit]
+        body += listing(name, cards, result.counts[name], limit, folded=index > 0)
+    return body
+
+
+def _errors_by(result: ErrorsResult, grouping: str) -> Fold:
+    groups, names = result.by[grouping], list(result.figures)
+    largest_groups = largest({group: max(r.n for r in shares.values()) for group, shares in groups.items()})
+    stacks = [
+        Stack(group_name(grouping, group), [round((groups[group][n].value or 0.0) * groups[group][n].n) for n in names])
+        for group in largest_groups
+    ]
+    chart = Stacks(f"Kinds of errors by {grouping}", stacks, _types(names))
+    return Fold(f"By {grouping}", [chart, *more_groups(len(groups))], grouping == "language")
+
+
+def _error_card(case: ErrorCase) -> ItemCard:
+    texts = {"Question": case.question, "Answer": case.answer, "Correct answer": " / ".join(case.reference),
+             "Why this type": case.reason}  # fmt: skip
+    language = case.groups.get("language")
+    return ItemCard(case.item_id, "wrong", "Wrong", places(case.groups), fields(texts, language))
+
+
+def _check(check: TypeCheck) -> list[Block]:
+    """The judge against people: a matrix whose diagonal is agreement."""
+    names = [name for name in check.confusion if any(check.confusion[name].values())]
+    types = [name for name in check.confusion if any(row.get(name, 0) for row in check.confusion.values())]
+    rows = [Head(name, f"n {sum(check.confusion[name].values()):,}") for name in names]
+    cells = [
+        [_agreement_cell(check, person, judge) for judge in types] + [share_cell(check.recall.get(person))]
+        for person in names
+    ]
+    sheet = Sheet("The judge against people", rows, [*map(Head, types), Head("same type")], cells)
+    figures = {
+        "accuracy": share_cell(check.accuracy, sized=True),
+        "Cohen’s kappa": number_cell(check.kappa, 2, sized=True),
+    }
+    summary = Sheet("Agreement", [Head(check.judge)], [Head(name) for name in figures], [list(figures.values())])
+    matrix = [Heat(sheet), key("Rows: the type that people gave; columns: the judge’s.")] if names else []
+    return [
+        Heading("The judge against people: ", [check.judge]),
+        paragraph(errors.check_paragraph(check)),
+        Table(summary),
+        *matrix,
+        unused({f"the judge failed: {name_failure(kind)}": count for kind, count in check.failures.items()}),
+    ]
+
+
+def _agreement_cell(check: TypeCheck, person: str, judge: str) -> Cell:
+    count, total = check.confusion[person].get(judge, 0), sum(check.confusion[person].values())
+    share = count / total if total else 0.0
+    hint = f"people: {person}; judge: {judge}: {count:,} of {total:,}"
+    return Cell(f"{count:,}", share if person == judge else -share, hint=hint, outlined=person == judge, n=total)
