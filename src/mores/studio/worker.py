@@ -16,9 +16,9 @@ from mores.engine.ask import Asker, AskOptions, open_asker
 from mores.engine.runner import Answer, Job
 from mores.errors import InputError, MoresError
 from mores.studio.records import Ask, Content, Item
-from mores.studio.store.campaigns import all_campaigns
+from mores.studio.store.campaigns import open_campaign
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, claim_asks, do, read_item
+from mores.studio.store.items import Campaign, campaigns_that_wait, claim_asks, do, read_item
 from mores.studio.workflow import Answered, Refused
 
 PAUSE = 0.3
@@ -59,7 +59,8 @@ class Worker:
     async def answer_all(self) -> int:
         """Answer the questions that wait now; their number."""
         count = 0
-        for campaign in await asyncio.to_thread(all_campaigns, self.database, self.model):
+        for identifier in await asyncio.to_thread(campaigns_that_wait, self.database):
+            campaign = await asyncio.to_thread(open_campaign, self.database, identifier, self.model)
             if campaign.flow.open:
                 claimed = await asyncio.to_thread(claim_asks, self.database, campaign)
                 count += len(claimed)

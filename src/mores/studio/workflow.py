@@ -232,7 +232,7 @@ def may(flow: Flow, item: Item | None, person: Person | None, action: type[Actio
         return "This campaign is closed."
     if item is None:
         return _may_create(flow, person) if action is Create else "There is no such item."
-    if action is Withdraw:
+    if action is Withdraw and item.status is not Status.WITHDRAWN:
         return None if organiser or person.id == item.author else "Only its author can withdraw an item."
     if item.status is not Status.OPEN and not (action is Adjudicate and item.status is Status.REJECTED):
         return f"This item is {item.status.value}."

@@ -9,6 +9,7 @@ from secrets import token_hex
 from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, and_, delete, exists, false, func, insert, or_, select, true, update
+from sqlalchemy.exc import IntegrityError
 
 from mores.studio.kind import Kind
 from mores.studio.records import Event, EventKind, Item, Person, Status, Vote
@@ -59,15 +60,27 @@ def do(
 ) -> Written:
     """Do something to an item; raises `Refused` with the reason. The same key a second time does nothing."""
     key = key or token_hex(12)
-    with database.write() as connection:
-        done = connection.execute(
-            select(events.c.item).where(events.c.campaign == campaign.id, events.c.key == key)
-        ).scalar()
-        if done is not None:
-            return Written(_load(connection, campaign, done), ())
-        target = None if isinstance(action, Create) else _load(connection, campaign, item, lock=True)
-        added = act(campaign.flow, target, person, action, at or now(), key)
-        return Written(append(connection, campaign, target, added), added)
+    try:
+        with database.write() as connection:
+            done = _done(connection, campaign, key)
+            if done is not None:
+                return Written(done, ())
+            target = None if isinstance(action, Create) else _load(connection, campaign, item, lock=True)
+            added = act(campaign.flow, target, person, action, at or now(), key)
+            return Written(append(connection, campaign, target, added), added)
+    except IntegrityError:  # the same action came at the same moment by another way
+        with database.read() as connection:
+            done = _done(connection, campaign, key)
+        if done is None:
+            raise
+        return Written(done, ())
+
+
+def _done(connection: Connection, campaign: Campaign, key: str) -> Item | None:
+    """The item to which this action was done before; None where it was not."""
+    query = select(events.c.item).where(events.c.campaign == campaign.id, events.c.key == key)
+    item = connection.execute(query).scalar()
+    return None if item is None else _load(connection, campaign, item)
 
 
 def append(connection: Connection, campaign: Campaign, item: Item | None, added: Sequence[Event]) -> Item:
@@ -327,6 +340,14 @@ def claim_asks(database: Database, campaign: Campaign, limit: int = 20) -> list[
             ids = [ask for _, ask in chosen]
             connection.execute(update(asks).where(asks.c.id.in_(ids)).values(claimed=moment))
     return chosen
+
+
+def campaigns_that_wait(database: Database) -> list[str]:
+    """The campaigns in which a model has something to answer that no process is answering."""
+    free = or_(asks.c.claimed.is_(None), asks.c.claimed < now() - CLAIM)
+    query = select(asks.c.campaign).where(asks.c.waiting == true(), free).distinct()
+    with database.read() as connection:
+        return list(connection.execute(query).scalars())
 
 
 def count_waiting(database: Database, campaign: Campaign) -> int:

@@ -11,6 +11,7 @@ from threading import Lock
 from typing import ClassVar
 
 from starlette.datastructures import MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = (
@@ -46,21 +47,17 @@ class Guard:
             return
         longest = LONGEST_UPLOAD if scope["path"].endswith(UPLOADS) else LONGEST_BODY
         left = longest
-        too_long = False
 
         async def bounded() -> Message:
-            nonlocal left, too_long
+            nonlocal left
             message = await receive()
             left -= len(message.get("body", b""))
             if left < 0:
-                too_long = True
-                return {"type": "http.request", "body": b"", "more_body": False}
+                raise HTTPException(413, f"Send at most {longest:,} bytes.")
             return message
 
         async def guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                if too_long:
-                    message["status"] = 413
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)

@@ -1,0 +1,271 @@
+"""The rules: whatever people do in whatever order, these hold."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from mores.studio.form import Field, Form
+from mores.studio.records import EventKind, Item, Person, Role, Status
+from mores.studio.workflow import (
+    Action,
+    Adjudicate,
+    Answered,
+    AskModel,
+    Cast,
+    Create,
+    Decision,
+    Edit,
+    Flow,
+    Question,
+    Refused,
+    Release,
+    Stage,
+    Submit,
+    Take,
+    Withdraw,
+    act,
+    apply,
+    assign,
+    may,
+    missing,
+    next_state,
+    taken,
+)
+
+START = datetime(2026, 1, 1, tzinfo=UTC)
+FORM = Form((Field("good", "Is it good?", "choice", options=[("yes", "Yes"), ("no", "No")]),))
+
+
+def two_of_three(item: Item) -> Decision | None:
+    votes = [vote.answer["good"] for vote in item.votes_at("check")]
+    if len(votes) < 3:
+        return None
+    if votes.count("yes") >= 2:
+        return Decision("next", result={"yes": votes.count("yes")})
+    return Decision("back" if item.returns == 0 else "rejected", "not good enough")
+
+
+def answered(item: Item) -> Decision | None:
+    asks = item.asks_of("measure")
+    return Decision("next") if asks and not any(ask.waiting for ask in asks) else None
+
+
+FLOW = Flow(
+    "c",
+    (
+        Stage("write", "Write", Role.AUTHOR, lambda _: Form(), lambda _: Decision("next"), own=True,
+              tasks=frozenset({"help"})),
+        Stage("measure", "Measure", None, lambda _: Form(), answered,
+              questions=lambda _: [Question("measure", "m1"), Question("measure", "m2")]),
+        Stage("check", "Check", Role.VERIFIER, lambda _: FORM, two_of_three, people=lambda _: 3, regional=True,
+              hold=timedelta(hours=1)),
+    ),
+    model="m",
+    budget=2,
+)  # fmt: skip
+
+
+def somebody(name: str, *roles: Role, region: str = "KE") -> Person:
+    return Person(id=name, roles=frozenset(roles), regions=frozenset({region}))
+
+
+AUTHOR = somebody("author", Role.AUTHOR, Role.VERIFIER)
+BOSS = somebody("boss", Role.ORGANISER)
+VERIFIERS = [somebody(f"v{number}", Role.VERIFIER) for number in range(5)]
+FOREIGN = somebody("foreign", Role.VERIFIER, region="JP")
+
+
+def play(item: Item | None, person: Person | None, action: Action, at: datetime = START) -> Item:
+    for event in act(FLOW, item, person, action, at, "k"):
+        item = apply(item, event)
+    assert item is not None
+    return item
+
+
+def checked() -> Item:
+    """An item that waits for three verifiers."""
+    item = play(None, AUTHOR, Create("i", {"text": "a"}, region="KE"))
+    item = play(item, AUTHOR, Submit({"text": "b"}))
+    for ask in item.asks:
+        item = play(item, None, Answered(ask.id, {"correct": False}))
+    assert item.stage == "check"
+    return item
+
+
+def vote(item: Item, person: Person, good: str) -> Item:
+    return play(play(item, person, Take()), person, Cast({"good": good}))
+
+
+def test_an_item_passes_when_two_of_three_agree() -> None:
+    item = checked()
+    for person, good in zip(VERIFIERS, ("yes", "no", "yes"), strict=False):
+        item = vote(item, person, good)
+    assert (item.status, item.results["check"]) == (Status.ACCEPTED, {"yes": 2})
+
+
+def test_a_returned_item_gets_new_votes_for_its_new_version() -> None:
+    item = checked()
+    for person in VERIFIERS[:3]:
+        item = vote(item, person, "no")
+    assert (item.stage, item.note, item.returns) == ("write", "not good enough", 1)
+    item = play(item, AUTHOR, Submit({"text": "better"}))
+    for ask in item.asks:
+        item = play(item, None, Answered(ask.id, {}))
+    assert (item.version, item.votes_at("check"), len(item.votes)) == (3, [], 3)
+    assert may(FLOW, item, VERIFIERS[0], Take) is None
+    for person in VERIFIERS[:3]:
+        item = vote(item, person, "no")
+    assert item.status is Status.REJECTED
+
+
+@pytest.mark.parametrize(
+    ("person", "action", "reason"),
+    [
+        (AUTHOR, Take, "own"),
+        (FOREIGN, Take, "region"),
+        (BOSS, Take, "another role"),
+        (VERIFIERS[0], Cast, "do not have"),
+        (VERIFIERS[0], Edit, "cannot be changed"),
+        (VERIFIERS[0], Withdraw, "author"),
+        (AUTHOR, Adjudicate, "organiser"),
+        (AUTHOR, AskModel, "No model"),
+        (AUTHOR, Answered, "Only a model"),
+        (None, Take, "sign in"),
+    ],
+)
+def test_who_may_not(person: Person | None, action: type[Action], reason: str) -> None:
+    refusal = may(FLOW, checked(), person, action)
+    assert refusal is not None
+    assert reason in refusal
+
+
+def test_a_fourth_person_is_not_given_the_last_place() -> None:
+    item = checked()
+    for person in VERIFIERS[:3]:
+        item = play(item, person, Take())
+    with pytest.raises(Refused, match="Others have taken"):
+        play(item, VERIFIERS[3], Take())
+    item = play(item, VERIFIERS[0], Release("I am not sure"))
+    item = play(item, VERIFIERS[3], Take())
+    with pytest.raises(Refused, match="already"):
+        play(item, VERIFIERS[0], Take())
+
+
+def test_what_is_kept_too_long_goes_to_another() -> None:
+    item = play(checked(), VERIFIERS[0], Take())
+    assert act(FLOW, item, None, Release(), START + timedelta(minutes=59), "k") == []
+    item = play(item, None, Release(), START + timedelta(hours=1))
+    assert item.holds == ()
+    assert may(FLOW, item, VERIFIERS[0], Take) is None
+
+
+def test_a_vote_can_be_changed_for_ten_minutes() -> None:
+    item = vote(checked(), VERIFIERS[0], "yes")
+    item = play(item, VERIFIERS[0], Cast({"good": "no"}), START + timedelta(minutes=9))
+    assert [vote.answer["good"] for vote in item.votes] == ["no"]
+    with pytest.raises(Refused, match="final"):
+        play(item, VERIFIERS[0], Cast({"good": "yes"}), START + timedelta(minutes=20))
+
+
+def test_the_model_is_asked_only_so_often() -> None:
+    item = play(None, AUTHOR, Create("i", {}))
+    for number in range(2):
+        item = play(item, AUTHOR, AskModel(f"a{number}", "help"))
+    with pytest.raises(Refused, match="2 times"):
+        play(item, AUTHOR, AskModel("a2", "help"))
+
+
+def test_a_second_answer_to_the_same_question_changes_nothing() -> None:
+    item = play(play(None, AUTHOR, Create("i", {})), AUTHOR, AskModel("a", "help"))
+    item = play(item, None, Answered("a", {"text": "first"}))
+    assert act(FLOW, item, None, Answered("a", {"text": "second"}), START, "k") == []
+
+
+def test_an_attention_check_is_for_everybody_and_decides_nothing() -> None:
+    item = play(None, BOSS, Create("i", {}, "KE", stage="check", check={"good": "no"}))
+    for person in VERIFIERS:
+        item = vote(item, person, "yes")
+    assert (item.status, len(item.votes), missing(FLOW, item) > 0) == (Status.OPEN, 5, True)
+
+
+ACTIONS = st.one_of(
+    st.builds(Edit, st.fixed_dictionaries({"text": st.sampled_from("abc")})),
+    st.builds(Submit, st.fixed_dictionaries({"text": st.sampled_from("abc")})),
+    st.just(Take()),
+    st.builds(Release, st.sampled_from(["", "cannot"])),
+    st.builds(Cast, st.fixed_dictionaries({"good": st.sampled_from(["yes", "no"])})),
+    st.builds(AskModel, st.uuids().map(str), st.just("help")),
+    st.builds(Answered, st.sampled_from(["i.0", "i.1", "i.2", "i.3"]), st.just({"correct": True})),
+    st.builds(Adjudicate, st.sampled_from(["next", "back", "rejected"])),
+    st.just(Withdraw()),
+)
+PEOPLE = st.sampled_from([AUTHOR, BOSS, FOREIGN, None, *VERIFIERS])
+
+
+@given(st.lists(st.tuples(PEOPLE, ACTIONS, st.integers(0, 90)), max_size=60))
+def test_whatever_people_do(steps: list[tuple[Person | None, Action, int]]) -> None:
+    item = play(None, AUTHOR, Create("i", {"text": "a"}, region="KE"))
+    history = act(FLOW, None, AUTHOR, Create("i", {"text": "a"}, region="KE"), START, "k")
+    at = START
+    for person, action, minutes in steps:
+        at += timedelta(minutes=minutes)
+        before = item
+        try:
+            events = act(FLOW, item, person, action, at, "k")
+        except Refused:
+            continue
+        for event in events:
+            item = apply(item, event)
+        history += events
+        assert may(FLOW, before, person, type(action)) is None
+        assert taken(item) <= 3
+        assert not any(vote.person in ("author", "foreign", "boss") for vote in item.votes)
+        assert not any(hold.person in ("author", "foreign", "boss") for hold in item.holds)
+        assert len({hold.person for hold in item.holds}) == len(item.holds)
+        assert all(vote.version <= item.version for vote in item.votes)
+        if (
+            item.status is Status.ACCEPTED
+            and history[-1].kind is EventKind.ADVANCED
+            and not isinstance(action, Adjudicate)
+        ):
+            assert sum(vote.answer["good"] == "yes" for vote in item.votes_at("check")) >= 2
+        assert before.status is not Status.WITHDRAWN
+        if before.status is Status.ACCEPTED:
+            assert isinstance(action, Withdraw)
+    assert next_state(None, history) == item
+    assert Item.model_validate_json(item.model_dump_json()) == item
+
+
+@given(
+    st.lists(st.sampled_from([*VERIFIERS, FOREIGN, AUTHOR]), unique_by=lambda person: person.id),
+    st.lists(st.integers(0, 3), max_size=5),
+)
+def test_assignment_is_fair_and_allowed(people: list[Person], votes: list[int]) -> None:
+    items = []
+    for number, count in enumerate(votes):
+        item = checked().model_copy(update={"id": f"i{number}", "created": START + timedelta(minutes=number)})
+        for person in VERIFIERS[: min(count, 2)]:
+            item = vote(item, person, "yes")
+        items.append(item)
+    pairs = assign(FLOW, people, items)
+    by_id = {item.id: item for item in items}
+    assert len({person for person, _ in pairs}) == len(pairs)
+    for person, item_id in pairs:
+        chosen = next(candidate for candidate in people if candidate.id == person)
+        assert may(FLOW, by_id[item_id], chosen, Take) is None
+    for item_id, item in by_id.items():
+        assert sum(given == item_id for _, given in pairs) <= missing(FLOW, item)
+    free = [person for person in people if person.id not in {name for name, _ in pairs}]
+    full = {
+        item_id for item_id, item in by_id.items() if sum(given == item_id for _, given in pairs) == missing(FLOW, item)
+    }
+    assert not [
+        (person.id, item.id)
+        for person in free
+        for item in items
+        if item.id not in full and may(FLOW, item, person, Take) is None
+    ]
