@@ -59,6 +59,14 @@ def benchmark(name: str | Path) -> Benchmark:
     raise ConfigError(f"{text}: no such {what}; {hint}there are {', '.join(names())}")
 
 
+def all_in(name: str | Path) -> list[Benchmark]:
+    """The benchmark of a name, or all in a folder."""
+    place = split_path(str(name))
+    if place and not place[1] and name not in names():
+        return load_folder(place[0])
+    return [benchmark(name)]
+
+
 def benchmarks(on_bad: Callable[[ConfigError], None]) -> Iterator[Benchmark]:
     """All benchmarks that have a name; what is wrong with one of an installed package goes to the callback."""
     for name in names():

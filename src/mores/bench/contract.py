@@ -18,7 +18,7 @@ from string import ascii_uppercase
 from tempfile import TemporaryDirectory
 from typing import Literal
 
-from mores.bench import benchmark, load_folder, names, split_path
+from mores.bench import all_in, benchmark, names, split_path
 from mores.bench.benchmark import ACCURACY, Benchmark, Graded, Label
 from mores.bench.choice import grade_letter, shuffle
 from mores.bench.run import Run
@@ -51,11 +51,10 @@ class Check(Record):
 
 def check(name: str | Path) -> dict[str, list[Check]]:
     """The checks of the benchmark of a name, or of all in a folder; code that cannot be loaded is a problem too."""
-    place = split_path(str(name))
-    if place is None and name not in names():
+    if split_path(str(name)) is None and name not in names():
         benchmark(name)  # says that there is none, and what there is
     try:
-        every = load_folder(place[0]) if place and not place[1] and name not in names() else [benchmark(name)]
+        every = all_in(name)
     except ConfigError as error:
         return {str(name): [Check(name=LOADS, status="missing", problems=(str(error),))]}
     return {loaded.name: [Check(name=LOADS, status="ok"), *check_benchmark(loaded)] for loaded in every}

@@ -8,7 +8,7 @@ from typing import Any, cast
 
 import click
 
-from mores.bench import benchmark, benchmarks
+from mores.bench import all_in, benchmarks
 from mores.bench.api import BenchOptions, open_session
 from mores.cli import options
 from mores.cli.appraise import facts_of, long_options
@@ -94,7 +94,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
     if names[0] == CHECK:
         show_checks(names[1:], given["as_json"])
         return
-    chosen = [benchmark(name) for name in dict.fromkeys(names[1:] if names[0] == INFO else names)]
+    chosen = [one for name in dict.fromkeys(names[1:] if names[0] == INFO else names) for one in all_in(name)]
     if names[0] == INFO:
         if not chosen:
             raise ConfigError("name a benchmark: mores bench info BENCHMARK; `mores bench list` shows what there is")

@@ -43,6 +43,8 @@ class Settings(BaseModel):
     regions: tuple[str, ...] = ()
     """Where items may be from; empty for anywhere."""
     languages: tuple[str, ...] = ()
+    licence: str = Field("CC-BY-4.0", min_length=1, max_length=100)
+    """Of what is exported."""
     pay: str = Field("", max_length=500)
     """What people are paid, in words."""
     model: str = ""
