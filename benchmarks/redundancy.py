@@ -1,6 +1,6 @@
 """The share of votes that adaptive redundancy saves at the accuracy of five votes on every item.
 
-    python benchmarks/redundancy.py                              # a table, in some minutes
+    python benchmarks/redundancy.py                              # a table, in a few minutes
     python benchmarks/redundancy.py --campaigns 10 --only mixed --json
 
 Simulated campaigns with people of known skill. Every person's answer to every item is drawn once, and so is the order
@@ -120,7 +120,7 @@ def measure(scenario: Scenario, campaigns: int, items: int, people: int) -> dict
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--campaigns", type=int, default=100)
+    parser.add_argument("--campaigns", type=int, default=60)
     parser.add_argument("--items", type=int, default=200, help="of each campaign")
     parser.add_argument("--people", type=int, default=30, help="of each campaign")
     parser.add_argument("--only", choices=SCENARIOS, action="append", help="may be given several times")
