@@ -119,7 +119,7 @@ def play(  # noqa: C901 - one case for each step
                 act(author, Submit(item.content | value, seconds=95, region=item.region, language=item.language))
             case "answer":
                 ask = f"{item.id}.{len(item.asks)}"
-                act(author, AskModel(ask, value["task"]))
+                act(author, AskModel(ask, value["task"], campaign.kind.tasks[value["task"]].kept(item)))
                 act(None, Answered(ask, value.get("content"), value.get("failure", "")))
             case "answers":
                 waiting = [ask for ask in item.asks if ask.waiting]

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from hashlib import blake2b
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
@@ -34,6 +35,8 @@ class Field:
     longest: int = LONGEST
     count: tuple[int, int] = (1, 1)
     """Of lines: how few and how many."""
+    shuffled: int = 0
+    """Of choices: so many of the first options stand in an order of each person's own."""
     native: bool = False
     """Written in the item's language, which decides direction and spelling help."""
 
@@ -70,6 +73,19 @@ def read_form(form: Form, values: Mapping[str, Sequence[str]], *, draft: bool = 
     if problems:
         raise FormError(problems)
     return content
+
+
+def shuffle(form: Form, seed: str) -> Form:
+    """The form as one person sees it: options in an order that depends on the seed alone, where a field wants it."""
+
+    def order(field: Field) -> Field:
+        def place(option: tuple[str, str]) -> bytes:
+            return blake2b(f"{seed}\0{field.name}\0{option[0]}".encode(), digest_size=8).digest()
+
+        first, rest = field.options[: field.shuffled], field.options[field.shuffled :]
+        return replace(field, options=(*sorted(first, key=place), *rest))
+
+    return replace(form, fields=tuple(order(field) if field.shuffled else field for field in form.fields))
 
 
 def clean(text: str) -> str:
@@ -113,8 +129,8 @@ def _read(field: Field, given: list[str], draft: bool) -> Any:  # noqa: C901 - o
 
 
 def _read_choices(field: Field, chosen: list[str], needed: bool) -> list[str]:
-    chosen = list(dict.fromkeys(chosen))
     _check_options(field, chosen)
+    chosen = [value for value, _ in field.options if value in chosen]
     if needed and not chosen:
         raise InputError("Please choose at least one.")
     if len(chosen) > 1 and field.alone & set(chosen):

@@ -88,6 +88,16 @@ class Task(Generic[S]):
     """Raises `InputError` where the answer cannot be read; people see the reason."""
     title: str = ""
     """What the button says where people may ask it."""
+    keeps: tuple[str, ...] = ()
+    """Fields of the item that are kept with the question (`Ask.data`), so that it stays about the version it was."""
+    fills: tuple[str, ...] = ()
+    """Fields of the answer that an author may take into the form with one click (`then=adopt:ASK`)."""
+    whole: bool = False
+    """The form must be filled in before it is asked."""
+
+    def kept(self, item: Item) -> Content:
+        """What is kept of an item with the question."""
+        return {name: item.content[name] for name in self.keeps if name in item.content}
 
 
 class ExportFile(NamedTuple):

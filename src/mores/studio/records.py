@@ -119,6 +119,11 @@ class Ask(Record):
         """Whether the model has not answered yet."""
         return self.answer is None and not self.failure
 
+    @property
+    def excuse(self) -> str:
+        """The failure as authors may see it: without what could name the model or its server."""
+        return f"{self.failure.partition(':')[0]}." if self.failure else ""
+
 
 class Item(Record):
     """What people and models are making or judging, as it is now."""

@@ -80,8 +80,12 @@ class Stage:
     """Only people who know the item's language."""
     hold: timedelta = timedelta(hours=24)
     """How long a person keeps an item before it is given to another."""
+    send: str = "Send"
+    """What the button says with which an author sends the item on."""
     tasks: frozenset[str] = frozenset()
     """What a person may ask a model here."""
+    opening: str = ""
+    """The one of them that is asked in the author's name as soon as they bring the item here."""
     questions: Callable[[Item], Sequence[Question]] = lambda _item: ()
     """What models should have been asked by now: when an item arrives, and again after each answer.
 

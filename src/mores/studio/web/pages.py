@@ -83,6 +83,6 @@ def environment(locale: str) -> Environment:
     return env
 
 
-def render(locale: str, template: str, **values: Any) -> str:
-    """A page as HTML."""
-    return environment(locale).get_template(template).render(**values)
+def render(locale: str, *templates: str, **values: Any) -> str:
+    """A page as HTML, by the first of the templates that there is."""
+    return environment(locale).select_template(list(templates)).render(**values)

@@ -72,9 +72,9 @@ class Visit:
         """A path of the studio, wherever it is mounted."""
         return f"{self.request.scope.get('root_path', '')}{path}"
 
-    def page(self, template: str, *, code: int = 200, **values: Any) -> Response:
-        """A page; every template knows the visit."""
-        html = render(self.locale, template, visit=self, account=self.account, path=self.path, **values)
+    def page(self, *templates: str, code: int = 200, **values: Any) -> Response:
+        """A page by the first of the templates that there is; every one knows the visit."""
+        html = render(self.locale, *templates, visit=self, account=self.account, path=self.path, **values)
         return self.keep(HTMLResponse(html, code))
 
     def go(self, path: str) -> Response:
@@ -143,8 +143,9 @@ class Place:
         return Role.ORGANISER in self.person.roles
 
     def page(self, template: str, *, code: int = 200, **values: Any) -> Response:
-        """A page of the campaign."""
-        return self.visit.page(template, code=code, campaign=self.campaign, place=self, **values)
+        """A page of the campaign, drawn by its kind's own template where it has one (`campaigns/KIND/pages/`)."""
+        templates = (f"{self.campaign.kind.name}/pages/{template}", template)
+        return self.visit.page(*templates, code=code, campaign=self.campaign, place=self, **values)
 
     def go(self, path: str = "") -> Response:
         """Send the visitor to another page of the campaign."""

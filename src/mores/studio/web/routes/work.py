@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from mores.studio.form import Form as Fields
-from mores.studio.form import FormError, read_form
+from mores.studio.form import FormError, read_form, shuffle
 from mores.studio.records import Content, Item, Status
 from mores.studio.store.items import do, held_by, now, read_events, read_item, take
 from mores.studio.store.people import consent, read_draft, save_draft
@@ -78,11 +78,13 @@ def create(place: Working, form: Form) -> Response:
     stage = place.campaign.flow.stages[0]
     blank = _blank(place)
     try:
-        content = read_form(stage.form(blank), form.values, draft=form.get("then") != "submit")
+        content = read_form(stage.form(blank), form.values, draft=_is_draft(place, form))
     except FormError as error:
         return _write(place, None, error.problems, form)
     database, campaign = place.visit.database, place.campaign
     region, language = _where(place, form, blank)
+    if not region and any(stage.regional for stage in campaign.flow.stages):
+        raise Refused("Say in your profile which country you are from, then come back.")
     action = Create(token_hex(6), content, region, language)
     item = do(database, campaign, place.person, action, key=form.key).item
     save_draft(database, campaign, place.person.id, NEW, {})
@@ -113,16 +115,39 @@ def save(item: str, place: Working, form: Form) -> Response:
     if reason := may(place.campaign.flow, shown, place.person, Edit):
         raise Refused(reason)
     try:
-        changed = read_form(stage.form(shown), form.values, draft=form.get("then") != "submit")
+        changed = read_form(stage.form(shown), form.values, draft=_is_draft(place, form))
     except FormError as error:
         return _write(place, shown, error.problems, form)
-    content = shown.content | changed
+    content = shown.content | changed | _adopted(place, shown, form)
     region, language = _where(place, form, shown)
     if form.get("then") != "submit" and (content, region) != (shown.content, shown.region):
         action = Edit(content, region, language)
         shown = do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key).item
     save_draft(place.visit.database, place.campaign, place.person.id, item, {})
     return _then(place, shown, content, form)
+
+
+def _is_draft(place: Place, form: Posted) -> bool:
+    """Whether fields may still be empty: not where the item is sent on, or a model needs all of them."""
+    then = form.get("then")
+    task = place.campaign.kind.tasks.get(then.removeprefix("ask:")) if then.startswith("ask:") else None
+    return then != "submit" and not (task and task.whole)
+
+
+def _adopted(place: Place, item: Item, form: Posted) -> Content:
+    """What an author takes over from a model's answer; nothing where they did not ask for it."""
+    wanted = form.get("then").partition("adopt:")[2]
+    ask = next((ask for ask in item.asks if ask.id == wanted and ask.answer), None)
+    if ask is None or ask.answer is None:
+        return {}
+    return {name: ask.answer[name] for name in place.campaign.kind.tasks[ask.task].fills if name in ask.answer}
+
+
+def _ask(place: Place, item: Item, name: str, key: str) -> None:
+    """Ask the campaign's model about the item as it is now."""
+    kept = place.campaign.kind.tasks[name].kept(item) if name in place.campaign.kind.tasks else {}
+    action = AskModel(f"{item.id}.{len(item.asks)}", name, kept)
+    do(place.visit.database, place.campaign, place.person, action, item=item.id, key=key)
 
 
 def _then(place: Place, item: Item, content: Content, form: Posted) -> Response:
@@ -133,11 +158,14 @@ def _then(place: Place, item: Item, content: Content, form: Posted) -> Response:
         region, language = _where(place, form, item)
         action = Submit(content, form.number("seconds"), region, language)
         item = do(database, campaign, person, action, item=item.id, key=f"{form.key}.submit").item
+        opening = campaign.flow.stage(item.stage).opening
+        asks = opening and may(campaign.flow, item, person, AskModel) is None and not item.asks_of(opening)
+        if asks and place.visit.studio.limiter.allows("ask", person.id):
+            _ask(place, item, opening, f"{form.key}.ask")
     elif then.startswith("ask:"):
         if not place.visit.studio.limiter.allows("ask", person.id):
             raise HTTPException(429, "Too many questions. Please wait a minute.")
-        ask = f"{item.id}.{len(item.asks)}"
-        do(database, campaign, person, AskModel(ask, then.removeprefix("ask:")), item=item.id, key=f"{form.key}.ask")
+        _ask(place, item, then.removeprefix("ask:"), f"{form.key}.ask")
     return place.go(f"/items/{item.id}")
 
 
@@ -252,7 +280,8 @@ def _judge(place: Place, item: Item, problems: Content, form: Posted | None = No
     stage = place.campaign.flow.stage(item.stage)
     mine = next((vote.answer for vote in item.votes_at(stage.name) if vote.person == place.person.id), {})
     saved = read_draft(place.visit.database, place.campaign, place.person.id, item.id)
-    return _item_page(place, "judge.html", item, stage.form(item), _values(form, saved, mine), problems)
+    fields = shuffle(stage.form(item), f"{item.id}/{place.person.id}")
+    return _item_page(place, "judge.html", item, fields, _values(form, saved, mine), problems)
 
 
 def _item_page(place: Place, template: str, item: Item, fields: Fields, values: Content, problems: Content) -> Response:

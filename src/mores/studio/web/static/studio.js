@@ -37,6 +37,8 @@ for (const form of document.querySelectorAll("form[data-timed]")) {
   setInterval(() => { if (!document.hidden) form.elements.seconds.value = ++seconds; }, 1000);
 }
 
+const unsaved = [];
+
 // Drafts: kept on the device with every key, on the server a moment later.
 for (const form of document.querySelectorAll("form[data-draft]")) {
   const place = form.dataset.draft;
@@ -47,16 +49,20 @@ for (const form of document.querySelectorAll("form[data-draft]")) {
     return data;
   };
   let timer;
+  const save = async () => {
+    clearTimeout(timer);
+    timer = undefined;
+    try {
+      const answer = await fetch(place, { method: "PUT", body: values(), headers: { "x-csrf-token": token, accept: "application/json" } });
+      note.textContent = answer.ok ? "✓" : "";
+    } catch { note.textContent = ""; }
+  };
   form.addEventListener("input", () => {
     localStorage.setItem(place, values().toString());
     clearTimeout(timer);
-    timer = setTimeout(async () => {
-      try {
-        const answer = await fetch(place, { method: "PUT", body: values(), headers: { "x-csrf-token": token, accept: "application/json" } });
-        note.textContent = answer.ok ? "✓" : "";
-      } catch { note.textContent = ""; }
-    }, 800);
+    timer = setTimeout(save, 800);
   });
+  unsaved.push(() => timer && save());
   form.addEventListener("submit", () => { clearTimeout(timer); localStorage.removeItem(place); });
 }
 
@@ -72,7 +78,11 @@ for (const ask of document.querySelectorAll('.ask[data-waiting="1"]')) {
   const timer = setInterval(async () => {
     try {
       const answer = await fetch(ask.dataset.state, { headers: { accept: "application/json" } });
-      if (answer.ok && !(await answer.json()).waiting.length) { clearInterval(timer); location.reload(); }
+      if (answer.ok && !(await answer.json()).waiting.length) {
+        clearInterval(timer);
+        await Promise.all(unsaved.map((save) => save()));
+        location.reload();
+      }
     } catch { /* the line is gone: try again */ }
   }, 1500);
   break;
