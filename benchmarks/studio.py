@@ -1,0 +1,263 @@
+"""The studio under pressure: simulated annotators against a real server, on SQLite or PostgreSQL.
+
+    python benchmarks/studio.py                                   # 100 annotators for a minute on SQLite
+    python benchmarks/studio.py --database postgresql://…         # the same on PostgreSQL
+    python benchmarks/studio.py --kills 20                        # the server is killed 20 times meanwhile
+    python benchmarks/studio.py --pages --items 10000             # server time and size of every page
+
+Each annotator takes an item, opens its page and votes, as fast as the server answers. Afterwards the database is
+compared with what the server acknowledged: a vote that is missing, doubled or on a full item is a failure (exit 1).
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import re
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import aiohttp
+from sqlalchemy import select
+
+from mores.studio.campaigns import open_kind
+from mores.studio.records import Person, Role
+from mores.studio.store.campaigns import make_campaign, read_settings
+from mores.studio.store.database import Database, open_database
+from mores.studio.store.items import Campaign, do, read_items
+from mores.studio.store.people import Profile, add_member, add_person, sign_in
+from mores.studio.store.tables import events
+from mores.studio.web.visit import COOKIE
+from mores.studio.workflow import Create
+
+TOKEN = re.compile(r'name="csrf" value="([^"]+)"')
+KEY = re.compile(r'name="key" value="([^"]+)"')
+
+
+@dataclass
+class Crowd:
+    """What the annotators did, and what the server said."""
+
+    address: str
+    campaign: str
+    sent: set[tuple[str, str]] = field(default_factory=set)
+    """Person and item of every vote that was sent."""
+    acknowledged: list[tuple[str, str]] = field(default_factory=list)
+    seconds: dict[str, list[float]] = field(default_factory=dict)
+    refused: Counter[int] = field(default_factory=Counter)
+    until: float = 0.0
+
+    async def call(self, session: aiohttp.ClientSession, name: str, method: str, path: str, **values: Any) -> Any:
+        """One request; where the server is gone, again until it is back. None where the time is over."""
+        while True:
+            start = time.perf_counter()
+            try:
+                async with session.request(method, self.address + path, allow_redirects=False, **values) as response:
+                    text = await response.text()
+            except (TimeoutError, aiohttp.ClientError, OSError):
+                if time.monotonic() > self.until + 30:
+                    return None
+                await asyncio.sleep(0.05)
+                continue
+            self.seconds.setdefault(name, []).append(time.perf_counter() - start)
+            return response, text
+
+    async def annotate(self, person: str, cookie: str) -> None:
+        """Work until the time is over or nothing is left."""
+        cookies = {COOKIE: cookie}
+        timeout = aiohttp.ClientTimeout(total=60)
+        async with aiohttp.ClientSession(cookies=cookies, timeout=timeout) as session:
+            home = await self.call(session, "home", "GET", f"/c/{self.campaign}")
+            token = TOKEN.search(home[1])[1]  # type: ignore[index]
+            while time.monotonic() < self.until:
+                taken = await self.call(session, "next", "POST", f"/c/{self.campaign}/next", data={"csrf": token})
+                if taken is None or "nothing" in taken[0].headers.get("Location", ""):
+                    return
+                if taken[0].status != 303:
+                    self.refused[taken[0].status] += 1
+                    continue
+                await self.vote(session, person, token, taken[0].headers["Location"])
+
+    async def vote(self, session: aiohttp.ClientSession, person: str, token: str, path: str) -> None:
+        """Open an item and answer it."""
+        page = await self.call(session, "item", "GET", path)
+        match = KEY.search(page[1]) if page else None
+        if match is None:
+            return
+        item = path.rsplit("/", 1)[1]
+        self.sent.add((person, item))
+        data = {"csrf": token, "key": match[1], "answer": "A", "seconds": "3"}
+        answer = await self.call(session, "vote", "POST", f"{path}/vote", data=data)
+        if answer is None:
+            return
+        if answer[0].status == 303:
+            self.acknowledged.append((person, item))
+        else:
+            self.refused[answer[0].status] += 1
+
+
+def prepare(database: Database, people: int, items: int) -> tuple[Campaign, list[tuple[str, str]], str]:
+    """A campaign with items that wait for verifiers; the verifiers with their cookies, and the organiser's."""
+    kind = open_kind("culturalteaming")
+    settings = read_settings(kind, {"title": "Under pressure", "regions": ["KE"]})
+    campaign = make_campaign(database, kind, settings)
+    with database.write() as connection:
+        owner = add_person(connection, Profile(name="Organiser"), organises=True)
+        profile = {"nationality": ("KE",), "home": ("KE",), "languages": ("sw",)}
+        crowd = [add_person(connection, Profile(name=f"Verifier {number}", **profile)) for number in range(people)]
+    add_member(database, campaign, owner, Role.ORGANISER)
+    for person in crowd:
+        add_member(database, campaign, person, Role.VERIFIER)
+    organiser = Person(id=owner, roles=frozenset({Role.ORGANISER}))
+    for number in range(items):
+        content = {"question": f"Question {number}?", "options": ["a", "b", "c", "d"], "correct": ["A"]}
+        do(database, campaign, organiser, Create(f"{number:012x}", content, "KE", "sw", stage="verify"))
+    return campaign, [(person, sign_in(database, person)) for person in crowd], sign_in(database, owner)
+
+
+class Server:
+    """The studio in a process of its own."""
+
+    def __init__(self, database: str) -> None:
+        with socket.socket() as free:
+            free.bind(("127.0.0.1", 0))
+            self.port = free.getsockname()[1]
+        self.database = database
+        self.address = f"http://127.0.0.1:{self.port}"
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start it; returns when it listens."""
+        code = "from mores.cli import main; main()"
+        options = ["studio", "--database", self.database, "--port", str(self.port), "--model", "none", "--no-demo"]
+        self.process = subprocess.Popen([sys.executable, "-c", code, *options], stdout=subprocess.DEVNULL)
+        deadline = time.monotonic() + 60
+        while True:
+            try:
+                socket.create_connection(("127.0.0.1", self.port), 1).close()
+                return
+            except OSError:
+                if self.process.poll() is not None or time.monotonic() > deadline:
+                    raise RuntimeError("the studio did not start") from None
+                time.sleep(0.05)
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        """End it."""
+        assert self.process is not None
+        self.process.send_signal(how)
+        self.process.wait(30)
+
+
+async def press(server: Server, crowd: Crowd, people: Sequence[tuple[str, str]], seconds: float, kills: int) -> None:
+    """Let everybody work for a while, killing the server now and then."""
+    crowd.until = time.monotonic() + seconds
+    work = [asyncio.create_task(crowd.annotate(person, cookie)) for person, cookie in people]
+    lottery = random.Random(0)
+    for _ in range(kills):
+        await asyncio.sleep(seconds / (kills + 1) * lottery.uniform(0.5, 1.0))
+        await asyncio.to_thread(server.stop, signal.SIGKILL)
+        await asyncio.to_thread(server.start)
+    await asyncio.gather(*work)
+
+
+def audit(database: Database, campaign: Campaign, crowd: Crowd) -> list[str]:
+    """What is wrong between what the server acknowledged and what the database holds."""
+    query = select(events.c.person, events.c.item).where(events.c.campaign == campaign.id, events.c.kind == "voted")
+    with database.read() as connection:
+        written = Counter((row.person, row.item) for row in connection.execute(query))
+    problems = [f"lost: {pair}" for pair in crowd.acknowledged if pair not in written]
+    problems += [f"doubled: {pair}" for pair, count in written.items() if count > 1]
+    problems += [f"never sent: {pair}" for pair in written if pair not in crowd.sent]
+    for item in read_items(database, campaign):
+        if len(item.votes) > campaign.settings.verifiers:
+            problems.append(f"too many votes: {item.id}")
+    return problems
+
+
+def pages(
+    server: Server, campaign: Campaign, people: Sequence[tuple[str, str]], organiser: str
+) -> list[dict[str, Any]]:
+    """How long the server takes for each page, and how long the page is."""
+
+    async def measure() -> list[dict[str, Any]]:
+        rows = []
+        base = f"/c/{campaign.id}"
+        async with aiohttp.ClientSession(cookies={COOKIE: people[0][1]}) as person:
+            home = await (await person.get(server.address + base)).text()
+            token = TOKEN.search(home)[1]  # type: ignore[index]
+            taken = await person.post(f"{server.address}{base}/next", data={"csrf": token}, allow_redirects=False)
+            item = taken.headers["Location"]
+            async with aiohttp.ClientSession(cookies={COOKIE: organiser}) as boss:
+                plan = [(person, path) for path in ("/", base, item, "/me")]
+                plan += [
+                    (boss, path) for path in (f"{base}/overview", f"{base}/items", f"{base}/people", f"{item}/life")
+                ]
+                for session, path in plan:
+                    times, size = [], 0
+                    for _ in range(20):
+                        start = time.perf_counter()
+                        response = await session.get(server.address + path)
+                        size = len(await response.read())
+                        times.append(time.perf_counter() - start)
+                        assert response.status == 200, (path, response.status)
+                    rows.append({"page": path, "ms": 1000 * median(times), "bytes": size})
+        return rows
+
+    return asyncio.run(measure())
+
+
+def summary(crowd: Crowd, seconds: float) -> dict[str, Any]:
+    """Throughput and latency."""
+    latencies = {
+        name: {"n": len(times), "p50_ms": 1000 * median(times), "p95_ms": 1000 * sorted(times)[int(0.95 * len(times))]}
+        for name, times in crowd.seconds.items()
+    }
+    votes = len(crowd.acknowledged)
+    return {"votes": votes, "votes_per_second": votes / seconds, "refused": dict(crowd.refused), "requests": latencies}
+
+
+def main(arguments: Sequence[str] | None = None) -> None:
+    """Run it and print what was measured."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--database", help="an SQLite path or postgresql://…; a temporary file otherwise")
+    parser.add_argument("--people", type=int, default=100)
+    parser.add_argument("--items", type=int, default=2000)
+    parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--kills", type=int, default=0)
+    parser.add_argument("--pages", action="store_true", help="measure pages instead")
+    chosen = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        address = chosen.database or str(Path(folder, "studio.db"))
+        database = open_database(address)
+        campaign, people, organiser = prepare(database, chosen.people, chosen.items)
+        server = Server(address)
+        server.start()
+        try:
+            if chosen.pages:
+                print(json.dumps(pages(server, campaign, people, organiser), indent=2))
+                return
+            crowd = Crowd(server.address, campaign.id)
+            asyncio.run(press(server, crowd, people, chosen.seconds, chosen.kills))
+        finally:
+            server.stop()
+        problems = audit(database, campaign, crowd)
+        kind = "SQLite" if database.sqlite else "PostgreSQL"
+        database.close()
+    print(json.dumps({"database": kind, "problems": problems} | summary(crowd, chosen.seconds), indent=2))
+    sys.exit(1 if problems else 0)
+
+
+if __name__ == "__main__":
+    main()
