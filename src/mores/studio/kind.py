@@ -129,5 +129,5 @@ class Kind(Generic[S]):
     """Every model that its stages ask, besides the one that answers people."""
     summarise: Callable[[S, Sequence[Item]], Mapping[str, Any]] = lambda _settings, _items: {}
     """Figures of its own for the organiser, such as the paper's rates."""
-    measure: Callable[[S, Iterable[Item]], str] | None = None
+    method: Callable[[S, Iterable[Item]], str] | None = None
     """A paragraph for the Method section of a paper; a general one where there is none."""
