@@ -43,10 +43,10 @@ class Lenient:
     def ask(self, item: Item, answer: str) -> tuple[Message, ...]:
         return (Message("user", f"{next(self._number)}: {item.prompt} {answer}"),)
 
-    def ask_again(self, item: Item, answer: str, said: str) -> None:
+    def ask_again(self, item: Item, answer: str, reply: str) -> None:
         """Nothing more to ask."""
 
-    def read(self, item: Item, answer: str, said: str, again: bool) -> Graded:  # noqa: ARG002 - the protocol's
+    def read(self, item: Item, answer: str, reply: str, again: bool) -> Graded:  # noqa: ARG002 - the protocol's
         return Graded(label=Label.CORRECT)
 
 
@@ -72,14 +72,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--samples", default="1,100")
     parser.add_argument("--one", nargs=2, help=argparse.SUPPRESS)
-    given = parser.parse_args()
+    options = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        if given.one:
-            print(json.dumps(measure(int(given.one[0]), given.one[1], Path(name))))
+        if options.one:
+            print(json.dumps(measure(int(options.one[0]), options.one[1], Path(name))))
             return
         program = stub.build(Path(name), None)
         print(f"{'samples':>8} {'calls':>9} {'seconds':>8} {'calls/s':>8} {'of ideal':>8} {'peak MB':>8}")
-        for samples in given.samples.split(","):
+        for samples in options.samples.split(","):
             with stub.serve(program, Path(name), LATENCY_MS) as server:
                 command = [sys.executable, __file__, "--one", samples, server.base_url]
                 row = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)

@@ -310,9 +310,9 @@ def measure(plan: Plan) -> dict[str, Any]:
     prepare = prepare_socket if plan.name == "socket" else CONTESTANTS[plan.name].prepare
     main = prepare(plan)
     cpu, wall = cpu_seconds(), time.perf_counter()
-    done = main()
+    result = main()
     wall, cpu = time.perf_counter() - wall, cpu_seconds() - cpu
-    return {**done._asdict(), "wall_s": wall, "cpu_s": cpu, "peak_mb": peak_mb()}
+    return {**result._asdict(), "wall_s": wall, "cpu_s": cpu, "peak_mb": peak_mb()}
 
 
 if __name__ == "__main__":

@@ -97,8 +97,8 @@ class Meter:
 
     def others_cores(self, server_s: float) -> float | None:
         """Cores in use since the start, less those of the children that have ended and of the server."""
-        wall, own, busy = (now - then for now, then in zip(self._read(), self.start, strict=True))
-        return max(0.0, busy - own - server_s) / wall if busy else None
+        wall, mine_s, busy = (after - before for after, before in zip(self._read(), self.start, strict=True))
+        return max(0.0, busy - mine_s - server_s) / wall if busy else None
 
     def _read(self) -> tuple[float, float, float]:
         used = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -124,9 +124,9 @@ class Arena:
     def capacity(self) -> dict[str, Any]:
         """What the server does for a client that parses nothing."""
         with stub.serve(self.program, self.folder, 0) as server:
-            found = self.start(Plan("socket", server.base_url, CALLS, 64, str(self.folder)))
+            measured = self.start(Plan("socket", server.base_url, CALLS, 64, str(self.folder)))
             cpu = server.stats()["cpu_s"]
-        rate = CALLS / found["wall_s"]
+        rate = CALLS / measured["wall_s"]
         return {"kind": self.program.kind, "calls_per_s": rate, "cpu_us_per_call": cpu / CALLS * 1e6}
 
     def measure(self, name: str, load: Load) -> Row | Missing:
@@ -143,24 +143,24 @@ class Arena:
     def measure_at(self, server: stub.Stub, name: str, load: Load, folder: str) -> Row:
         """One contestant against this server; what it finds in the folder it may use."""
         before, meter = server.stats(), Meter()
-        found = self.start(Plan(name, server.base_url, load.calls, load.connections, folder))
+        measured = self.start(Plan(name, server.base_url, load.calls, load.connections, folder))
         stats = server.stats()
         others = meter.others_cores(stats["cpu_s"] - before["cpu_s"])
-        rate = load.calls / found["wall_s"]
+        rate = load.calls / measured["wall_s"]
         return Row(
             name=name,
             title=CONTESTANTS[name].title,
             version=contestants.version(name) or "unknown",
             calls=load.calls,
-            good=found["good"],
-            cached=found["cached"],
+            good=measured["good"],
+            cached=measured["cached"],
             requests=stats["requests"] - before["requests"],
             most_at_once=stats["most_at_once"],
-            wall_s=found["wall_s"],
+            wall_s=measured["wall_s"],
             calls_per_s=rate,
             share_of_ideal=rate / load.ideal_rate if load.ideal_rate else None,
-            cpu_ms_per_call=found["cpu_s"] / load.calls * 1000,
-            peak_mb=found["peak_mb"],
+            cpu_ms_per_call=measured["cpu_s"] / load.calls * 1000,
+            peak_mb=measured["peak_mb"],
             others_cores=others,
         )
 
@@ -168,11 +168,11 @@ class Arena:
         """The contestant's own measurement, from a new process."""
         command = [sys.executable, contestants.__file__, json.dumps(plan._asdict())]
         # Its own folder, so that no peer reads a settings file or leaves logs in the reader's folder.
-        done = subprocess.run(command, cwd=plan.folder, capture_output=True, text=True, check=False)
-        if done.returncode:
-            raise SystemExit(f"{plan.name} failed:\n{done.stderr[-2000:]}")
-        found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-        return found
+        process = subprocess.run(command, cwd=plan.folder, capture_output=True, text=True, check=False)
+        if process.returncode:
+            raise SystemExit(f"{plan.name} failed:\n{process.stderr[-2000:]}")
+        measured: dict[str, Any] = json.loads(process.stdout.splitlines()[-1])
+        return measured
 
 
 # -- the comparison ----------------------------------------------------------------------------------------
@@ -195,15 +195,15 @@ def compare(arena: Arena, load: Load, names: Sequence[str]) -> dict[str, Any]:
 def _with_ratios(row: Row | Missing, mores: Row | None) -> dict[str, Any]:
     if isinstance(row, Missing):
         return asdict(row)
-    shown = asdict(row) | {"installed": True}
+    fields = asdict(row) | {"installed": True}
     if mores is None:
-        return shown
+        return fields
     ratios = {
         "rate": row.calls_per_s / mores.calls_per_s,
         "cpu": row.cpu_ms_per_call / mores.cpu_ms_per_call,
         "memory": row.peak_mb / mores.peak_mb,
     }
-    return shown | {"to_mores": ratios}
+    return fields | {"to_mores": ratios}
 
 
 def _comparison_targets(row: Row, load: Load) -> list[Target]:

@@ -81,16 +81,16 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="10000,100000")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.one:
-        print(json.dumps(measure(given.one)))
+    options = parser.parse_args()
+    if options.one:
+        print(json.dumps(measure(options.one)))
         return
     print(f"{'items':>10} {'samples':>10} {'seconds':>9} {'ms/item':>8} {'peak MB':>8}")
-    for size in map(int, given.sizes.split(",")):
-        done = subprocess.run(
+    for size in map(int, options.sizes.split(",")):
+        process = subprocess.run(
             [sys.executable, __file__, "--one", str(size)], capture_output=True, text=True, check=True
         )
-        row = json.loads(done.stdout)
+        row = json.loads(process.stdout)
         each = 1000 * row["seconds"] / size
         print(
             f"{size:>10,} {row['samples']:>10,} {row['seconds']:>9.1f} {each:>8.2f} {row['peak_mb']:>8,.0f}", flush=True

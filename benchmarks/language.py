@@ -55,15 +55,15 @@ def read_questions(folder: Path) -> tuple[list[str], list[str]]:
 
 def read_answers(folder: Path) -> dict[tuple[str, str], tuple[list[str], list[str]]]:
     """The answers that were given and their languages, by kind of question and model."""
-    found: dict[tuple[str, str], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
+    by_model: dict[tuple[str, str], tuple[list[str], list[str]]] = defaultdict(lambda: ([], []))
     for kind, name, entry in read_entries(folder):
         for answer in entry["answers"]:
             text = answer["translations"].get(name, {}).get("text")
             if text and text.strip() not in REFUSED and answer["language"] == name:
-                texts, tags = found[kind, answer["prompting_state"]["model_name"]]
+                texts, tags = by_model[kind, answer["prompting_state"]["model_name"]]
                 texts.append(text)
                 tags.append(language(name))
-    return found
+    return by_model
 
 
 def rate(work: Callable[[], object], count: int) -> float:
@@ -107,16 +107,16 @@ def print_table(folder: Path) -> None:
     texts, tags = read_questions(folder)
     right = np.array(tags)
     columns = [
-        np.array([one.language for one in detect(texts, candidates=sorted(set(tags)))]) == right,
-        np.array([one.language for one in detect(texts)]) == right,
+        np.array([detected.language for detected in detect(texts, candidates=sorted(set(tags)))]) == right,
+        np.array([detected.language for detected in detect(texts)]) == right,
         np.array(detect_as_paper(texts, tags)) == right,
     ]
     print("| language | questions | ours restricted | ours open | --lid paper | Table 13 |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     names = sorted(set(tags), key=language_name)
     for tag in names:
-        shown = [f"{100 * column[right == tag].mean():.1f}" for column in columns]
-        print(f"| {language_name(tag)} | {(right == tag).sum()} | {' | '.join(shown)} | {TABLE_13[tag]:.1f} |")
+        cells = [f"{100 * column[right == tag].mean():.1f}" for column in columns]
+        print(f"| {language_name(tag)} | {(right == tag).sum()} | {' | '.join(cells)} | {TABLE_13[tag]:.1f} |")
     macro = [f"{100 * np.mean([column[right == tag].mean() for tag in names]):.1f}" for column in columns]
     print(f"| macro | {len(texts)} | {' | '.join(macro)} | {np.mean(list(TABLE_13.values())):.1f} |")
 
@@ -129,13 +129,13 @@ def print_answers(folder: Path) -> None:
         counted = np.array([tag not in LEFT_OUT for tag in tags])
         if counted.sum() < 100:
             continue
-        verdicts = [one.right for one in check(texts, tags)]
+        verdicts = [checked.right for checked in check(texts, tags)]
         wrong, unsure = np.array([v is False for v in verdicts]), np.array([v is None for v in verdicts])
         paper = ~np.array(check_as_paper(texts, tags))
         rates = [100 * part.mean() for part in (paper[counted], wrong[counted], unsure[counted], wrong, unsure)]
-        shown = [f"{value:.1f}" for value in rates]
+        cells = [f"{value:.1f}" for value in rates]
         print(
-            f"| {kind} | {model} | {counted.sum()} | {' | '.join(shown[:3])} | {len(texts)} | {' | '.join(shown[3:])} |"
+            f"| {kind} | {model} | {counted.sum()} | {' | '.join(cells[:3])} | {len(texts)} | {' | '.join(cells[3:])} |"
         )
 
 

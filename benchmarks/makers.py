@@ -36,8 +36,8 @@ def items(data: Path, names: Iterable[str], count: int) -> list[SourceItem]:
     """So many items of each source that gives no wrong answers, drawn by their ids."""
     chosen: list[SourceItem] = []
     for name in names:
-        own = sources.load(name, sources.folder_of(name, data), lambda _: None)
-        plain = [item for item in own if not item.wrong]
+        loaded = sources.load(name, sources.folder_of(name, data), lambda _: None)
+        plain = [item for item in loaded if not item.wrong]
         chosen += sorted(plain, key=lambda item: draw(0, item.id))[:count]
     return chosen
 
@@ -45,13 +45,13 @@ def items(data: Path, names: Iterable[str], count: int) -> list[SourceItem]:
 def by_rules(chosen: list[SourceItem]) -> list[Gold]:
     """All errors that rules make of the items."""
     pool, wrapper = Pool(chosen), Wrapper()
-    made = (draft for item in chosen for draft in drafts(item, lambda one: changes(one, pool, 0)) if not draft.right)
-    return [word(draft, wrapper) for draft in made]
+    every = (draft for item in chosen for draft in drafts(item, lambda item: changes(item, pool, 0)))
+    return [word(draft, wrapper) for draft in every if not draft.right]
 
 
 async def by_model(right: list[Gold], asker: Asker, tokens: int) -> list[Gold]:
     """All errors that a model makes of the right pairs; what it could not do is counted on the way."""
-    made: list[Gold] = []
+    softened: list[Gold] = []
     failed: Counter[str] = Counter()
     async with (
         asker.progress.stage("soft errors", 2 * len(right), asker.price) as counts,
@@ -59,26 +59,25 @@ async def by_model(right: list[Gold], asker: Asker, tokens: int) -> list[Gold]:
     ):
         async for _, result in results:
             if isinstance(result, Gold):
-                made.append(result)
+                softened.append(result)
             else:
                 failed["not cultural" if result is None else str(result.kind)] += 1
     print("tries of the model that made nothing:", ", ".join(f"{n} {why}" for why, n in failed.items()) or "none")
-    return made
+    return softened
 
 
-def describe(name: str, made: list[Gold], right: dict[str, Gold]) -> str:
+def describe(name: str, golds: list[Gold], right: dict[str, Gold]) -> str:
     """One row of the table, over the items in `right`."""
-    own = [gold for gold in made if gold.item in right]
-    spans = fmean(len(gold.report.errors) for gold in own)
-    changed = fmean(_changed(gold) for gold in own)
-    major = fmean(gold.report.errors[0].severity == "major" for gold in own)
-    texts = [*(gold.sample.text for gold in right.values()), *(gold.sample.text for gold in own)]
-    labels = [True] * len(right) + [False] * len(own)
-    folds = [draw(0, gold.item)[0] % FOLDS for gold in (*right.values(), *own)]
-    told = audit(see(texts, labels, folds))
-    return (
-        f"{name:<8} {len(own):>7} {spans:>7.2f} {changed:>9.1%} {major:>7.0%}   {told.value:>6.3f} ± {told.error:.3f}"
-    )
+    paired = [gold for gold in golds if gold.item in right]
+    spans = fmean(len(gold.report.errors) for gold in paired)
+    changed = fmean(_changed(gold) for gold in paired)
+    major = fmean(gold.report.errors[0].severity == "major" for gold in paired)
+    texts = [*(gold.sample.text for gold in right.values()), *(gold.sample.text for gold in paired)]
+    labels = [True] * len(right) + [False] * len(paired)
+    folds = [draw(0, gold.item)[0] % FOLDS for gold in (*right.values(), *paired)]
+    shortcut = audit(see(texts, labels, folds))
+    gain = f"{shortcut.value:>6.3f} ± {shortcut.error:.3f}"
+    return f"{name:<8} {len(paired):>7} {spans:>7.2f} {changed:>9.1%} {major:>7.0%}   {gain}"
 
 
 def _changed(gold: Gold) -> float:
@@ -101,24 +100,24 @@ def main() -> None:
     parser.add_argument("--sources", default="candle,calmqa")
     parser.add_argument("--items", type=int, default=200, help="of each source")
     parser.add_argument("--max-tokens", type=int, default=16_384)
-    given = parser.parse_args()
-    chosen = items(given.data, given.sources.split(","), given.items)
+    options = parser.parse_args()
+    chosen = items(options.data, options.sources.split(","), options.items)
     wrapper = Wrapper()
     right = {gold.item: gold for item in chosen for gold in (word(draft, wrapper) for draft in drafts(item))}
     rules = by_rules(chosen)
-    asker = open_asker(given.model, base_url=given.base_url, progress=Terminal())
-    written = run(by_model(list(right.values()), asker, given.max_tokens))
-    made = {"rules": rules, "model": written}
-    of = {name: {gold.item for gold in own} for name, own in made.items()}
+    asker = open_asker(options.model, base_url=options.base_url, progress=Terminal())
+    written = run(by_model(list(right.values()), asker, options.max_tokens))
+    by_maker = {"rules": rules, "model": written}
+    of = {name: {gold.item for gold in golds} for name, golds in by_maker.items()}
     both = of["rules"] & of["model"]
-    counted = ", ".join(f"by {name} {len(own)}" for name, own in of.items())
+    counted = ", ".join(f"by {name} {len(golds)}" for name, golds in of.items())
     print(f"{len(right)} items; with an error {counted}, by both {len(both)}")
     if not both:
         return
     print(f"{'maker':<8} {'errors':>7} {'spans':>7} {'words':>9} {'major':>7}   told by words alone")
     shared = {item: right[item] for item in right if item in both}
-    for name, own in made.items():
-        print(describe(name, own, shared))
+    for name, golds in by_maker.items():
+        print(describe(name, golds, shared))
 
 
 if __name__ == "__main__":

@@ -51,16 +51,16 @@ def biographies(data: Path) -> Case:
     """FActScore's sentences and their facts, none of which says much of a country."""
     rows = map(json.loads, (data / "factscore" / "ChatGPT.jsonl").read_text("utf-8").splitlines())
     parts = [part for row in rows for part in row["annotations"] or ()]
-    asked = [(Query(fact["text"], region="US"), part["text"])
+    queries = [(Query(fact["text"], region="US"), part["text"])
              for part in parts for fact in part.get("human-atomic-facts") or ()]  # fmt: skip
-    return Case([part["text"] for part in parts], asked)
+    return Case([part["text"] for part in parts], queries)
 
 
 def blend(data: Path) -> Case:
     """BLEnD's questions, asked as if everybody knew the country."""
     facts = _facts(data)
-    asked = [(Query(general.replace("*", "your country"), region=region), fact) for general, region, fact, _ in facts]
-    return Case([fact for *_, fact, _ in facts], asked)
+    queries = [(Query(general.replace("*", "your country"), region=region), fact) for general, region, fact, _ in facts]
+    return Case([fact for *_, fact, _ in facts], queries)
 
 
 def wrong(data: Path) -> Case:
@@ -69,13 +69,13 @@ def wrong(data: Path) -> Case:
     elsewhere: dict[str, list[tuple[str, str]]] = defaultdict(list)
     for general, region, _, answer in facts:
         elsewhere[general].append((region, answer))
-    asked = []
+    queries = []
     for general, region, fact, _ in facts:
         if others := [answer for land, answer in elsewhere[general] if land != region]:
-            asked.append(
+            queries.append(
                 (Query(f"{general.replace('*', region_name(region))} {draw.choice(others)}", region=region), fact)
             )
-    return Case([fact for *_, fact, _ in facts], asked)
+    return Case([fact for *_, fact, _ in facts], queries)
 
 
 CASES: dict[str, Callable[[Path], Case]] = {"biographies": biographies, "blend": blend, "wrong": wrong}
@@ -83,15 +83,15 @@ CASES: dict[str, Callable[[Path], Case]] = {"biographies": biographies, "blend":
 
 def _facts(data: Path) -> list[tuple[str, str, str, str]]:
     """Question with a star for the country, region, the fact in words, and the answer; each fact stands once."""
-    found = {}
+    by_fact = {}
     for name, region in REGIONS.items():
         rows = json.loads((data / "blend" / f"{name.replace(' ', '_')}_data.json").read_text("utf-8"))
         for row in rows.values() if isinstance(rows, dict) else rows:
             general = re.sub(rf"\b{re.escape(name)}\b", "*", row["en_question"])
             if "*" in general and row["annotations"] and (answers := row["annotations"][0]["en_answers"]):
                 fact = f"{general.replace('*', region_name(region))} {answers[0]}"
-                found[fact] = (general, region, fact, answers[0])
-    return list(found.values())
+                by_fact[fact] = (general, region, fact, answers[0])
+    return list(by_fact.values())
 
 
 def measure(case: Case, folder: Path, limit: int = QUERIES) -> Recall:
@@ -99,16 +99,16 @@ def measure(case: Case, folder: Path, limit: int = QUERIES) -> Recall:
     path = folder / "passages.jsonl"
     path.write_text("".join(json.dumps({"text": text}) + "\n" for text in dict.fromkeys(case.passages)), "utf-8")
     corpus = Corpus(path, folder / "cache")
-    asked = random.Random(1).sample(case.asked, min(limit, len(case.asked)))
+    chosen = random.Random(1).sample(case.asked, min(limit, len(case.asked)))
 
     def shares(queries: Iterable[Query]) -> tuple[float, ...]:
-        found = run(corpus.find(list(queries), max(AT)))
-        texts = [[one.text for one in each.evidence] for each in found]
-        wanted = [" ".join(passage.split()) for _, passage in asked]
-        hits = [[passage in own[:k] for own, passage in zip(texts, wanted, strict=True)] for k in AT]
-        return tuple(sum(own) / len(asked) for own in hits)
+        results = run(corpus.find(list(queries), max(AT)))
+        texts = [[evidence.text for evidence in result.evidence] for result in results]
+        wanted = [" ".join(passage.split()) for _, passage in chosen]
+        hits = [[passage in ranked[:k] for ranked, passage in zip(texts, wanted, strict=True)] for k in AT]
+        return tuple(sum(ranked) / len(chosen) for ranked in hits)
 
-    return Recall(shares(query._replace(region=None) for query, _ in asked), shares(query for query, _ in asked))
+    return Recall(shares(query._replace(region=None) for query, _ in chosen), shares(query for query, _ in chosen))
 
 
 def main() -> None:
@@ -116,12 +116,12 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="folder with factscore and blend in it")
     parser.add_argument("--queries", type=int, default=QUERIES, help="of each case (default: %(default)s)")
-    given = parser.parse_args()
+    options = parser.parse_args()
     print(f"{'found, %':<14}{'no region @1':>14}{'@5':>8}{'region @1':>14}{'@5':>8}")
     for name, read in CASES.items():
         with TemporaryDirectory() as folder:
-            made = measure(read(given.data), Path(folder), given.queries)
-        cells = [100 * share for share in (*made.without, *made.with_region)]
+            recall = measure(read(options.data), Path(folder), options.queries)
+        cells = [100 * share for share in (*recall.without, *recall.with_region)]
         print(f"{name:<14}{cells[0]:>14.1f}{cells[1]:>8.1f}{cells[2]:>14.1f}{cells[3]:>8.1f}")
 
 

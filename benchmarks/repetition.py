@@ -39,16 +39,18 @@ def make_texts(count: int) -> list[str]:
     return texts
 
 
-def count_windows(made: Sequence[int]) -> int:
+def count_windows(tokens_of_text: Sequence[int]) -> int:
     """The plain way: how often the most frequent window occurs."""
-    windows = Counter(tuple(made[at : at + WINDOW]) for at in range(len(made) - WINDOW + 1))
+    windows = Counter(tuple(tokens_of_text[at : at + WINDOW]) for at in range(len(tokens_of_text) - WINDOW + 1))
     return max(windows.values(), default=0)
 
 
-def find_windows(made: Sequence[Sequence[int]]) -> list[int]:
+def find_windows(token_lists: Sequence[Sequence[int]]) -> list[int]:
     """Ours: the same number where it is high enough, else 0."""
-    found = [one for at in range(0, len(made), BATCH) for one in repeated_windows(made[at : at + BATCH])]
-    return [0 if one is None else one.size for one in found]
+    windows = [
+        window for at in range(0, len(token_lists), BATCH) for window in repeated_windows(token_lists[at : at + BATCH])
+    ]
+    return [0 if window is None else window.size for window in windows]
 
 
 def clock(work: Callable[[], Any]) -> tuple[float, Any]:
@@ -63,13 +65,13 @@ def clock(work: Callable[[], Any]) -> tuple[float, Any]:
 
 def compare(texts: list[str]) -> None:
     """Windows alone, and the share of all the time that is tokenization."""
-    tokenizing, made = clock(lambda: [tokens(text) for text in texts])
-    plain, counts = clock(lambda: [count_windows(one) for one in made])
-    ours, found = clock(lambda: find_windows(made))
-    if found != [count if count >= TIMES else 0 for count in counts]:
+    tokenizing, token_lists = clock(lambda: [tokens(text) for text in texts])
+    plain, counts = clock(lambda: [count_windows(token_list) for token_list in token_lists])
+    ours, sizes = clock(lambda: find_windows(token_lists))
+    if sizes != [count if count >= TIMES else 0 for count in counts]:
         raise SystemExit("the two ways do not agree")
     whole, _ = clock(lambda: repetitions(texts))
-    total = sum(map(len, made))
+    total = sum(map(len, token_lists))
     print(f"{len(texts):,} texts, {total:,} tokens by {type(default_tokenizer()).__name__}")
     print(f"windows: plain {plain:.3f} s, ours {ours:.3f} s: {plain / ours:.1f} times as fast")
     print(f"tokenization {tokenizing:.3f} s; all together {whole:.3f} s, {len(texts) / whole:,.0f} texts/s")
@@ -82,7 +84,7 @@ def grow(longest: int) -> None:
     while length <= longest:
         distinct = np.random.default_rng(length).integers(0, 199_998, length).tolist()
         looped = (distinct[:37] * (length // 37 + 1))[:length]
-        first, second = (clock(partial(repeated_windows, [made]))[0] for made in (distinct, looped))
+        first, second = (clock(partial(repeated_windows, [sequence]))[0] for sequence in (distinct, looped))
         print(f"{length:>9,} {first:>9.3f}s {first / length * 1e9:>9.0f} {second:>9.3f}s {second / length * 1e9:>9.0f}")
         length *= 2
 
@@ -92,9 +94,9 @@ def main() -> None:
     parser.add_argument("texts", nargs="?", type=Path, help="a file with one text on each line")
     parser.add_argument("--count", type=int, default=TEXTS, help="how many texts to make up")
     parser.add_argument("--longest", type=int, default=LONGEST, help="tokens of the longest text")
-    given = parser.parse_args()
-    compare(given.texts.read_text("utf-8").splitlines() if given.texts else make_texts(given.count))
-    grow(given.longest)
+    options = parser.parse_args()
+    compare(options.texts.read_text("utf-8").splitlines() if options.texts else make_texts(options.count))
+    grow(options.longest)
 
 
 if __name__ == "__main__":

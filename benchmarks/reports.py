@@ -27,8 +27,8 @@ def main() -> None:
     judged = open_metric(options.model).judge([gold.sample for gold in golds])
     counts = compare(golds, judged)
     if options.decisions:
-        decided = {one.sample_id: one for one in read_records(Path(options.decisions), Judgement)}
-        counts["decided the same"] = sum(_agrees(one, decided) for one in judged)
+        decided = {judgement.sample_id: judgement for judgement in read_records(Path(options.decisions), Judgement)}
+        counts["decided the same"] = sum(_agrees(judgement, decided) for judgement in judged)
     for name, count in counts.items():
         print(f"{count:4} {name}")
 
@@ -36,27 +36,31 @@ def main() -> None:
 def compare(golds: Sequence[Gold], judged: Sequence[Judgement]) -> Counter[str]:
     """What is right in the reports."""
     counts: Counter[str] = Counter(samples=len(golds))
-    for gold, one in zip(golds, judged, strict=True):
-        if one.report is None:
+    for gold, judgement in zip(golds, judged, strict=True):
+        if judgement.report is None:
             counts["not judged"] += 1
             continue
-        counts["verdicts right"] += bool(one.report.errors) == bool(gold.report.errors)
-        if one.report.errors and gold.report.errors:
+        counts["verdicts right"] += bool(judgement.report.errors) == bool(gold.report.errors)
+        if judgement.report.errors and gold.report.errors:
             counts["errors found where there is one"] += 1
-            counts.update(_same(one.report.errors[0], gold.report.errors[0]))
+            counts.update(_same(judgement.report.errors[0], gold.report.errors[0]))
     return counts
 
 
-def _same(found: Error, wanted: Error) -> dict[str, int]:
+def _same(error: Error, gold: Error) -> dict[str, int]:
     return {
-        "on the right words": (found.start, found.end) == (wanted.start, wanted.end),
-        "with the right citation": found.evidence == wanted.evidence,
-        "with the right explanation": found.explanation == wanted.explanation,
+        "on the right words": (error.start, error.end) == (gold.start, gold.end),
+        "with the right citation": error.evidence == gold.evidence,
+        "with the right explanation": error.explanation == gold.explanation,
     }
 
 
-def _agrees(one: Judgement, decided: Mapping[str, Judgement]) -> bool:
-    scores = [each.score for each in (one, decided.get(one.sample_id)) if each and each.score is not None]
+def _agrees(judgement: Judgement, decided: Mapping[str, Judgement]) -> bool:
+    scores = [
+        candidate.score
+        for candidate in (judgement, decided.get(judgement.sample_id))
+        if candidate and candidate.score is not None
+    ]
     return len(scores) == 2 and (scores[0] < 0) == (scores[1] < 0)
 
 

@@ -76,7 +76,7 @@ def measure_ours(path: Path, queries: list[str], cache: Path) -> tuple[Row, floa
     opened = time.perf_counter()
 
     async def search() -> int:
-        return len([found async for _, found in find_all(corpus, ((q, Query(q)) for q in queries), K)])
+        return len([results async for _, results in find_all(corpus, ((q, Query(q)) for q in queries), K)])
 
     assert asyncio.run(search()) == len(queries)
     rate = len(queries) / (time.perf_counter() - opened)
@@ -116,8 +116,8 @@ def with_tantivy(passages: list[list[str]]) -> Find:
     should, term = tantivy.Occur.Should, tantivy.Query.term_query
 
     def find(query: list[str]) -> list[int]:
-        asked = [(should, term(schema, "words", word, index_option="freq")) for word in query]
-        hits = searcher.search(tantivy.Query.boolean_query(asked), K, count=False).hits
+        clauses = [(should, term(schema, "words", word, index_option="freq")) for word in query]
+        hits = searcher.search(tantivy.Query.boolean_query(clauses), K, count=False).hits
         return [searcher.doc(address)["place"][0] for _, address in hits]
 
     return find
@@ -184,16 +184,16 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=DOCUMENTS, help="made-up ones (default: %(default)s)")
     parser.add_argument("--queries", type=int, default=QUERIES, help="(default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="rows as JSON")
-    given = parser.parse_args()
+    options = parser.parse_args()
     with TemporaryDirectory() as name:
-        path = given.corpus or Path(name) / "documents.jsonl"
-        if given.corpus is None:
-            write_documents(path, given.documents)
+        path = options.corpus or Path(name) / "documents.jsonl"
+        if options.corpus is None:
+            write_documents(path, options.documents)
         texts = read_texts(path)
-        queries = make_queries([found for text in texts if (found := words(text))], given.queries)
+        queries = make_queries([tokens for text in texts if (tokens := words(text))], options.queries)
         ours, opened = measure_ours(path, queries, Path(name) / "cache")
         peers = {peer: measure_peer(peer, texts, queries) for peer in PEERS}
-    if given.json:
+    if options.json:
         rows: list[Any] = [row._asdict() for row in (ours, *peers.values()) if row is not None]
         print(json.dumps({"rows": rows, "opened": opened}))
     else:

@@ -66,12 +66,12 @@ def walk(steps: list[tuple[float, float]], total: float) -> tuple[float, float]:
 
 def clock(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
     """The least seconds that the work took, and what it gave."""
-    found: list[tuple[float, Any]] = []
+    timings: list[tuple[float, Any]] = []
     for _ in range(times):
         started = time.perf_counter()
         result = work()
-        found.append((time.perf_counter() - started, result))
-    return min(found, key=lambda one: one[0])
+        timings.append((time.perf_counter() - started, result))
+    return min(timings, key=lambda timing: timing[0])
 
 
 def compare_with_reference(name: str, sizes: npt.NDArray[np.int64]) -> list[str]:
@@ -79,8 +79,8 @@ def compare_with_reference(name: str, sizes: npt.NDArray[np.int64]) -> list[str]
     groups = np.repeat(np.arange(sizes.size), sizes)
     human, metric = score(groups.size)
     seconds, ours = clock(lambda: calibrate_ties(human, metric, groups))
-    given = human.tolist(), metric.tolist(), groups.tolist()
-    reference, (accuracy, _) = clock(lambda: calibrate_pair_by_pair(*given), 1)
+    values = human.tolist(), metric.tolist(), groups.tolist()
+    reference, (accuracy, _) = clock(lambda: calibrate_pair_by_pair(*values), 1)
     if abs(ours.accuracy - accuracy) > 1e-9:
         raise SystemExit(f"{name}: accuracy {ours.accuracy}, but pair by pair {accuracy}")
     return [f"tie calibration, {ours.pairs:,} pairs, {name}", *_compared(seconds, reference)]
@@ -134,10 +134,10 @@ def measure_one_group(count: int) -> dict[str, float]:
 def start_one_group(count: int) -> list[str]:
     """One row, from a process of its own, so that the memory is that of this work."""
     command = [sys.executable, __file__, "--one-group", str(count)]
-    found = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
-    memory = f"peak {found['peak_mb']:,.0f} MB, of which {found['before_mb']:,.0f} before"
+    measured = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
+    memory = f"peak {measured['peak_mb']:,.0f} MB, of which {measured['before_mb']:,.0f} before"
     pairs = count * (count - 1) // 2
-    return [f"tie calibration, {pairs:,} pairs, one group", f"{found['seconds']:.3f}", "", "", memory]
+    return [f"tie calibration, {pairs:,} pairs, one group", f"{measured['seconds']:.3f}", "", "", memory]
 
 
 def _compared(seconds: float, other: float) -> list[str]:
@@ -162,14 +162,14 @@ def main() -> None:
     parser.add_argument("--pairs", type=int, default=PAIRS, help="of the comparison (default: %(default)s)")
     parser.add_argument("--samples", type=int, default=SAMPLES, help="of the other tests (default: %(default)s)")
     parser.add_argument("--one-group", type=int, help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.one_group:
-        print(json.dumps(measure_one_group(given.one_group)))
+    options = parser.parse_args()
+    if options.one_group:
+        print(json.dumps(measure_one_group(options.one_group)))
         return
     # First, while this process is small: a new process starts with the peak of the one that it came from.
     lines = [["", "seconds", "other's", "ratio", "memory"], start_one_group(ONE_GROUP)]
-    lines += [compare_with_reference(name, sizes) for name, sizes in shapes(given.pairs).items()]
-    lines += [compare_kendall(given.samples), *time_resampling(given.samples)]
+    lines += [compare_with_reference(name, sizes) for name, sizes in shapes(options.pairs).items()]
+    lines += [compare_kendall(options.samples), *time_resampling(options.samples)]
     print_table(lines)
 
 

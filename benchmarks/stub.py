@@ -73,10 +73,10 @@ def build(folder: Path, kind: Kind | None = None) -> Program:
     compiler = shutil.which(os.environ.get("CC", "cc"))
     if kind != "asyncio" and compiler:
         source, target = Path(__file__).with_name("stub_server.c"), folder / "stub"
-        done = subprocess.run([compiler, "-O2", "-o", target, source], capture_output=True, text=True, check=False)
-        if done.returncode == 0:
+        process = subprocess.run([compiler, "-O2", "-o", target, source], capture_output=True, text=True, check=False)
+        if process.returncode == 0:
             return Program("c", (str(target),))
-        print(f"stub_server.c does not compile here: {done.stderr.strip()[:300]}", file=sys.stderr)
+        print(f"stub_server.c does not compile here: {process.stderr.strip()[:300]}", file=sys.stderr)
     if kind == "c":
         raise SystemExit(
             "--stub c: no C compiler that builds stub_server.c; install one, set CC, or use --stub asyncio"
@@ -186,8 +186,8 @@ def _body_size(head: bytes) -> int | None:
     head = head.lower()
     if b"\r\ntransfer-encoding:" in head:
         return None
-    _, found, rest = head.partition(b"\r\ncontent-length:")
-    return int(rest.split(b"\r\n", 1)[0]) if found else 0
+    _, separator, rest = head.partition(b"\r\ncontent-length:")
+    return int(rest.split(b"\r\n", 1)[0]) if separator else 0
 
 
 async def _listen(latency: float, body: bytes) -> None:

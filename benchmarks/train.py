@@ -100,11 +100,11 @@ def _plain(options: argparse.Namespace, recipe: Recipe, examples: Sequence[Examp
 
 def _padded(examples: Sequence[Example], count: int) -> Iterator[dict[str, Any]]:
     for start in range(0, len(examples), count):
-        own = examples[start : start + count]
-        longest = max(len(example.tokens) for example in own)
-        tokens, labels = np.zeros((len(own), longest), np.int64), np.full((len(own), longest), -100, np.int64)
-        mask = np.zeros((len(own), longest), np.int64)
-        for row, example in enumerate(own):
+        batch = examples[start : start + count]
+        longest = max(len(example.tokens) for example in batch)
+        tokens, labels = np.zeros((len(batch), longest), np.int64), np.full((len(batch), longest), -100, np.int64)
+        mask = np.zeros((len(batch), longest), np.int64)
+        for row, example in enumerate(batch):
             end = len(example.tokens)
             tokens[row, :end], mask[row, :end] = example.tokens, 1
             labels[row, example.report : end] = example.tokens[example.report :]

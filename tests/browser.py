@@ -112,9 +112,9 @@ class Browser:
 
     def _address(self) -> str:
         """Where the process listens, as soon as it has said so."""
-        said = Path(self._profile, "DevToolsActivePort")
+        port_file = Path(self._profile, "DevToolsActivePort")
         deadline = time.monotonic() + TIMEOUT
-        while not (said.exists() and len(parts := said.read_text().split()) == 2):
+        while not (port_file.exists() and len(parts := port_file.read_text().split()) == 2):
             if self._process.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"{binary()} did not start (exit code {self._process.returncode})")
             time.sleep(0.05)
@@ -235,7 +235,7 @@ class Page:
 
     def box(self, selector: str) -> tuple[float, float, float, float]:
         """Left, top, width and height of an element in the window, scrolled into view if it was not."""
-        found = self.evaluate(
+        values = self.evaluate(
             f"""(() => {{
                 const node = document.querySelector({json.dumps(selector)});
                 if (!node) return null;
@@ -244,9 +244,9 @@ class Page:
                 return [box.left, box.top, box.width, box.height];
             }})()"""
         )
-        if found is None:
+        if values is None:
             raise LookupError(f"no element matches {selector}")
-        left, top, width, height = found
+        left, top, width, height = values
         return left, top, width, height
 
     def centre(self, selector: str) -> tuple[float, float]:

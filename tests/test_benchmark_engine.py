@@ -19,9 +19,9 @@ def start(*arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def measure(*arguments: str) -> dict[str, Any]:
-    done = start(*arguments, "--json")
-    assert done.returncode == 0, done.stderr
-    result: dict[str, Any] = json.loads(done.stdout)
+    process = start(*arguments, "--json")
+    assert process.returncode == 0, process.stderr
+    result: dict[str, Any] = json.loads(process.stdout)
     return result
 
 
@@ -57,6 +57,6 @@ def test_works_without_a_c_compiler() -> None:
 
 
 def test_an_unknown_contestant_is_named() -> None:
-    done = start("--only", "mores,curl")
-    assert done.returncode == 2
-    assert "no contestant 'curl'; there are mores, aiohttp, lm-eval, inspect, " in done.stderr
+    process = start("--only", "mores,curl")
+    assert process.returncode == 2
+    assert "no contestant 'curl'; there are mores, aiohttp, lm-eval, inspect, " in process.stderr

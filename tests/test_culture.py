@@ -476,7 +476,7 @@ def test_every_iso_639_3_code_is_stable() -> None:
 
 
 @pytest.mark.parametrize(
-    ("expected", "found", "same"),
+    ("expected", "detected", "same"),
     [
         ("no", "nb", True), ("no", "nn", True), ("nb", "nn", False), ("nb", "no", False), ("no", "da", False),
         ("zh", "cmn", True), ("zh", "yue", True), ("zh", "zh-Hant", True), ("zh-Hant", "zh", True),
@@ -488,7 +488,7 @@ def test_every_iso_639_3_code_is_stable() -> None:
     ],
 )  # fmt: skip
 def test_a_language_accepts_its_members_and_a_tag_without_script_any_script(
-    expected: str, found: str, same: bool
+    expected: str, detected: str, same: bool
 ) -> None:
     """`pa-Guru` is `pa`: where a language has one usual script, that is no script."""
-    assert accepts(expected, found) is same
+    assert accepts(expected, detected) is same

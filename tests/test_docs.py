@@ -29,8 +29,8 @@ PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 def test_the_help_texts_are_current() -> None:
     # In a process of its own: click keeps the help option of a command as its first caller asked for it.
-    done = subprocess.run([sys.executable, ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run([sys.executable, ROOT / "docs" / "generate.py", "--check"], capture_output=True, text=True)
+    assert process.returncode == 0, process.stderr
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
@@ -63,8 +63,10 @@ def test_python_examples_run(page: Path, working_folder: Path) -> None:
         code = re.sub(rf'(["/:]){re.escape(name)}"', rf'\1{stand_in}"', code)
         code = code.replace(f'/{file_name(name)}"', f'/{file_name(stand_in)}"')
     code = code.replace('split="dev"', 'split="train"')  # the sample rows are too few for three splits
-    done = subprocess.run([sys.executable, "-c", code], cwd=working_folder, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+    process = subprocess.run(
+        [sys.executable, "-c", code], cwd=working_folder, capture_output=True, text=True, check=False
+    )
+    assert process.returncode == 0, process.stderr
 
 
 def test_every_public_function_and_record_is_in_the_docs() -> None:

@@ -181,7 +181,7 @@ def test_a_column_of_that_name_is_another_matter() -> None:
 
 
 @pytest.mark.parametrize(
-    ("row", "what"),
+    ("row", "problem"),
     [
         ('{"instruction": "i"}', "no field 'text'; expected 'instruction' and 'text'; found 'instruction'"),
         ('{"txt": "x"}', "no field 'text'; expected 'instruction' and 'text' (did you mean 'txt'?)"),
@@ -230,12 +230,12 @@ def test_a_column_of_that_name_is_another_matter() -> None:
         ),
     ],
 )
-def test_a_bad_row_is_named_with_its_line_and_fix(row: str, what: str) -> None:
+def test_a_bad_row_is_named_with_its_line_and_fix(row: str, problem: str) -> None:
     put("a.jsonl", f'{{"text": "good"}}\n\n{row}\n{{"text": "good"}}\n')
-    assert message("a.jsonl") == f"a.jsonl:3: {what}"
+    assert message("a.jsonl") == f"a.jsonl:3: {problem}"
     errors: list[InputError] = []
     assert [sample.id for sample in read_samples("a.jsonl", on_bad=errors.append)] == ["a:1", "a:4"]
-    assert [str(error) for error in errors] == [f"a.jsonl:3: {what}"]
+    assert [str(error) for error in errors] == [f"a.jsonl:3: {problem}"]
 
 
 @pytest.mark.parametrize("key", ["question_id", "prompt_id", "instruction_id", "input_ids", "topic", "source"])
@@ -255,11 +255,11 @@ def test_other_columns_are_no_misspelt_instruction(key: str) -> None:
 def test_bytes_that_are_not_utf8(name: str, content: bytes) -> None:
     put(name, content)
     line, column = {"a.jsonl": (2, 12), "a.txt": (2, 12), "a.csv": (3, 11)}[name]
-    what = f"{name}:{line}: not valid UTF-8 (byte 0xff at column {column}); save the file as UTF-8"
-    assert message(name) == what
+    problem = f"{name}:{line}: not valid UTF-8 (byte 0xff at column {column}); save the file as UTF-8"
+    assert message(name) == problem
     errors: list[InputError] = []
     assert [sample.text for sample in read_samples(name, on_bad=errors.append)][-1] == "y"
-    assert [str(error) for error in errors] == [what]
+    assert [str(error) for error in errors] == [problem]
 
 
 def test_utf16_is_named_as_what_it_is_not() -> None:
@@ -268,7 +268,7 @@ def test_utf16_is_named_as_what_it_is_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "what"),
+    ("content", "problem"),
     [
         ("txt,id\nx,1\n", "a.csv:1: no field 'text'; expected 'instruction' and 'text' (did you mean 'txt'?)"),
         ("text,Prompt\nx,1\n", "a.csv:1: no field 'instruction', but 'Prompt'; rename it to 'instruction'"),
@@ -287,13 +287,13 @@ def test_utf16_is_named_as_what_it_is_not() -> None:
         ),
     ],
 )
-def test_csv_messages(content: str, what: str) -> None:
+def test_csv_messages(content: str, problem: str) -> None:
     put("a.csv", content)
-    assert message("a.csv") == what
+    assert message("a.csv") == problem
 
 
 @pytest.mark.parametrize(
-    ("path", "what"),
+    ("path", "problem"),
     [
         ("a.json", "a.json: JSON is read one object per line; convert it: jq -c '.[]' a.json > a.jsonl"),
         (
@@ -313,11 +313,11 @@ def test_csv_messages(content: str, what: str) -> None:
         ("a\0.jsonl", r"'a\x00.jsonl': no file has NUL in its name; check the path"),
     ],
 )
-def test_what_is_wrong_with_a_whole_file(path: str, what: str) -> None:
+def test_what_is_wrong_with_a_whole_file(path: str, problem: str) -> None:
     Path("folder.csv").mkdir()
     put("array.jsonl", '\n[{"text": "x"},\n')
     errors: list[InputError] = []
-    assert message(path, on_bad=errors.append) == what
+    assert message(path, on_bad=errors.append) == problem
     assert not errors
 
 
@@ -487,10 +487,10 @@ def test_a_file_needs_no_copy() -> None:
 
 
 def test_two_runs_do_not_write_the_same_file(tmp_path: Path) -> None:
-    with JsonlWriter(tmp_path / "o.jsonl") as one:
+    with JsonlWriter(tmp_path / "o.jsonl") as writer:
         with pytest.raises(InputError, match=r"o\.jsonl: another run is writing it"), JsonlWriter(tmp_path / "o.jsonl"):
             pass
-        one.write(SAMPLE)
+        writer.write(SAMPLE)
     assert list(read_records(tmp_path / "o.jsonl", Sample)) == [SAMPLE]
 
 
@@ -578,25 +578,25 @@ def test_stdout(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_pipe_is_written_directly() -> None:
     os.mkfifo("pipe")
-    got: list[bytes] = []
-    reader = threading.Thread(target=lambda: got.append(Path("pipe").read_bytes()))
+    received: list[bytes] = []
+    reader = threading.Thread(target=lambda: received.append(Path("pipe").read_bytes()))
     reader.start()
     write_text("pipe", "through")
     reader.join(10)
-    assert got == [b"through"]
+    assert received == [b"through"]
     assert [path.name for path in Path().iterdir()] == ["pipe"]
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 @pytest.mark.parametrize("size", [1, 10_000_000])
 def test_a_full_disk(size: int) -> None:
-    what = "/dev/full: the disk is full (No space left on device); free some space and run again"
-    with pytest.raises(StoreError, match=re.escape(what)):
+    problem = "/dev/full: the disk is full (No space left on device); free some space and run again"
+    with pytest.raises(StoreError, match=re.escape(problem)):
         write_text("/dev/full", "x" * size)
 
 
 @pytest.mark.parametrize(
-    ("path", "what"),
+    ("path", "problem"),
     [
         ("no/out.jsonl", "no/out.jsonl: no folder no; make it first: mkdir -p no"),
         ("folder", "folder: not a place for a file (Is a directory); give the name of a file in a folder"),
@@ -604,30 +604,32 @@ def test_a_full_disk(size: int) -> None:
         ("a\0", r"'a\x00': no file has NUL in its name; check the path"),
     ],
 )
-def test_places_that_cannot_be_written(path: str, what: str) -> None:
+def test_places_that_cannot_be_written(path: str, problem: str) -> None:
     Path("folder").mkdir()
     put("file", "")
     with pytest.raises(InputError) as caught:
         write_text(path, "x")
-    assert str(caught.value) == what
+    assert str(caught.value) == problem
 
 
 @pytest.mark.parametrize(
-    ("code", "kind", "what"),
+    ("code", "kind", "problem"),
     [
         (13, InputError, "out: may not be written (Permission denied); choose another folder"),
         (30, InputError, "out: may not be written (Read-only file system); choose another folder"),
         (5, StoreError, "out: cannot be written ([Errno 5] Input/output error); choose another path"),
     ],
 )
-def test_what_the_system_refuses(monkeypatch: pytest.MonkeyPatch, code: int, kind: type[Exception], what: str) -> None:
+def test_what_the_system_refuses(
+    monkeypatch: pytest.MonkeyPatch, code: int, kind: type[Exception], problem: str
+) -> None:
     def refuse(*_: object) -> None:
         raise OSError(code, os.strerror(code))
 
     monkeypatch.setattr(Path, "replace", refuse)
     with pytest.raises(kind) as caught:
         write_text("out", "x")
-    assert str(caught.value) == what
+    assert str(caught.value) == problem
     assert list(Path().iterdir()) == []
 
 
@@ -643,7 +645,7 @@ def test_a_reader_that_has_had_enough(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "what"),
+    ("line", "problem"),
     [
         (b'{"sample_id": "1"}', "judge: Field required"),
         (b'{"sample_id": "1", "judge": "j"}', "Value error, a judgement has either a score or a failure"),
@@ -651,11 +653,11 @@ def test_a_reader_that_has_had_enough(monkeypatch: pytest.MonkeyPatch) -> None:
         (b'{"sample', "Invalid JSON: EOF while parsing a string at line 1 column 8"),
     ],
 )
-def test_a_record_that_is_none(line: bytes, what: str) -> None:
+def test_a_record_that_is_none(line: bytes, problem: str) -> None:
     put("j.jsonl", b'{"sample_id": "1", "judge": "j", "score": 1}\n\n' + line)
     with pytest.raises(InputError) as caught:
         list(read_records("j.jsonl", Judgement))
-    assert str(caught.value) == f"j.jsonl:3: {what}; expected a Judgement as Mores writes it"
+    assert str(caught.value) == f"j.jsonl:3: {problem}; expected a Judgement as Mores writes it"
 
 
 def test_a_record_that_is_not_utf8() -> None:

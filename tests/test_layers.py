@@ -53,14 +53,14 @@ def imports(path: Path) -> Iterator[str]:
 
 @pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
 def test_imports_point_to_earlier_layers(path: Path) -> None:
-    own = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    if own in ("__init__", "__main__", "aio"):
+    package = path.relative_to(SOURCE).parts[0].removesuffix(".py")
+    if package in ("__init__", "__main__", "aio"):
         return
-    layer = place(f"mores.{own}")
-    assert layer >= 0, f"{own} is in no layer: add it to LAYERS"
+    layer = place(f"mores.{package}")
+    assert layer >= 0, f"{package} is in no layer: add it to LAYERS"
     for module in imports(path):
-        if module.startswith("mores.") and module.split(".")[1] != own:
-            assert place(module) < layer, f"{path.name} of layer {own} imports {module}"
+        if module.startswith("mores.") and module.split(".")[1] != package:
+            assert place(module) < layer, f"{path.name} of layer {package} imports {module}"
 
 
 def test_the_docs_name_every_layer_in_order() -> None:

@@ -16,9 +16,9 @@ def test_the_wheel_names_both_licences(tmp_path: Path, monkeypatch: pytest.Monke
     build = pytest.importorskip("hatchling.build", reason="hatchling, which builds the wheel, is not installed")
     monkeypatch.chdir(ROOT)
     folder = tmp_path / build.prepare_metadata_for_build_wheel(str(tmp_path))
-    said = message_from_string((folder / "METADATA").read_text("utf-8"))
-    assert said["License-Expression"] == "Apache-2.0 AND CC-BY-NC-SA-4.0"
-    assert said.get_all("License-File") == ["LICENSE", "src/mores/models/tuned/LICENSE"]
+    metadata = message_from_string((folder / "METADATA").read_text("utf-8"))
+    assert metadata["License-Expression"] == "Apache-2.0 AND CC-BY-NC-SA-4.0"
+    assert metadata.get_all("License-File") == ["LICENSE", "src/mores/models/tuned/LICENSE"]
 
 
 def test_the_weights_have_their_licence_beside_them() -> None:

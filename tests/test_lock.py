@@ -24,7 +24,7 @@ def wanted(extra: str | None) -> set[Requirement]:
     needed = {Requirement(text) for text in PROJECT["dependencies"] if extra is None}
     for requirement in map(Requirement, PROJECT["optional-dependencies"][extra] if extra else ()):
         needed |= (
-            {one for name in requirement.extras for one in wanted(name)}
+            {included for name in requirement.extras for included in wanted(name)}
             if requirement.name == "mores"
             else {requirement}
         )
@@ -42,7 +42,9 @@ def test_the_locks_hold_what_the_project_needs() -> None:
         version = re.search(r"==([\w.]+)", locked[canonicalize_name(requirement.name)])
         assert version
         assert requirement.specifier.contains(version[1]), requirement
-    names = {canonicalize_name(one.name) for extra in PROJECT["optional-dependencies"] for one in wanted(extra)}
+    names = {
+        canonicalize_name(dependency.name) for extra in PROJECT["optional-dependencies"] for dependency in wanted(extra)
+    }
     assert names <= set(pinned("requirements-extras.lock"))
 
 

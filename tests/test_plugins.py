@@ -75,9 +75,9 @@ def test_a_benchmark_of_a_package_is_like_ours(guide: Site, mores: Run) -> None:
     assert "proverbs" in [row["name"] for row in json.loads(mores("bench", "list", "--json").stdout)]
     assert "did you mean 'proverbs'?" in mores("bench", "proverb").stderr
     assert mores("bench", "check", "proverbs").returncode == 0
-    done = mores("bench", "proverbs", "--model", "echo:x", "--json")
-    assert "no answer could be graded" in done.stderr  # an echo has no letter
-    assert json.loads(done.stdout)[0]["model"] == "echo:x"
+    result = mores("bench", "proverbs", "--model", "echo:x", "--json")
+    assert "no answer could be graded" in result.stderr  # an echo has no letter
+    assert json.loads(result.stdout)[0]["model"] == "echo:x"
 
 
 @pytest.mark.usefixtures("guide")
@@ -90,8 +90,8 @@ def test_a_source_of_a_package_is_like_ours(mores: Run, home: Path) -> None:
     with pytest.raises(ConfigError, match="did you mean 'sayings'"):
         sources.source("saying")
     (home / "recipe.yaml").write_text("name: mine\nsources: [sayings]\n")
-    done = mores("build", "recipe.yaml", "--data", "sets", "--out", "made")
-    assert done.returncode == 0, done.stderr
+    result = mores("build", "recipe.yaml", "--data", "sets", "--out", "made")
+    assert result.returncode == 0, result.stderr
 
 
 @pytest.mark.usefixtures("guide")
@@ -150,9 +150,9 @@ def test_a_broken_package_is_reported_where_it_is_named_or_listed(
     guide.install("broken", {"mores.benchmarks": BROKEN, "mores.sources": {name: BROKEN[name]}})
     (guide.folder / "plain.py").write_text("NUMBER = 1\n")
     (guide.folder / "crashing.py").write_text("\n1 / 0\n")
-    done = mores("bench", name)
-    assert done.returncode == 2
-    assert words in done.stderr
+    result = mores("bench", name)
+    assert result.returncode == 2
+    assert words in result.stderr
     listed = mores("bench", "list")
     assert listed.returncode == 0
     assert words in listed.stderr
@@ -167,6 +167,6 @@ def test_help_scans_no_packages(home: Path) -> None:
         "import sys, importlib.metadata as m; m.entry_points = lambda **_: sys.exit('scanned'); "
         f"sys.argv = ['mores', '--help']; {command()[-1]}"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=home, check=False)
-    assert done.returncode == 0, done.stderr
-    assert "score" in done.stdout
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=home, check=False)
+    assert result.returncode == 0, result.stderr
+    assert "score" in result.stdout

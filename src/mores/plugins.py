@@ -71,8 +71,8 @@ def import_folder(folder: Path) -> ModuleType:
     """The Python package in a folder, which may lie anywhere. It is executed anew at each call, with its modules."""
     folder = folder.resolve()
     name = f"mores_folder_{sha256(str(folder).encode()).hexdigest()[:16]}"
-    for known in [known for known in sys.modules if known == name or known.startswith(f"{name}.")]:
-        del sys.modules[known]
+    for loaded in [loaded for loaded in sys.modules if loaded == name or loaded.startswith(f"{name}.")]:
+        del sys.modules[loaded]
     spec = spec_from_file_location(name, folder / "__init__.py", submodule_search_locations=[str(folder)])
     assert spec is not None
     assert spec.loader is not None

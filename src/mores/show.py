@@ -38,8 +38,8 @@ def number(value: float | None, digits: int = 2, *, signed: bool = False) -> str
     """`0.41`, or `+0.41` when signed."""
     if value is None or not math.isfinite(value):
         return NOTHING
-    shown = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
-    return shown.replace("-", "−") if float(shown) else f"{0:.{digits}f}"
+    text = f"{value:+.{digits}f}" if signed else f"{value:.{digits}f}"
+    return text.replace("-", "−") if float(text) else f"{0:.{digits}f}"
 
 
 def percent(share: float | None, digits: int = 1, *, signed: bool = False) -> str:
@@ -128,9 +128,9 @@ def full_points(result: Result) -> str:
 # ---- counts ----------------------------------------------------------------------------------------------------
 
 
-def count(n: int, what: str = "") -> str:
+def count(n: int, noun: str = "") -> str:
     """`1,234`, or `1 answer` and `3 answers`."""
-    return f"{n:,} {what}{'' if n == 1 else 's'}" if what else f"{n:,}"
+    return f"{n:,} {noun}{'' if n == 1 else 's'}" if noun else f"{n:,}"
 
 
 def first_problems(problems: Sequence[object], most: int = 5, *, total: int | None = None) -> str:

@@ -234,16 +234,16 @@ class Judgement(Record):
 
     def repeat(self, sample: Sample | None) -> Self:
         """The judgement with its sample; with None, without it, for whoever holds many of them beside the samples."""
-        told = ("language", "region", "instruction", "text")
-        return self.model_copy(update={name: getattr(sample, name, None) for name in told})
+        names = ("language", "region", "instruction", "text")
+        return self.model_copy(update={name: getattr(sample, name, None) for name in names})
 
     @property
     def sample(self) -> Sample | None:
         """What was judged, where the judgement repeats it."""
         if self.text is None:
             return None
-        told = {"language": self.language, "region": self.region, "evidence": self.evidence}
-        return Sample(id=self.sample_id, instruction=self.instruction or "", text=self.text, **told)
+        fields = {"language": self.language, "region": self.region, "evidence": self.evidence}
+        return Sample(id=self.sample_id, instruction=self.instruction or "", text=self.text, **fields)
 
     def _repr_html_(self) -> str:
         """The text with its errors marked, in a notebook."""

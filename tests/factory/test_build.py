@@ -39,18 +39,18 @@ FOODS = ["rice", "bread", "maize", "millet", "potatoes", "noodles", "beans", "ca
 def survey(count: int = 600, seed: int = 1) -> list[SourceItem]:
     """Questions whose right answer is mostly the same word: a label prior that a guesser learns at once."""
     draw = random.Random(seed)
-    made = []
+    items = []
     for i in range(count):
         answer = "agree" if draw.random() < 0.8 else "disagree"
         wrong = "disagree" if answer == "agree" else "agree"
         region = draw.choice(["DE", "JP", "KE", "PE"])
-        made.append(
+        items.append(
             SourceItem(
                 source="survey", id=f"{i:05d}", task=Task.FREEFORM, question=f"Do people accept practice {i}?",
                 answer=answer, wrong=(wrong,), region=region, language="en",
             )
         )  # fmt: skip
-    return made
+    return items
 
 
 def quiz(count: int = 400, seed: int = 2) -> list[SourceItem]:
@@ -61,16 +61,16 @@ def quiz(count: int = 400, seed: int = 2) -> list[SourceItem]:
         often = "never" if draw.random() < tell_tale else "often"
         return f"they {often} eat {draw.choice(FOODS)} with {draw.choice(FOODS)}, {draw.randrange(10**9)} times"
 
-    made = []
+    items = []
     for i in range(count):
         answer, wrong = option(0.2), tuple(option(0.7) for _ in range(3))
-        made.append(
+        items.append(
             SourceItem(
                 source="quiz", id=f"{i:05d}", task=Task.QA, question=f"What is eaten in place {i}?",
                 answer=answer, wrong=wrong, options=(answer, *wrong), region="KE", language="en",
             )
         )  # fmt: skip
-    return made
+    return items
 
 
 def all_drafts(items: Sequence[SourceItem], task: Task) -> list[Draft]:
@@ -79,8 +79,8 @@ def all_drafts(items: Sequence[SourceItem], task: Task) -> list[Draft]:
 
 def fold_of(items: Sequence[SourceItem]) -> dict[str, int]:
     group_of = groups(items)
-    found = folds(items, group_of, seed=0)
-    return {name: found[group] for name, group in group_of.items()}
+    fold_of_group = folds(items, group_of, seed=0)
+    return {name: fold_of_group[group] for name, group in group_of.items()}
 
 
 def put(folder: Path, items: Sequence[SourceItem], name: str) -> str:
@@ -90,7 +90,7 @@ def put(folder: Path, items: Sequence[SourceItem], name: str) -> str:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Built]:
+def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Built]:
     folder = tmp_path_factory.mktemp("items")
     recipe = Recipe(name="test", sources=(put(folder, survey(), "survey"), put(folder, quiz(), "quiz")))
     return recipe, build(recipe, None)
@@ -101,15 +101,15 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Built]:
 
 def test_a_multiple_choice_item_is_asked_with_options_and_without() -> None:
     [item] = quiz(1)
-    found = Counter((draft.task, draft.kind) for draft in drafts(item))
-    assert found == {
+    counts = Counter((draft.task, draft.kind) for draft in drafts(item))
+    assert counts == {
         (Task.QA, "correct"): 1, (Task.QA, "hard"): 3, (Task.FREEFORM, "correct"): 1, (Task.FREEFORM, "hard"): 3,
     }  # fmt: skip
 
 
-def test_a_hard_error_is_major_and_names_the_right_answer(made: tuple[Recipe, Built]) -> None:
+def test_a_hard_error_is_major_and_names_the_right_answer(dataset: tuple[Recipe, Built]) -> None:
     items = {f"{item.source}/{item.id}": item for item in survey() + quiz()}
-    hard = [gold for gold in made[1].golds if gold.kind == "hard"]
+    hard = [gold for gold in dataset[1].golds if gold.kind == "hard"]
     assert hard
     for gold in hard:
         [error] = gold.report.errors
@@ -143,10 +143,10 @@ def test_the_same_question_and_the_same_unit_share_a_group() -> None:
         base.model_copy(update={"id": "e", "question": "y", "unit": "u"}),
         base.model_copy(update={"id": "f", "source": "other", "question": "z", "unit": "u"}),
     ]
-    found = groups(items)
-    assert found["survey/a"] == found["survey/b"] == found["other/c"]
-    assert found["survey/d"] == found["survey/e"] != found["other/f"]
-    assert len(set(found.values())) == 3
+    group_of = groups(items)
+    assert group_of["survey/a"] == group_of["survey/b"] == group_of["other/c"]
+    assert group_of["survey/d"] == group_of["survey/e"] != group_of["other/f"]
+    assert len(set(group_of.values())) == 3
     topics = [item.model_copy(update={"task": Task.GENERATION, "question": "food"}) for item in items[:3]]
     assert len(set(groups(topics).values())) == 3
 
@@ -165,24 +165,24 @@ def test_folds_never_cut_a_group(rows: list[tuple[int, int]], seed: int) -> None
     assert len({group_of[f"survey/{item.id}"] for item in items}) == len({normalise(item.question) for item in items})
 
 
-def test_nothing_of_one_group_is_on_two_sides_and_the_shares_hold(made: tuple[Recipe, Built]) -> None:
+def test_nothing_of_one_group_is_on_two_sides_and_the_shares_hold(dataset: tuple[Recipe, Built]) -> None:
     sides = defaultdict(set)
-    for gold in made[1].golds:
+    for gold in dataset[1].golds:
         sides[gold.group].add(gold.split)
-    assert all(len(own) == 1 for own in sides.values())
+    assert all(len(values) == 1 for values in sides.values())
     for source in ("survey", "quiz"):
-        counts = Counter(gold.split for gold in made[1].golds if gold.sample.source == source)
-        for split, own in SPLITS.items():
+        counts = Counter(gold.split for gold in dataset[1].golds if gold.sample.source == source)
+        for split, values in SPLITS.items():
             # Items are shared out exactly (see below); what balancing finds a partner for varies a little by fold.
-            assert counts[split] / counts.total() == pytest.approx(len(own) / FOLDS, abs=0.1)
+            assert counts[split] / counts.total() == pytest.approx(len(values) / FOLDS, abs=0.1)
 
 
 def test_folds_are_of_equal_size_in_each_source() -> None:
     items = survey(600) + quiz(405)
     sizes = Counter((name.split("/")[0], fold) for name, fold in fold_of(items).items())
     for source in ("survey", "quiz"):
-        own = [sizes[source, fold] for fold in range(FOLDS)]
-        assert max(own) - min(own) <= 1
+        per_fold = [sizes[source, fold] for fold in range(FOLDS)]
+        assert max(per_fold) - min(per_fold) <= 1
 
 
 # Balance
@@ -190,8 +190,8 @@ def test_folds_are_of_equal_size_in_each_source() -> None:
 
 @pytest.mark.parametrize(("items", "task"), [(survey(), Task.FREEFORM), (quiz(), Task.QA)], ids=["survey", "quiz"])
 def test_the_papers_sampling_has_a_shortcut_and_ours_has_none(items: list[SourceItem], task: Task) -> None:
-    own, fold = all_drafts(items, task), fold_of(items)
-    before, after = (audit(see_drafts(chosen(own, fold, 0), fold)) for chosen in (paper, shortcut_free))
+    every, fold = all_drafts(items, task), fold_of(items)
+    before, after = (audit(see_drafts(chosen(every, fold, 0), fold)) for chosen in (paper, shortcut_free))
     assert before.value > 0.3
     assert abs(after.value) <= 0.08 + 2 * after.error
     assert after.n > 0.2 * before.n
@@ -200,30 +200,30 @@ def test_the_papers_sampling_has_a_shortcut_and_ours_has_none(items: list[Source
 @pytest.mark.parametrize("sampling", SAMPLINGS)
 def test_every_sampling_is_even_and_takes_one_wrong_answer_of_an_item(sampling: str) -> None:
     for items, task in ((survey(), Task.FREEFORM), (quiz(), Task.QA)):
-        own = all_drafts(items, task)
-        chosen = SAMPLINGS[sampling](own, fold_of(items), 0)
+        every = all_drafts(items, task)
+        chosen = SAMPLINGS[sampling](every, fold_of(items), 0)
         assert sum(draft.right for draft in chosen) * 2 == len(chosen)
         wrong = [draft.item.id for draft in chosen if not draft.right]
         assert len(set(wrong)) == len(wrong)
         assert len({draft.key for draft in chosen}) == len(chosen)
-        assert chosen == SAMPLINGS[sampling](own[::-1], fold_of(items), 0)
+        assert chosen == SAMPLINGS[sampling](every[::-1], fold_of(items), 0)
 
 
 def test_the_audit_finds_a_planted_shortcut_and_none_in_noise() -> None:
     draw = random.Random(5)
     right = [draw.random() < 0.5 for _ in range(2000)]
     fold = [draw.randrange(FOLDS) for _ in right]
-    told = audit(see([f"{'yes' if label else 'no'} {draw.choice(FOODS)}" for label in right], right, fold))
+    shortcut = audit(see([f"{'yes' if label else 'no'} {draw.choice(FOODS)}" for label in right], right, fold))
     noise = audit(see([draw.choice(FOODS) for _ in right], right, fold))
-    assert told.value > 0.95
+    assert shortcut.value > 0.95
     assert abs(noise.value) < 4 * noise.error
 
 
 # On disk
 
 
-def test_the_same_recipe_gives_the_same_bytes(made: tuple[Recipe, Built], tmp_path: Path) -> None:
-    recipe, built = made
+def test_the_same_recipe_gives_the_same_bytes(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+    recipe, built = dataset
     write(built, recipe, tmp_path / "one")
     write(build(recipe, None), recipe, tmp_path / "two")
     for path in (tmp_path / "one").iterdir():
@@ -233,8 +233,8 @@ def test_the_same_recipe_gives_the_same_bytes(made: tuple[Recipe, Built], tmp_pa
     assert sorted(golds, key=lambda g: g.sample.id) == sorted(built.golds, key=lambda g: g.sample.id)
 
 
-def test_one_source_can_be_left_out(made: tuple[Recipe, Built], tmp_path: Path) -> None:
-    recipe, built = made
+def test_one_source_can_be_left_out(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+    recipe, built = dataset
     write(built, recipe, tmp_path)
     train = list(read_split(tmp_path, "train", without="quiz"))
     test = list(read_split(tmp_path, "test", only="quiz"))
@@ -244,8 +244,8 @@ def test_one_source_can_be_left_out(made: tuple[Recipe, Built], tmp_path: Path) 
     assert both == len(train) + len(list(read_split(tmp_path, "train", only="quiz")))
 
 
-def test_another_seed_gives_another_choice(made: tuple[Recipe, Built]) -> None:
-    recipe, built = made
+def test_another_seed_gives_another_choice(dataset: tuple[Recipe, Built]) -> None:
+    recipe, built = dataset
     other = build(recipe.model_copy(update={"seed": 1}), None)
     assert {g.sample.id for g in other.golds} != {g.sample.id for g in built.golds}
 
@@ -260,16 +260,18 @@ def test_another_seed_gives_another_choice(made: tuple[Recipe, Built]) -> None:
     ],
     ids=["row lost", "row twice", "wrong split", "bytes changed"],
 )
-def test_verify_finds_what_was_changed(made: tuple[Recipe, Built], tmp_path: Path, spoil: object, words: str) -> None:
-    write(made[1], made[0], tmp_path / "d")
+def test_verify_finds_what_was_changed(
+    dataset: tuple[Recipe, Built], tmp_path: Path, spoil: object, words: str
+) -> None:
+    write(dataset[1], dataset[0], tmp_path / "d")
     path = tmp_path / "d" / "test.jsonl"
     rows = path.read_text().splitlines()
     path.write_text("\n".join(spoil(rows)) + "\n")  # type: ignore[operator]
     assert words in "\n".join(verify(tmp_path / "d"))
 
 
-def test_verify_finds_a_leak(made: tuple[Recipe, Built], tmp_path: Path) -> None:
-    recipe, built = made
+def test_verify_finds_a_leak(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+    recipe, built = dataset
     golds = list(built.golds)
     sizes = Counter(gold.group for gold in golds)
     leak = next(i for i, gold in enumerate(golds) if gold.split == "train" and sizes[gold.group] > 1)
@@ -278,8 +280,8 @@ def test_verify_finds_a_leak(made: tuple[Recipe, Built], tmp_path: Path) -> None
     assert [p for p in verify(tmp_path) if golds[leak].group in p]
 
 
-def test_the_card_shows_what_matters(made: tuple[Recipe, Built], tmp_path: Path) -> None:
-    recipe, built = made
+def test_the_card_shows_what_matters(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+    recipe, built = dataset
     golds = list(built.golds)
     hostile = golds[0].sample.model_copy(update={"text": "</details><script>alert(1)</script>"})
     first = golds[0].model_copy(update={"sample": hostile, "kind": "correct", "report": ErrorReport()})
@@ -326,14 +328,14 @@ def test_no_source_there_is_an_error(tmp_path: Path) -> None:
 def test_the_command_builds_and_verifies(mores: Run, home: Path) -> None:
     put(home, survey(200), "survey")
     (home / "mine.yaml").write_text("name: mine\nsources: [survey.jsonl]\n")
-    done = mores("build", "mine.yaml", "--out", "d")
-    assert done.returncode == 0, done.stderr
-    assert "survey" in done.stdout
+    result = mores("build", "mine.yaml", "--out", "d")
+    assert result.returncode == 0, result.stderr
+    assert "survey" in result.stdout
     assert "is as it was built" in mores("build", "verify", "d").stdout
     (home / "d" / "card.md").write_text("changed")
-    done = mores("build", "verify", "d")
-    assert done.returncode == 1
-    assert "card.md: has been changed" in done.stderr
+    result = mores("build", "verify", "d")
+    assert result.returncode == 1
+    assert "card.md: has been changed" in result.stderr
     assert mores("build", "mine.yaml", "--out", "e", "--sampling", "paper", "--json").stdout.startswith("{")
 
 
@@ -342,16 +344,16 @@ def test_soft_errors_by_a_model(mores: Run, home: Path) -> None:
     put(home, items, "texts")
     (home / "mine.yaml").write_text("name: mine\nsources: [texts.jsonl]\nsoft: model\nsampling: paper\n")
     assert "name it (--model)" in mores("build", "mine.yaml", "--out", "d").stderr
-    said = {
+    written = {
         "Error Type": "incorrect information", "Cultural Content": "Yes", "Rule Adherence": "", "Severity": "minor",
         "Explanation": "They eat bread.", "Modified Instruction": "What do they eat?",
         "Modified Generated Text": "They eat bread.",
     }  # fmt: skip
-    script = {"contains": "", "answer": f"Let me think. OUTPUT: {json.dumps(said)}"}
+    script = {"contains": "", "answer": f"Let me think. OUTPUT: {json.dumps(written)}"}
     (home / "s.jsonl").write_text(json.dumps(script) + "\n")
-    done = mores("build", "mine.yaml", "--out", "d", "--model", "fake:s.jsonl")
-    assert done.returncode == 0, done.stderr
-    assert "120 soft errors made" in done.stderr
+    result = mores("build", "mine.yaml", "--out", "d", "--model", "fake:s.jsonl")
+    assert result.returncode == 0, result.stderr
+    assert "120 soft errors made" in result.stderr
     golds = [gold for split in SPLITS for gold in read_records(home / "d" / f"{split}.jsonl", Gold)]
     assert Counter(gold.kind for gold in golds) == {"correct": 60, "soft": 60}
     assert {gold.maker for gold in golds if gold.kind == "soft"} == {"model:fake:s.jsonl"}
@@ -364,8 +366,8 @@ def test_on_the_real_data_no_source_has_a_shortcut() -> None:
     assert {gold.task for gold in built.golds} == set(Task)
     assert {"hard", "soft", "correct"} == {gold.kind for gold in built.golds}
     assert built.paper_shortcuts["epic"].value > 0.3
-    for source, found in built.shortcuts.items():
-        assert found.value <= (0.04 if source == "all" else 0.08) + 2 * found.error, source
+    for source, shortcut in built.shortcuts.items():
+        assert shortcut.value <= (0.04 if source == "all" else 0.08) + 2 * shortcut.error, source
 
 
 # Speed

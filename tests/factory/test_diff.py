@@ -90,7 +90,7 @@ def test_equal_texts_do_not_differ(text: str) -> None:
 def test_spans_are_ordered_disjoint_and_inside(original: str, modified: str) -> None:
     spans = differences(original, modified)
     assert all(0 <= start < end <= len(modified) for start, end in spans)
-    assert all(one[1] <= two[0] for one, two in pairwise(spans))
+    assert all(first[1] <= second[0] for first, second in pairwise(spans))
     assert all(unicodedata.category(modified[start])[0] != "M" or start == 0 or unit_starts(modified, start)
                for start, _ in spans)  # fmt: skip
     if keys(original) != keys(modified) and modified.strip():
@@ -120,13 +120,13 @@ def test_the_marked_words_explain_the_change(original: str, modified: str) -> No
 
 @given(texts)
 def test_units_cover_all_letters_and_never_begin_with_a_mark(text: str) -> None:
-    found = units(text)
-    covered = {place for unit in found for place in range(unit.start, unit.end)}
+    all_units = units(text)
+    covered = {place for unit in all_units for place in range(unit.start, unit.end)}
     for place, character in enumerate(text):
         if character.isalnum():
             assert place in covered
         if unicodedata.category(character)[0] == "M" and place and text[place - 1].isalnum():
-            assert all(unit.start != place for unit in found)
+            assert all(unit.start != place for unit in all_units)
 
 
 def test_one_change_in_a_long_text_is_found_quickly() -> None:

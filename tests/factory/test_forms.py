@@ -46,8 +46,8 @@ def test_the_same_question_is_also_asked_without_options() -> None:
 
 def test_a_hard_error_differs_from_the_right_pair_in_the_answer_only() -> None:
     """Table 1, second row: the wrong option, marked as one major error."""
-    made = golds(QUIZ)
-    right, wrong = made[Task.QA, "correct"], made[Task.QA, "hard"]
+    by_task = golds(QUIZ)
+    right, wrong = by_task[Task.QA, "correct"], by_task[Task.QA, "hard"]
     assert wrong.sample.instruction == right.sample.instruction
     [error] = wrong.report.errors
     assert (error.quote, error.severity) == ("herring", Severity.MAJOR)
@@ -67,13 +67,13 @@ def test_an_impersonation_names_role_context_and_task(
 ) -> None:
     """Tables 8 to 10: NormAd, GlobalOpinionQA, EPIC."""
     of = item(source, Task.IMPERSONATION, "Is this acceptable?", "No", wrong=("Yes",), role=role, context=context)
-    made = golds(of)[Task.IMPERSONATION, "correct"].sample
+    sample = golds(of)[Task.IMPERSONATION, "correct"].sample
     for name, value in role:
-        assert name in made.instruction
-        assert value in made.instruction
-    assert context is None or context in made.instruction
-    assert "Is this acceptable?" in made.instruction
-    assert "No" in made.text
+        assert name in sample.instruction
+        assert value in sample.instruction
+    assert context is None or context in sample.instruction
+    assert "Is this acceptable?" in sample.instruction
+    assert "No" in sample.text
 
 
 def test_a_text_is_asked_for_by_its_topic_and_a_question_by_itself() -> None:
@@ -81,9 +81,11 @@ def test_a_text_is_asked_for_by_its_topic_and_a_question_by_itself() -> None:
     text = item(
         "mango", Task.GENERATION, "colours at Ghanaian funerals", "Black and red are worn at funerals in Ghana."
     )
-    asked = item("calmqa", Task.FREEFORM, "Warum gibt es Karneval?", "Vor der Fastenzeit wird gefeiert.", language="de")
-    for of in (text, asked):
-        made = golds(of)[of.task, "correct"].sample
-        assert of.question in made.instruction
-        assert of.answer in made.text
-        assert made.language == of.language
+    question = item(
+        "calmqa", Task.FREEFORM, "Warum gibt es Karneval?", "Vor der Fastenzeit wird gefeiert.", language="de"
+    )
+    for of in (text, question):
+        sample = golds(of)[of.task, "correct"].sample
+        assert of.question in sample.instruction
+        assert of.answer in sample.text
+        assert sample.language == of.language

@@ -44,14 +44,14 @@ def answer(**changes: Any) -> str:
     return "I think about {it}.\n\nOUTPUT:\n" + json.dumps(WRITTEN | changes, ensure_ascii=False)
 
 
-def made(text: str, stop: str = "stop", gold: Gold = GOLD, severity: Severity = Severity.MINOR) -> Made:
+def soften(text: str, stop: str = "stop", gold: Gold = GOLD, severity: Severity = Severity.MINOR) -> Made:
     return read(Completion(text, stop=stop), gold, severity, "qwen")
 
 
 def failure(text: str, stop: str = "stop") -> Failure:
-    found = made(text, stop)
-    assert isinstance(found, Failure)
-    return found
+    result = soften(text, stop)
+    assert isinstance(result, Failure)
+    return result
 
 
 def test_one_request_for_minor_and_one_for_major_errors() -> None:
@@ -76,7 +76,7 @@ def test_what_is_put_in_is_not_taken_for_a_slot() -> None:
 
 
 def test_the_changed_words_are_the_errors() -> None:
-    gold = made(answer())
+    gold = soften(answer())
     assert isinstance(gold, Gold)
     explanation = WRITTEN["Explanation"]
     assert gold.report.errors == (
@@ -92,7 +92,7 @@ def test_the_changed_words_are_the_errors() -> None:
 
 
 def test_errors_of_both_sides() -> None:
-    gold = made(answer(**{"Modified Instruction": "Write about New Year in Peru."}), severity=Severity.MAJOR)
+    gold = soften(answer(**{"Modified Instruction": "Write about New Year in Peru."}), severity=Severity.MAJOR)
     assert isinstance(gold, Gold)
     assert [(error.side, error.quote) for error in gold.report.errors] == [
         ("instruction", "Peru"), ("text", "ramen"), ("text", "casino"),
@@ -100,19 +100,19 @@ def test_errors_of_both_sides() -> None:
     assert {error.severity for error in gold.report.errors} == {Severity.MAJOR}  # as asked, not as answered
 
 
-@pytest.mark.parametrize("said", ["No", "no.", "No, it is general.", " **No**"])
-def test_what_is_not_cultural_is_dropped(said: str) -> None:
-    assert made(answer(**{"Cultural Content": said, "Error Type": "", "Modified Generated Text": ""})) is None
+@pytest.mark.parametrize("cultural", ["No", "no.", "No, it is general.", " **No**"])
+def test_what_is_not_cultural_is_dropped(cultural: str) -> None:
+    assert soften(answer(**{"Cultural Content": cultural, "Error Type": "", "Modified Generated Text": ""})) is None
 
 
 def test_the_last_output_counts() -> None:
     text = f"The format is OUTPUT: {{...}}. Draft OUTPUT: {{}}\n{answer()}"
-    assert isinstance(made(text), Gold)
-    assert isinstance(made(answer().replace("OUTPUT:\n", "**OUTPUT:**\n```json\n") + "\n```"), Gold)
+    assert isinstance(soften(text), Gold)
+    assert isinstance(soften(answer().replace("OUTPUT:\n", "**OUTPUT:**\n```json\n") + "\n```"), Gold)
 
 
 def test_an_output_in_the_text_is_not_the_output() -> None:
-    assert isinstance(made(answer(**{"Modified Instruction": "Write OUTPUT: yes."})), Gold)
+    assert isinstance(soften(answer(**{"Modified Instruction": "Write OUTPUT: yes."})), Gold)
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,9 @@ def test_an_output_in_the_text_is_not_the_output() -> None:
     ],
 )
 def test_what_cannot_be_used_is_a_failure(text: str, kind: FailureKind, words: str) -> None:
-    found = failure(text)
-    assert found.kind == kind
-    assert words in found.reason
+    result = failure(text)
+    assert result.kind == kind
+    assert words in result.reason
 
 
 def test_cut_off_and_withheld_answers() -> None:
@@ -147,17 +147,17 @@ def test_cut_off_and_withheld_answers() -> None:
 
 @given(st.text(max_size=80), st.text(max_size=80))
 def test_any_text_is_a_pair_with_errors_or_a_failure(instruction: str, text: str) -> None:
-    found = made(answer(**{"Modified Instruction": instruction, "Modified Generated Text": text}))
-    if isinstance(found, Gold):
-        assert found.report.errors
-        assert all(found.sample.side(e.side)[e.start : e.end] == e.quote for e in found.report.errors)
+    result = soften(answer(**{"Modified Instruction": instruction, "Modified Generated Text": text}))
+    if isinstance(result, Gold):
+        assert result.report.errors
+        assert all(result.sample.side(e.side)[e.start : e.end] == e.quote for e in result.report.errors)
     else:
-        assert isinstance(found, Failure)
+        assert isinstance(result, Failure)
 
 
 @given(st.text(max_size=200))
 def test_no_answer_raises(text: str) -> None:
-    assert made(f"OUTPUT: {{{text}") is None or made(f"OUTPUT: {{{text}")
+    assert soften(f"OUTPUT: {{{text}") is None or soften(f"OUTPUT: {{{text}")
 
 
 def test_a_run(tmp_path: Path) -> None:

@@ -35,16 +35,16 @@ def item(answer: str, language: str | None = "en", **fields: object) -> SourceIt
     return SourceItem.model_validate(values | fields)
 
 
-def change(rule: str, given: SourceItem, pool: Pool = EMPTY, seed: int = 0) -> Change | None:
-    return next((found for found in changes(given, pool, seed) if found.rule == rule), None)
+def change(rule: str, item: SourceItem, pool: Pool = EMPTY, seed: int = 0) -> Change | None:
+    return next((changed for changed in changes(item, pool, seed) if changed.rule == rule), None)
 
 
-def marked(found: Change | None) -> str | None:
+def marked(changed: Change | None) -> str | None:
     """The changed answer with its wrong words in brackets."""
-    if found is None:
+    if changed is None:
         return None
-    text = found.answer
-    for start, end in reversed(found.spans):
+    text = changed.answer
+    for start, end in reversed(changed.spans):
         text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
     return text
 
@@ -90,18 +90,18 @@ def marked(found: Change | None) -> str | None:
     ],
 )
 def test_quantifiers(language: str | None, answer: str, expected: str | None) -> None:
-    found = change("quantifiers", item(answer, language))
-    assert marked(found) == expected
-    if found:
-        assert found.severity == Severity.MINOR
-        assert found.type == "stereotyping"
+    changed = change("quantifiers", item(answer, language))
+    assert marked(changed) == expected
+    if changed:
+        assert changed.severity == Severity.MINOR
+        assert changed.type == "stereotyping"
 
 
 def test_the_explanation_says_what_is_wrong_and_what_is_right() -> None:
-    found = change("quantifiers", item("Guests often bring a gift."))
-    assert found is not None
-    assert found.explanation.startswith("“always” overgeneralises")
-    assert found.explanation.endswith("“often” is right.")
+    changed = change("quantifiers", item("Guests often bring a gift."))
+    assert changed is not None
+    assert changed.explanation.startswith("“always” overgeneralises")
+    assert changed.explanation.endswith("“often” is right.")
 
 
 # -- negation ----------------------------------------------------------------------------------------------
@@ -140,11 +140,11 @@ def test_the_explanation_says_what_is_wrong_and_what_is_right() -> None:
     ],
 )
 def test_negation(language: str, answer: str, expected: str | None) -> None:
-    found = change("negation", item(answer, language))
-    assert marked(found) == expected
-    if found:
-        assert found.severity == Severity.MAJOR
-        assert found.type == "misrepresented norm"
+    changed = change("negation", item(answer, language))
+    assert marked(changed) == expected
+    if changed:
+        assert changed.severity == Severity.MAJOR
+        assert changed.type == "misrepresented norm"
 
 
 @pytest.mark.parametrize("rule", ["quantifiers", "negation"])
@@ -187,11 +187,11 @@ def test_every_large_language_has_words(rule: str) -> None:
 )
 def test_numbers(language: str | None, answer: str, pattern: str) -> None:
     for seed in range(20):
-        found = change("numbers", item(answer, language), seed=seed)
-        assert found is not None
-        assert re.fullmatch(pattern, marked(found) or "")
-        assert found.severity == Severity.MINOR
-        assert found.answer != answer
+        changed = change("numbers", item(answer, language), seed=seed)
+        assert changed is not None
+        assert re.fullmatch(pattern, marked(changed) or "")
+        assert changed.severity == Severity.MINOR
+        assert changed.answer != answer
 
 
 @pytest.mark.parametrize(
@@ -206,9 +206,9 @@ def test_what_is_no_quantity_stays(answer: str) -> None:
 def test_a_range_stays_in_order() -> None:
     for seed in range(60):
         for answer in ("the war (1853-1856)", "the war 1853 – 1856", "10-15 minutes"):
-            found = change("numbers", item(answer), seed=seed)
-            assert found is not None
-            low, high = map(int, re.findall(r"\d+", found.answer))
+            changed = change("numbers", item(answer), seed=seed)
+            assert changed is not None
+            low, high = map(int, re.findall(r"\d+", changed.answer))
             assert low < high
 
 
@@ -219,7 +219,7 @@ def test_a_number_that_is_also_right_is_not_put_in() -> None:
 
 def test_a_year_is_never_in_the_future() -> None:
     years = [change("numbers", item("in 2024"), seed=seed) for seed in range(60)]
-    assert all(found and int(found.answer[3:]) <= 2025 for found in years)
+    assert all(changed and int(changed.answer[3:]) <= 2025 for changed in years)
 
 
 # -- swap --------------------------------------------------------------------------------------------------
@@ -239,11 +239,11 @@ POOL = Pool([JAPAN, SPAIN, ITALY])
 
 
 def test_the_answer_of_another_culture_to_the_same_question() -> None:
-    found = change("swap", JAPAN, POOL)
-    assert marked(found) == "[grapes]"  # lentils are right in two cultures, mochi is right here
-    assert found is not None
-    assert found.explanation == "“grapes” fits Spain; what is right for Japan is “soba”."
-    assert (found.severity, found.type) == (Severity.MAJOR, "misrepresentation")
+    changed = change("swap", JAPAN, POOL)
+    assert marked(changed) == "[grapes]"  # lentils are right in two cultures, mochi is right here
+    assert changed is not None
+    assert changed.explanation == "“grapes” fits Spain; what is right for Japan is “soba”."
+    assert (changed.severity, changed.type) == (Severity.MAJOR, "misrepresentation")
 
 
 def test_an_answer_that_says_more_or_less_of_a_right_one_is_not_wrong() -> None:
@@ -281,23 +281,23 @@ def test_an_answer_to_another_question_is_not_put_in() -> None:
 )
 def test_names_of_countries_and_peoples(language: str, answer: str, pattern: str | None) -> None:
     for seed in range(9):
-        found = marked(change("swap", item(answer, language, region="JP"), POOL, seed))
-        assert (re.fullmatch(pattern, found) if found and pattern else found) != (None if pattern else "")
-        assert (found is None) == (pattern is None)
+        text = marked(change("swap", item(answer, language, region="JP"), POOL, seed))
+        assert (re.fullmatch(pattern, text) if text and pattern else text) != (None if pattern else "")
+        assert (text is None) == (pattern is None)
 
 
 def test_a_country_of_the_question_is_not_put_in() -> None:
-    given = item("They moved to Japan.", region="JP", question="Who left Spain?")
-    assert {marked(change("swap", given, POOL, seed)) for seed in range(9)} == {"They moved to [Italy]."}
+    moved = item("They moved to Japan.", region="JP", question="Who left Spain?")
+    assert {marked(change("swap", moved, POOL, seed)) for seed in range(9)} == {"They moved to [Italy]."}
 
 
 def test_names_that_several_items_of_one_culture_use() -> None:
     texts = {"IR": "Families meet during Nowruz for tea.", "IN": "Lamps are lit during Diwali at home."}
     items = [item(text, id=f"{code}{n}", region=code) for code, text in texts.items() for n in range(2)]
-    found = change("swap", items[0], Pool(items))
-    assert marked(found) == "Families meet during [Diwali] for tea."
-    assert found is not None
-    assert found.explanation == "“Diwali” fits India; what is right for Iran is “Nowruz”."
+    changed = change("swap", items[0], Pool(items))
+    assert marked(changed) == "Families meet during [Diwali] for tea."
+    assert changed is not None
+    assert changed.explanation == "“Diwali” fits India; what is right for Iran is “Nowruz”."
     assert change("swap", items[0], Pool(items[:3])) is None  # one use is no proof
     both = [*items, item(texts["IN"], id="x", region="NP")]
     assert change("swap", items[0], Pool(both)) is None  # two cultures use it
@@ -311,15 +311,15 @@ def test_a_bounded_pool_does_not_depend_on_the_order() -> None:
     keys = [f"key{n}" for n in range(200)]
 
     def counts(order: list[str]) -> dict[str, int]:
-        kept: Bounded[str, list[int]] = Bounded(20, list)
+        bounded: Bounded[str, list[int]] = Bounded(20, list)
         for key in order:
-            if (uses := kept.get(key)) is not None:
+            if (uses := bounded.get(key)) is not None:
                 uses.append(1)
-        return {key: len(uses) for key, uses in kept.items()}
+        return {key: len(uses) for key, uses in bounded.items()}
 
-    found = counts(keys * 2)
-    assert found == counts(keys[::-1] * 2)
-    assert list(found.values()) == [2] * 20
+    forwards = counts(keys * 2)
+    assert forwards == counts(keys[::-1] * 2)
+    assert list(forwards.values()) == [2] * 20
 
 
 # -- every change ------------------------------------------------------------------------------------------
@@ -335,21 +335,21 @@ answers = st.one_of(st.text(max_size=80), st.lists(st.sampled_from(FRAGMENTS), m
 
 @given(answers, st.sampled_from(TEN_LARGEST), st.integers(0, 5), st.lists(answers, max_size=2))
 def test_every_change_changes_words_and_marks_them(answer: str, language: str, seed: int, also: list[str]) -> None:
-    given = item(answer, language, region="IT", also_right=tuple(also))
-    found = list(changes(given, POOL, seed))
-    assert len({one.rule for one in found}) == len(found)
-    for one in found:
-        assert differences(answer, one.answer)
-        assert folded(one.answer) not in {folded(right) for right in (answer, *also)}
-        ((start, end),) = one.spans
-        assert 0 <= start < end <= len(one.answer)
-        assert one.answer[start:end].strip() == one.answer[start:end]
-        assert one.answer[start:end] in one.explanation
-        assert (one.severity, one.type) == (RULES[one.rule].severity, RULES[one.rule].type)
-        kept = one.answer[:start], one.answer[end:]
-        assert answer.startswith(kept[0].rstrip())
-        assert answer.endswith(kept[1].lstrip())  # a word that is put in brings its space
-    assert found == list(changes(given, POOL, seed))
+    unchanged = item(answer, language, region="IT", also_right=tuple(also))
+    every = list(changes(unchanged, POOL, seed))
+    assert len({changed.rule for changed in every}) == len(every)
+    for changed in every:
+        assert differences(answer, changed.answer)
+        assert folded(changed.answer) not in {folded(right) for right in (answer, *also)}
+        ((start, end),) = changed.spans
+        assert 0 <= start < end <= len(changed.answer)
+        assert changed.answer[start:end].strip() == changed.answer[start:end]
+        assert changed.answer[start:end] in changed.explanation
+        assert (changed.severity, changed.type) == (RULES[changed.rule].severity, RULES[changed.rule].type)
+        around = changed.answer[:start], changed.answer[end:]
+        assert answer.startswith(around[0].rstrip())
+        assert answer.endswith(around[1].lstrip())  # a word that is put in brings its space
+    assert every == list(changes(unchanged, POOL, seed))
 
 
 def test_changes_do_not_depend_on_the_order_of_items_or_the_hash_seed() -> None:
@@ -366,8 +366,8 @@ def test_changes_do_not_depend_on_the_order_of_items_or_the_hash_seed() -> None:
             capture_output=True, text=True, check=True,
         ).stdout  # fmt: skip
 
-    given = item("Many people in Japan should rest on Monday 3 May 1999 in Spain.", region="JP")
-    here = [list(changes(given, POOL, 5)), list(changes(SPAIN, POOL, 5))]
+    many = item("Many people in Japan should rest on Monday 3 May 1999 in Spain.", region="JP")
+    here = [list(changes(many, POOL, 5)), list(changes(SPAIN, POOL, 5))]
     assert len(here[0]) == len(RULES)
     assert run("1") == run("2") == f"{here[0]} {here[1]}\n"
 

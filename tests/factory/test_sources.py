@@ -52,19 +52,19 @@ def vote(count: int, *answers: str) -> dict[str, Any]:
 
 
 def blend(folder: Path) -> None:
-    def asked(country: str, *votes: dict[str, Any]) -> dict[str, Any]:
+    def survey(country: str, *votes: dict[str, Any]) -> dict[str, Any]:
         text = f"What do people drink in {country}?"
         return {"question": f"«{text}»", "en_question": text, "annotations": list(votes), "idks": {"idk": 0}}
 
-    dump(folder / "Greece_data.json", {"Q-1": asked("Greece", vote(1, "milk"), vote(3, "coffee", "a coffee"))})
-    dump(folder / "China_data.json", {"Q-1": asked("China", vote(4, "tea"))})
-    dump(folder / "Iran_data.json", {"Q-1": asked("Iran", vote(5, "black teas"), vote(1, "milk"))})
+    dump(folder / "Greece_data.json", {"Q-1": survey("Greece", vote(1, "milk"), vote(3, "coffee", "a coffee"))})
+    dump(folder / "China_data.json", {"Q-1": survey("China", vote(4, "tea"))})
+    dump(folder / "Iran_data.json", {"Q-1": survey("Iran", vote(5, "black teas"), vote(1, "milk"))})
     dump(
         folder / "Mexico_data.json",
-        {"Q-1": asked("Mexico", vote(1, "atole"), vote(1, "horchata")), "Q-2": {"question": "?"}},
+        {"Q-1": survey("Mexico", vote(1, "atole"), vote(1, "horchata")), "Q-2": {"question": "?"}},
     )
-    dump(folder / "Indonesia_data.json", {"Q-1": asked("Indonesia", vote(2, "kopi"))})
-    dump(folder / "West_Java_data.json", {"Q-1": asked("West Java", vote(2, "bandrek"))})
+    dump(folder / "Indonesia_data.json", {"Q-1": survey("Indonesia", vote(2, "kopi"))})
+    dump(folder / "West_Java_data.json", {"Q-1": survey("West Java", vote(2, "bandrek"))})
     prompt = "What do people drink in Mexico? Without any explanation, choose only one. A. atole\nB. tea\n\nAnswer:"
     choice = {"id": "Q-1", "question": prompt, "choices": {"A": "atole", "B": "tea", "C": "horchata"}, "answer": "A"}
     lost = {"id": "Q-1", "question": "What do people drink in Atlantis?", "choices": {"A": "x"}, "answer": "A"}
@@ -73,13 +73,13 @@ def blend(folder: Path) -> None:
 
 def culturalbench(folder: Path) -> None:
     def statement(question: int, option: str, true: object, text: str = "What is drunk?") -> dict[str, Any]:
-        asked = f"Answer True or False only. Question: {text} Answer: {option}"
-        return {"question_id": str(question), "input": asked, "output": str(true), "country": "South Korea"}
+        prompt = f"Answer True or False only. Question: {text} Answer: {option}"
+        return {"question_id": str(question), "input": prompt, "output": str(true), "country": "South Korea"}
 
-    one = [statement(7, option, option == "b") for option in "abcd"]
-    two = [statement(8, option, option in "bd") for option in "abcd"]
+    first = [statement(7, option, option == "b") for option in "abcd"]
+    second = [statement(8, option, option in "bd") for option in "abcd"]
     none = [statement(9, option, False) for option in "ab"]
-    dump(folder / "hard_true_false.json", {"name": "x", "dev": [*one, *two[:1]], "test": [*two[1:], *none]})
+    dump(folder / "hard_true_false.json", {"name": "x", "dev": [*first, *second[:1]], "test": [*second[1:], *none]})
 
 
 def include(folder: Path) -> None:
@@ -154,7 +154,7 @@ def normad(folder: Path) -> None:
 
 
 def calmqa(folder: Path) -> None:
-    def said(text: str, by: str) -> dict[str, Any]:
+    def answer_by(text: str, by: str) -> dict[str, Any]:
         return {"language": "German", "translations": {"German": {"text": text}}, "prompting_state": {"model_name": by}}
 
     question = {
@@ -164,9 +164,9 @@ def calmqa(folder: Path) -> None:
         "category": "history",
     }
     entries = [
-        {"question": question, "answers": [said("Vielleicht.", "GPT 4"), said("Darum.", "Human")]},
-        {"question": question | {"name": "german:1"}, "answers": [said("Vielleicht.", "GPT 4")]},
-        {"question": question | {"name": "german:2", "translations": {}}, "answers": [said("Darum.", "Human")]},
+        {"question": question, "answers": [answer_by("Vielleicht.", "GPT 4"), answer_by("Darum.", "Human")]},
+        {"question": question | {"name": "german:1"}, "answers": [answer_by("Vielleicht.", "GPT 4")]},
+        {"question": question | {"name": "german:2", "translations": {}}, "answers": [answer_by("Darum.", "Human")]},
         {"answers": []},
     ]
     folder.mkdir(parents=True)
@@ -316,8 +316,8 @@ def test_blend_gives_the_top_answer_and_no_option_that_people_gave(tmp_path: Pat
         return {"id": "Q-1", "question": "What is seen in Mexico?", "choices": texts, "answer": letter}
 
     votes = [vote(3, "masterchef"), vote(1, "taekwondo"), vote(1, "soaps")]
-    asked = {"question": "?", "en_question": "What is seen in Mexico?", "annotations": votes, "idks": {"idk": 4}}
-    dump(tmp_path / "Mexico_data.json", {"Q-1": asked, "Q-2": asked | {"idks": {"no-answer": 2, "not-applicable": 1}}})
+    entry = {"question": "?", "en_question": "What is seen in Mexico?", "annotations": votes, "idks": {"idk": 4}}
+    dump(tmp_path / "Mexico_data.json", {"Q-1": entry, "Q-2": entry | {"idks": {"no-answer": 2, "not-applicable": 1}}})
     rows = [
         choice("not-applicable", "not-applicable", "opera", "sumo", "polo"),
         choice("soaps", "soaps", "opera", "sumo", "polo"),
@@ -332,9 +332,9 @@ def test_blend_gives_the_top_answer_and_no_option_that_people_gave(tmp_path: Pat
 
 
 def test_blend_as_on_the_hub(tmp_path: Path) -> None:
-    asked = {"question": "What is eaten in the US?", "en_question": "in US?", "annotations": [vote(2, "pie")]}
-    dump(tmp_path / "data" / "annotations" / "US_data.json", {"Q-1": asked})
-    dump(tmp_path / "data" / "annotations_hf" / "US_data.json", [asked | {"ID": "Q-1", "annotations": [vote(2, "?")]}])
+    entry = {"question": "What is eaten in the US?", "en_question": "in US?", "annotations": [vote(2, "pie")]}
+    dump(tmp_path / "data" / "annotations" / "US_data.json", {"Q-1": entry})
+    dump(tmp_path / "data" / "annotations_hf" / "US_data.json", [entry | {"ID": "Q-1", "annotations": [vote(2, "?")]}])
     dump(tmp_path / "data" / "questions_hf" / "US_questions.json", [{"ID": "Q-1"}])
     row = {"MCQID": "Q-1_0", "ID": "Q-1", "country": "US", "prompt": "What is eaten in the US? Without any explanation"}
     row |= {"choices": '{"B": "rice", "A": "pie"}', "choice_countries": '{"B": "China", "A": "US"}', "answer_idx": "A"}
@@ -353,8 +353,8 @@ def test_blend_as_on_the_hub(tmp_path: Path) -> None:
 
 
 def test_blend_from_its_other_forms(tmp_path: Path) -> None:
-    asked = {"ID": "Q-1", "question": "What is eaten in the US?", "en_question": "in US?", "annotations": []}
-    dump(tmp_path / "annotations_hf" / "US_data.json", [asked | {"annotations": [vote(2, "pie")]}])
+    entry = {"ID": "Q-1", "question": "What is eaten in the US?", "en_question": "in US?", "annotations": []}
+    dump(tmp_path / "annotations_hf" / "US_data.json", [entry | {"annotations": [vote(2, "pie")]}])
     header = "MCQID,ID,country,prompt,choices,choice_countries,answer_idx\n"
     choices = '"{""A"": ""pie"", ""B"": ""rice""}"'
     (tmp_path / "mc_questions_file.csv").write_text(f"{header}Q-1_0,Q-1,US,What is eaten in the US?,{choices},x,A\n")
@@ -363,10 +363,20 @@ def test_blend_from_its_other_forms(tmp_path: Path) -> None:
 
 
 def test_culturalbench_several_true_options(data: Path) -> None:
-    (one, two), bad = load("culturalbench", data / "culturalbench")
-    assert (one.id, one.question, one.region, one.language) == ("7", "What is drunk?", "KR", "en")
-    assert (one.answer, one.options, one.wrong, one.also_right) == ("b", ("a", "b", "c", "d"), ("a", "c", "d"), ())
-    assert (two.answer, two.options, two.wrong, two.also_right) == ("b", ("a", "b", "c"), ("a", "c"), ("d",))
+    (first, second), bad = load("culturalbench", data / "culturalbench")
+    assert (first.id, first.question, first.region, first.language) == ("7", "What is drunk?", "KR", "en")
+    assert (first.answer, first.options, first.wrong, first.also_right) == (
+        "b",
+        ("a", "b", "c", "d"),
+        ("a", "c", "d"),
+        (),
+    )
+    assert (second.answer, second.options, second.wrong, second.also_right) == (
+        "b",
+        ("a", "b", "c"),
+        ("a", "c"),
+        ("d",),
+    )
     assert bad == ["hard_true_false.json:54: question 9 has no true option; correct or remove it"]
 
 
@@ -629,18 +639,18 @@ def test_letters_and_numbers_name_options(answer: str, option: str) -> None:
 
 
 def test_folders_are_in_the_data_folder_or_on_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[Any] = []
+    downloads: list[Any] = []
 
-    def snapshot_download(repo: str, **given: Any) -> str:
-        asked.append((repo, given["repo_type"], given["revision"]))
-        return str(tmp_path / "datasets--x" / "snapshots" / (given["revision"] or "0123abc"))
+    def snapshot_download(repo: str, **options: Any) -> str:
+        downloads.append((repo, options["repo_type"], options["revision"]))
+        return str(tmp_path / "datasets--x" / "snapshots" / (options["revision"] or "0123abc"))
 
     monkeypatch.setitem(sys.modules, "huggingface_hub", types.SimpleNamespace(snapshot_download=snapshot_download))
     assert sources.folder_of("blend", tmp_path) == tmp_path / "blend"
     assert sources.revision_of(sources.folder_of("blend")) == "0123abc"
     assert sources.revision_of(sources.folder_of("calmqa")) == sources.REVISIONS["calmqa"]
     assert sources.revision_of(sources.folder_of("calmqa", revision="4567def")) == "4567def"
-    assert asked == [
+    assert downloads == [
         ("nayeon212/BLEnD", "dataset", None),
         ("shanearora/CaLMQA", "dataset", sources.REVISIONS["calmqa"]),
         ("shanearora/CaLMQA", "dataset", "4567def"),

@@ -58,5 +58,5 @@ PARTS = ("what ", "which ", "In ", "is ", "do ", "a ", "Peru", ", ", "?", " (", 
 
 @given(st.lists(st.sampled_from(PARTS)).map("".join))
 def test_any_text_has_a_phrase_or_none(text: str) -> None:
-    found = subject(text)
-    assert found is None or (found == " ".join(found.split()) and "?" not in found)
+    phrase = subject(text)
+    assert phrase is None or (phrase == " ".join(phrase.split()) and "?" not in phrase)

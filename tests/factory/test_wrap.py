@@ -74,8 +74,8 @@ def item_of(task: Task, **fields: object) -> SourceItem:
 
 def pools(task: Task, side: str, language: str) -> Counter[frozenset[str]]:
     """How many templates there are for items with and without a context or an explanation."""
-    found = HELD.get("none", f"{task}.{side}", language)
-    return Counter(CONDITIONAL & set(template.slots) for template in found)
+    templates = HELD.get("none", f"{task}.{side}", language)
+    return Counter(CONDITIONAL & set(template.slots) for template in templates)
 
 
 def user_file(folder: Path, text: str, name: str = "base/en/qa.output.txt") -> Path:
@@ -103,12 +103,12 @@ def test_the_languages_are_these() -> None:
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("task", Task)
 def test_each_task_has_fifty_wordings_per_side(task: Task, side: str, language: str) -> None:
-    found = pools(task, side, language)
-    assert found[frozenset()] >= 50
+    counts = pools(task, side, language)
+    assert counts[frozenset()] >= 50
     if side == "instruction" and task is Task.IMPERSONATION:
-        assert found[frozenset({"context"})] >= 50
+        assert counts[frozenset({"context"})] >= 50
     if side == "output" and task is not Task.GENERATION:
-        assert found[frozenset({"explanation"})] >= (50 if language == "en" else 20)
+        assert counts[frozenset({"explanation"})] >= (50 if language == "en" else 20)
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -222,14 +222,14 @@ def test_offsets_count_code_points() -> None:
 
 
 def test_every_template_is_used_equally_often_up_to_one() -> None:
-    wrapper, asked, said = Wrapper(HELD, seed=3), Counter[str](), Counter[str]()
+    wrapper, instructions, outputs = Wrapper(HELD, seed=3), Counter[str](), Counter[str]()
     for n in range(500):
         item = item_of(Task.FREEFORM, id=str(n), question=f"<{n}>")
         for answer in ("tea", "ink"):
             wrapped = wrapper.wrap(item, answer)
-            said[template_of(wrapped.text, answer)] += 1
-        asked[template_of(wrapped.instruction, f"<{n}>")] += 1
-    for used, side in ((asked, "instruction"), (said, "output")):
+            outputs[template_of(wrapped.text, answer)] += 1
+        instructions[template_of(wrapped.instruction, f"<{n}>")] += 1
+    for used, side in ((instructions, "instruction"), (outputs, "output")):
         size = pools(Task.FREEFORM, side, "en")[frozenset()]
         rounds, rest = divmod(used.total(), size)
         assert Counter(used.values()) == {rounds: size - rest, rounds + 1: rest}
@@ -250,11 +250,11 @@ def test_the_order_of_the_templates_differs_by_round_and_seed() -> None:
 
 
 def test_other_sources_do_not_matter() -> None:
-    mine = [item_of(Task.FREEFORM, source="mine", id=str(n)) for n in range(20)]
+    items_of_mine = [item_of(Task.FREEFORM, source="mine", id=str(n)) for n in range(20)]
     other = [item_of(Task.FREEFORM, source="other", id=str(n)) for n in range(20)]
-    one, two = Wrapper(HELD), Wrapper(HELD)
-    before = [one.wrap(item, "tea") for item in [*mine, *other]]
-    after = [two.wrap(item, "tea") for item in [*other, *mine]]
+    first, second = Wrapper(HELD), Wrapper(HELD)
+    before = [first.wrap(item, "tea") for item in [*items_of_mine, *other]]
+    after = [second.wrap(item, "tea") for item in [*other, *items_of_mine]]
     assert before == after[20:] + after[:20]
 
 
@@ -352,10 +352,12 @@ def test_a_new_language_needs_all_files_of_a_task(tmp_path: Path) -> None:
 
 
 def test_alternations_expand_and_leave_no_spare_space() -> None:
-    found = parse(r"[[Please|Kindly|]] say [[ now|]]\n {answer} \{x\} \| [one] \[\[", "f:1", KINDS["freeform.output"])
+    templates = parse(
+        r"[[Please|Kindly|]] say [[ now|]]\n {answer} \{x\} \| [one] \[\[", "f:1", KINDS["freeform.output"]
+    )
     tail = "\n{answer} {x} | [one] [["
     starts = ["Please say now", "Please say", "Kindly say now", "Kindly say", "say now", "say"]
-    assert [str(template) for template in found] == [start + tail for start in starts]
+    assert [str(template) for template in templates] == [start + tail for start in starts]
 
 
 BAD = [

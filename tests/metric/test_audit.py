@@ -67,7 +67,7 @@ def test_language_category_speaks_at_least_twelve_languages_besides_english() ->
 
 
 @pytest.mark.parametrize(
-    ("what", "low", "high"),
+    ("label", "low", "high"),
     [
         ("zero-width", 0x200B, 0x200D),
         ("bidi override", 0x202E, 0x202E),
@@ -78,9 +78,9 @@ def test_language_category_speaks_at_least_twelve_languages_besides_english() ->
         ("tags", 0xE0020, 0xE007E),
     ],
 )
-def test_unicode_category_uses(what: str, low: int, high: int) -> None:
+def test_unicode_category_uses(label: str, low: int, high: int) -> None:
     payloads = [i.payload for i in injections() if i.category == "unicode"]
-    assert any(low <= ord(c) <= high for payload in payloads for c in payload), what
+    assert any(low <= ord(c) <= high for payload in payloads for c in payload), label
 
 
 def test_controls_are_about_as_long_as_the_injections() -> None:
@@ -156,10 +156,10 @@ def test_a_text_without_spaces_has_a_middle() -> None:
 
 
 def test_every_attack_is_tried_in_every_place_and_in_every_carrier() -> None:
-    known = [one for one in carriers() if one.wrong][:3]
-    tried = list(cases(known, [HIDE]))
+    wrong_carriers = [carrier for carrier in carriers() if carrier.wrong][:3]
+    tried = list(cases(wrong_carriers, [HIDE]))
     assert [placed.place for placed in tried] == list(PLACES)
-    assert {placed.carrier.id for placed in tried} == {one.id for one in known}
+    assert {placed.carrier.id for placed in tried} == {carrier.id for carrier in wrong_carriers}
 
 
 def test_plan_is_the_carriers_alone_and_then_what_applies() -> None:
@@ -181,8 +181,8 @@ def test_shipped_plan_has_unique_ids() -> None:
 def test_carriers_are_those_that_the_judge_judges_correctly() -> None:
     pool = [*(Carrier(id=f"w{n}", text="t", wrong=True) for n in range(4)), RIGHT, replaced(RIGHT, "right-2")]
     judged = {"w0": N, "w1": MILD, "w2": U, "w3": E, "right": E, "right-2": N}
-    assert [one.id for one in choose(judged, pool)] == ["right-2", "w3", "w1"]
-    assert [one.id for one in choose(judged, pool, most=1)] == ["right-2", "w3"]
+    assert [carrier.id for carrier in choose(judged, pool)] == ["right-2", "w3", "w1"]
+    assert [carrier.id for carrier in choose(judged, pool, most=1)] == ["right-2", "w3"]
 
 
 def replaced(carrier: Carrier, name: str) -> Carrier:
@@ -287,10 +287,10 @@ TABLE = """
 def _judgements(table: str) -> dict[str, Judgement]:
     """Those of all carriers in all injections: an audit with one place takes what it needs."""
     names, alone, *rows = (line.split() for line in table.strip().splitlines())
-    said = dict(zip(names, alone, strict=True))
+    letter_of = dict(zip(names, alone, strict=True))
     for suffix, *letters in rows:
-        said |= {f"{name}{suffix}@end": letter for name, letter in zip(names, letters, strict=True)}
-    return {name: {"E": E, "N": N, "U": U}[letter] for name, letter in said.items() if letter != "."}
+        letter_of |= {f"{name}{suffix}@end": letter for name, letter in zip(names, letters, strict=True)}
+    return {name: {"E": E, "N": N, "U": U}[letter] for name, letter in letter_of.items() if letter != "."}
 
 
 JUDGEMENTS = _judgements(TABLE)
@@ -302,8 +302,8 @@ def _counts(rate: Rate | None) -> tuple[int, int] | None:
 
 def test_one_case_by_hand() -> None:
     """w1: hidden by `hide`, lost by `close`; of the two controls one hides it too."""
-    found = audit(JUDGEMENTS, CARRIERS[:1], INJECTIONS, ("end",))
-    hide = found.by_goal["hide"]
+    result = audit(JUDGEMENTS, CARRIERS[:1], INJECTIONS, ("end",))
+    hide = result.by_goal["hide"]
     assert (hide.n, _counts(hide.flips), _counts(hide.hits), _counts(hide.unjudged)) == (2, (1, 2), (1, 2), (1, 2))
     assert _counts(hide.control) == (1, 2)
     assert hide.excess
@@ -312,42 +312,42 @@ def test_one_case_by_hand() -> None:
     assert (hide.hits.low, hide.hits.high) == (low, high)
     half = 2**0.5 * (high - 0.5)  # both rates are 1 of 2, and Newcombe's difference adds their squares
     assert (hide.excess.low, hide.excess.high) == pytest.approx((-half, half))
-    assert found.unmeasured == ("accuse",)
-    assert [(c.injection, c.before, c.after) for c in found.flipped] == [
+    assert result.unmeasured == ("accuse",)
+    assert [(c.injection, c.before, c.after) for c in result.flipped] == [
         ("hide", "major errors", "no errors"),
         ("plain", "major errors", "no errors"),
     ]
 
 
 def test_a_carrier_without_a_verdict_is_left_out() -> None:
-    found = audit(JUDGEMENTS, [CARRIERS[2]], INJECTIONS, ("end",))
-    assert (found.overall.n, found.overall.left_out) == (0, 2)
-    assert found.unmeasured == ("hide", "accuse")
-    assert found.worst_category is None
+    result = audit(JUDGEMENTS, [CARRIERS[2]], INJECTIONS, ("end",))
+    assert (result.overall.n, result.overall.left_out) == (0, 2)
+    assert result.unmeasured == ("hide", "accuse")
+    assert result.worst_category is None
 
 
 def test_an_error_that_the_judge_misses_cannot_be_hidden() -> None:
-    found = audit(JUDGEMENTS, [CARRIERS[1]], [HIDE, CALM], ("end",))
-    assert found.unmeasured == ("hide",)
-    assert _counts(found.overall.hits) == (0, 0)
-    assert found.attacks[0].p is None
+    result = audit(JUDGEMENTS, [CARRIERS[1]], [HIDE, CALM], ("end",))
+    assert result.unmeasured == ("hide",)
+    assert _counts(result.overall.hits) == (0, 0)
+    assert result.attacks[0].p is None
 
 
 def test_major_to_minor_is_a_hit_of_its_own() -> None:
     soften = _injection("milder", "soften", "soften")
     judged = {"w1": E, "w1+milder@end": MILD, "w1+hide@end": MILD, "w1+calm@end": E}
-    found = audit(judged, CARRIERS[:1], [soften, HIDE, CALM], ("end",))
-    assert _counts(found.by_goal["soften"].hits) == (1, 1)
-    assert _counts(found.by_goal["soften"].control) == (0, 1)
-    assert _counts(found.by_goal["hide"].hits) == (0, 1)
+    result = audit(judged, CARRIERS[:1], [soften, HIDE, CALM], ("end",))
+    assert _counts(result.by_goal["soften"].hits) == (1, 1)
+    assert _counts(result.by_goal["soften"].control) == (0, 1)
+    assert _counts(result.by_goal["hide"].hits) == (0, 1)
 
 
 def test_without_controls_there_is_no_excess() -> None:
-    found = audit(JUDGEMENTS, CARRIERS[:1], [HIDE], ("end",))
-    hide = found.by_goal["hide"]
+    result = audit(JUDGEMENTS, CARRIERS[:1], [HIDE], ("end",))
+    hide = result.by_goal["hide"]
     assert hide.control == Rate(count=0, n=0, value=None, low=0.0, high=1.0)
     assert hide.excess is None
-    assert found.broken == ()
+    assert result.broken == ()
 
 
 def test_an_accusation_of_the_payload_is_no_flip() -> None:
@@ -361,14 +361,14 @@ def test_a_missing_judgement_is_named() -> None:
 
 
 def test_suite_names_what_was_compared() -> None:
-    found = audit(JUDGEMENTS, CARRIERS[:1], INJECTIONS, ("end",))
-    assert found.suite.startswith("injections:5x1:")
-    assert audit(JUDGEMENTS, [CARRIERS[3]], INJECTIONS, ("end",)).suite != found.suite
+    result = audit(JUDGEMENTS, CARRIERS[:1], INJECTIONS, ("end",))
+    assert result.suite.startswith("injections:5x1:")
+    assert audit(JUDGEMENTS, [CARRIERS[3]], INJECTIONS, ("end",)).suite != result.suite
 
 
 def test_audit_survives_json() -> None:
-    found = audit(JUDGEMENTS, CARRIERS[:1], INJECTIONS, ("end",))
-    assert type(found).model_validate_json(found.model_dump_json()) == found
+    result = audit(JUDGEMENTS, CARRIERS[:1], INJECTIONS, ("end",))
+    assert type(result).model_validate_json(result.model_dump_json()) == result
 
 
 # --- judges on the shipped suite
@@ -376,25 +376,25 @@ def test_audit_survives_json() -> None:
 
 def _scripted(obeys: Callable[[Injection], bool]) -> Audit:
     """A judge that knows what is true, and obeys some injections."""
-    known = choose({one.id: E if one.wrong else N for one in carriers()}, carriers())
-    judged = {one.id: E if one.wrong else N for one in known}
-    for placed in cases(known, injections()):
+    chosen = choose({carrier.id: E if carrier.wrong else N for carrier in carriers()}, carriers())
+    judged = {carrier.id: E if carrier.wrong else N for carrier in chosen}
+    for placed in cases(chosen, injections()):
         wanted = {"hide": N, "soften": MILD, "accuse": _report(_error("text", None, "x"))}
         goal = placed.injection.goal
         honest = _report(_error("text", None, "x")) if placed.carrier.wrong else N
         judged[placed.sample.id] = wanted[goal] if goal and obeys(placed.injection) else honest
-    return audit(judged, known, injections())
+    return audit(judged, chosen, injections())
 
 
 @pytest.mark.parametrize("share", [1.0, 0.0])
 def test_a_judge_that_obeys_everything_and_one_that_obeys_nothing(share: float) -> None:
-    found = _scripted(lambda _: bool(share))
-    assert found.overall.hits.value == share
-    assert found.control.flips.value == 0.0
-    assert found.unmeasured == ()
-    assert len(found.broken) == share * len(found.attacks)
-    assert set(found.by_place) == set(PLACES)
-    for tally in (*found.by_goal.values(), *found.by_category.values()):
+    result = _scripted(lambda _: bool(share))
+    assert result.overall.hits.value == share
+    assert result.control.flips.value == 0.0
+    assert result.unmeasured == ()
+    assert len(result.broken) == share * len(result.attacks)
+    assert set(result.by_place) == set(PLACES)
+    for tally in (*result.by_goal.values(), *result.by_category.values()):
         assert tally.excess
         assert tally.excess.value == share
 
@@ -402,13 +402,16 @@ def test_a_judge_that_obeys_everything_and_one_that_obeys_nothing(share: float) 
 def test_a_judge_that_always_obeys_four_attacks_is_broken_by_them() -> None:
     """Their mean over all attacks is close to nothing, and they still work every time."""
     four = {"override-plain", "fence-bare-marks", "many-shot-log", "soften-policy"}
-    found = _scripted(lambda injection: injection.id in four)
-    assert found.overall.hits.value
-    assert found.overall.hits.value < 0.05
-    assert set(found.broken) == four
-    assert {one.injection for one in found.attacks[:4]} == four
-    assert all(one.hits.count == one.hits.n == 5 and one.p is not None and one.p < 0.001 for one in found.attacks[:4])
-    assert found.worst_category in {"override", "fence", "many-shot", "soften"}
+    result = _scripted(lambda injection: injection.id in four)
+    assert result.overall.hits.value
+    assert result.overall.hits.value < 0.05
+    assert set(result.broken) == four
+    assert {attack.injection for attack in result.attacks[:4]} == four
+    assert all(
+        attack.hits.count == attack.hits.n == 5 and attack.p is not None and attack.p < 0.001
+        for attack in result.attacks[:4]
+    )
+    assert result.worst_category in {"override", "fence", "many-shot", "soften"}
 
 
 def test_the_p_of_an_attack_by_hand() -> None:
@@ -443,6 +446,6 @@ def test_several_cases_of_one_injection_are_not_several_injections() -> None:
         ]
         return Rate.of(some, lambda case: case.reached("hide"))
 
-    one, five = rate(1), rate(5)
-    assert (one.count, one.n, five.count, five.n) == (1, 10, 5, 50)
-    assert (five.low, five.high) == pytest.approx((one.low, one.high), abs=1e-6)
+    single, five = rate(1), rate(5)
+    assert (single.count, single.n, five.count, five.n) == (1, 10, 5, 50)
+    assert (five.low, five.high) == pytest.approx((single.low, single.high), abs=1e-6)

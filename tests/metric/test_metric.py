@@ -66,17 +66,17 @@ def test_an_unreadable_report_is_a_failure_and_never_a_score(name: str, kind: Fa
 
 
 def test_repair_asks_once_more_under_the_constraint() -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
 
     def answer(request: Request) -> Completion:
-        asked.append(request)
+        requests.append(request)
         return Completion(FOUND if request.schema else "I think it is fine.", (-0.5,))
 
     [judgement] = open_metric(FakeModel("x", answer), Settings(repair=True), store=None).judge([SCHNITZEL])
     assert judgement.score == -6
     assert judgement.notes == (REPAIRED,)
-    assert [bool(r.schema) for r in asked] == [False, True]
-    assert asked[0].messages == asked[1].messages
+    assert [bool(r.schema) for r in requests] == [False, True]
+    assert requests[0].messages == requests[1].messages
 
 
 def test_repair_that_fails_too_is_a_failure() -> None:
@@ -205,18 +205,18 @@ def test_the_signature_says_what_was_searched() -> None:
         open_metric("fake:clean", store=None),
         open_metric("fake:clean", Settings(evidence="c.k3"), store=None),
     )
-    [without], [given] = plain.judge(["x"]), plain.judge([ASKED])
-    [found], [nothing] = searched.judge([ASKED]), searched.judge(["x"])
+    [without], [with_evidence] = plain.judge(["x"]), plain.judge([ASKED])
+    [looked_up], [nothing] = searched.judge([ASKED]), searched.judge(["x"])
     # As it was before there was evidence.
     assert str(without.signature).startswith(
         "metric:excam.1|model:fake:clean|prompt:guided.e1e6f460|schema:none|decoding:t0.0,max1024,seed0|repair:no"
         "|p:mean-logprob|mores:"
     )
-    assert given.signature["evidence"] == "given"
-    assert found.signature["evidence"] == "c.k3"
-    assert given.signature != without.signature != found.signature
+    assert with_evidence.signature["evidence"] == "given"
+    assert looked_up.signature["evidence"] == "c.k3"
+    assert with_evidence.signature != without.signature != looked_up.signature
     # One run, one signature: that nothing was found for a text is part of how it was judged.
-    assert nothing.signature == found.signature
+    assert nothing.signature == looked_up.signature
 
 
 def test_a_text_whose_search_failed_is_not_judged() -> None:
@@ -233,19 +233,19 @@ def test_half_a_character_or_too_much_evidence_is_not_sent() -> None:
     half = ASKED.model_copy(update={"evidence": (Evidence(text="x", title="half \ud83d"),)})
     long = ASKED.model_copy(update={"evidence": (Evidence(text="x" * 2000),)})
     metric = open_metric("fake:clean", Settings(max_characters=1000), store=None)
-    reasons = [one.failure.reason for one in metric.judge([half, long]) if one.failure]
+    reasons = [judgement.failure.reason for judgement in metric.judge([half, long]) if judgement.failure]
     assert len(reasons) == 2
     assert "lone surrogate" in reasons[0]
     assert "2,046 characters" in reasons[1]  # 20 of the instruction, 26 of the text
 
 
 def test_repair_keeps_the_evidence() -> None:
-    asked: list[Request] = []
+    requests: list[Request] = []
 
     def answer(request: Request) -> Completion:
-        asked.append(request)
+        requests.append(request)
         return Completion('{"errors": []}' if request.schema else "Fine.", (-0.5,))
 
     open_metric(FakeModel("x", answer), Settings(repair=True), store=None).judge([ASKED])
-    assert asked[1].schema is not None
-    assert '"enum": [1, 2]' in json.dumps(asked[1].schema)
+    assert requests[1].schema is not None
+    assert '"enum": [1, 2]' in json.dumps(requests[1].schema)

@@ -113,9 +113,9 @@ def test_evidence_stands_first_numbered_and_one_passage_on_a_line() -> None:
 
 @given(TEXTS, TEXTS, EVIDENCES)
 def test_no_evidence_can_close_the_fence_or_pass_for_two(instruction: str, text: str, evidence: list[Evidence]) -> None:
-    one = sample(instruction, text, *evidence)
-    mark = fence_mark(one)
-    user = messages(one, "guided")[1].content
+    judged = sample(instruction, text, *evidence)
+    mark = fence_mark(judged)
+    user = messages(judged, "guided")[1].content
     assert user.count(f"<<<{mark}\n") == user.count(f"\n{mark}>>>") == 3
     assert user.lower().count(mark) == 6
     listed = user.removeprefix(f"Evidence: <<<{mark}\n").partition(f"\n{mark}>>>")[0]

@@ -41,10 +41,10 @@ def report(*errors: Mapping[str, object], **more: object) -> str:
 
 
 def test_a_report() -> None:
-    found = parse_text(report(ERROR))
-    assert isinstance(found, WrittenReport)
-    assert found.errors[0].quote == "No Germans"
-    assert found.errors[0].correction == "Some Germans"
+    parsed = parse_text(report(ERROR))
+    assert isinstance(parsed, WrittenReport)
+    assert parsed.errors[0].quote == "No Germans"
+    assert parsed.errors[0].correction == "Some Germans"
     plain = parse_text(report({name: value for name, value in ERROR.items() if name != "correction"}))
     assert isinstance(plain, WrittenReport)
     assert plain.errors[0].correction == ""
@@ -85,17 +85,17 @@ def test_white_space_and_one_code_fence_are_allowed(text: str) -> None:
     ],
 )  # fmt: skip
 def test_anything_else_is_a_failure_with_its_reason(text: str, kind: FailureKind, reason: str) -> None:
-    found = parse_text(text)
-    assert isinstance(found, Failure)
-    assert found.kind is kind
-    assert reason in found.reason
+    failure = parse_text(text)
+    assert isinstance(failure, Failure)
+    assert failure.kind is kind
+    assert reason in failure.reason
 
 
 def test_a_cut_off_answer_says_so() -> None:
-    found = parse(Completion(report(ERROR)[:30], stop="length", completion_tokens=1024))
-    assert isinstance(found, Failure)
-    assert found.kind is FailureKind.TRUNCATED
-    assert "1024 tokens; raise --max-tokens" in found.reason
+    failure = parse(Completion(report(ERROR)[:30], stop="length", completion_tokens=1024))
+    assert isinstance(failure, Failure)
+    assert failure.kind is FailureKind.TRUNCATED
+    assert "1024 tokens; raise --max-tokens" in failure.reason
 
 
 def test_a_whole_report_at_the_very_limit_counts() -> None:
@@ -103,9 +103,9 @@ def test_a_whole_report_at_the_very_limit_counts() -> None:
 
 
 def test_a_filtered_answer_is_not_parsed() -> None:
-    found = parse(Completion(report(), stop="content_filter"))
-    assert isinstance(found, Failure)
-    assert found.kind is FailureKind.FILTERED
+    failure = parse(Completion(report(), stop="content_filter"))
+    assert isinstance(failure, Failure)
+    assert failure.kind is FailureKind.FILTERED
 
 
 @given(st.text())
@@ -115,9 +115,9 @@ def test_any_text_is_a_report_or_a_failure(text: str) -> None:
 
 @given(REPORTS, st.booleans())
 def test_any_report_is_read_as_it_was_written(written: dict[str, object], ascii_only: bool) -> None:
-    found = parse_text(json.dumps(written, ensure_ascii=ascii_only))
-    assert isinstance(found, WrittenReport)
-    assert found.model_dump(mode="json", exclude={"errors": {"__all__": {"occurrence", "evidence"}}}) == written
+    parsed = parse_text(json.dumps(written, ensure_ascii=ascii_only))
+    assert isinstance(parsed, WrittenReport)
+    assert parsed.model_dump(mode="json", exclude={"errors": {"__all__": {"occurrence", "evidence"}}}) == written
 
 
 @given(REPORTS, st.data())
@@ -161,14 +161,14 @@ def test_numbers_stand_before_the_explanation() -> None:
 
 @pytest.mark.parametrize("cited", [[], [1], [3, 1, 3]])
 def test_numbers_are_read_as_they_were_written(cited: list[int]) -> None:
-    found = parse_text(report(ERROR | {"evidence": cited}))
-    assert isinstance(found, WrittenReport)
-    assert found.errors[0].evidence == tuple(cited)
+    parsed = parse_text(report(ERROR | {"evidence": cited}))
+    assert isinstance(parsed, WrittenReport)
+    assert parsed.errors[0].evidence == tuple(cited)
 
 
 @pytest.mark.parametrize("cited", [[0], [-1], ["1"], [1.0], [True], 1, "1", None, [[1]]])
 def test_anything_else_is_no_number(cited: object) -> None:
-    found = parse_text(report(ERROR | {"evidence": cited}))
-    assert isinstance(found, Failure)
-    assert found.kind is FailureKind.SCHEMA
-    assert "errors.0.evidence" in found.reason
+    failure = parse_text(report(ERROR | {"evidence": cited}))
+    assert isinstance(failure, Failure)
+    assert failure.kind is FailureKind.SCHEMA
+    assert "errors.0.evidence" in failure.reason

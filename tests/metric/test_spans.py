@@ -34,21 +34,21 @@ def test_a_quote_from_the_text_is_found_and_its_offsets_reproduce_it(text: str, 
         assert span is None
         return
     assert span is not None
-    found = text[slice(*span)]
+    located = text[slice(*span)]
     if next(candidates(quote, text)):  # it occurs as it is, without cutting a word
-        assert found == quote
+        assert located == quote
     else:
-        assert _fold(found)[0].strip() == _fold(quote)[0].strip()
+        assert _fold(located)[0].strip() == _fold(quote)[0].strip()
 
 
 @given(RICH, st.sampled_from(["NFC", "NFD", "NFKC", "NFKD"]))
 def test_a_quote_in_another_normal_form_is_found_whole(text: str, form: Literal["NFC", "NFD", "NFKC", "NFKD"]) -> None:
-    shown = [i for i, c in enumerate(text) if not c.isspace() and unicodedata.category(c) != "Cf"]
+    visible = [i for i, c in enumerate(text) if not c.isspace() and unicodedata.category(c) != "Cf"]
     span = find(unicodedata.normalize(form, text), text)
-    if shown:
+    if visible:
         assert span is not None
-        assert span[0] <= shown[0]
-        assert span[1] > shown[-1]
+        assert span[0] <= visible[0]
+        assert span[1] > visible[-1]
 
 
 @given(ANY, ANY)
@@ -66,7 +66,7 @@ def test_every_located_error_quotes_its_side(quotes: list[tuple[str, str]], inst
 
 
 @pytest.mark.parametrize(
-    ("quote", "text", "found"),
+    ("quote", "text", "expected"),
     [
         ("no germans LIKE", "Well, No Germans like Schnitzel.", "No Germans like"),
         ("Gänse", "Ga\u0308nse am Martinstag", "Ga\u0308nse"),
@@ -83,10 +83,10 @@ def test_every_located_error_quotes_its_side(quotes: list[tuple[str, str]], inst
         ("한글", unicodedata.normalize("NFD", "한글"), unicodedata.normalize("NFD", "한글")),
     ],
 )
-def test_the_differences_that_models_make_are_ignored(quote: str, text: str, found: str) -> None:
+def test_the_differences_that_models_make_are_ignored(quote: str, text: str, expected: str) -> None:
     span = find(quote, text)
     assert span is not None
-    assert text[slice(*span)] == found
+    assert text[slice(*span)] == expected
 
 
 @pytest.mark.parametrize(
@@ -120,8 +120,8 @@ def test_nth_occurrence_and_whole_words_first(quote: str, text: str, nth: int, s
 
 def test_the_same_quote_again_means_the_next_one() -> None:
     sample = Sample(id="x", text="rice, rice and rice")
-    found = align([error("rice"), error("rice"), error("rice"), error("rice")], sample)
-    assert [e.start for e in found] == [0, 6, 15, None]
+    aligned = align([error("rice"), error("rice"), error("rice"), error("rice")], sample)
+    assert [e.start for e in aligned] == [0, 6, 15, None]
     assert [e.start for e in align([error("rice", 3), error("rice", 1)], sample)] == [15, 0]
 
 
@@ -132,9 +132,9 @@ def test_no_two_errors_take_the_same_words() -> None:
 
 def test_a_span_on_the_wrong_side_is_kept_unlocated() -> None:
     sample = Sample(id="x", instruction="What do Germans eat?", text="Schnitzel.")
-    [found] = align([error("Schnitzel", side="instruction")], sample)
-    assert not found.located
-    assert (found.quote, found.severity) == ("Schnitzel", Severity.MINOR)
+    [aligned] = align([error("Schnitzel", side="instruction")], sample)
+    assert not aligned.located
+    assert (aligned.quote, aligned.severity) == ("Schnitzel", Severity.MINOR)
 
 
 def test_offsets_count_code_points_not_utf16() -> None:

@@ -92,16 +92,16 @@ def test_the_same_question_gets_the_same_answer_whatever_was_asked_before(answer
 
 
 def test_log_probabilities_need_not_be_asked_for(answered: dict[str, Answer]) -> None:
-    found = completion(answered["peru_unmeasured"])
-    assert found.text == completion(answered["peru"]).text
-    assert found.logprobs is None
+    answer = completion(answered["peru_unmeasured"])
+    assert answer.text == completion(answered["peru"]).text
+    assert answer.logprobs is None
 
 
 def test_the_likeliest_first_tokens(answered: dict[str, Answer]) -> None:
-    found = completion(answered["letter"])
-    assert found.alternatives is not None
-    assert len(found.alternatives) == 5
-    assert found.text in {token for token, _ in found.alternatives}
+    answer = completion(answered["letter"])
+    assert answer.alternatives is not None
+    assert len(answer.alternatives) == 5
+    assert answer.text in {token for token, _ in answer.alternatives}
 
 
 def test_a_model_may_be_used_again_and_by_many_at_once(answered: dict[str, Answer], model: EmbeddedModel) -> None:
@@ -153,8 +153,15 @@ def test_other_commands_use_the_model_without_the_metrics_adapter() -> None:
     options = dict.fromkeys(
         ("adapter", "base_url", "concurrency", "timeout", "rpm", "tpm", "store", "threads", "outage")
     )
-    given = options | {"model": "embedded", "attempts": 1, "slots": 1, "context": 512, "no_store": True, "fresh": False}
-    model = served(dict(given)).model
+    settings = options | {
+        "model": "embedded",
+        "attempts": 1,
+        "slots": 1,
+        "context": 512,
+        "no_store": True,
+        "fresh": False,
+    }
+    model = served(dict(settings)).model
     assert isinstance(model, EmbeddedModel)
     assert model.adapter is None
     assert model.style is None
@@ -199,8 +206,8 @@ def test_the_server_dies_with_its_parent() -> None:
         "        os.kill(os.getpid(), signal.SIGKILL)\n"
         "asyncio.run(main())\n"
     )
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
-    child = int(done.stdout)
+    process = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=False)
+    child = int(process.stdout)
     deadline = time.monotonic() + 10
     while alive(child) and time.monotonic() < deadline:
         time.sleep(0.1)

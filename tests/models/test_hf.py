@@ -55,9 +55,9 @@ def make_tokenizer() -> Any:
         show_progress=False,
     )
     inner.train_from_iterator(["tea is served with milk in the morning", '{"errors": []}'] * 4, trainer)
-    made = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="<|end|>", pad_token="<|pad|>")
-    made.chat_template = TEMPLATE
-    return made
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="<|end|>", pad_token="<|pad|>")
+    tokenizer.chat_template = TEMPLATE
+    return tokenizer
 
 
 def make_network(layers: int = 2) -> Any:
@@ -153,9 +153,9 @@ def traced(model: HFModel, requests: Sequence[Request]) -> tuple[list[Completion
         network = model._network.model
         generate = network.generate
 
-        def spy(**given: Any) -> Any:
-            ids = generate(**given)
-            traces.append(Trace(given["attention_mask"].tolist(), ids.tolist()))
+        def spy(**arguments: Any) -> Any:
+            ids = generate(**arguments)
+            traces.append(Trace(arguments["attention_mask"].tolist(), ids.tolist()))
             return ids
 
         network.generate = spy
@@ -309,9 +309,9 @@ def test_a_batch_answers_as_one_by_one(tiny: Path) -> None:
     assert [len(call.ids) for call in calls] == [1] * 5
     batched, calls = traced(HFModel(str(tiny), batch=8), MIXED)
     assert [len(call.ids) for call in calls] == [5]
-    for one, other in zip(single, batched, strict=True):
-        assert one._replace(logprobs=None) == other._replace(logprobs=None)
-        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+    for alone, in_batch in zip(single, batched, strict=True):
+        assert alone._replace(logprobs=None) == in_batch._replace(logprobs=None)
+        assert alone.logprobs == pytest.approx(in_batch.logprobs, abs=1e-4)
 
 
 def test_a_batch_is_never_larger_than_the_concurrency(tiny: Path) -> None:
@@ -366,8 +366,8 @@ def test_padding_never_reaches_beyond_the_context(tiny: Path) -> None:
 
 def test_one_bad_request_does_not_spoil_its_batch(tiny: Path) -> None:
     async def both(model: HFModel) -> list[Completion | BaseException]:
-        asked = map(model.complete, [ask("tea"), ask("tea " * 400), ask("milk")])
-        return list(await asyncio.gather(*asked, return_exceptions=True))
+        calls = map(model.complete, [ask("tea"), ask("tea " * 400), ask("milk")])
+        return list(await asyncio.gather(*calls, return_exceptions=True))
 
     good, bad, other = use(HFModel(str(tiny), batch=4), both)
     assert isinstance(bad, Rejected)
@@ -409,11 +409,11 @@ def test_what_nobody_waits_for_is_not_finished(tiny: Path, monkeypatch: pytest.M
     monkeypatch.setattr(_Chooser, "__call__", slow)
 
     async def give_up(model: HFModel) -> None:
-        asked = [asyncio.create_task(model.complete(ask("tea", max_tokens=200))) for _ in range(3)]
+        tasks = [asyncio.create_task(model.complete(ask("tea", max_tokens=200))) for _ in range(3)]
         assert await asyncio.to_thread(started.wait, 10)  # the event loop lives while the network works
-        for task in asked:
+        for task in tasks:
             task.cancel()
-        await asyncio.wait(asked)
+        await asyncio.wait(tasks)
         go_on.set()
 
     use(HFModel(str(tiny), batch=2), give_up)
@@ -502,9 +502,9 @@ def test_an_adapter_answers_as_the_merged_model(tiny: Path, adapter: Path, tmp_p
     requests = [ask(text) for text in ("tea", "milk", "why is tea served?")]
     tuned = complete(HFModel(str(tiny), adapter=str(adapter), batch=3), *requests)
     merged = complete(HFModel(str(tmp_path / "merged"), batch=3), *requests)
-    for one, other in zip(tuned, merged, strict=True):
-        assert one.text == other.text
-        assert one.logprobs == pytest.approx(other.logprobs, abs=1e-4)
+    for with_adapter, with_merged in zip(tuned, merged, strict=True):
+        assert with_adapter.text == with_merged.text
+        assert with_adapter.logprobs == pytest.approx(with_merged.logprobs, abs=1e-4)
     assert [a.text for a in tuned] != [a.text for a in complete(HFModel(str(tiny)), *requests)]
 
 

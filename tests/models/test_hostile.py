@@ -70,12 +70,12 @@ def test_the_key_is_neither_in_an_answer_nor_in_a_failure_nor_in_the_store(
     with Server({echoing: 1.0}) as server, Store(tmp_path / "s.db") as store:
         answers = collect([ask("first"), ask("q")], OpenAIModel("x", server.url, KEY), store, ONCE)
     assert answers[1].completion or answers[1].failure
-    shown = repr(answers)
-    assert "…" in shown
-    kept = b"".join(path.read_bytes() for path in tmp_path.iterdir())
+    text = repr(answers)
+    assert "…" in text
+    stored = b"".join(path.read_bytes() for path in tmp_path.iterdir())
     for part in (KEY, KEY[:12], KEY[-12:], ESCAPED):
-        assert part not in shown
-        assert part.encode() not in kept
+        assert part not in text
+        assert part.encode() not in stored
 
 
 @pytest.mark.parametrize(
@@ -116,11 +116,11 @@ def test_a_word_that_stands_for_no_key_stays_in_the_answers(key: str) -> None:
     assert answer.completion.text == f"{key} goes"
 
 
-@pytest.mark.parametrize("told", [True, False], ids=["with its length", "in chunks"])
-def test_a_body_without_end_is_not_read_to_its_end(told: bool) -> None:
+@pytest.mark.parametrize("announced", [True, False], ids=["with its length", "in chunks"])
+def test_a_body_without_end_is_not_read_to_its_end(announced: bool) -> None:
     async def huge(server: Server, request: web.Request) -> web.StreamResponse:  # noqa: ARG001
         response = web.StreamResponse()
-        response.content_length = 1 << 30 if told else None
+        response.content_length = 1 << 30 if announced else None
         await response.prepare(request)
         for _ in range(256):
             await response.write(b" " * (1 << 20))
@@ -140,10 +140,10 @@ def test_a_key_that_may_chat_but_not_list_models_is_enough() -> None:
 
 
 def test_the_embedded_servers_process_gets_no_keys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    given: dict[str, str] = {}
+    environment: dict[str, str] = {}
 
     async def start(*command: str, env: dict[str, str], **options: Any) -> None:  # noqa: ARG001
-        given.update(env)
+        environment.update(env)
         raise ModelError("started")
 
     names = ("OPENAI_API_KEY", "SERPER_API_KEY", "HF_TOKEN", "AWS_SECRET_ACCESS_KEY", "LLAMA_API_KEY", "DB_PASSWORD")
@@ -153,5 +153,5 @@ def test_the_embedded_servers_process_gets_no_keys(tmp_path: Path, monkeypatch: 
     (tmp_path / "m.gguf").write_bytes(b"GGUF")
     with pytest.raises(ModelError, match="started"):
         run(EmbeddedModel(str(tmp_path / "m.gguf"))._start(str(tmp_path)))
-    assert given["PATH"]
-    assert KEY not in given.values()
+    assert environment["PATH"]
+    assert KEY not in environment.values()

@@ -42,15 +42,15 @@ def refusing(status: int, body: Any) -> Server:
 
 def test_what_is_sent() -> None:
     with Server() as server:
-        found = ask(OpenAIModel("m", server.url + "/", "secret"))
+        completion = ask(OpenAIModel("m", server.url + "/", "secret"))
     [body] = server.bodies
     assert body == {
         "model": "m",
         "messages": [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}],
         "max_tokens": 7, "temperature": 0.0, "seed": 3, "logprobs": True,
     }  # fmt: skip
-    assert found.logprobs == (-0.25,) * 4
-    assert (found.prompt_tokens, found.completion_tokens, found.stop) == (10, 4, "stop")
+    assert completion.logprobs == (-0.25,) * 4
+    assert (completion.prompt_tokens, completion.completion_tokens, completion.stop) == (10, 4, "stop")
 
 
 def test_a_schema_goes_as_response_format() -> None:
@@ -164,11 +164,11 @@ def test_a_completion_with_one_wrong_part_is_still_of_the_right_types(part: str,
     place, key = places[part]
     place[key] = value
     with suppress(Transient):
-        found = read_completion(json.dumps(body).encode())
-        assert isinstance(found.text, str)
-        assert isinstance(found.stop, str)
-        assert found.logprobs is None or all(math.isfinite(p) for p in found.logprobs)
-        assert 0 <= found.prompt_tokens < 2**31
+        parsed = read_completion(json.dumps(body).encode())
+        assert isinstance(parsed.text, str)
+        assert isinstance(parsed.stop, str)
+        assert parsed.logprobs is None or all(math.isfinite(p) for p in parsed.logprobs)
+        assert 0 <= parsed.prompt_tokens < 2**31
 
 
 def test_a_good_answer_is_not_lost_over_bad_log_probabilities() -> None:
@@ -191,8 +191,8 @@ def test_numbers_that_are_no_log_probabilities_count_as_missing(value: float) ->
     tokens = body["choices"][0]["logprobs"]["content"]
     tokens[1]["logprob"] = value
     tokens[0]["top_logprobs"] = [{"token": "A", "logprob": -0.1}, {"token": "B", "logprob": value}]
-    found = read_completion(json.dumps(body).encode())  # as Python's servers write NaN and infinity
-    assert (found.text, found.logprobs, found.alternatives) == ("one two three", None, None)
+    parsed = read_completion(json.dumps(body).encode())  # as Python's servers write NaN and infinity
+    assert (parsed.text, parsed.logprobs, parsed.alternatives) == ("one two three", None, None)
 
 
 @pytest.mark.parametrize("body", [b"[" * 200_000, b'{"a": NaN', b'{"error": "\\ud83d"}', b'{"a": 1e999}', b"NaN"])
@@ -209,11 +209,18 @@ def test_what_rounding_adds_to_a_log_probability_is_no_reason_to_drop_it() -> No
 
 @pytest.mark.parametrize("with_bytes", [True, False])
 def test_log_probabilities_of_thinking_are_left_out(with_bytes: bool) -> None:
-    said = [("Let me", -2.0), (" think</think>", -2.0), ("\n", -1.0), ('{"a"', -0.1), (": é}", -0.3), ("<|end|>", -0.2)]
+    tokens = [
+        ("Let me", -2.0),
+        (" think</think>", -2.0),
+        ("\n", -1.0),
+        ('{"a"', -0.1),
+        (": é}", -0.3),
+        ("<|end|>", -0.2),
+    ]
     body = completion("")
     body["choices"][0]["message"] = {"content": '{"a": é}', "reasoning_content": "Let me think"}
     body["choices"][0]["logprobs"]["content"] = [
-        {"token": token, "logprob": p, "bytes": list(token.encode()) if with_bytes else None} for token, p in said
+        {"token": token, "logprob": p, "bytes": list(token.encode()) if with_bytes else None} for token, p in tokens
     ]
     assert read_completion(orjson.dumps(body)).logprobs == (-0.1, -0.3, -0.2)
     body["choices"][0]["message"]["content"] = "something else"

@@ -44,8 +44,8 @@ def test_training_twice_gives_the_same_bytes_and_a_model_that_works(tmp_path: Pa
     assert all((part.nats.argmax(axis=1) == part.answer).all() for part in held)
     again: Model = read_model(content)
     assert again.calibration == model.calibration
-    found = next(score(segments(["everyone has thought freedom", "toda persona libertad"]), again))
-    assert found.nats.argmax(axis=1).tolist() == [0, 1]
+    scores = next(score(segments(["everyone has thought freedom", "toda persona libertad"]), again))
+    assert scores.nats.argmax(axis=1).tolist() == [0, 1]
 
 
 def test_a_folder_that_is_not_the_package_is_refused(tmp_path: Path) -> None:
@@ -66,15 +66,18 @@ def test_the_old_spelling_of_a_declaration_is_made_new() -> None:
 
 def test_words_taken_from_text_have_marks_of_their_language_alone() -> None:
     listed = (TOOLS / "close_words.txt").read_text("utf-8").partition("# From here on")[2]
-    found = [line.split("\t") for line in listed.splitlines() if "\t" in line]
-    leads = {tag: [PAIR.lead(word) for own, words in found if own == tag for word in words.split()] for tag, _ in found}
-    assert {tag: len(own) for tag, own in leads.items()} == {"rn": 150, "rw": 150}
+    lines = [line.split("\t") for line in listed.splitlines() if "\t" in line]
+    leads = {
+        tag: [PAIR.lead(word) for words_of, words in lines if words_of == tag for word in words.split()]
+        for tag, _ in lines
+    }
+    assert {tag: len(words_of) for tag, words_of in leads.items()} == {"rn": 150, "rw": 150}
     assert min(leads["rn"]) > 0 > max(leads["rw"])
 
 
 def test_words_of_both_are_given_to_both() -> None:
-    shared, own = ({tag: " ".join(added_words()[tag]).split().count(word) for tag in PAIR.languages} for word in
+    shared, unshared = ({tag: " ".join(added_words()[tag]).split().count(word) for tag in PAIR.languages} for word in
                    ("umuntu", "vyose"))  # fmt: skip
     assert shared["rn"] == shared["rw"] > 0
-    assert own["rn"] > own["rw"] == 0
+    assert unshared["rn"] > unshared["rw"] == 0
     assert not re.search("vy|mwo ", " ".join(added_words()["rw"]))

@@ -100,9 +100,9 @@ def tokenizing(path: Path) -> Iterator[Any]:
 
 
 def test_what_was_unpacked_answers_as_the_file(tiny: Path) -> None:
-    found = ask(embedded(tiny / "base.gguf"))
-    assert len({one.text for one in found}) > 1, "answers depend on the question"
-    assert_same(found, ask(HFModel(str(tiny / "base"))))
+    answers = ask(embedded(tiny / "base.gguf"))
+    assert len({answer.text for answer in answers}) > 1, "answers depend on the question"
+    assert_same(answers, ask(HFModel(str(tiny / "base"))))
 
 
 def test_it_loads_without_the_package_gguf(llama: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -121,9 +121,9 @@ def test_texts_become_the_same_tokens(kind: str, tmp_path: Path) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "base")
     with tokenizing(tmp_path / "base.gguf") as tokenize:
         for text in TEXTS if kind == "llama" else [normalize("NFC", text) for text in TEXTS]:
-            own = tokenizer(text, add_special_tokens=False)["input_ids"]
-            assert own == tokenize(text), text
-            assert tokenizer.decode(own) == text
+            ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+            assert ids == tokenize(text), text
+            assert tokenizer.decode(ids) == text
 
 
 def test_texts_become_the_same_pieces(tmp_path: Path) -> None:
@@ -133,19 +133,19 @@ def test_texts_become_the_same_pieces(tmp_path: Path) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(tmp_path / "base")
     with tokenizing(tmp_path / "base.gguf") as tokenize:
         for text in [*TEXTS, "  the   tea<b>in the\n\n<|im_end|> then", "hehehe thethe 日本"]:
-            own = tokenizer(text, add_special_tokens=False)["input_ids"]
-            assert own == tokenize(text), text
-            assert tokenizer.decode(own) == text
+            ids = tokenizer(text, add_special_tokens=False)["input_ids"]
+            assert ids == tokenize(text), text
+            assert tokenizer.decode(ids) == text
 
 
 def test_rows_of_q_are_put_back(llama: Path) -> None:
     """llama.cpp turns rows 0 and 1 of a head together, transformers rows 0 and 8 of 16."""
     stored = weights("llama")["blk.1.attn_q.weight"]
     model = transformers.AutoModelForCausalLM.from_pretrained(llama / "base")
-    own = model.model.layers[1].self_attn.q_proj.weight.detach().numpy()
-    assert (own[0] == stored[0]).all()
-    assert (own[8] == stored[1]).all()
-    assert (own[16 + 1] == stored[16 + 2]).all()
+    rows = model.model.layers[1].self_attn.q_proj.weight.detach().numpy()
+    assert (rows[0] == stored[0]).all()
+    assert (rows[8] == stored[1]).all()
+    assert (rows[16 + 1] == stored[16 + 2]).all()
 
 
 def test_a_folder_is_not_written_over(llama: Path) -> None:
@@ -174,8 +174,8 @@ def test_weights_in_fewer_bits(llama: Path, tmp_path: Path, kind: str, near: flo
     export_merged(llama / "base", None, llama / "base.gguf", tmp_path / "again.gguf", kind)
     before, after = FileWeights(llama / "base.gguf"), FileWeights(tmp_path / "again.gguf")
     for name in before.shapes:
-        own = before.read(name)
-        assert np.abs(own - after.read(name)).max() <= near * np.abs(own).max(), name
+        exact = before.read(name)
+        assert np.abs(exact - after.read(name)).max() <= near * np.abs(exact).max(), name
     types = {name: tensor.tensor_type.name for name, tensor in after.tensors.items()}
     assert types["blk.0.attn_norm.weight"] == "F32"
     assert types["blk.0.attn_q.weight"] == {"like-base": "F32"}.get(kind, kind.upper())
@@ -222,9 +222,9 @@ def test_a_merged_adapter_answers_as_in_transformers(llama: Path, tmp_path: Path
 def test_an_adapter_answers_as_in_transformers(tiny: Path, tmp_path: Path) -> None:
     adapter = make_adapter(tiny / "base", tmp_path / "adapter")
     export_adapter(adapter, tiny / "base.gguf", tmp_path / "lora.gguf", "f32")
-    found = ask(embedded(tiny / "base.gguf", tmp_path / "lora.gguf"))
-    assert_same(found, ask(HFModel(str(tiny / "base"), adapter=str(adapter))))
-    assert [one.text for one in found] != [one.text for one in ask(embedded(tiny / "base.gguf"))]
+    answers = ask(embedded(tiny / "base.gguf", tmp_path / "lora.gguf"))
+    assert_same(answers, ask(HFModel(str(tiny / "base"), adapter=str(adapter))))
+    assert [answer.text for answer in answers] != [answer.text for answer in ask(embedded(tiny / "base.gguf"))]
 
 
 @pytest.mark.parametrize(
@@ -264,15 +264,15 @@ def test_an_adapter_in_fewer_bits(llama: Path, tmp_path: Path, kind: str, share:
 
 def test_a_difference_of_low_rank_is_kept_whole(tiny: Path, tmp_path: Path) -> None:
     tuned = tune(tiny / "base", tmp_path / "tuned", rank=3)
-    kept = export_difference(tuned, tiny / "base.gguf", tmp_path / "lora.gguf", 3, "f32")
-    assert kept == pytest.approx(1, abs=1e-6)
+    share = export_difference(tuned, tiny / "base.gguf", tmp_path / "lora.gguf", 3, "f32")
+    assert share == pytest.approx(1, abs=1e-6)
     assert_same(ask(embedded(tiny / "base.gguf", tmp_path / "lora.gguf")), ask(HFModel(str(tuned))))
 
 
 def test_norms_go_into_the_maps_that_read_them(llama: Path, tmp_path: Path) -> None:
     tuned = tune(llama / "base", tmp_path / "tuned", rank=1, layernorm=0.1)
-    kept = export_difference(tuned, llama / "base.gguf", tmp_path / "lora.gguf", 1000, "f32")
-    assert kept == pytest.approx(1, abs=1e-6)
+    share = export_difference(tuned, llama / "base.gguf", tmp_path / "lora.gguf", 1000, "f32")
+    assert share == pytest.approx(1, abs=1e-6)
     assert_same(ask(embedded(llama / "base.gguf", tmp_path / "lora.gguf")), ask(HFModel(str(tuned))))
 
 
@@ -374,7 +374,7 @@ def test_the_embedded_model_reads_the_same_tokens_in_both(tmp_path: Path) -> Non
     with tokenizing(default_path()) as tokenize:
         for text in [*TEXTS, Path(__file__).read_text("utf-8")]:
             assert tokenizer(text, add_special_tokens=False)["input_ids"] == tokenize(text), text
-    found = ask(HFModel(str(tmp_path / "base")), ["What is the capital of Kenya?"])
-    assert found[0].text == "The capital of Kenya is Nairobi."
+    answers = ask(HFModel(str(tmp_path / "base")), ["What is the capital of Kenya?"])
+    assert answers[0].text == "The capital of Kenya is Nairobi."
     # llama.cpp rounds what goes into maps of four bits to eight bits, so this is as near as it gets.
-    assert_same(ask(embedded(default_path()), ["What is the capital of Kenya?"]), found, 0.2)
+    assert_same(ask(embedded(default_path()), ["What is the capital of Kenya?"]), answers, 0.2)

@@ -43,9 +43,9 @@ def pair(number: int, split: str) -> list[Gold]:
 
 def fact(number: int, split: str) -> Fact:
     name = f"made-up/{number}"
-    [asked, _] = (one.sample.instruction for one in pair(number, split))
+    [question, _] = (gold.sample.instruction for gold in pair(number, split))
     return Fact.model_validate(
-        {"id": name, "source": name, "text": f"{asked} dish{number}", "group": group_of(number), "split": split}
+        {"id": name, "source": name, "text": f"{question} dish{number}", "group": group_of(number), "split": split}
     )
 
 
@@ -60,7 +60,7 @@ def data(tmp_path: Path) -> Path:
     folder = tmp_path / "data"
     folder.mkdir()
     for split, numbers in NUMBERS.items():
-        put(folder / f"{split}.jsonl", (one for number in numbers for one in pair(number, split)))
+        put(folder / f"{split}.jsonl", (gold for number in numbers for gold in pair(number, split)))
     # Those that a sample may not see come first, because of equally near ones the earlier are found.
     put(folder / FACTS, (fact(number, split) for split in ("test", "dev", "train") for number in NUMBERS[split]))
     return folder
@@ -70,13 +70,13 @@ def read(folder: Path, name: str) -> list[Gold]:
     return list(read_records(folder / f"{name}.jsonl", Gold))
 
 
-def sources(one: Gold) -> list[str]:
-    return [piece.source for piece in one.sample.evidence]
+def sources(gold: Gold) -> list[str]:
+    return [piece.source for piece in gold.sample.evidence]
 
 
-def bare(one: Gold) -> Gold:
+def bare(gold: Gold) -> Gold:
     """The pair without its evidence."""
-    return with_evidence(one, ())
+    return with_evidence(gold, ())
 
 
 def test_training_has_every_sample_without_and_with_evidence(data: Path, tmp_path: Path) -> None:
@@ -84,17 +84,17 @@ def test_training_has_every_sample_without_and_with_evidence(data: Path, tmp_pat
     rows = (tmp_path / "out" / "train.jsonl").read_bytes().splitlines(keepends=True)
     assert b"".join(rows[:80]) == (data / "train.jsonl").read_bytes()
     grounded = read(tmp_path / "out", "train")[80:]
-    assert [bare(one) for one in grounded] == read(data, "train")
-    assert {len(one.sample.evidence) for one in grounded} == {3}
-    assert {int(name.removeprefix("made-up/")) for one in grounded for name in sources(one)} <= set(NUMBERS["train"])
+    assert [bare(gold) for gold in grounded] == read(data, "train")
+    assert {len(gold.sample.evidence) for gold in grounded} == {3}
+    assert {int(name.removeprefix("made-up/")) for gold in grounded for name in sources(gold)} <= set(NUMBERS["train"])
 
 
 def test_half_of_the_groups_see_no_fact_of_their_own(data: Path, tmp_path: Path) -> None:
     ground_dataset(data, tmp_path / "out")
     seen: dict[str, set[bool]] = defaultdict(set)
-    for one in read(tmp_path / "out", "train")[80:]:
-        own = [group_of(int(name.removeprefix("made-up/"))) == one.group for name in sources(one)]
-        seen[one.group].add(any(own))
+    for record in read(tmp_path / "out", "train")[80:]:
+        is_own = [group_of(int(name.removeprefix("made-up/"))) == record.group for name in sources(record)]
+        seen[record.group].add(any(is_own))
     assert set(map(len, seen.values())) == {1}, "samples of one group do not agree"
     assert 4 <= sum(True in any_own for any_own in seen.values()) <= 16, "not near half of 20"
 
@@ -105,24 +105,24 @@ def test_what_is_tested_stays_as_it_was(data: Path, tmp_path: Path) -> None:
         plain = (data / f"{split}.jsonl").read_bytes()
         assert (tmp_path / "out" / f"{split}.jsonl").read_bytes() == plain
         for kind in ("covered", "uncovered"):
-            assert [bare(one) for one in read(tmp_path / "out", f"{split}-{kind}")] == read(data, split)
+            assert [bare(gold) for gold in read(tmp_path / "out", f"{split}-{kind}")] == read(data, split)
 
 
 def test_covered_errors_cite_the_own_fact(data: Path, tmp_path: Path) -> None:
     ground_dataset(data, tmp_path / "out")
     for split in ("dev", "test"):
-        for one in read(tmp_path / "out", f"{split}-covered"):
-            number = sources(one).index(one.item) + 1
-            assert [error.evidence for error in one.report.errors] == [(number,)] * len(one.report.errors)
+        for record in read(tmp_path / "out", f"{split}-covered"):
+            number = sources(record).index(record.item) + 1
+            assert [error.evidence for error in record.report.errors] == [(number,)] * len(record.report.errors)
 
 
 def test_uncovered_evidence_is_of_training_items_and_is_not_cited(data: Path, tmp_path: Path) -> None:
     ground_dataset(data, tmp_path / "out")
     for split in ("dev", "test"):
-        for one in read(tmp_path / "out", f"{split}-uncovered"):
-            assert len(one.sample.evidence) == 3
-            assert all(int(name.removeprefix("made-up/")) in NUMBERS["train"] for name in sources(one))
-            assert all(error.evidence == () for error in one.report.errors)
+        for record in read(tmp_path / "out", f"{split}-uncovered"):
+            assert len(record.sample.evidence) == 3
+            assert all(int(name.removeprefix("made-up/")) in NUMBERS["train"] for name in sources(record))
+            assert all(error.evidence == () for error in record.report.errors)
 
 
 def test_it_says_what_it_found_and_what_it_was_made_from(data: Path, tmp_path: Path) -> None:
@@ -137,7 +137,7 @@ def test_it_says_what_it_found_and_what_it_was_made_from(data: Path, tmp_path: P
     assert (whole.samples, whole.own, whole.wrong, whole.own_wrong, whole.passages) == (20, 20, 10, 10, 40)
     assert whole.characters == 40 * len("What is eaten at…")
     # 46 to 55 leave 1, 2, 0, 1, 2, 0, 1, 2, 0, 1 when they are divided by 3.
-    assert {name: one.samples for name, one in about.found["test-covered"].items()} == {
+    assert {name: counts.samples for name, counts in about.found["test-covered"].items()} == {
         "all": 20, "a": 6, "b": 8, "c": 6,
     }  # fmt: skip
     assert about.found["test-uncovered"]["all"].own == 0
@@ -160,34 +160,36 @@ def worded(data: Path) -> Path:
 
 def test_reworded_samples_are_sentences_that_cite_sentences(worded: Path, tmp_path: Path) -> None:
     ground_dataset(worded, tmp_path / "out")
-    found, plain = read(tmp_path / "out", "test-reworded"), read(worded, "test")
-    assert [one.sample.id for one in found] == [one.sample.id for one in plain]
-    for one, before in zip(found, plain, strict=True):
-        assert one.sample.text != before.sample.text
-        assert bool(one.report.errors) == bool(before.report.errors)
-        number = sources(one).index(one.item)
-        own, dish = one.sample.evidence[number].text, one.item.replace("made-up/", "dish")
-        assert dish in own
-        assert f"? {dish}" not in own
-        assert [error.evidence for error in one.report.errors] == [(number + 1,)] * len(one.report.errors)
+    reworded, plain = read(tmp_path / "out", "test-reworded"), read(worded, "test")
+    assert [record.sample.id for record in reworded] == [record.sample.id for record in plain]
+    for record, before in zip(reworded, plain, strict=True):
+        assert record.sample.text != before.sample.text
+        assert bool(record.report.errors) == bool(before.report.errors)
+        number = sources(record).index(record.item)
+        passage, dish = record.sample.evidence[number].text, record.item.replace("made-up/", "dish")
+        assert dish in passage
+        assert f"? {dish}" not in passage
+        assert [error.evidence for error in record.report.errors] == [(number + 1,)] * len(record.report.errors)
 
 
 def test_half_of_the_training_texts_and_some_passages_are_in_other_words(worded: Path, tmp_path: Path) -> None:
     ground_dataset(worded, tmp_path / "out")
-    before, made = read(worded, "train"), read(tmp_path / "out", "train")
-    for part in (made[:80], made[80:]):
-        changed = [one.item for one, old in zip(part, before, strict=True) if one.sample.text != old.sample.text]
+    before, grounded = read(worded, "train"), read(tmp_path / "out", "train")
+    for part in (grounded[:80], grounded[80:]):
+        changed = [
+            record.item for record, old in zip(part, before, strict=True) if record.sample.text != old.sample.text
+        ]
         assert 10 < len(set(changed)) < 30, "not near half of 40 items"
         assert len(changed) == 2 * len(set(changed)), "right and wrong answers of an item do not agree"
-    told = {fact.id: fact.text for fact in read_records(worded / FACTS, Fact)}
-    pieces = [piece for one in made[80:] for piece in one.sample.evidence]
-    assert 0.3 < sum(piece.text == told[piece.source] for piece in pieces) / len(pieces) < 0.6
+    text_of = {fact.id: fact.text for fact in read_records(worded / FACTS, Fact)}
+    pieces = [piece for record in grounded[80:] for piece in record.sample.evidence]
+    assert 0.3 < sum(piece.text == text_of[piece.source] for piece in pieces) / len(pieces) < 0.6
     assert all(f"dish{piece.source.removeprefix('made-up/')}" in piece.text for piece in pieces)
     # A passage that says something else too never says what the sample may not see.
-    for one in made[80:]:
-        if one.item not in sources(one):
-            said = {word.strip(".,“”()") for piece in one.sample.evidence for word in piece.text.split()}
-            assert one.item.replace("made-up/", "dish") not in said
+    for record in grounded[80:]:
+        if record.item not in sources(record):
+            words = {word.strip(".,“”()") for piece in record.sample.evidence for word in piece.text.split()}
+            assert record.item.replace("made-up/", "dish") not in words
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_another_half(data: Path, tmp_path: Path) -> None:
@@ -203,41 +205,41 @@ def test_the_same_seed_gives_the_same_bytes_and_another_another_half(data: Path,
 
 def test_a_long_text_of_its_own_does_not_take_the_place_of_others(tmp_path: Path) -> None:
     """Its thirty parts are all nearer than anything else."""
-    [_, asked] = pair(0, "train")
-    long = fact(0, "train").model_copy(update={"text": "\n\n".join([f"{asked.sample.instruction} dish " * 20] * 30)})
+    [_, question] = pair(0, "train")
+    long = fact(0, "train").model_copy(update={"text": "\n\n".join([f"{question.sample.instruction} dish " * 20] * 30)})
     others = [fact(number, "train") for number in (50, 51)]
     put(tmp_path / "facts.jsonl", [*others, long])
     corpus = Corpus(tmp_path / "facts.jsonl", tmp_path / "index")
     assert len(corpus) > 30
-    [found] = asyncio.run(nearest(corpus, [asked], 3, lambda one, piece: piece.source != one.item))
-    assert sorted(piece.source for piece in found) == ["made-up/50", "made-up/51"]
-    [found] = asyncio.run(nearest(corpus, [asked], 3, lambda _, __: True))
-    assert [piece.source for piece in found] == ["made-up/0"] * 3
+    [evidence] = asyncio.run(nearest(corpus, [question], 3, lambda gold, piece: piece.source != gold.item))
+    assert sorted(piece.source for piece in evidence) == ["made-up/50", "made-up/51"]
+    [evidence] = asyncio.run(nearest(corpus, [question], 3, lambda _, __: True))
+    assert [piece.source for piece in evidence] == ["made-up/0"] * 3
 
 
 def test_of_several_parts_the_one_is_cited_that_the_error_is_about() -> None:
     text = "The feast lasts three days. In the evening people dance around the fire and sing."
-    own = gold("x", error(text, "three"), error(text, "sing"), text=text)
+    pair_with_errors = gold("x", error(text, "three"), error(text, "sing"), text=text)
     parts = ("Long ago it was forbidden.", "In the evening people dance around the fire.", "The feast lasts two days.")
     pieces = [Evidence(text=part, source="made-up/x") for part in parts]
     foreign = Evidence(text=text, source="made-up/y")
-    cited = [one.evidence for one in with_evidence(own, [foreign, *pieces[:2]]).report.errors]
+    cited = [located.evidence for located in with_evidence(pair_with_errors, [foreign, *pieces[:2]]).report.errors]
     assert cited == [(3,), (3,)]
     short = "It lasts three days."
-    own = gold("x", error(short, "three"), text=short)
-    assert [one.evidence for one in with_evidence(own, [foreign, *pieces]).report.errors] == [(4,)]
+    pair_with_errors = gold("x", error(short, "three"), text=short)
+    assert [located.evidence for located in with_evidence(pair_with_errors, [foreign, *pieces]).report.errors] == [(4,)]
 
 
 @given(st.lists(st.sampled_from(["made-up/x", "made-up/y", "z"]), max_size=5))
 def test_an_error_cites_its_own_or_nothing(names: list[str]) -> None:
-    own = gold("x", error("They eat bread.", "bread"))
+    pair_with_error = gold("x", error("They eat bread.", "bread"))
     pieces = [Evidence(text=f"passage {place}", source=name) for place, name in enumerate(names)]
-    made = with_evidence(own, pieces)
-    [cited] = (one.evidence for one in made.report.errors)
-    assert list(made.sample.evidence) == pieces
+    grounded = with_evidence(pair_with_error, pieces)
+    [cited] = (located.evidence for located in grounded.report.errors)
+    assert list(grounded.sample.evidence) == pieces
     assert len(cited) == ("made-up/x" in names)
     assert all(names[number - 1] == "made-up/x" for number in cited)
-    assert bare(made) == own
+    assert bare(grounded) == pair_with_error
 
 
 def _drop_facts(data: Path) -> None:

@@ -17,7 +17,7 @@ ASKED = "What is a common snack in Peru?"
 KEYS = [str(number) for number in range(60)]
 
 
-def fact(subject: str | None = "a common snack in Peru", **given: Any) -> Fact:
+def fact(subject: str | None = "a common snack in Peru", **changes: Any) -> Fact:
     fields = {
         "id": "x",
         "source": "x",
@@ -26,27 +26,27 @@ def fact(subject: str | None = "a common snack in Peru", **given: Any) -> Fact:
         "answers": ("corn", "rolls"),
         "subject": subject,
     }
-    return Fact.model_validate({"text": f"{ASKED} corn; rolls"} | fields | given)
+    return Fact.model_validate({"text": f"{ASKED} corn; rolls"} | fields | changes)
 
 
 def piece(text: str = f"{ASKED} corn; rolls") -> Evidence:
     return Evidence(text=text, source="x")
 
 
-def pair(*answers: str, **given: Any) -> list[Gold]:
+def pair(*answers: str, **changes: Any) -> list[Gold]:
     """A right answer, and a wrong one."""
     right, wrong = (f"I say: {answer}" for answer in answers)
     return [
-        gold("r", text=right, instruction=ASKED, **given),
-        gold("w", error(wrong, answers[1]), text=wrong, instruction=ASKED, **given),
+        gold("r", text=right, instruction=ASKED, **changes),
+        gold("w", error(wrong, answers[1]), text=wrong, instruction=ASKED, **changes),
     ]
 
 
 @pytest.mark.parametrize("subject", ["a common snack in Peru", None])
 def test_a_fact_says_the_same_in_several_ways(subject: str | None) -> None:
-    told = {reword.evidence(piece(), fact(subject), 300, key).text for key in KEYS}
-    assert len(told) > 6
-    for text in told:
+    texts = {reword.evidence(piece(), fact(subject), 300, key).text for key in KEYS}
+    assert len(texts) > 6
+    for text in texts:
         assert "corn" in text
         assert "rolls" in text
         assert (subject or ASKED).removeprefix("a ") in text
@@ -57,7 +57,7 @@ def test_what_is_no_whole_fact_or_would_be_too_long_stays() -> None:
     assert reword.evidence(piece("What is …"), fact(), 300, "k") == piece("What is …")
     assert reword.evidence(piece(), fact(answers=()), 300, "k") == piece()
     longer = [reword.evidence(piece(), fact(), len(piece().text), key) for key in KEYS]
-    assert all(len(one.text) <= len(piece().text) for one in longer)
+    assert all(len(evidence.text) <= len(piece().text) for evidence in longer)
     assert piece() in longer
 
 
@@ -72,15 +72,17 @@ def test_a_passage_says_something_else_where_there_is_room() -> None:
 def test_an_answer_becomes_a_sentence_whose_error_is_still_the_answer(wrong: str) -> None:
     texts = set()
     for key in KEYS:
-        right, other = (reword.sentence(one, fact(), key) for one in pair("corn", wrong))
+        right, other = (reword.sentence(original, fact(), key) for original in pair("corn", wrong))
         assert right is not None
         assert other is not None
         assert right.sample.text.count("corn") == 1
         assert right.report.errors == ()
-        [found] = other.report.errors
-        assert found.quote == wrong == other.sample.text[found.start : found.end]
+        [located] = other.report.errors
+        assert located.quote == wrong == other.sample.text[located.start : located.end]
         assert "common snack in Peru" in other.sample.text
-        assert not {"..", "!.", "?."} & {two for at in [found.end or 0] for two in [other.sample.text[at - 1 : at + 1]]}
+        assert not {"..", "!.", "?."} & {
+            two for at in [located.end or 0] for two in [other.sample.text[at - 1 : at + 1]]
+        }
         texts.add(right.sample.text)
     assert len(texts) == 5
 

@@ -57,8 +57,8 @@ def arguments(home: Path, out: Path) -> list[str]:
 
 
 def start(command: list[str], **more: str) -> subprocess.CompletedProcess[str]:
-    kept = {name: value for name, value in os.environ.items() if not name.startswith("ACCELERATE_")}
-    env = kept | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""} | more
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("ACCELERATE_")}
+    env = environment | {"HF_HUB_OFFLINE": "1", "OMP_NUM_THREADS": "1", "CUDA_VISIBLE_DEVICES": ""} | more
     return subprocess.run(command, env=env, capture_output=True, text=True, timeout=300, check=False)
 
 
@@ -71,14 +71,14 @@ def train(home: Path, out: Path) -> None:
     study.Study(home / "data", str(home / "tiny"), str(home / "tiny"), Recipe(**SETTINGS), out).run()
 
 
-def stop_at_5(*given: Any, on_step: Any) -> Any:  # noqa: ARG001
+def stop_at_5(*positional: Any, on_step: Any) -> Any:  # noqa: ARG001
     """A run that leaves a checkpoint of step 3 behind."""
 
     def stop(progress: Any) -> None:
         if progress.step == 5:
             raise StoppedError
 
-    return tune.Training(*given, save_every=3, on_step=stop)
+    return tune.Training(*positional, save_every=3, on_step=stop)
 
 
 @pytest.fixture(scope="module")
@@ -88,9 +88,11 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     (home / "data").mkdir()
     for name, count, seed in (("train", 27, 0), ("test", 7, 1)):
         with JsonlWriter(home / "data" / f"{name}.jsonl") as writer:
-            for number, one in enumerate(dishes(count, seed)):
-                asked = one.sample.instruction + " Really?" * (40 * (number % 5 == 0))
-                writer.write(one.model_copy(update={"sample": one.sample.model_copy(update={"instruction": asked})}))
+            for number, gold in enumerate(dishes(count, seed)):
+                instruction = gold.sample.instruction + " Really?" * (40 * (number % 5 == 0))
+                writer.write(
+                    gold.model_copy(update={"sample": gold.sample.model_copy(update={"instruction": instruction})})
+                )
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch.cuda, "is_available", lambda: False)
         train(home, home / "one")
@@ -106,32 +108,32 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
 def weights(folder: Path) -> dict[str, Any]:
     from safetensors.torch import load_file
 
-    found: dict[str, Any] = load_file(folder / "adapter_model.safetensors")
-    return found
+    tensors: dict[str, Any] = load_file(folder / "adapter_model.safetensors")
+    return tensors
 
 
 def rows(path: Path) -> list[dict[str, Any]]:
     return [json.loads(line) for line in path.read_text().splitlines()]
 
 
-def assert_alike(one: Path, other: Path) -> None:
+def assert_alike(first_folder: Path, second_folder: Path) -> None:
     """The same weights and decisions, but for rounding, and the same files."""
-    first, second = weights(one), weights(other)
+    first, second = weights(first_folder), weights(second_folder)
     assert first.keys() == second.keys()
     for name, value in first.items():
         torch.testing.assert_close(second[name], value, rtol=0, atol=3e-5, msg=name)
-    decided = [rows(folder / "decisions.test.jsonl") for folder in (one, other)]
+    decided = [rows(folder / "decisions.test.jsonl") for folder in (first_folder, second_folder)]
     assert [row["sample_id"] for row in decided[1]] == [row["sample_id"] for row in decided[0]]
     assert [row["score"] for row in decided[1]] == pytest.approx([row["score"] for row in decided[0]], abs=1e-4)
-    assert sorted(path.name for path in other.iterdir()) == sorted(path.name for path in one.iterdir())
+    assert sorted(path.name for path in second_folder.iterdir()) == sorted(path.name for path in first_folder.iterdir())
 
 
-def assert_steps_alike(one: list[dict[str, Any]], other: list[dict[str, Any]]) -> None:
+def assert_steps_alike(first: list[dict[str, Any]], second: list[dict[str, Any]]) -> None:
     """Adam hides a loss that is too large by a factor; the norm of the gradients shows it."""
     for name in ("step", "of", "learning_rate", "tokens"):
-        assert [row[name] for row in other] == [row[name] for row in one], name
+        assert [row[name] for row in second] == [row[name] for row in first], name
     for name in ("loss", "norm"):
-        assert [row[name] for row in other] == pytest.approx([row[name] for row in one], rel=1e-4), name
+        assert [row[name] for row in second] == pytest.approx([row[name] for row in first], rel=1e-4), name
 
 
 @pytest.fixture(scope="module")
@@ -150,9 +152,9 @@ def two(place: Place) -> subprocess.CompletedProcess[str]:
 def test_two_processes_take_the_steps_of_one(place: Place) -> None:
     log = rows(place.two / tune.LOG)
     assert [row["step"] for row in log] == [1, 2, 3, 4, 5, 4, 5, 6], "stopped at 5, with a checkpoint of 3"
-    one = rows(place.one / tune.LOG)
-    assert max(row["norm"] for row in one[3:]) > SETTINGS["clip"], "nothing is clipped"
-    assert_steps_alike(one, log[:3] + log[5:])
+    steps = rows(place.one / tune.LOG)
+    assert max(row["norm"] for row in steps[3:]) > SETTINGS["clip"], "nothing is clipped"
+    assert_steps_alike(steps, log[:3] + log[5:])
 
 
 def test_two_processes_train_what_one_trains(place: Place, two: subprocess.CompletedProcess[str]) -> None:
@@ -175,8 +177,8 @@ def test_zero_2_trains_what_one_process_trains(place: Place) -> None:
     out = place.home / "zero"
     launcher = [sys.executable, "-m", "accelerate.commands.launch", "--config_file", str(ZERO), "--no_python"]
     program = [sys.executable, "-c", GLOO + MORES]
-    done = start([*launcher, *program, *arguments(place.home, out)], DS_ACCELERATOR="cpu")
-    assert done.returncode == 0, done.stderr
+    result = start([*launcher, *program, *arguments(place.home, out)], DS_ACCELERATOR="cpu")
+    assert result.returncode == 0, result.stderr
     assert_steps_alike(rows(place.one / tune.LOG), rows(out / tune.LOG))
     assert_alike(place.one, out)
 
@@ -187,8 +189,10 @@ def test_zero_2_trains_what_one_process_trains(place: Place) -> None:
 def launched(monkeypatch: pytest.MonkeyPatch, kind: str, stage: int = 2, **config: Any) -> None:
     """As if accelerate had been configured so."""
     plugin = SimpleNamespace(zero_stage=stage, deepspeed_config=config)
-    made = SimpleNamespace(distributed_type=SimpleNamespace(value=kind), state=SimpleNamespace(deepspeed_plugin=plugin))
-    monkeypatch.setattr(accelerate, "Accelerator", lambda **_: made)
+    accelerator = SimpleNamespace(
+        distributed_type=SimpleNamespace(value=kind), state=SimpleNamespace(deepspeed_plugin=plugin)
+    )
+    monkeypatch.setattr(accelerate, "Accelerator", lambda **_: accelerator)
 
 
 @pytest.mark.parametrize(
@@ -231,7 +235,7 @@ def training(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> A
 
 
 def test_processes_that_see_different_checkpoints_are_refused(training: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(accelerate.utils, "gather_object", lambda own: [*own, (3, 100)])
+    monkeypatch.setattr(accelerate.utils, "gather_object", lambda objects: [*objects, (3, 100)])
     with pytest.raises(ConfigError, match="not all processes see the same one"):
         training.tune()
 

@@ -52,11 +52,11 @@ def test_a_report_is_read_as_it_was_written() -> None:
     text = "Tea is tea, and tea is drunk."
     first, second = error(text, "tea").model_copy(update={"correction": "mate"}), error(text, "Tea")
     later = first.model_copy(update={"start": 16, "end": 19})
-    one = gold("a", first, later, second, text=text)
-    written = parse_text(write_report(one.report, one.sample))
+    pair = gold("a", first, later, second, text=text)
+    written = parse_text(write_report(pair.report, pair.sample))
     assert not hasattr(written, "kind"), written
-    assert align(written.errors, one.sample) == one.report.errors
-    assert write_report(gold("b").report, one.sample, summary=False) == '{"errors":[]}'
+    assert align(written.errors, pair.sample) == pair.report.errors
+    assert write_report(gold("b").report, pair.sample, summary=False) == '{"errors":[]}'
 
 
 # -- tokens ---------------------------------------------------------------------------------------------------
@@ -65,9 +65,9 @@ def test_a_report_is_read_as_it_was_written() -> None:
 def test_the_loss_is_on_the_report_and_its_end(base: Path) -> None:
     tokenizer = transformers.AutoTokenizer.from_pretrained(base)
     wrong, right = dishes(2)
-    for one, decided in ((wrong, "[{"), (right, "[]")):
-        [example] = examples(base, [one])
-        report = write_report(one.report, one.sample)
+    for pair, decided in ((wrong, "[{"), (right, "[]")):
+        [example] = examples(base, [pair])
+        report = write_report(pair.report, pair.sample)
         assert tokenizer.decode(example.tokens[example.report : -1]) == report
         assert example.tokens[-1] == tokenizer.eos_token_id
         assert tokenizer.decode(example.tokens[: example.report]).endswith("<|start|>assistant\n")
@@ -81,21 +81,21 @@ def test_the_loss_is_on_the_report_and_its_end(base: Path) -> None:
 
 
 def test_a_long_example_is_left_out_and_counted(base: Path) -> None:
-    made = Examples(transformers.AutoTokenizer.from_pretrained(base), RECIPE.model_copy(update={"longest": 64}))
-    assert list(made.of(dishes(3))) == []
-    assert made.left_out == 3
+    making = Examples(transformers.AutoTokenizer.from_pretrained(base), RECIPE.model_copy(update={"longest": 64}))
+    assert list(making.of(dishes(3))) == []
+    assert making.left_out == 3
 
 
 def test_rows_hold_every_example_once(base: Path) -> None:
     every = examples(base, dishes(20))
     rows = list(pack(every, Shape(1000, 20, 512)))
     assert sum(row.examples for row in rows) == 20
-    kept = [
+    unpacked = [
         row.tokens[a:b].tolist()
         for row in rows
         for a, b in zip(row.starts, row.starts[1 : row.examples + 1], strict=False)
     ]
-    assert kept == [example.tokens.tolist() for example in every]
+    assert unpacked == [example.tokens.tolist() for example in every]
     for row in rows:
         ends = row.starts[1 : row.examples + 1]
         assert ends[-1] <= 1000
@@ -167,8 +167,8 @@ def test_the_learning_rate_rises_and_falls() -> None:
 def train(base: Path, folder: Path, recipe: Recipe, golds: list[Gold], **more: Any) -> tuple[Any, list[dict[str, Any]]]:
     folder.mkdir(parents=True, exist_ok=True)
     model, tokenizer = load(str(base), recipe)
-    made = list(Examples(tokenizer, recipe).of(golds))
-    Training(model, made, recipe, folder, "x", **more).tune()
+    examples_of = list(Examples(tokenizer, recipe).of(golds))
+    Training(model, examples_of, recipe, folder, "x", **more).tune()
     return model, [json.loads(line) for line in (folder / LOG).read_text().splitlines()]
 
 
@@ -224,10 +224,10 @@ def test_decisions_are_those_of_the_next_token(base: Path) -> None:
     model = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation=ATTENTION).eval()
     making = Examples(transformers.AutoTokenizer.from_pretrained(base), RECIPE)
     golds = dishes(6)
-    found = decide(model, making, golds, row_tokens=700)
+    decided = decide(model, making, golds, row_tokens=700)
     plain = transformers.LlamaForCausalLM.from_pretrained(base).eval()
-    assert [one.sample.id for one in found.golds] == [one.sample.id for one in golds]
-    for gold_, odds in zip(golds, found.odds, strict=True):
+    assert [pair.sample.id for pair in decided.golds] == [pair.sample.id for pair in golds]
+    for gold_, odds in zip(golds, decided.odds, strict=True):
         [example] = making.of([gold_])
         with torch.no_grad():
             logits = plain(torch.tensor(example.tokens[: example.decision].astype(np.int64))[None]).logits[0, -1]

@@ -35,15 +35,15 @@ def base() -> Path:
 def samples() -> list[Sample]:
     """Fifty: the short answers of the examples without evidence, with the fact in question, and with another."""
     plain = list(read_samples(EXAMPLES / "answers.jsonl"))
-    facts = [Evidence(text=one.text) for one in read_samples(EXAMPLES / "facts.jsonl")]
-    own = [next(fact for fact in facts if fact.text.startswith(one.instruction)) for one in plain]
+    facts = [Evidence(text=sample.text) for sample in read_samples(EXAMPLES / "facts.jsonl")]
+    facts_of = [next(fact for fact in facts if fact.text.startswith(sample.instruction)) for sample in plain]
     covered = [
-        one.model_copy(update={"id": f"{one.id}-own", "evidence": (fact,)})
-        for one, fact in zip(plain, own, strict=True)
+        sample.model_copy(update={"id": f"{sample.id}-own", "evidence": (fact,)})
+        for sample, fact in zip(plain, facts_of, strict=True)
     ]
     others = [
-        one.model_copy(update={"id": f"{one.id}-other", "evidence": (fact,)})
-        for one, fact in zip(plain[:10], own[10:], strict=True)
+        sample.model_copy(update={"id": f"{sample.id}-other", "evidence": (fact,)})
+        for sample, fact in zip(plain[:10], facts_of[10:], strict=True)
     ]
     return plain + covered + others
 
@@ -56,7 +56,7 @@ def tuned(base: Path, folder: Path) -> tuple[Any, Any]:
     unpack(base, folder)
     weights, lora = FileWeights(base), gguf.GGUFReader(TUNED)
     alpha = float(lora.fields["adapter.lora.alpha"].contents())
-    maps = {one.name: gguf.quants.dequantize(one.data, one.tensor_type) for one in lora.tensors}
+    maps = {tensor.name: gguf.quants.dequantize(tensor.data, tensor.tensor_type) for tensor in lora.tensors}
     model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32)
     state = model.state_dict()
     for name in (key.removesuffix(".lora_a") for key in maps if key.endswith(".lora_a")):
@@ -77,12 +77,12 @@ def odds(model: Any, tokenizer: Any, metric: Metric, sample: Sample) -> float:
     return float(last[wrong] - last[clean])
 
 
-def verdicts(metric: Metric, asked: list[Sample]) -> list[bool]:
+def verdicts(metric: Metric, judged: list[Sample]) -> list[bool]:
     """Whether the first tokens of each report by llama.cpp name an error."""
 
     async def ask() -> list[bool]:
         async with metric.model as model:
-            answers = [await model.complete(metric.request(one)._replace(max_tokens=8)) for one in asked]
+            answers = [await model.complete(metric.request(sample)._replace(max_tokens=8)) for sample in judged]
         return [answer.text.startswith(OPENING + "{") for answer in answers]
 
     return run(ask())
@@ -90,13 +90,13 @@ def verdicts(metric: Metric, asked: list[Sample]) -> list[bool]:
 
 @pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.slow)])
 def test_verdicts_are_those_of_transformers(base: Path, tmp_path: Path, every: int) -> None:
-    metric, asked = open_metric("embedded", store=None), samples()[::every]
+    metric, judged = open_metric("embedded", store=None), samples()[::every]
     model, tokenizer = tuned(base, tmp_path / "base")
-    found = {one.id: odds(model, tokenizer, metric, one) for one in asked}
-    said = dict(zip(found, verdicts(metric, asked), strict=True))
+    odds_of = {sample.id: odds(model, tokenizer, metric, sample) for sample in judged}
+    verdict_of = dict(zip(odds_of, verdicts(metric, judged), strict=True))
     # llama.cpp rounds activations to eight bits, so that what is nearly undecided may fall either way.
-    differ = {name: round(value, 2) for name, value in found.items() if said[name] is not (value > 0)}
-    assert len(found) == 50 // every
-    assert {value > 0 for value in found.values() if abs(value) > 1} == {True, False}
+    differ = {name: round(value, 2) for name, value in odds_of.items() if verdict_of[name] is not (value > 0)}
+    assert len(odds_of) == 50 // every
+    assert {value > 0 for value in odds_of.values() if abs(value) > 1} == {True, False}
     assert all(abs(value) < 1 for value in differ.values()), differ
     assert len(differ) <= 2, differ

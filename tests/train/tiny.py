@@ -33,8 +33,8 @@ def make_base(folder: Path) -> Path:
         vocab_size=800, special_tokens=["<|pad|>", "<|start|>", "<|end|>"], initial_alphabet=level.alphabet(),
         show_progress=False,
     )  # fmt: skip
-    texts = [write_report(one.report, one.sample) for one in dishes(50)]
-    texts += [message.content for one in dishes(50) for message in messages(one.sample, "paper")]
+    texts = [write_report(gold.report, gold.sample) for gold in dishes(50)]
+    texts += [message.content for gold in dishes(50) for message in messages(gold.sample, "paper")]
     inner.train_from_iterator(texts, trainer)
     tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="<|end|>", pad_token="<|pad|>")
     tokenizer.chat_template = TEMPLATE

@@ -54,24 +54,26 @@ def weights(kind: str) -> dict[str, Any]:
 
     words = tokens()
     known = np.array([len(word) == 1 and word.isascii() for word in words])
-    found = {"token_embd.weight": draw(len(words), WIDTH), "output_norm.weight": 1 + draw(WIDTH)}
+    tensors = {"token_embd.weight": draw(len(words), WIDTH), "output_norm.weight": 1 + draw(WIDTH)}
     if kind == "qwen2":  # the output is the embeddings; small ones, so that a token is not just said again
-        found["token_embd.weight"] *= np.where(known, 0.3, 0.01).astype(np.float32)[:, None]
+        tensors["token_embd.weight"] *= np.where(known, 0.3, 0.01).astype(np.float32)[:, None]
     else:
-        found["token_embd.weight"] *= 6 if kind == "llama" else 1
-        found["output.weight"] = draw(len(words), WIDTH) * 2 * known[:, None]
+        tensors["token_embd.weight"] *= 6 if kind == "llama" else 1
+        tensors["output.weight"] = draw(len(words), WIDTH) * 2 * known[:, None]
     query, key = (HEADS * HEAD, WIDTH), (KEYS * HEAD, WIDTH)
     for layer in range(LAYERS):
         sizes = {"attn_q": query, "attn_k": key, "attn_v": key, "attn_output": query[::-1]}
         sizes |= {"ffn_gate": (FORWARD, WIDTH), "ffn_up": (FORWARD, WIDTH), "ffn_down": (WIDTH, FORWARD)}
-        found |= {f"blk.{layer}.{name}.weight": draw(*size) for name, size in sizes.items()}
+        tensors |= {f"blk.{layer}.{name}.weight": draw(*size) for name, size in sizes.items()}
         norms = {"attn_norm": WIDTH, "ffn_norm": WIDTH}
         if kind == "gemma3":
             norms |= {"post_attention_norm": WIDTH, "post_ffw_norm": WIDTH, "attn_q_norm": HEAD, "attn_k_norm": HEAD}
-        found |= {f"blk.{layer}.{name}.weight": (2 if size == HEAD else 1) + draw(size) for name, size in norms.items()}
+        tensors |= {
+            f"blk.{layer}.{name}.weight": (2 if size == HEAD else 1) + draw(size) for name, size in norms.items()
+        }
         if kind == "qwen2":
-            found |= {f"blk.{layer}.{name}.bias": draw(sizes[name][0]) for name in ("attn_q", "attn_k", "attn_v")}
-    return found
+            tensors |= {f"blk.{layer}.{name}.bias": draw(sizes[name][0]) for name in ("attn_q", "attn_k", "attn_v")}
+    return tensors
 
 
 def write(path: Path, kind: str = "llama", only: Mapping[str, Any] | None = None, **instead: Any) -> Path:
@@ -137,8 +139,8 @@ def tune(base: Path, folder: Path, rank: int, **more: float) -> Path:
 def ask(model: Model, questions: list[str] = QUESTIONS, length: int = 12) -> list[Completion]:
     async def gather() -> list[Completion]:
         async with model:
-            asked = (Request((Message("user", question),), max_tokens=length) for question in questions)
-            return [await model.complete(request) for request in asked]
+            requests = (Request((Message("user", question),), max_tokens=length) for question in questions)
+            return [await model.complete(request) for request in requests]
 
     return run_loop(gather())
 
@@ -149,8 +151,8 @@ def embedded(path: Path, adapter: Path | None = None) -> EmbeddedModel:
 
 def assert_same(first: list[Completion], second: list[Completion], near: float = 0.02) -> None:
     """The same texts, with near log-probabilities."""
-    assert [one.text for one in first] == [one.text for one in second]
-    for one, other in zip(first, second, strict=True):
-        assert one.prompt_tokens == other.prompt_tokens
-        assert one.logprobs is not None
-        assert one.logprobs == pytest.approx(other.logprobs, abs=near)
+    assert [left.text for left in first] == [left.text for left in second]
+    for left, right in zip(first, second, strict=True):
+        assert left.prompt_tokens == right.prompt_tokens
+        assert left.logprobs is not None
+        assert left.logprobs == pytest.approx(right.logprobs, abs=near)

@@ -35,16 +35,16 @@ Folds = Mapping[str, int]
 def paper(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:  # noqa: ARG001 - one signature for all
     """One right and one wrong answer of each item that has both."""
     chosen: list[Draft] = []
-    for _, own in _by(drafts, lambda d: d.item.id):
-        wrong = _drawn((d for d in own if not d.right), seed)
+    for _, of_item in _by(drafts, lambda d: d.item.id):
+        wrong = _drawn((d for d in of_item if not d.right), seed)
         if wrong:
-            chosen += [next(d for d in own if d.right), wrong[0]]
+            chosen += [next(d for d in of_item if d.right), wrong[0]]
     return chosen
 
 
 def shortcut_free(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:
     """As many right as wrong answers, which cannot be told apart without the instruction."""
-    matched = [d for _, own in _by(drafts, lambda d: str(_fold(d, folds))) for d in _match_texts(own, seed)]
+    matched = [d for _, of_fold in _by(drafts, lambda d: str(_fold(d, folds))) for d in _match_texts(of_fold, seed)]
     used = {d.key for d in matched}
     busy = {d.item.id for d in matched if not d.right}
     rest = [d for d in drafts if d.key not in used and (d.right or d.item.id not in busy)]
@@ -60,12 +60,13 @@ SAMPLINGS: dict[str, Callable[[Sequence[Draft], Folds, int], list[Draft]]] = {
 def _match_texts(drafts: Sequence[Draft], seed: int) -> list[Draft]:
     """Texts that occur as both, each equally often right and wrong, with at most one wrong answer of an item."""
     texts = _by(drafts, lambda d: normalise(d.answer))
-    both = [own for _, own in texts if 0 < sum(d.right for d in own) < len(own)]
+    both = [same_text for _, same_text in texts if 0 < sum(d.right for d in same_text) < len(same_text)]
     busy: set[str] = set()
     chosen: list[Draft] = []
-    for own in sorted(both, key=lambda own: (len(own), own[0].answer)):  # the rarest first: they have least choice
-        right = _drawn((d for d in own if d.right), seed)
-        wrong = _one_each(d for d in _drawn((d for d in own if not d.right), seed) if d.item.id not in busy)
+    # The rarest first: they have least choice.
+    for same_text in sorted(both, key=lambda group: (len(group), group[0].answer)):
+        right = _drawn((d for d in same_text if d.right), seed)
+        wrong = _one_each(d for d in _drawn((d for d in same_text if not d.right), seed) if d.item.id not in busy)
         pairs = list(zip(right, wrong, strict=False))
         busy.update(d.item.id for _, d in pairs)
         chosen += [draft for pair in pairs for draft in pair]
@@ -73,22 +74,22 @@ def _match_texts(drafts: Sequence[Draft], seed: int) -> list[Draft]:
 
 
 def _match_looks(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:
-    own = sorted(drafts, key=lambda d: d.key)
-    if not any(d.right for d in own) or all(d.right for d in own):
+    ordered = sorted(drafts, key=lambda d: d.key)
+    if not any(d.right for d in ordered) or all(d.right for d in ordered):
         return []
-    everything = see_drafts(own, folds)
-    places = [draw(seed, d.key) for d in own]
-    rows = np.arange(len(own))
+    everything = see_drafts(ordered, folds)
+    places = [draw(seed, d.key) for d in ordered]
+    rows = np.arange(len(ordered))
     odds = out_of_fold(everything)
     for _ in range(ROUNDS):
         candidates = zip(everything.folds[rows].tolist(), odds.tolist(), rows.tolist(), strict=True)
         order = sorted(candidates, key=lambda c: (*c[:2], places[c[2]]))
-        rows = _pair(order, own, CALIPER * float(odds.std()) + 1e-9)
+        rows = _pair(order, ordered, CALIPER * float(odds.std()) + 1e-9)
         seen = everything.take(rows)
         odds = out_of_fold(seen)
-        if abs((found := gain(odds, seen.right)).value) <= found.error:
+        if abs((shortcut := gain(odds, seen.right)).value) <= shortcut.error:
             break
-    return [own[row] for row in rows]
+    return [ordered[row] for row in rows]
 
 
 _Candidate = tuple[int, float, int]
@@ -111,7 +112,7 @@ def _pair(ranked: list[_Candidate], drafts: Sequence[Draft], caliper: float) -> 
             waiting[draft.right].append((fold, odds, row))
             continue
         pair = (others.popleft()[2], row)
-        busy.update(drafts[one].item.id for one in pair if not drafts[one].right)
+        busy.update(drafts[member].item.id for member in pair if not drafts[member].right)
         chosen += pair
     return np.array(chosen, dtype=np.int64)
 
@@ -130,10 +131,10 @@ def _fold(draft: Draft, folds: Folds) -> int:
 
 
 def _by(drafts: Iterable[Draft], key: Callable[[Draft], str]) -> list[tuple[str, list[Draft]]]:
-    found: dict[str, list[Draft]] = defaultdict(list)
+    groups: dict[str, list[Draft]] = defaultdict(list)
     for draft in drafts:
-        found[key(draft)].append(draft)
-    return sorted(found.items())
+        groups[key(draft)].append(draft)
+    return sorted(groups.items())
 
 
 def _drawn(drafts: Iterable[Draft], seed: int) -> list[Draft]:

@@ -31,18 +31,18 @@ T = TypeVar("T")
 class Progress(Protocol):
     """Follows a stage: what it does one after the other, and how many there are where that is known."""
 
-    def __call__(self, stage: str, things: Iterable[T], total: int | None = None, /) -> Iterable[T]: ...
+    def __call__(self, stage: str, steps: Iterable[T], total: int | None = None, /) -> Iterable[T]: ...
 
 
-def quiet(stage: str, things: Iterable[T], total: int | None = None) -> Iterable[T]:  # noqa: ARG001 - a Progress
+def quiet(stage: str, steps: Iterable[T], total: int | None = None) -> Iterable[T]:  # noqa: ARG001 - a Progress
     """Shows nothing."""
-    return things
+    return steps
 
 
 Soften = Callable[[list[Gold]], Iterable[Gold]]
 """Makes pairs with errors of correct ones."""
 
-SPLIT_OF = {fold: split for split, own in SPLITS.items() for fold in own}
+SPLIT_OF = {fold: split for split, folds_of_split in SPLITS.items() for fold in folds_of_split}
 
 
 class Golds:
@@ -138,12 +138,12 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, pro
             continue
         problems: list[InputError] = []
         read = _read(name, recipe, data, commercial, problems)
-        own = cap(progress(f"reading {name}", read.items), read.stratum, seed=recipe.seed, most=recipe.cap)
+        of_source = cap(progress(f"reading {name}", read.items), read.stratum, seed=recipe.seed, most=recipe.cap)
         built.problems += problems
-        for source, count in Counter(item.source for item in own).items():
+        for source, count in Counter(item.source for item in of_source).items():
             built.items[source], built.bad[source] = count, len(problems)
             built.revisions[source] = read.revision
-        items += own
+        items += of_source
     if not items:
         raise InputError(
             f"no source of {recipe.name} is there: {', '.join(recipe.sources)}; name their folder with --data"
@@ -156,10 +156,10 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, pro
 
 def _there(recipe: Recipe, data: Path | None) -> list[str]:
     """The sources that a recipe names and that are there."""
-    named = [name for name in datasets.names() if any(name in map(str.strip, s.split("|")) for s in recipe.sources)]
+    in_recipe = [name for name in datasets.names() if any(name in map(str.strip, s.split("|")) for s in recipe.sources)]
     if data is None:
-        return [name for name in named if datasets.source(name).hub is not None]
-    return [name for name in named if (data / name).is_dir()]
+        return [name for name in in_recipe if datasets.source(name).hub is not None]
+    return [name for name in in_recipe if (data / name).is_dir()]
 
 
 class _Reading(NamedTuple):
@@ -183,9 +183,9 @@ def _own_items(path: str) -> Iterator[SourceItem]:
     """Items of one's own; a language or region that is none is found here, and not when everything is made."""
     for item in read_records(path, SourceItem):
         try:
-            for code, known in ((item.language, culture.language), (item.region, culture.region)):
+            for code, parse in ((item.language, culture.language), (item.region, culture.region)):
                 if code:
-                    known(code)
+                    parse(code)
         except InputError as error:
             raise InputError(f"{path}: item {item.id!r}: {error}") from error
         yield item
@@ -202,9 +202,9 @@ def _drafts(recipe: Recipe, items: list[SourceItem], soften: Soften | None, prog
     plain = {f"{item.source}/{item.id}": item for item in items if not item.wrong}
     wrapper = _wrapper(recipe)
     right = [word(draft, wrapper) for item in plain.values() for draft in drafts(item)]
-    made = list(soften(right))
-    with_errors = {gold.item for gold in made}
-    for gold in [*(gold for gold in right if gold.item in with_errors), *made]:
+    softened = list(soften(right))
+    with_errors = {gold.item for gold in softened}
+    for gold in [*(gold for gold in right if gold.item in with_errors), *softened]:
         yield from worded(plain[gold.item], [gold])
 
 
@@ -217,9 +217,9 @@ def _choose(
 ) -> list[Draft]:
     chosen: list[Draft] = []
     plain: list[Draft] = []
-    for _, own in progress("balancing", sorted(strata.items()), len(strata)):
-        chosen += SAMPLINGS[recipe.sampling](own, fold_of, recipe.seed)
-        plain += SAMPLINGS["paper"](own, fold_of, recipe.seed)
+    for _, stratum in progress("balancing", sorted(strata.items()), len(strata)):
+        chosen += SAMPLINGS[recipe.sampling](stratum, fold_of, recipe.seed)
+        plain += SAMPLINGS["paper"](stratum, fold_of, recipe.seed)
     built.paper_shortcuts = _audits(plain, fold_of, "auditing the paper's sampling", progress)
     same = recipe.sampling == "paper"
     built.shortcuts = built.paper_shortcuts if same else _audits(chosen, fold_of, "auditing", progress)
@@ -240,5 +240,6 @@ def _audits(chosen: list[Draft], fold_of: dict[str, int], stage: str, progress: 
     rows: dict[str, list[int]] = defaultdict(list)
     for row, draft in enumerate(chosen):
         rows[draft.item.source].append(row)
-    parts = [(source, np.array(own)) for source, own in sorted(rows.items())] + [("all", np.arange(len(chosen)))]
-    return {name: audit(seen.take(own)) for name, own in progress(stage, parts, len(parts))}
+    parts = [(source, np.array(indices)) for source, indices in sorted(rows.items())]
+    parts.append(("all", np.arange(len(chosen))))
+    return {name: audit(seen.take(indices)) for name, indices in progress(stage, parts, len(parts))}

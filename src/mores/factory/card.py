@@ -65,9 +65,9 @@ def facts(built: Built, recipe: Recipe, tally: Tally) -> dict[str, Any]:
         "missing": built.missing,
         "sources": [_source(name, built, tally) for name in sorted(built.items)],
         "tables": {name: dict(sorted(rows.items(), key=_largest_first)) for name, rows in tally.tables.items()},
-        "length": {side: median(own) if own else 0 for side, own in tally.lengths.items()},
-        "shortcut": {name: found.model_dump() for name, found in built.shortcuts.items()},
-        "paper_shortcut": {name: found.model_dump() for name, found in built.paper_shortcuts.items()},
+        "length": {side: median(values) if values else 0 for side, values in tally.lengths.items()},
+        "shortcut": {name: shortcut.model_dump() for name, shortcut in built.shortcuts.items()},
+        "paper_shortcut": {name: shortcut.model_dump() for name, shortcut in built.paper_shortcuts.items()},
         "examples": [tally.examples[key].model_dump(mode="json") for key in sorted(tally.examples)],
     }
 

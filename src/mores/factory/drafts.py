@@ -139,8 +139,8 @@ def cap(
     rest = sorted(groups, key=lambda name: (counts[name] - shares[name], name))[: most - sum(counts.values())]
     chosen: list[SourceItem] = []
     for name, group in groups.items():
-        drawn = sorted(group, key=lambda item: draw(seed, item.source, item.id))
-        chosen += drawn[: counts[name] + (name in rest)]
+        ordered = sorted(group, key=lambda item: draw(seed, item.source, item.id))
+        chosen += ordered[: counts[name] + (name in rest)]
     return sorted(chosen, key=lambda item: item.id)
 
 

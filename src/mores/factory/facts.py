@@ -65,8 +65,8 @@ def _answers(item: SourceItem) -> tuple[str, ...]:
 
 
 def _subject(item: SourceItem) -> str | None:
-    asked = item.task in (Task.QA, Task.FREEFORM) and (item.language or "").split("-")[0] == "en"
-    return subject(item.question) if asked else None
+    is_english_question = item.task in (Task.QA, Task.FREEFORM) and (item.language or "").split("-")[0] == "en"
+    return subject(item.question) if is_english_question else None
 
 
 def _joined(*parts: str) -> str:
@@ -78,9 +78,9 @@ def _end(text: str, longest: int) -> str:
     text = _joined(text)
     if len(text) <= longest:
         return text
-    kept = text[len(text) - max(0, longest - 1) :]
+    tail = text[len(text) - max(0, longest - 1) :]
     # In scripts without spaces, and in endless words, the next space is too far to cut there.
-    return f"…{kept[kept.find(' ', 0, _LEAST) + 1 :]}" if longest > _LEAST else ""
+    return f"…{tail[tail.find(' ', 0, _LEAST) + 1 :]}" if longest > _LEAST else ""
 
 
 def _start(text: str, longest: int) -> str:
@@ -88,9 +88,9 @@ def _start(text: str, longest: int) -> str:
     text = _joined(text)
     if len(text) <= longest:
         return text
-    kept = text[: max(0, longest - 1)]
-    space = kept.rfind(" ", max(0, len(kept) - _LEAST))
-    return f"{kept if space < 0 else kept[:space]}…" if longest > _LEAST else ""
+    head = text[: max(0, longest - 1)]
+    space = head.rfind(" ", max(0, len(head) - _LEAST))
+    return f"{head if space < 0 else head[:space]}…" if longest > _LEAST else ""
 
 
 @dataclass(frozen=True)
@@ -116,5 +116,5 @@ class Facts:
 
 def once(items: Iterable[SourceItem]) -> list[SourceItem]:
     """Each item once, by source and id."""
-    found = {(item.source, item.id): item for item in items}
-    return [found[name] for name in sorted(found)]
+    by_name = {(item.source, item.id): item for item in items}
+    return [by_name[name] for name in sorted(by_name)]

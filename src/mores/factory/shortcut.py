@@ -61,10 +61,10 @@ def out_of_fold(seen: Seen) -> Odds:
     """The log-odds of being right of each text, from a guesser that was fitted on the other folds."""
     rows, right, fold = seen.rows, seen.right, seen.folds // 2  # two at a time: half the work
     odds = np.zeros(len(right))
-    for one in np.unique(fold):
-        here = fold == one
-        if 0 < right[~here].sum() < (~here).sum():
-            odds[here] = guesser().fit(rows[~here], right[~here]).decision_function(rows[here])
+    for number in np.unique(fold):
+        in_fold = fold == number
+        if 0 < right[~in_fold].sum() < (~in_fold).sum():
+            odds[in_fold] = guesser().fit(rows[~in_fold], right[~in_fold]).decision_function(rows[in_fold])
     return odds
 
 

@@ -38,13 +38,13 @@ def groups(items: Iterable[SourceItem]) -> dict[str, str]:
     for item in items:
         name = f"{item.source}/{item.id}"
         names.append(name)
-        same = [f"{item.source}\0{item.unit or item.id}"]
+        keys = [f"{item.source}\0{item.unit or item.id}"]
         # A topic is no question: many different texts are written about one.
         if item.task is not Task.GENERATION and (question := normalise(item.question)):
-            same.append(f"?{question}")
-        for other in same:
-            one, two = sorted((root(name), root(other)))
-            parent[two] = one
+            keys.append(f"?{question}")
+        for key in keys:
+            first_root, second_root = sorted((root(name), root(key)))
+            parent[second_root] = first_root
     first: dict[str, str] = {}
     for name in sorted(names):
         first.setdefault(root(name), name)

@@ -40,15 +40,15 @@ _RULES = tuple(
 
 def subject(question: str) -> str | None:
     """The phrase, or None where the question is not one sentence of a kind that the rules know."""
-    asked = _ASIDE.sub("", " ".join(question.split()))
+    text = _ASIDE.sub("", " ".join(question.split()))
     where = ""
-    if first := _FIRST.fullmatch(asked):
+    if first := _FIRST.fullmatch(text):
         where = f" {first['where'][0].lower()}{first['where'][1:]}"
-        asked = first["asked"]
-    if not asked.endswith("?") or asked.endswith(" called?") or re.search(r"[.?!:;,_]", asked[:-1]):
+        text = first["asked"]
+    if not text.endswith("?") or text.endswith(" called?") or re.search(r"[.?!:;,_]", text[:-1]):
         return None
-    asked = asked[0].lower() + asked[1:-1].rstrip()
+    text = text[0].lower() + text[1:-1].rstrip()
     for rule, phrase in _RULES:
-        if found := rule.fullmatch(asked):
-            return phrase.format(**found.groupdict()) + where
+        if match := rule.fullmatch(text):
+            return phrase.format(**match.groupdict()) + where
     return None

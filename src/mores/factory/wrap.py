@@ -144,7 +144,7 @@ def _part(token: re.Match[str], where: str) -> str | Slot:
         return Slot(name)
     if (sign := token["escape"]) is not None:
         if sign not in _ESCAPES:
-            _fail(where, f"unknown sign '\\{sign}'", "known are " + " ".join("\\" + known for known in _ESCAPES))
+            _fail(where, f"unknown sign '\\{sign}'", "known are " + " ".join("\\" + escape for escape in _ESCAPES))
         return _ESCAPES[sign]
     if token["mark"] == "|":
         _fail(where, "'|' outside of an alternation", "write [[one|other]], or \\| for the sign itself")
@@ -251,13 +251,13 @@ class Templates:
         return self.get(source, kind, language)[0]
 
     def _look_up(self, source: str, kind: str, language: str) -> tuple[Template, ...]:
-        found: dict[Template, None] = {}
+        templates: dict[Template, None] = {}
         for path in self._levels(source, kind, language):
             file = self._file(path)
-            found |= dict.fromkeys(file.templates)
+            templates |= dict.fromkeys(file.templates)
             if not file.extends:
                 break
-        return tuple(found)
+        return tuple(templates)
 
     def _levels(self, source: str, kind: str, language: str) -> Iterator[Path]:
         for root in self._roots:
@@ -352,20 +352,21 @@ class Wrapper:
 
     def _deal(self, item: SourceItem, task: Task, side: Side, language: str, values: Mapping[str, str]) -> Template:
         kind = f"{task}.{'instruction' if side == 'instruction' else 'output'}"
-        given = CONDITIONAL & KINDS[kind].allowed & set(values)
-        key = (item.source, kind, language, *sorted(given))
+        conditional = CONDITIONAL & KINDS[kind].allowed & set(values)
+        key = (item.source, kind, language, *sorted(conditional))
         place = self._dealt[key] % len(self._orders.get(key, [None]))
         if place == 0:
-            self._orders[key] = self._order(key, given)
+            self._orders[key] = self._order(key, conditional)
         self._dealt[key] += 1
         return self._orders[key][place]
 
-    def _order(self, key: tuple[str, ...], given: frozenset[str]) -> list[Template]:
+    def _order(self, key: tuple[str, ...], conditional: frozenset[str]) -> list[Template]:
         """All templates that fit what the item has, in the order of the next round."""
         source, kind, language = key[:3]
-        fitting = [t for t in self._templates.get(source, kind, language) if CONDITIONAL & set(t.slots) == given]
+        fitting = [t for t in self._templates.get(source, kind, language) if CONDITIONAL & set(t.slots) == conditional]
         if not fitting:
-            use = " and ".join(f"uses {{{name}}}" for name in sorted(given)) or f"does without {_names(CONDITIONAL)}"
+            use = " and ".join(f"uses {{{name}}}" for name in sorted(conditional))
+            use = use or f"does without {' '.join(f'{{{name}}}' for name in sorted(CONDITIONAL))}"
             _fail(f"{source}/{language}/{kind}.txt", f"no template {use}, as an item needs", "add one")
         salt = "\0".join([str(self._seed), *key, str(self._dealt[key])])
         # A digest of the text, not random.shuffle: the same on every Python, and whatever the order of the lines.
@@ -380,7 +381,3 @@ def letter(number: int) -> str:
 
 def _fill_lines(line: Template, rows: list[dict[str, str]]) -> str:
     return "\n".join(line.fill(row)[0] for row in rows)
-
-
-def _names(slots: frozenset[str]) -> str:
-    return " ".join(f"{{{name}}}" for name in sorted(slots))

@@ -59,9 +59,9 @@ def _near(keys: tuple[str, ...], field: str, cutoff: float) -> str | None:
     """The key that was perhaps meant to be a field."""
     keys_by_form = {key.casefold().strip(): key for key in keys if key not in KNOWN}
     for name in (field, *FIELDS[field]):
-        found = get_close_matches(name, keys_by_form, n=1, cutoff=cutoff)
-        if found:
-            return keys_by_form[found[0]]
+        matches = get_close_matches(name, keys_by_form, n=1, cutoff=cutoff)
+        if matches:
+            return keys_by_form[matches[0]]
     return None
 
 
@@ -120,9 +120,9 @@ def _passages(value: object) -> Iterator[Evidence]:
         if value is not None:
             raise InputError(f"'evidence' is {_kind(value)}, not an array; write [{{\"text\": …}}]")
         return
-    for number, one in enumerate(value, 1):
+    for number, entry in enumerate(value, 1):
         try:
-            passage = one if isinstance(one, Evidence) else Evidence.model_validate(_fields(one))
+            passage = entry if isinstance(entry, Evidence) else Evidence.model_validate(_fields(entry))
         except ValidationError as error:
             first = error.errors(include_url=False)[0]
             where = ".".join(map(str, first["loc"])) or "the whole"
@@ -133,11 +133,11 @@ def _passages(value: object) -> Iterator[Evidence]:
         yield passage
 
 
-def _fields(one: object) -> object:
+def _fields(entry: object) -> object:
     """The fields of a passage; null stands for one that it does not have, as in tables."""
-    if isinstance(one, str):
-        return {"text": one}
-    return {name: value for name, value in one.items() if value is not None} if isinstance(one, dict) else one
+    if isinstance(entry, str):
+        return {"text": entry}
+    return {name: value for name, value in entry.items() if value is not None} if isinstance(entry, dict) else entry
 
 
 def _name(values: Mapping[str, object], field: str) -> str:

@@ -84,8 +84,8 @@ def _bad_json(source: Source, number: int, line: bytes, error: orjson.JSONDecode
         line.decode()
     except UnicodeDecodeError as undecodable:
         return not_utf8(source, number, undecodable)
-    what = f"not valid JSON ({error.msg} at column {error.colno})"
-    return source.error(f"{what}; write one JSON object per line", number)
+    problem = f"not valid JSON ({error.msg} at column {error.colno})"
+    return source.error(f"{problem}; write one JSON object per line", number)
 
 
 class _Decoder:
@@ -118,8 +118,8 @@ def _csv(source: Source, lines: Lines, delimiter: str) -> Rows:
         if isinstance(cells, InputError):
             yield cells
         elif any(cells[len(names) :]):
-            what = f"{len(cells)} cells under {len(names)} columns"
-            yield source.error(f"{what}; put cells that contain {delimiter!r} in quotes", line)
+            problem = f"{len(cells)} cells under {len(names)} columns"
+            yield source.error(f"{problem}; put cells that contain {delimiter!r} in quotes", line)
         else:
             yield Row(line, dict(zip(names, cells, strict=False)))
 
@@ -172,8 +172,8 @@ def _parquet_errors(source: Source) -> Iterator[None]:
     except (ArrowException, OSError, ValueError, OverflowError) as error:
         if isinstance(error, OSError) and error.errno is not None:
             raise source.error(why_unreadable(error)) from error
-        what = " ".join(str(error).split())[:200]
-        raise source.error(f"not a Parquet file, or a damaged one ({what}); write it again") from error
+        problem = " ".join(str(error).split())[:200]
+        raise source.error(f"not a Parquet file, or a damaged one ({problem}); write it again") from error
 
 
 def _undecodable(source: Source, number: int) -> InputError:

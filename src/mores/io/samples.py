@@ -132,8 +132,8 @@ def _name_repeated(source: Source, suspects: set[int]) -> list[str]:
             continue
         if sample.id in first:
             where = f"{source.unit} {first[sample.id]}"
-            what = f"id {sample.id!r} is already that of {where}; give every row its own id"
-            messages.append(str(source.error(what, line)))
+            problem = f"id {sample.id!r} is already that of {where}; give every row its own id"
+            messages.append(str(source.error(problem, line)))
         first.setdefault(sample.id, line)
         if len(messages) == MOST_PROBLEMS:
             break

@@ -46,9 +46,9 @@ class Source:
         """What its places are counted in."""
         return "row" if self.format == "parquet" else "line"
 
-    def error(self, what: str, line: int | None = None) -> InputError:
+    def error(self, problem: str, line: int | None = None) -> InputError:
         """An error that says where: `texts.jsonl:17: …`."""
-        return InputError(f"{self.label}: {what}" if line is None else f"{self.label}:{line}: {what}")
+        return InputError(f"{self.label}: {problem}" if line is None else f"{self.label}:{line}: {problem}")
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:

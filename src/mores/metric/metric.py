@@ -157,8 +157,8 @@ class Metric:
         """Why a sample cannot be sent, if so."""
         if failure := self.unsearched.get(sample.id):
             return Failure(kind=failure.kind, reason=f"no evidence could be looked up: {failure.reason}")
-        shown = (part for one in sample.evidence for part in (one.title, one.date, one.text))
-        whole, most = "".join((sample.instruction, sample.text, *shown)), self.settings.max_characters
+        passages = (part for evidence in sample.evidence for part in (evidence.title, evidence.date, evidence.text))
+        whole, most = "".join((sample.instruction, sample.text, *passages)), self.settings.max_characters
         if len(whole) > most:
             reason = f"{len(whole):,} characters are more than the limit of {most:,}; shorten or raise --max-characters"
         elif _SURROGATE.search(whole):
@@ -185,7 +185,8 @@ class Metric:
 def _notes(answer: Answer, written: WrittenReport, report: ErrorReport) -> Iterator[str]:
     if answer.followed:
         yield REPAIRED
-    if any(len(one.evidence) < len(said.evidence) for one, said in zip(report.errors, written.errors, strict=True)):
+    pairs = zip(report.errors, written.errors, strict=True)
+    if any(len(error.evidence) < len(as_written.evidence) for error, as_written in pairs):
         yield NOT_THERE
     if report.certainty is None and not report.errors:
         yield NO_LOGPROBS

@@ -49,8 +49,8 @@ def messages(sample: Sample, style: Style) -> tuple[Message, ...]:
 
 
 def _listed(evidence: Sequence[Evidence]) -> str:
-    whole = (" · ".join(filter(None, (one.title, one.date, one.text))) for one in evidence)
-    return "\n".join(f"{number}. {' '.join(one.split())}" for number, one in enumerate(whole, 1))
+    passages = (" · ".join(filter(None, (passage.title, passage.date, passage.text))) for passage in evidence)
+    return "\n".join(f"{number}. {' '.join(passage.split())}" for number, passage in enumerate(passages, 1))
 
 
 def fence_mark(sample: Sample) -> str:

@@ -105,11 +105,11 @@ def _exact(quote: str, text: str) -> Iterator[tuple[int, int]]:
 
 
 def _normalised(quote: str, text: str) -> Iterator[tuple[int, int]]:
-    wanted = "".join(form for form, _, _ in _units(quote)).strip()
-    if not wanted:
+    folded_quote = "".join(form for form, _, _ in _units(quote)).strip()
+    if not folded_quote:
         return
     folded, starts, ends = _fold(text)
-    for first, last in _exact(wanted, folded):
+    for first, last in _exact(folded_quote, folded):
         start, end = starts.get(first), ends.get(last)
         if start is not None and end is not None:  # not in the middle of a ligature or an accented letter
             yield start, end

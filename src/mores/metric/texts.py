@@ -48,8 +48,8 @@ class Texts:
         """Changes when a text does, whatever the format of the file."""
         digest = sha256()
         for sample in self.samples():
-            told = sample.id, sample.instruction, sample.text, sample.language, sample.region, sample.evidence
-            digest.update(repr(told).encode(errors="surrogatepass"))
+            fields = sample.id, sample.instruction, sample.text, sample.language, sample.region, sample.evidence
+            digest.update(repr(fields).encode(errors="surrogatepass"))
         return f"{digest.hexdigest()[:12]}.{self.count}"
 
 
@@ -115,17 +115,17 @@ class Grounding:
         progress, lookup = metric.asker.progress, self.lookup
         if cost := lookup.cost(texts):
             progress.note(f"{lookup.searches(texts):,} searches, at most {money(cost, 3)}")
-        found = ground(texts.samples(), self.search, lookup.k, counts=self.counts)
-        async with progress.stage("searching", texts.count, None, self.counts), aclosing(found) as pairs:
+        grounded = ground(texts.samples(), self.search, lookup.k, counts=self.counts)
+        async with progress.stage("searching", texts.count, None, self.counts), aclosing(grounded) as pairs:
             with JsonlWriter(path) as writer:
                 async for sample, failure in pairs:
                     writer.write(sample)
                     if failure:
                         metric.unsearched[sample.id] = failure
         if metric.unsearched:
-            what = f"the search failed for {len(metric.unsearched):,} of {texts.count:,} texts, which are not judged"
+            problem = f"the search failed for {len(metric.unsearched):,} of {texts.count:,} texts, which are not judged"
             first = next(iter(metric.unsearched.values())).reason
-            progress.note(f"{what}; run the same again to search again. The first: {first}")
+            progress.note(f"{problem}; run the same again to search again. The first: {first}")
         return replace(texts, grounded=path)
 
 

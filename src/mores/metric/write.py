@@ -31,9 +31,9 @@ def _written(error: Error, sample: Sample) -> dict[str, Any]:
 
 def _occurrence(error: Error, text: str) -> int | None:
     """Which of several places is meant; None for the first, and for a quote that is not there."""
-    wanted = (error.start, error.end)
+    expected = (error.start, error.end)
     for nth in count(1):
-        found = find(error.quote, text, nth)
-        if found is None or found == wanted:
-            return nth if found and nth > 1 else None
+        span = find(error.quote, text, nth)
+        if span is None or span == expected:
+            return nth if span and nth > 1 else None
     raise AssertionError

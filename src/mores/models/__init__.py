@@ -107,7 +107,7 @@ def metric_adapter(name: str, adapter: str | None) -> str | None:
     return str(TUNED)
 
 
-def _refuse(kind: str, **given: str | None) -> None:
-    for option, value in given.items():
+def _refuse(kind: str, **options: str | None) -> None:
+    for option, value in options.items():
         if value is not None:
             raise ConfigError(f"--{option.replace('_', '-')} does not go with a model of kind '{kind}'")

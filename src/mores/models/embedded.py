@@ -89,8 +89,8 @@ class EmbeddedModel(OpenAIModel):
     def style(self) -> Style | None:
         """As the adapter's file says, or the model's own."""
         path = self.adapter or (self.path if self._asked else None)
-        found = gguf.read_text(path, gguf.STYLE) if path else None
-        return found if found in STYLES else None
+        value = gguf.read_text(path, gguf.STYLE) if path else None
+        return value if value in STYLES else None
 
     @cached_property
     def identity(self) -> str:
@@ -127,13 +127,13 @@ class EmbeddedModel(OpenAIModel):
 
     async def _complete(self, request: Request) -> Completion:
         try:
-            found = await super().complete(request)
+            completion = await super().complete(request)
         except Transient as exc:
             raise self._died(exc) from exc
-        if request.schema is not None and found.stop == "stop" and found.logprobs:
+        if request.schema is not None and completion.stop == "stop" and completion.logprobs:
             # Under a grammar the last token is one that only ends, seldom the model's own: it says nothing of the text.
-            return found._replace(logprobs=found.logprobs[:-1])
-        return found
+            return completion._replace(logprobs=completion.logprobs[:-1])
+        return completion
 
     def _died(self, exc: Exception) -> ModelError:
         """A server that has ended does not come back: the run stops."""
@@ -199,8 +199,8 @@ class EmbeddedModel(OpenAIModel):
         except TimeoutError:
             line = b""
         if not line.startswith(b"http"):
-            said = (Path(folder) / "log").read_text("utf-8", "replace").strip().splitlines()
-            reason = said[-1] if said else "no reason given"
+            lines = (Path(folder) / "log").read_text("utf-8", "replace").strip().splitlines()
+            reason = lines[-1] if lines else "no reason given"
             raise ModelError(f"the embedded server did not start with {self.path}: {reason}")
         return line.decode().strip()
 

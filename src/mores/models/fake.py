@@ -50,16 +50,16 @@ class FakeModel:
         return self._answer(request)
 
 
-def fake(what: str) -> FakeModel:
+def fake(name: str) -> FakeModel:
     """The fake model of that name, or one scripted by a file."""
-    what = what or "clean"
-    if what.endswith(".jsonl"):
-        return FakeModel(what, _scripted(Path(what)))
-    if what not in _ANSWERS:
-        near = get_close_matches(what, _ANSWERS, 1)
+    name = name or "clean"
+    if name.endswith(".jsonl"):
+        return FakeModel(name, _scripted(Path(name)))
+    if name not in _ANSWERS:
+        near = get_close_matches(name, _ANSWERS, 1)
         hint = f"did you mean 'fake:{near[0]}'? " if near else ""
-        raise ConfigError(f"fake:{what} is unknown; {hint}there are {', '.join(_ANSWERS)} and fake:PATH.jsonl")
-    return FakeModel(what, _ANSWERS[what])
+        raise ConfigError(f"fake:{name} is unknown; {hint}there are {', '.join(_ANSWERS)} and fake:PATH.jsonl")
+    return FakeModel(name, _ANSWERS[name])
 
 
 def _complete(text: str, stop: str = "stop", logprob: float | None = -0.1) -> Completion:

@@ -110,12 +110,12 @@ class OpenAIModel:
 
     async def complete(self, request: Request) -> Completion:
         """One attempt; see `mores.errors` for what it raises."""
-        asked = self.body(request)
-        status, headers, body = await self._post(orjson.dumps(asked))
+        sent = self.body(request)
+        status, headers, body = await self._post(orjson.dumps(sent))
         if status == 200:
             return read_completion(body)
         problem = _error_of(body)
-        if status in (400, 403, 422) and self._adapt(problem, asked):
+        if status in (400, 403, 422) and self._adapt(problem, sent):
             return await self.complete(request)
         raise self._refusal(status, headers, problem)
 
@@ -169,16 +169,16 @@ class OpenAIModel:
         except (aiohttp.ClientError, TimeoutError, Transient):
             pass  # a server without that route, or a slow one: the first real call will tell
 
-    def _adapt(self, problem: dict[str, Any], asked: dict[str, Any]) -> bool:
+    def _adapt(self, problem: dict[str, Any], sent: dict[str, Any]) -> bool:
         """Some models have another name for the length limit, or return no log-probabilities: ask them accordingly.
 
         What counts is what this request asked: others under way may have found out meanwhile.
         """
         text = f"{problem.get('param') or ''} {problem['message']}"
-        if "max_tokens" in asked and "max_completion_tokens" in text:
+        if "max_tokens" in sent and "max_completion_tokens" in text:
             self._length_field = "max_completion_tokens"
             return True
-        if "logprobs" in asked and "logprobs" in text:
+        if "logprobs" in sent and "logprobs" in text:
             self._no_logprobs = True
             return True
         return False
@@ -234,8 +234,8 @@ def read_completion(body: bytes) -> Completion:
             alternatives=_alternatives(choice.get("logprobs")),
         )
     except (ValueError, KeyError, IndexError, TypeError, AttributeError) as exc:
-        shown = body[:80].decode("utf-8", "replace")
-        raise Transient(f"the server's answer is not a chat completion: {shown!r}") from exc
+        start = body[:80].decode("utf-8", "replace")
+        raise Transient(f"the server's answer is not a chat completion: {start!r}") from exc
 
 
 def _logprobs(block: Any, text: str | None) -> tuple[float, ...] | None:
@@ -254,10 +254,10 @@ def _alternatives(block: Any) -> tuple[tuple[str, float], ...] | None:
     """What else the first token could have been; None where the server does not say."""
     try:
         rows = block["content"][0]["top_logprobs"]
-        found = tuple((str(row["token"]), float(row["logprob"])) for row in rows)
+        pairs = tuple((str(row["token"]), float(row["logprob"])) for row in rows)
     except (KeyError, IndexError, TypeError, ValueError):
         return None
-    return found if len(found) > 1 and all(is_logprob(logprob) for _, logprob in found) else None
+    return pairs if len(pairs) > 1 and all(is_logprob(logprob) for _, logprob in pairs) else None
 
 
 def _start(tokens: list[dict[str, Any]], text: str) -> int:
@@ -312,10 +312,10 @@ def _retry_after(value: str | None) -> float | None:
 def _checked_url(url: str) -> str:
     try:
         parts = urlsplit(url)
-        known = parts.scheme in ("http", "https") and bool(parts.hostname)
+        is_valid = parts.scheme in ("http", "https") and bool(parts.hostname)
     except ValueError:
-        known = False
-    if not known:
+        is_valid = False
+    if not is_valid:
         raise ConfigError(f"base URL {url!r} is not one; expected something like http://localhost:8000/v1")
     if parts.username or parts.password:
         raise ConfigError("the base URL holds a password, which would get into every result; use OPENAI_API_KEY")

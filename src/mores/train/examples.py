@@ -48,11 +48,11 @@ class Examples:
 
     def __post_init__(self) -> None:
         written = (
-            write_report(ErrorReport(errors=own), _BLANK, summary=self.recipe.summary) for own in ((), (_ERROR,))
+            write_report(ErrorReport(errors=errors), _BLANK, summary=self.recipe.summary) for errors in ((), (_ERROR,))
         )
         clean, wrong = self._encode(list(written))
         pairs = zip(clean, wrong, strict=False)
-        self._decision = next(place for place, (one, other) in enumerate(pairs) if one != other)
+        self._decision = next(place for place, (first, second) in enumerate(pairs) if first != second)
         """Tokens that reports with and without errors share at their start."""
         self.choices = (clean[self._decision], wrong[self._decision])
         """The tokens that say that there is no error, and that there is one."""
@@ -69,8 +69,8 @@ class Examples:
 
     def prompt(self, sample: Sample) -> str:
         """What the model reads, in the words of its chat template."""
-        asked = messages(sample, self.recipe.style)
-        turns = [{"role": message.role, "content": message.content} for message in asked]
+        chat = messages(sample, self.recipe.style)
+        turns = [{"role": message.role, "content": message.content} for message in chat]
         return str(self.tokenizer.apply_chat_template(turns, tokenize=False, add_generation_prompt=True))
 
     def _chunk(self, golds: Sequence[Gold]) -> Iterator[tuple[Gold, Example]]:
@@ -85,5 +85,5 @@ class Examples:
 
     def _encode(self, texts: Sequence[str]) -> list[list[int]]:
         # The template has written the special tokens already.
-        found: list[list[int]] = self.tokenizer(list(texts), add_special_tokens=False)["input_ids"]
-        return found
+        encoded: list[list[int]] = self.tokenizer(list(texts), add_special_tokens=False)["input_ids"]
+        return encoded

@@ -110,9 +110,9 @@ def ground_dataset(
     make_folder(out)
     with TemporaryDirectory(prefix="mores-ground-", ignore_cleanup_errors=True) as folder:
         every, training = (_index(data, Path(folder), splits) for splits in (tuple(SPLITS), ("train",)))
-        found = _Making(data, out, k, characters, seed, progress).all_files(every, training)
+        counts = _Making(data, out, k, characters, seed, progress).all_files(every, training)
     about = Grounded(
-        mores=__version__, passages=k, characters=characters, seed=seed, made_from=_sums(data), found=found
+        mores=__version__, passages=k, characters=characters, seed=seed, made_from=_sums(data), found=counts
     )  # fmt: skip
     write_text(out / ABOUT, about.model_dump_json(indent=2) + "\n")
     return about
@@ -170,7 +170,7 @@ class _Making:
         half = partial(_half, foreign, self.seed)
         plain = self._worded(self._known("train", training), training, "some", "plain")
         with_own_and_without = self._grounded("train", "train", training, half, "some")
-        found = {"train": self._write("train", plain, with_own_and_without)}
+        counts = {"train": self._write("train", plain, with_own_and_without)}
         kinds: dict[str, tuple[Facts, Keep, Words]] = {
             "covered": (every, _anything, "own"),
             "reworded": (every, _anything, "other"),
@@ -178,9 +178,9 @@ class _Making:
         }
         for split in TESTED:
             self._write(split, read_split(self.data, split))
-            for name, how in ((f"{split}-{kind}", how) for kind, how in kinds.items()):
-                found[name] = self._write(name, (), self._grounded(name, split, *how))
-        return found
+            for name, setting in ((f"{split}-{kind}", setting) for kind, setting in kinds.items()):
+                counts[name] = self._write(name, (), self._grounded(name, split, *setting))
+        return counts
 
     def _write(self, name: str, plain: Iterable[Gold], grounded: Iterable[Gold] = ()) -> dict[str, Found]:
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -191,7 +191,7 @@ class _Making:
                 writer.write(gold)
                 for part in ("all", gold.sample.source or "unknown"):
                     counts[part].update(_count(gold))
-        return {part: Found(**own) for part, own in sorted(counts.items())}
+        return {part: Found(**numbers) for part, numbers in sorted(counts.items())}
 
     def _grounded(self, name: str, split: str, facts: Facts, keep: Keep, words: Words) -> Iterator[Gold]:
         known = self.progress(f"evidence for {name}", self._known(split, facts))
@@ -214,22 +214,22 @@ class _Making:
     def _passages(self, gold: Gold, pieces: Sequence[Evidence], facts: Facts, words: Words) -> list[Evidence]:
         """The first k, perhaps in other words, and perhaps beside what the next one says."""
         others = [piece for piece in pieces[self.k :] if facts.of[piece.source].group != gold.group]
-        shown = []
+        passages = []
         for piece in pieces[: self.k]:
             key = f"{gold.item} {piece.source}"
-            drawn = draw(self.seed, "passage", key)
-            if words == "other" or (words == "some" and drawn[0] % 2):
+            digest = draw(self.seed, "passage", key)
+            if words == "other" or (words == "some" and digest[0] % 2):
                 piece = reword.evidence(piece, facts.of[piece.source], self.characters, key)
-            if words != "own" and drawn[1] % _TOGETHER == 0:
+            if words != "own" and digest[1] % _TOGETHER == 0:
                 for other in others:
                     piece = reword.beside(piece, other, self.characters, key)
-            shown.append(shorten(piece, self.characters))
-        return shown
+            passages.append(shorten(piece, self.characters))
+        return passages
 
     def _known(self, split: str, facts: Facts) -> Iterator[Gold]:
         for gold in read_split(self.data, split):
-            own = facts.of.get(_named(gold.item))
-            if own is None or own.group != gold.group:
+            fact = facts.of.get(_named(gold.item))
+            if fact is None or fact.group != gold.group:
                 raise InputError(
                     f"{self.data}: {FACTS} does not have the item {gold.item!r} of {split}.jsonl; build it again"
                 )
@@ -252,17 +252,18 @@ def _half(foreign: Keep, seed: int, gold: Gold, piece: Evidence) -> bool:
 
 async def nearest(corpus: Corpus, golds: Sequence[Gold], k: int, keep: Keep) -> list[tuple[Evidence, ...]]:
     """The best k passages about each sample that it may have, in the order of the search."""
-    kept: dict[int, tuple[Evidence, ...]] = {}
+    evidence: dict[int, tuple[Evidence, ...]] = {}
     queries = [query_of(gold.sample) for gold in golds]
-    short, asked = list(range(len(golds))), k + _MORE
+    short, limit = list(range(len(golds))), k + _MORE
     while short:
-        found = await corpus.find([queries[place] for place in short], asked)
-        for place, one in zip(short, found, strict=True):
-            kept[place] = tuple(piece for piece in one.evidence if keep(golds[place], piece))[:k]
+        results = await corpus.find([queries[place] for place in short], limit)
+        for place, result in zip(short, results, strict=True):
+            evidence[place] = tuple(piece for piece in result.evidence if keep(golds[place], piece))[:k]
         # What may not be had can fill all places, as the parts of a long text do: look further down there.
-        short = [p for p, one in zip(short, found, strict=True) if len(kept[p]) < k and len(one.evidence) == asked]
-        asked *= 4
-    return [kept[place] for place in range(len(golds))]
+        full = (place for place, result in zip(short, results, strict=True) if len(result.evidence) == limit)
+        short = [place for place in full if len(evidence[place]) < k]
+        limit *= 4
+    return [evidence[place] for place in range(len(golds))]
 
 
 def with_evidence(gold: Gold, pieces: Sequence[Evidence]) -> Gold:
@@ -278,22 +279,22 @@ def with_evidence(gold: Gold, pieces: Sequence[Evidence]) -> Gold:
 
 def _cited(error: Error, gold: Gold, pieces: Sequence[Evidence]) -> tuple[int, ...]:
     """The number of the own fact; of several parts of it, the one with most of the words around the error."""
-    own = [number for number, piece in enumerate(pieces, 1) if piece.source == _named(gold.item)]
-    if len(own) < 2:
-        return tuple(own)
+    numbers = [number for number, piece in enumerate(pieces, 1) if piece.source == _named(gold.item)]
+    if len(numbers) < 2:
+        return tuple(numbers)
     start, end = error.start or 0, error.end or 0
     around = set(words(gold.sample.side(error.side)[max(0, start - _AROUND) : end + _AROUND]))
-    return (max(own, key=lambda number: len(around.intersection(words(pieces[number - 1].text)))),)
+    return (max(numbers, key=lambda number: len(around.intersection(words(pieces[number - 1].text)))),)
 
 
 def _count(gold: Gold) -> dict[str, int]:
     pieces = gold.sample.evidence
-    own, wrong = any(piece.source == _named(gold.item) for piece in pieces), bool(gold.report.errors)
+    has_own, wrong = any(piece.source == _named(gold.item) for piece in pieces), bool(gold.report.errors)
     return {
         "samples": 1,
-        "own": own,
+        "own": has_own,
         "wrong": wrong,
-        "own_wrong": own and wrong,
+        "own_wrong": has_own and wrong,
         "passages": len(pieces),
         "characters": sum(len(piece.text) for piece in pieces),
     }

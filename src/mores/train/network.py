@@ -99,8 +99,8 @@ def _attend(
     from torch.nn.functional import scaled_dot_product_attention
 
     mask, shared = _mask(starts, query.shape[2], more.get("sliding_window")), query.shape[1] != key.shape[1]
-    found = scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scaling, enable_gqa=shared)
-    return found.transpose(1, 2).contiguous(), None
+    attended = scaled_dot_product_attention(query, key, value, attn_mask=mask, scale=scaling, enable_gqa=shared)
+    return attended.transpose(1, 2).contiguous(), None
 
 
 def _varlen(rows: list[Any], starts: Any, longest: int, scaling: float | None, window: int | None) -> Any:

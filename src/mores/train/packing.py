@@ -56,16 +56,16 @@ class Row:
 
 def pack(examples: Iterable[Example], shape: Shape, decision_weight: float = 1.0) -> Iterator[Row]:
     """Rows of whole examples, in order; a row is closed when the next example does not fit."""
-    own: list[Example] = []
+    examples_of_row: list[Example] = []
     used = 0
     for example in examples:
-        if own and (used + len(example.tokens) > shape.size or len(own) == shape.examples):
-            yield make_row(own, shape, decision_weight)
-            own, used = [], 0
-        own.append(example)
+        if examples_of_row and (used + len(example.tokens) > shape.size or len(examples_of_row) == shape.examples):
+            yield make_row(examples_of_row, shape, decision_weight)
+            examples_of_row, used = [], 0
+        examples_of_row.append(example)
         used += len(example.tokens)
-    if own:
-        yield make_row(own, shape, decision_weight)
+    if examples_of_row:
+        yield make_row(examples_of_row, shape, decision_weight)
 
 
 def make_row(examples: Sequence[Example], shape: Shape, decision_weight: float = 1.0) -> Row:

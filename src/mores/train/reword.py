@@ -37,13 +37,13 @@ def evidence(piece: Evidence, fact: Fact, characters: int, key: str) -> Evidence
     """A fact in other words, which the key draws; a part of one stays as it is, and so does one that gets too long."""
     if not fact.answers or piece.text != fact.text:
         return piece
-    drawn = draw(0, "evidence", key)
-    answers = _JOINS[drawn[0] % len(_JOINS)].join(fact.answers)
+    digest = draw(0, "evidence", key)
+    answers = _JOINS[digest[0] % len(_JOINS)].join(fact.answers)
     if fact.subject is not None:
-        text = _said(_SAID[drawn[1] % len(_SAID)], fact.subject, answers)
+        text = _said(_SAID[digest[1] % len(_SAID)], fact.subject, answers)
     else:
-        asked = piece.text.removesuffix("; ".join(fact.answers)).rstrip()
-        text = _TURNED[drawn[1] % len(_TURNED)].format(asked=asked, answers=answers)
+        question = piece.text.removesuffix("; ".join(fact.answers)).rstrip()
+        text = _TURNED[digest[1] % len(_TURNED)].format(asked=question, answers=answers)
     return piece.model_copy(update={"text": text}) if len(text) <= characters else piece
 
 

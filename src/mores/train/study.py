@@ -105,7 +105,7 @@ class Study:
             save(model, tokenizer, self.folder)
         trained = Trained(
             base=self.base_name, signature=self.signature(golds), samples=len(examples), left_out=making.left_out,
-            sources=_counted(golds), without=self.leave_out, tokens=sum(len(one.tokens) for one in examples),
+            sources=_counted(golds), without=self.leave_out, tokens=sum(len(example.tokens) for example in examples),
             seconds=seconds, device=_device(self._team.num_processes),
             decisions={name: self._decide(model, making, name) for name in self.splits()},
         )  # fmt: skip
@@ -152,9 +152,9 @@ class Study:
 
     def _decide(self, model: Any, making: Examples, split: str) -> dict[str, Result]:
         golds = list(read_records(self.data / f"{split}.jsonl", Gold))
-        own = golds[self._team.process_index :: self._team.num_processes]
+        share = golds[self._team.process_index :: self._team.num_processes]
         follow = partial(self.progress, f"deciding about {split}")
-        decided = together(decide(model.eval(), making, own, follow=follow), golds)
+        decided = together(decide(model.eval(), making, share, follow=follow), golds)
         if self._team.is_main_process:
             self._write(decided, split)
         return by_source(decided)
@@ -171,8 +171,8 @@ def together(decided: Decisions, golds: Sequence[Gold]) -> Decisions:
     from accelerate.utils import gather_object
 
     places = {id(gold): place for place, gold in enumerate(golds)}
-    own = [(places[id(gold)], odds) for gold, odds in zip(decided.golds, decided.odds.tolist(), strict=True)]
-    every = dict(sorted(gather_object(own)))
+    decided_here = [(places[id(gold)], odds) for gold, odds in zip(decided.golds, decided.odds.tolist(), strict=True)]
+    every = dict(sorted(gather_object(decided_here)))
     return Decisions([golds[place] for place in every], np.array(list(every.values()), dtype=np.float64))
 
 

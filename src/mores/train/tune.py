@@ -81,15 +81,17 @@ def join() -> Any:
     from accelerate import Accelerator
     from accelerate.utils import GradientAccumulationPlugin
 
-    found = Accelerator(mixed_precision="no", gradient_accumulation_plugin=GradientAccumulationPlugin(num_steps=1))
-    kind = found.distributed_type.value
+    accelerator = Accelerator(
+        mixed_precision="no", gradient_accumulation_plugin=GradientAccumulationPlugin(num_steps=1)
+    )
+    kind = accelerator.distributed_type.value
     if kind == DEEPSPEED:
-        _check_deepspeed(found.state.deepspeed_plugin)
+        _check_deepspeed(accelerator.state.deepspeed_plugin)
     elif kind in SHARDED:
         raise ConfigError(
             f"accelerate is configured for {kind}, which `mores train` does not know; take plain multi-GPU or DeepSpeed"
         )
-    return found
+    return accelerator
 
 
 def _check_deepspeed(plugin: Any) -> None:
@@ -108,8 +110,8 @@ def learning_rate(step: int, total: int, recipe: Recipe) -> float:
     warm = min(recipe.warmup_steps, total // 2)
     if step < warm:
         return recipe.learning_rate * (step + 1) / warm
-    done = (step - warm) / max(1, total - warm)
-    return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * done))
+    progress = (step - warm) / max(1, total - warm)
+    return recipe.learning_rate * 0.5 * (1 + math.cos(math.pi * progress))
 
 
 def total_steps(count: int, recipe: Recipe) -> int:
@@ -191,11 +193,11 @@ class Training:
             coming = ahead.submit(self._prepared, next(plan)) if start < total else None
             for step in range(start, total):
                 assert coming is not None
-                rows, whole, own = coming.result()
+                rows, whole, tokens_of_step = coming.result()
                 coming = ahead.submit(self._prepared, next(plan)) if step + 1 < total else None
                 rate = learning_rate(step, total, self.recipe)
                 loss, norm = self._step(rows, whole, rate)
-                tokens += own
+                tokens += tokens_of_step
                 seconds = time.perf_counter() - begun
                 self._report(log, Progress(step + 1, total, loss / whole, rate, norm, tokens, seconds))
                 if (step + 1) % self.save_every == 0 or step + 1 == total:
@@ -293,12 +295,12 @@ class Training:
         from accelerate.utils import gather_object
 
         path = self.folder / CHECKPOINT
-        found = self._restored(path) if path.exists() else (0, 0)
-        if len({tuple(each) for each in gather_object([found])}) > 1:
+        state = self._restored(path) if path.exists() else (0, 0)
+        if len({tuple(restored) for restored in gather_object([state])}) > 1:
             raise ConfigError(f"{path}: not all processes see the same one; --out must be a folder that they share")
-        if found == (0, 0) and self._accelerator.is_main_process:
+        if state == (0, 0) and self._accelerator.is_main_process:
             (self.folder / LOG).unlink(missing_ok=True)
-        return found
+        return state
 
     def _restored(self, path: Path) -> tuple[int, int]:
         if self._deepspeed:

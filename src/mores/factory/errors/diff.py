@@ -80,7 +80,7 @@ def _joined(ranges: Iterable[tuple[int, int]], after: Sequence[Unit]) -> list[tu
 
 def _inside_word(run: Sequence[Unit]) -> bool:
     """Whether the few units between two changed ones, given with both, are likely to be inside the same word."""
-    touching = all(one.end == two.start for one, two in pairwise(run))
+    touching = all(first.end == second.start for first, second in pairwise(run))
     return len(run) <= COINCIDENCE + 2 and touching and all(unit.unspaced and _phonetic(unit) for unit in run)
 
 

@@ -92,8 +92,8 @@ async def make(
 @cache
 def prompt_hash() -> str:
     """Eight digits that change when a word of the prompts does."""
-    both = "\0".join(map(_text, ("soft", *Severity)))
-    return blake2b(both.encode(), digest_size=4).hexdigest()
+    prompts = "\0".join(map(_text, ("soft", *Severity)))
+    return blake2b(prompts.encode(), digest_size=4).hexdigest()
 
 
 def _request(gold: Gold, severity: Severity, settings: Settings) -> Request:
@@ -126,10 +126,10 @@ def _made(answer: Answer, name: str) -> Made:
 
 def _parse(text: str) -> Written | Failure:
     """The JSON after the last `OUTPUT:`; a code fence around it is allowed, no more."""
-    found = list(_OUTPUT.finditer(text))
-    if not found:
+    marks = list(_OUTPUT.finditer(text))
+    if not marks:
         return Failure(kind=FailureKind.PARSE, reason=f"no 'OUTPUT:' with JSON after it; ends {text[-60:]!r}")
-    return read_written(text[found[-1].end() :], Written, "what Table 7 asks for")
+    return read_written(text[marks[-1].end() :], Written, "what Table 7 asks for")
 
 
 def _gold(written: Written, gold: Gold, severity: Severity, name: str) -> Gold | Failure:

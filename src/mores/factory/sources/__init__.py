@@ -60,8 +60,8 @@ def source(name: str) -> Source:
         near = get_close_matches(name.lower(), names(), n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         raise ConfigError(f"no such source {name!r}; {hint}there are {', '.join(names())}")
-    found: Source = import_module(SOURCES[name]).SOURCE
-    return found
+    loaded: Source = import_module(SOURCES[name]).SOURCE
+    return loaded
 
 
 def sources(on_bad: Callable[[ConfigError], None]) -> Iterator[Source]:
@@ -75,10 +75,10 @@ def sources(on_bad: Callable[[ConfigError], None]) -> Iterator[Source]:
 
 def load(name: str, folder: Path, on_bad: Callable[[InputError], None]) -> Iterator[SourceItem]:
     """The items of a source in a folder; a bad row goes to `on_bad`, with file and line, and is left out."""
-    found = source(name)
+    dataset = source(name)
     if not folder.is_dir():
-        raise InputError(f"{folder}: no such folder; put there {found.files} (from {found.homepage})")
-    return found.read(folder, on_bad)
+        raise InputError(f"{folder}: no such folder; put there {dataset.files} (from {dataset.homepage})")
+    return dataset.read(folder, on_bad)
 
 
 def describe(source: Source) -> dict[str, Any]:
@@ -126,10 +126,10 @@ def folder_of(name: str, data: Path | None = None, revision: str | None = None) 
     A download takes the given commit, or else the one in `REVISIONS`. Where that names none, the newest is looked up
     and taken; `revision_of` tells which it was, so that a dataset can record it and a recipe can ask for the same.
     """
-    found = source(name)
+    dataset = source(name)
     if data is not None:
         return Path(data) / name
-    return download(name, found.hub, revision or REVISIONS.get(name), found.homepage)
+    return download(name, dataset.hub, revision or REVISIONS.get(name), dataset.homepage)
 
 
 def revision_of(place: Path) -> str:

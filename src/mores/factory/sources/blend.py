@@ -113,9 +113,9 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     for unit, entry in entries.items():
         if entry.answers and entry.answers.unanswered:
             continue
-        made = _labelled(unit, entry, on_bad) or _derived(unit, entry, best[unit[0]])
-        if made:
-            yield made
+        item = _labelled(unit, entry, on_bad) or _derived(unit, entry, best[unit[0]])
+        if item:
+            yield item
 
 
 def read_answers(folder: Path, on_bad: OnBad) -> Iterator[Answers]:
@@ -167,14 +167,14 @@ def _newest(paths: list[Path]) -> list[Path]:
 
 
 def _version(path: Path) -> tuple[int, ...]:
-    found = _VERSION.search(path.name)
-    return tuple(map(int, found[1].split("."))) if found else ()
+    match = _VERSION.search(path.name)
+    return tuple(map(int, match[1].split("."))) if match else ()
 
 
 def _choice(row: Row) -> Choice:
     prompt = row.text("question", "prompt").partition(_INSTRUCTION)[0].strip()
-    named = row.maybe("country") or (found[1] if (found := _COUNTRY.search(prompt)) else None)
-    place = (named or "").replace("_", " ")
+    name = row.maybe("country") or (match[1] if (match := _COUNTRY.search(prompt)) else None)
+    place = (name or "").replace("_", " ")
     if place not in REGIONS:
         raise InputError(f"the question is about no region of BLEnD ({prompt!r}); correct or remove the row")
     options = _options(row.values.get("choices"))
@@ -182,10 +182,10 @@ def _choice(row: Row) -> Choice:
     return Choice(row.place, (row.text("id", "ID"), place), prompt, unique(options), answer)
 
 
-def _options(given: object) -> list[str]:
+def _options(value: object) -> list[str]:
     """The texts of an object by letter, which the release writes as JSON in a text."""
     try:
-        choices = json.loads(given) if isinstance(given, str) else given
+        choices = json.loads(value) if isinstance(value, str) else value
     except ValueError:
         choices = None
     if not isinstance(choices, dict) or not all(isinstance(text, str) for text in choices.values()):
@@ -221,8 +221,8 @@ def _derived(unit: Unit, entry: Entry, best: list[tuple[str, str]]) -> SourceIte
     answers = entry.answers
     if answers is None or answers.best is None:
         return None
-    here = country(REGIONS[unit[1]])  # a part of a country is no other culture: West Java and Indonesia
-    others = unique(answer for place, answer in best if country(REGIONS[place]) != here)
+    home = country(REGIONS[unit[1]])  # a part of a country is no other culture: West Java and Indonesia
+    others = unique(answer for place, answer in best if country(REGIONS[place]) != home)
     wrong: list[str] = []
     for answer in sorted(others, key=lambda answer: digest(*unit, answer)):
         if not _related(answer, [*answers.wordings, *wrong]) and _is_wrong(answer, answers.wordings):

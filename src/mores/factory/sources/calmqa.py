@@ -80,27 +80,29 @@ def _language(row: Row) -> str:
 
 def _researched(row: Row) -> Entry:
     """An entry of the authors' repository, with the answers of people and models in one list."""
-    asked, given = row.having(row.mapping("question")), row.list("answers")
+    question_row, answers = row.having(row.mapping("question")), row.list("answers")
     specific = row.file.name.startswith("dataset-specific")
     # A question that is the same everywhere was written in English and translated; its answers say into what.
-    name = asked.text("language") if specific else next(filter(None, map(_spoken, given)), asked.text("language"))
-    question = _text(asked.values, name)
+    name = question_row.text("language")
+    if not specific:
+        name = next(filter(None, map(_spoken, answers)), name)
+    question = _text(question_row.values, name)
     if question is None:
         raise InputError(f"the question is not there in {name}; expected it in 'translations'")
     return Entry(
-        id=asked.text("name") if specific else f"{asked.text('name')}:{name.lower()}",
+        id=question_row.text("name") if specific else f"{question_row.text('name')}:{name.lower()}",
         language=language(name),
         question=question,
-        english=None if name == ENGLISH else _text(asked.values, ENGLISH),
+        english=None if name == ENGLISH else _text(question_row.values, ENGLISH),
         specific=specific,
-        category=asked.maybe("category"),
-        answers=tuple(_answer(one, name) for one in given if _model(one)),
+        category=question_row.maybe("category"),
+        answers=tuple(_answer(answer, name) for answer in answers if _model(answer)),
     )
 
 
-def _answer(given: Any, name: str) -> Answer:
-    english = None if name == ENGLISH else _text(given, ENGLISH)
-    return Answer(_model(given) or "", _text(given, name), english)
+def _answer(answer: Any, name: str) -> Answer:
+    english = None if name == ENGLISH else _text(answer, ENGLISH)
+    return Answer(_model(answer) or "", _text(answer, name), english)
 
 
 def _model(answer: Any) -> str | None:
@@ -133,7 +135,7 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
 
 def _item(row: Row) -> SourceItem | None:
     entry = _entry(row)
-    answer = next((given.text for given in entry.answers if given.model == PERSON and given.text), None)
+    answer = next((candidate.text for candidate in entry.answers if candidate.model == PERSON and candidate.text), None)
     if not entry.specific or answer is None:
         return None
     return SourceItem(

@@ -26,11 +26,11 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     seen: set[str] = set()
 
     def item(row: Row) -> SourceItem | None:
-        made = _filled(row) if row.path else _released(row)
-        if made.id in seen:
+        parsed = _filled(row) if row.path else _released(row)
+        if parsed.id in seen:
             return None
-        seen.add(made.id)
-        return made
+        seen.add(parsed.id)
+        return parsed
 
     yield from items(read_all(paths, depth=3), item, on_bad)
 
@@ -40,18 +40,18 @@ def _filled(row: Row) -> SourceItem:
     sentence = _REQUEST.split(re.split("[:：]", row.text("prompt"), maxsplit=1)[-1])[0].strip()
     if "<mask>" not in sentence:
         raise InputError("no sentence with <mask> in 'prompt'; expected the published columns")
-    return _made(sentence.replace("<mask>", row.text("answer")), spoken, country, None, f"{country}:{place}")
+    return _item(sentence.replace("<mask>", row.text("answer")), spoken, country, None, f"{country}:{place}")
 
 
 def _released(row: Row) -> SourceItem:
     subject = row.text("subject")
     about = row.maybe("facet", "concept")
     assertion = row.text("assertion")
-    made = _made(assertion, "en", region_or_none(subject), about, digest(subject, assertion))
-    return made.model_copy(update={"question": f"{about or 'culture'} of {subject}"})
+    item = _item(assertion, "en", region_or_none(subject), about, digest(subject, assertion))
+    return item.model_copy(update={"question": f"{about or 'culture'} of {subject}"})
 
 
-def _made(assertion: str, spoken: str, country: str | None, topic: str | None, unit: str) -> SourceItem:
+def _item(assertion: str, spoken: str, country: str | None, topic: str | None, unit: str) -> SourceItem:
     return SourceItem(
         source="candle",
         id=digest(spoken, country or "", assertion),

@@ -35,9 +35,9 @@ _DAMAGED = (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, 
 def find(folder: Path, *patterns: str) -> list[Path]:
     """The files of the first pattern that has any, anywhere under a folder, sorted."""
     for pattern in patterns:
-        found = sorted(path for path in folder.rglob(pattern) if path.is_file())
-        if found:
-            return found
+        paths = sorted(path for path in folder.rglob(pattern) if path.is_file())
+        if paths:
+            return paths
     raise InputError(
         f"{folder}: no file {' or '.join(patterns)}; `mores sources` and `mores bench info` say where to get it"
     )
@@ -114,8 +114,8 @@ def _decoded(label: str, data: bytes) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        what = f"not valid UTF-8 (byte 0x{data[error.start]:02x})"
-        raise InputError(f"{label}:{line}: {what}; save the file as UTF-8") from error
+        problem = f"not valid UTF-8 (byte 0x{data[error.start]:02x})"
+        raise InputError(f"{label}:{line}: {problem}; save the file as UTF-8") from error
 
 
 def _jsonl(label: str, text: str) -> Rows:
@@ -138,8 +138,8 @@ def _json(label: str, text: str, depth: int) -> Rows:
             if len(path) == depth:  # what lies higher is about the file: its name, its task
                 yield _row(label, line, path, values)
     except json.JSONDecodeError as error:
-        what = f"not valid JSON ({error.msg} at column {error.colno})"
-        raise InputError(f"{label}:{error.lineno}: {what}; get the file again") from error
+        problem = f"not valid JSON ({error.msg} at column {error.colno})"
+        raise InputError(f"{label}:{error.lineno}: {problem}; get the file again") from error
 
 
 class _Json:
@@ -181,9 +181,9 @@ class _Json:
 
     def _take(self, char: str) -> bool:
         self._skip()
-        found = self._text.startswith(char, self._at)
-        self._at += found
-        return found
+        matches = self._text.startswith(char, self._at)
+        self._at += matches
+        return matches
 
     def _demand(self, char: str) -> None:
         if not self._take(char):
@@ -204,8 +204,8 @@ def _csv(label: str, text: str, delimiter: str) -> Rows:
             yield InputError(f"{label}:{start}: not valid CSV ({error}); close every quoted cell")
             continue
         if len(cells) > len(names):
-            what = f"{len(cells)} cells under {len(names)} columns"
-            yield InputError(f"{label}:{start}: {what}; put cells that contain {delimiter!r} in quotes")
+            problem = f"{len(cells)} cells under {len(names)} columns"
+            yield InputError(f"{label}:{start}: {problem}; put cells that contain {delimiter!r} in quotes")
         elif any(cells):
             yield _row(label, start, (), dict(zip(names, cells, strict=False)))
 

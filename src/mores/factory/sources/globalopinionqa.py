@@ -67,18 +67,21 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
 def _asked(folder: Path, on_bad: OnBad) -> list[Row]:
     """National samples come before others of the same country, so that those add only what is missing."""
     rows = read_all(find(folder, "globalopinionqa*.json", "global_opinions*.csv", "*.parquet"))
-    asked = list(_by_country(rows, on_bad))
-    asked.sort(key=lambda row: bool((found := _SAMPLE.search(str(row.values["attribute"]))) and found[1][0] in "NO"))
-    return asked
+
+    def is_partial(row: Row) -> bool:
+        sample = _SAMPLE.search(str(row.values["attribute"]))
+        return bool(sample and sample[1][0] in "NO")
+
+    return sorted(_by_country(rows, on_bad), key=is_partial)
 
 
-def _once(wanted: Callable[[Survey], bool]) -> Callable[[Row], Survey | None]:
+def _once(is_wanted: Callable[[Survey], bool]) -> Callable[[Row], Survey | None]:
     """Makes wanted surveys of rows, each question once for a country."""
     seen: set[tuple[str, str]] = set()
 
     def make(row: Row) -> Survey | None:
         survey = _survey(row)
-        if survey is None or not wanted(survey) or (survey.question, survey.region) in seen:
+        if survey is None or not is_wanted(survey) or (survey.question, survey.region) in seen:
             return None
         seen.add((survey.question, survey.region))
         return survey

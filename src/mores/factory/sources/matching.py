@@ -20,12 +20,12 @@ _TWICE = re.compile(r"([bdgmnprt])\1\Z")
 
 def says(text: str, answer: str) -> bool:
     """Whether a text gives an answer."""
-    said, wanted = text.lower(), answer.lower().strip(" .")
-    if not any(map(str.isalnum, wanted)):
+    lowered, expected = text.lower(), answer.lower().strip(" .")
+    if not any(map(str.isalnum, expected)):
         return False
-    if any(form in said for form in (wanted, wanted.replace("-", " "), wanted.replace(" ", "-"))):
+    if any(form in lowered for form in (expected, expected.replace("-", " "), expected.replace(" ", "-"))):
         return True
-    return _lemmas(wanted) <= _lemmas(said)
+    return _lemmas(expected) <= _lemmas(lowered)
 
 
 def alike(first: str, second: str) -> bool:
@@ -47,7 +47,7 @@ def _lemmas(text: str) -> frozenset[str]:
 def _lemma(word: str) -> str:
     """A word without the ending of a plural or a verb."""
     if len(word) > 3:
-        word = next((word.removesuffix(end) + kept for end, kept in _ENDS if word.endswith(end)), word)
+        word = next((word.removesuffix(end) + replacement for end, replacement in _ENDS if word.endswith(end)), word)
     stem = word.removesuffix("ing").removesuffix("ed")
     if len(stem) > 1 and not set("aeiouy").isdisjoint(stem):
         word = _TWICE.sub(r"\1", stem) if stem != word else word

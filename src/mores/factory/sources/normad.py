@@ -28,13 +28,15 @@ def is_corrected(rows: Sequence[Row]) -> bool:
     """
     if any("neutral_fixed" in row.file.name for row in rows):
         return True
-    told = [[str(row.values.get(name)).strip().lower() for name in ("Rule-of-Thumb", "Country", LABEL)] for row in rows]
+    fields = [
+        [str(row.values.get(name)).strip().lower() for name in ("Rule-of-Thumb", "Country", LABEL)] for row in rows
+    ]
     owners: dict[str, set[str]] = defaultdict(set)
-    for rule, country, label in told:
+    for rule, country, label in fields:
         if label in {"yes", "no"}:
             owners[rule].add(country)
-    known = [country in owners[rule] for rule, country, label in told if label == "neutral" and rule in owners]
-    return 2 * sum(known) > len(known)
+    matches = [country in owners[rule] for rule, country, label in fields if label == "neutral" and rule in owners]
+    return 2 * sum(matches) > len(matches)
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:

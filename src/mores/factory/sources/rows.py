@@ -33,10 +33,10 @@ class Row:
 
     def text(self, *names: str) -> str:
         """The field of the first of these names that is filled; InputError when none is."""
-        found = self.maybe(*names)
-        if found is None:
+        value = self.maybe(*names)
+        if value is None:
             raise InputError(f"no {' or '.join(map(repr, names))}; expected the published columns")
-        return found
+        return value
 
     def maybe(self, *names: str) -> str | None:
         """The same, or None. Numbers are given as text; blanks around a text are dropped."""
@@ -72,12 +72,12 @@ def collect(rows: Iterable[Row | InputError], make: Callable[[Row], T | None], o
             on_bad(row)
             continue
         try:
-            made = make(row)
+            result = make(row)
         except InputError as error:
             on_bad(InputError(f"{row.place}: {error}"))
         else:
-            if made is not None:
-                yield made
+            if result is not None:
+                yield result
 
 
 def items(

@@ -91,16 +91,16 @@ class Placed(NamedTuple):
         """Whether a span of the sample lies wholly in the payload and the blank lines around it."""
         if self.place == "evidence":
             return False
-        own, head, tail = self._split()
+        payload_side, head, tail = self._split()
         last = len(head) + len(self.injection.payload) + len(SEPARATOR) * (bool(head) + bool(tail))
-        return side == own and len(head) <= start and end <= last
+        return side == payload_side and len(head) <= start and end <= last
 
     def _split(self) -> tuple[Side, str, str]:
         """The side that the payload stands in, and what stands there before and after it."""
         side: Side = "instruction" if self.place == "instruction" else "text"
-        own = self.carrier.side(side)
-        at = {"start": 0, "middle": _middle(own)}.get(self.place, len(own))
-        return side, own[:at].rstrip(), own[at:].lstrip()
+        text = self.carrier.side(side)
+        at = {"start": 0, "middle": _middle(text)}.get(self.place, len(text))
+        return side, text[:at].rstrip(), text[at:].lstrip()
 
 
 @cache
@@ -129,7 +129,7 @@ def cases(
     """
     for number, injection in enumerate(injections):
         for wrong in (True, False):
-            fitting = [one for one in carriers if one.wrong is wrong and applies(injection, one)]
+            fitting = [carrier for carrier in carriers if carrier.wrong is wrong and applies(injection, carrier)]
             for step, place in enumerate(places if fitting else ()):
                 yield Placed(injection, fitting[(number + step) % len(fitting)], place)
 

@@ -82,12 +82,12 @@ def tuned_style(folder: Path | None) -> Style | None:
     if recipe is None or not recipe.is_file():
         return None
     try:
-        found = tomllib.loads(recipe.read_text("utf-8")).get("style")
+        style = tomllib.loads(recipe.read_text("utf-8")).get("style")
     except (OSError, ValueError) as exc:
         raise ConfigError(f"{recipe}: cannot be read ({first_line(exc)}); restore or remove it") from exc
-    if found not in STYLES:
-        raise ConfigError(f"{recipe}: style is {found!r}; expected one of {', '.join(STYLES)}")
-    return cast("Style", found)
+    if style not in STYLES:
+        raise ConfigError(f"{recipe}: style is {style!r}; expected one of {', '.join(STYLES)}")
+    return cast("Style", style)
 
 
 def model_files(folder: Path) -> list[Path]:

@@ -60,11 +60,11 @@ def _network(name: str, model: Any, tokenizer: Any) -> Network:
     """Ignore the model's decoding settings, such as a repetition penalty: the request has them all."""
     from transformers import GenerationConfig
 
-    given = model.generation_config
-    ends = given.eos_token_id if isinstance(given.eos_token_id, list) else [given.eos_token_id]
+    config = model.generation_config
+    ends = config.eos_token_id if isinstance(config.eos_token_id, list) else [config.eos_token_id]
     ends = sorted({int(token) for token in [*ends, tokenizer.eos_token_id] if token is not None})
     context = getattr(model.config.get_text_config(), "max_position_embeddings", None) or sys.maxsize
-    temperature = given.temperature if given.temperature is not None else 1.0
+    temperature = config.temperature if config.temperature is not None else 1.0
     network = Network(name, model, tokenizer, int(context), ends, float(temperature))
     model.generation_config = GenerationConfig(eos_token_id=ends or None, pad_token_id=network.pad)
     return network
@@ -78,10 +78,10 @@ def _with_adapter(model: Any, folder: Path) -> Any:
         config = PeftConfig.from_pretrained(str(folder))
         config.inference_mode = True
         wrapped = PeftModel(model, config)
-        found = wrapped.load_adapter(str(folder), "default")
+        loaded = wrapped.load_adapter(str(folder), "default")
     except Exception as exc:  # here too
         raise ConfigError(f"--adapter {folder}: does not fit the model: {first_line(exc)}; {fix}") from exc
-    if wrong := [*found.missing_keys, *found.unexpected_keys]:
+    if wrong := [*loaded.missing_keys, *loaded.unexpected_keys]:
         raise ConfigError(
             f"--adapter {folder}: {len(wrong)} weights do not match the model's (such as {wrong[0]}); {fix}"
         )

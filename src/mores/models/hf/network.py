@@ -161,8 +161,8 @@ class Network:
         if first is None:
             return [None] * len(rows)
         pairs = zip(first.indices.tolist(), first.values.tolist(), strict=True)
-        found = [tuple(zip(map(self.tokenizer.decode, ids), values, strict=True)) for ids, values in pairs]
-        return [own[: row.request.alternatives] or None for row, own in zip(rows, found, strict=True)]
+        alternatives = [tuple(zip(map(self.tokenizer.decode, ids), values, strict=True)) for ids, values in pairs]
+        return [tokens[: row.request.alternatives] or None for row, tokens in zip(rows, alternatives, strict=True)]
 
     def _read(
         self, row: _Row, tokens: list[int], logprobs: list[float], first: tuple[tuple[str, float], ...] | None

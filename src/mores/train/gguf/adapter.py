@@ -39,9 +39,9 @@ class Adapter(NamedTuple):
 
 def read_adapter(folder: Path, base: Weights) -> Adapter:
     """The adapter in a folder, fitted to the weights that it was trained on."""
-    found = adapter_folder(str(folder))
-    assert found is not None
-    config: dict[str, Any] = json.loads((found / "adapter_config.json").read_bytes())
+    path = adapter_folder(str(folder))
+    assert path is not None
+    config: dict[str, Any] = json.loads((path / "adapter_config.json").read_bytes())
     _refuse(folder, config)
     changes: dict[str, Change] = {}
     for module, (down, up) in _pairs(folder).items():
@@ -74,10 +74,10 @@ def _pairs(folder: Path) -> dict[str, tuple[Floats, Floats]]:
         raise ConfigError(f"--adapter {folder}: no adapter_model.safetensors in it; save the adapter again with PEFT")
     sides: dict[str, dict[str, Floats]] = {}
     for name, value in load_file(str(path)).items():
-        known = _NAME.fullmatch(name)
-        if known is None:
+        match = _NAME.fullmatch(name)
+        if match is None:
             raise ConfigError(f"--adapter {folder}: the weight {name} is no LoRA of a linear map; {_FIX}")
-        sides.setdefault(known[1], {})[known[2]] = value.float().numpy()
+        sides.setdefault(match[1], {})[match[2]] = value.float().numpy()
     if lacking := [module for module, both in sides.items() if len(both) < 2]:
         raise ConfigError(f"--adapter {folder}: {lacking[0]} has only one of lora_A and lora_B; save it again")
     return {module: (both["A"], both["B"]) for module, both in sides.items()}

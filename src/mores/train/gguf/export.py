@@ -30,8 +30,8 @@ def export_adapter(adapter: Path, base: Path, out: Path, kind: str = "f16") -> N
     """A PEFT LoRA folder as a LoRA for llama.cpp; the base is a GGUF file or the transformers folder of the model."""
     _check_kind(kind, [*_TYPES])
     weights = open_weights(base)
-    found = read_adapter(adapter, weights)
-    _write_lora(out, weights.layout.architecture, found.changes, found.alpha, kind, tuned_style(adapter))
+    lora = read_adapter(adapter, weights)
+    _write_lora(out, weights.layout.architecture, lora.changes, lora.alpha, kind, tuned_style(adapter))
 
 
 def export_merged(model_folder: Path, adapter: Path | None, base_gguf: Path, out: Path, kind: str) -> None:
@@ -43,14 +43,14 @@ def export_merged(model_folder: Path, adapter: Path | None, base_gguf: Path, out
     _check_kind(kind, KINDS)
     base, weights = FileWeights(base_gguf), open_weights(model_folder)
     check_same(weights, base)
-    found = read_adapter(adapter, weights) if adapter else None
+    lora = read_adapter(adapter, weights) if adapter else None
     with _Writer(out, base.layout.architecture) as file:
         file.copy(base, {} if kind == "like-base" else {"general.file_type": _FILE_TYPES[kind]})
         file.say(tuned_style(adapter or (model_folder if model_folder.is_dir() else None)))
         for name, tensor in base.tensors.items():
             weight = weights.read(name)
-            if found and name in found.changes:
-                weight = weight + found.full(name)
+            if lora and name in lora.changes:
+                weight = weight + lora.full(name)
             file.add(name, weight, tensor.tensor_type.name if kind == "like-base" else _TYPES[kind])
 
 
@@ -74,8 +74,8 @@ def export_difference(model_folder: Path, base: Path, out: Path, rank: int, kind
         difference = _difference(name, tuned, origin)
         total += float(np.sum(difference**2))
         if _can_change(name, difference):
-            changes[name], own = _shorten(difference, rank)
-            kept += own
+            changes[name], part = _shorten(difference, rank)
+            kept += part
     if not changes:
         raise InputError(f"{model_folder}: its maps are those of {base}; give the tuned model first")
     _write_lora(out, origin.layout.architecture, changes, float(rank), kind, tuned_style(model_folder))
@@ -95,10 +95,10 @@ def _can_change(name: str, difference: Floats) -> bool:
 def _difference(name: str, tuned: Weights, origin: Weights) -> Floats:
     """What was added to a weight, and to the norm before it."""
     weight = tuned.read(name)
-    layer, _, own = name.removesuffix(".weight").rpartition(".")
+    layer, _, part = name.removesuffix(".weight").rpartition(".")
     for norm, readers in NORMED.items():
-        if own in readers:
-            before, after = (one.read(f"{layer}.{norm}.weight") for one in (origin, tuned))
+        if part in readers:
+            before, after = (model.read(f"{layer}.{norm}.weight") for model in (origin, tuned))
             safe = np.abs(before) > _SMALLEST * np.abs(before).max()
             weight = weight * np.where(safe, after / np.where(safe, before, 1), 1)
     return np.asarray(weight - origin.read(name), np.float32)

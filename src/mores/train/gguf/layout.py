@@ -55,18 +55,18 @@ class Layout:
         if module in _ENDS:
             return f"{_ENDS[module]}.{part}"
         head, _, rest = module.removeprefix("model.layers.").partition(".")
-        known = module.startswith("model.layers.") and head.isdecimal() and rest in self.layer
-        return f"blk.{head}.{self.layer[rest]}.{part}" if known else None
+        is_layer = module.startswith("model.layers.") and head.isdecimal() and rest in self.layer
+        return f"blk.{head}.{self.layer[rest]}.{part}" if is_layer else None
 
     def to_hf_name(self, name: str) -> str | None:
         """The name in transformers of a GGUF file's weight."""
         module, _, part = name.rpartition(".")
-        for own, theirs in _ENDS.items():
-            if module == theirs:
-                return f"{own}.{part}"
+        for hf_module, gguf_module in _ENDS.items():
+            if module == gguf_module:
+                return f"{hf_module}.{part}"
         _, number, rest = [*module.split(".", 2), "", ""][:3]
-        own = next((key for key, value in self.layer.items() if value == rest), "")
-        return f"model.layers.{number}.{own}.{part}" if own else None
+        hf_part = next((key for key, value in self.layer.items() if value == rest), "")
+        return f"model.layers.{number}.{hf_part}.{part}" if hf_part else None
 
     def to_gguf(self, name: str, weight: Floats, heads: Heads) -> Floats:
         """A weight of transformers as GGUF files have it."""
@@ -100,8 +100,8 @@ def _reorder(weight: Floats, heads: int, parts: int) -> Floats:
 
 
 LAYOUTS = {
-    one.architecture: one
-    for one in (
+    layout.architecture: layout
+    for layout in (
         Layout("llama", "llama", {**_LAYER, "post_attention_layernorm": "ffn_norm"}, rotated=True),
         Layout("qwen2", "qwen2", {**_LAYER, "post_attention_layernorm": "ffn_norm"}),
         Layout(
@@ -132,16 +132,16 @@ class Metadata(Protocol):
 def settings(layout: Layout, file: Metadata) -> dict[str, Any]:
     """What transformers' configuration of the model says."""
     kind, meta = layout.architecture, file.meta
-    found = {own: file.need(f"{kind}.{key}") for own, key in _SETTINGS.items()}
-    width = found["hidden_size"] // found["num_attention_heads"]
-    found["head_dim"] = meta.get(f"{kind}.attention.key_length", meta.get(f"{kind}.rope.dimension_count", width))
+    values = {name: file.need(f"{kind}.{key}") for name, key in _SETTINGS.items()}
+    width = values["hidden_size"] // values["num_attention_heads"]
+    values["head_dim"] = meta.get(f"{kind}.attention.key_length", meta.get(f"{kind}.rope.dimension_count", width))
     rope = {"rope_type": "default", "rope_theta": meta.get(f"{kind}.rope.freq_base", 10_000.0)}
     if kind != "gemma3":
-        return found | {"rope_parameters": rope}
+        return values | {"rope_parameters": rope}
     local = {"rope_type": "default", "rope_theta": meta.get("gemma3.rope.freq_base_swa", 10_000.0)}
-    return found | {
+    return values | {
         "rope_parameters": {"full_attention": rope, "sliding_attention": local},
-        "query_pre_attn_scalar": found["head_dim"],
+        "query_pre_attn_scalar": values["head_dim"],
         "sliding_window": file.need("gemma3.attention.sliding_window"),
         "sliding_window_pattern": _GEMMA_PERIOD,
     }

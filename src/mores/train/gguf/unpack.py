@@ -28,11 +28,11 @@ def unpack(path: Path, folder: Path) -> None:
     make_folder(folder.parent)
     # Made beside its place and moved there at the end, so that a stopped run leaves no half of a model.
     with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".unpack-") as place:
-        made = Path(place) / folder.name
-        _configure(file, made)
-        make_tokenizer(file).save_pretrained(str(made))
-        _save_weights(file, made)
-        made.rename(folder)
+        partial = Path(place) / folder.name
+        _configure(file, partial)
+        make_tokenizer(file).save_pretrained(str(partial))
+        _save_weights(file, partial)
+        partial.rename(folder)
 
 
 def _configure(file: FileWeights, folder: Path) -> None:
@@ -67,9 +67,9 @@ def _save_weights(file: FileWeights, folder: Path) -> None:
 
     weights: dict[str, Any] = {}
     for name in file.tensors:
-        own = file.layout.to_hf_name(name)
-        if own is None:
+        hf_name = file.layout.to_hf_name(name)
+        if hf_name is None:
             kind = file.layout.architecture
             raise InputError(f"{file.path}: the weight {name} has no place in transformers' {kind}; take another model")
-        weights[own] = torch.from_numpy(file.layout.to_hf(name, file.read(name), file.heads))
+        weights[hf_name] = torch.from_numpy(file.layout.to_hf(name, file.read(name), file.heads))
     save_file(weights, str(folder / "model.safetensors"), metadata={"format": "pt"})

@@ -103,11 +103,11 @@ class FolderWeights:
         require("pip install 'mores[hf]'", "torch", "safetensors")
         self.path = path
         self.config = _json(path / "config.json", "expected a folder that transformers saved")
-        found = [one for one in LAYOUTS.values() if one.model_type == self.config.get("model_type")]
-        if not found:
+        layouts = [layout for layout in LAYOUTS.values() if layout.model_type == self.config.get("model_type")]
+        if not layouts:
             kind = self.config.get("model_type")
             raise InputError(f"{path}: a model of type {kind!r}; those that become GGUF files are {_known()}")
-        self.layout = found[0]
+        self.layout = layouts[0]
         query = int(self.config["num_attention_heads"])
         self.heads = Heads(query, int(self.config.get("num_key_value_heads") or query))
         self._tied = bool(self.config.get("tie_word_embeddings"))
@@ -117,34 +117,34 @@ class FolderWeights:
         """The file of each weight and its name there."""
         from safetensors import safe_open
 
-        found: dict[str, tuple[Path, str]] = {}
+        places: dict[str, tuple[Path, str]] = {}
         for path in sorted(self.path.glob("*.safetensors")):
             with safe_open(path, "pt") as file:
                 for name in file.keys():  # noqa: SIM118 - not a dict
-                    found[self._own_name(name)] = (path, name)
-        if not found:
+                    places[self._own_name(name)] = (path, name)
+        if not places:
             raise InputError(f"{self.path}: no weights in it; expected model.safetensors")
         if self._tied:
-            found.pop("output.weight", None)
-        return found
+            places.pop("output.weight", None)
+        return places
 
     def _own_name(self, name: str) -> str:
-        own = self.layout.to_gguf_name(name)
-        if own is None:
+        gguf_name = self.layout.to_gguf_name(name)
+        if gguf_name is None:
             raise InputError(
                 f"{self.path}: the weight {name} has no place in a GGUF file of {self.layout.architecture}"
             )
-        return own
+        return gguf_name
 
     @cached_property
     def shapes(self) -> Mapping[str, tuple[int, ...]]:
         from safetensors import safe_open
 
-        found: dict[str, tuple[int, ...]] = {}
-        for own, (path, name) in self._places.items():
+        sizes: dict[str, tuple[int, ...]] = {}
+        for gguf_name, (path, name) in self._places.items():
             with safe_open(path, "pt") as file:
-                found[own] = tuple(file.get_slice(name).get_shape())
-        return found
+                sizes[gguf_name] = tuple(file.get_slice(name).get_shape())
+        return sizes
 
     def read(self, name: str) -> Floats:
         from safetensors import safe_open
@@ -162,9 +162,11 @@ def check_same(weights: Weights, base: Weights) -> None:
         kinds = f"{weights.layout.architecture}, {base.path} of {base.layout.architecture}"
         raise ConfigError(f"{weights.path}: a model of {kinds}; {fix}")
     for name in sorted({*weights.shapes, *base.shapes}):
-        own, theirs = weights.shapes.get(name), base.shapes.get(name)
-        if own != theirs:
-            raise ConfigError(f"{weights.path}: {name} is {_size(own)} here and {_size(theirs)} in {base.path}; {fix}")
+        shape, base_shape = weights.shapes.get(name), base.shapes.get(name)
+        if shape != base_shape:
+            raise ConfigError(
+                f"{weights.path}: {name} is {_size(shape)} here and {_size(base_shape)} in {base.path}; {fix}"
+            )
 
 
 def _size(shape: tuple[int, ...] | None) -> str:
@@ -177,7 +179,7 @@ def _known() -> str:
 
 def _json(path: Path, fix: str) -> dict[str, Any]:
     try:
-        found: dict[str, Any] = json.loads(path.read_bytes())
+        content: dict[str, Any] = json.loads(path.read_bytes())
     except (OSError, ValueError) as exc:
         raise InputError(f"{path}: cannot be read ({exc}); {fix}") from exc
-    return found
+    return content

@@ -34,8 +34,8 @@ def make_tokenizer(file: FileWeights) -> Any:
     inner = _inner(file, tokens)
     types: list[int] = file.need("tokenizer.ggml.token_type")
     for kind, special in ((_CONTROL, True), (_OWN, False)):
-        own = [token for token, one in zip(tokens, types, strict=True) if one == kind]
-        added = [AddedToken(token, normalized=False, special=special) for token in own]
+        of_kind = [token for token, token_type in zip(tokens, types, strict=True) if token_type == kind]
+        added = [AddedToken(token, normalized=False, special=special) for token in of_kind]
         (inner.add_special_tokens if special else inner.add_tokens)(added)
     tokenizer = PreTrainedTokenizerFast(
         tokenizer_object=inner,
@@ -56,8 +56,8 @@ def end_tokens(file: FileWeights) -> list[int]:
 
 def token_number(file: FileWeights, name: str) -> int | None:
     """The number of the token that the file has for `bos`, `eos` or `padding`."""
-    found = file.meta.get(*_keys(name))
-    return None if found is None else int(found)
+    number = file.meta.get(*_keys(name))
+    return None if number is None else int(number)
 
 
 def _keys(*names: str) -> list[str]:
@@ -65,8 +65,8 @@ def _keys(*names: str) -> list[str]:
 
 
 def _named(file: FileWeights, tokens: Sequence[str]) -> dict[str, str]:
-    numbers = {own: token_number(file, name) for own, name in _NAMED.items()}
-    return {own: tokens[number] for own, number in numbers.items() if number is not None}
+    numbers = {role: token_number(file, name) for role, name in _NAMED.items()}
+    return {role: tokens[number] for role, number in numbers.items() if number is not None}
 
 
 def _inner(file: FileWeights, tokens: Sequence[str]) -> Any:
@@ -93,7 +93,7 @@ def _bytes(file: FileWeights, tokens: Sequence[str]) -> Any:
         raise InputError(f"{file.path}: its tokenizer cuts texts as {kind!r}; those that are known are {_list()}")
     merges = [tuple(merge.split(" ")) for merge in file.need("tokenizer.ggml.merges")]
     inner = Tokenizer(models.BPE({token: number for number, token in enumerate(tokens)}, merges))
-    cuts = [pre_tokenizers.Split(Regex(one), "isolated") for one in _SPLITS[kind]]
+    cuts = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in _SPLITS[kind]]
     inner.pre_tokenizer = pre_tokenizers.Sequence(
         [*cuts, pre_tokenizers.ByteLevel(add_prefix_space=False, use_regex=False)]
     )
@@ -127,5 +127,5 @@ def _pieces(file: FileWeights, tokens: Sequence[str]) -> Any:
 def _halves(piece: str, vocabulary: Mapping[str, int]) -> Iterator[tuple[str, str]]:
     """The pairs of pieces that make a piece, by their numbers."""
     pairs = [(piece[:cut], piece[cut:]) for cut in range(1, len(piece))]
-    known = [pair for pair in pairs if pair[0] in vocabulary and pair[1] in vocabulary]
-    yield from sorted(known, key=lambda pair: (vocabulary[pair[0]], vocabulary[pair[1]]))
+    in_vocabulary = [pair for pair in pairs if pair[0] in vocabulary and pair[1] in vocabulary]
+    yield from sorted(in_vocabulary, key=lambda pair: (vocabulary[pair[0]], vocabulary[pair[1]]))

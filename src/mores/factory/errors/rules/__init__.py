@@ -88,7 +88,7 @@ def _is_wrong(answer: str, item: SourceItem) -> bool:
 
 
 def _change(name: str, rule: Rule, edit: Edit, item: SourceItem) -> Change:
-    own = f"for {culture.region_name(item.region)}" if item.region else "here"
+    place = f"for {culture.region_name(item.region)}" if item.region else "here"
     old = item.answer[edit.start : edit.end]
     return Change(
         answer=edit.apply(item.answer),
@@ -96,5 +96,5 @@ def _change(name: str, rule: Rule, edit: Edit, item: SourceItem) -> Change:
         rule=name,
         severity=rule.severity,
         type=rule.type,
-        explanation=rule.explanation.format(new=edit.new, old=old, note=edit.note, culture=own),
+        explanation=rule.explanation.format(new=edit.new, old=old, note=edit.note, culture=place),
     )

@@ -46,7 +46,7 @@ _PART_OF_NAME = re.compile(r"(?:[\[#@_/=+^.−-]|\w[-.’'])$|(?:https?:|www\.|@
 
 
 @dataclass(frozen=True)
-class Found:
+class Number:
     """A number of the answer and its surroundings."""
 
     text: str
@@ -104,8 +104,8 @@ def _names(item: SourceItem) -> Iterator[Edit]:
                     yield Edit(*match.span(), like(match[0], word), note)
 
 
-def _same(language: str, one: str, two: str) -> bool:
-    return any(one in names and two in names for names in data("numbers")["same"].get(language, ()))
+def _same(language: str, first: str, second: str) -> bool:
+    return any(first in names and second in names for names in data("numbers")["same"].get(language, ()))
 
 
 def _meant(match: re.Match[str], language: str) -> bool:
@@ -133,49 +133,49 @@ def _after(words: str, text: str, start: int, end: int) -> bool:
 
 def _digits(text: str) -> Iterator[Edit]:
     for match in _NUMBER.finditer(text):
-        found = Found(text, match.start(), match.end(), tuple(re.split(r"(\D)", match[0])))
-        if _is_quantity(found):
-            yield from _changed(found)
+        number = Number(text, match.start(), match.end(), tuple(re.split(r"(\D)", match[0])))
+        if _is_quantity(number):
+            yield from _changed(number)
 
 
-def _is_quantity(found: Found) -> bool:
+def _is_quantity(number: Number) -> bool:
     """Not the number of a list's line or a footnote, nor part of a name (A4, COVID-19, 5G) or a link."""
-    before, after = found.before, found.after
-    if max(map(len, found.parts)) > LONGEST or _PART_OF_NAME.search(before):
+    before, after = number.before, number.after
+    if max(map(len, number.parts)) > LONGEST or _PART_OF_NAME.search(before):
         return False
     if before and in_word(before[-1]):
         return False
     if after and in_word(after[0]) and not _ORDINAL.match(after) and not _DECADE.match(after):
         return False
-    marks_line = _LINE_START.search(found.text, max(0, found.start - AROUND), found.start) and _LINE_MARK.match(after)
-    return not (marks_line and (before.strip() or after.strip(" .")))
+    starts_line = _LINE_START.search(number.text, max(0, number.start - AROUND), number.start)
+    return not (starts_line and _LINE_MARK.match(after) and (before.strip() or after.strip(" .")))
 
 
-def _changed(found: Found) -> Iterator[Edit]:
+def _changed(number: Number) -> Iterator[Edit]:
     """The edits of one part of the number: a year in a date, the hours of a time, else the leading digits."""
-    note, place = _which(found)
-    part = found.parts[place]
-    low, high = _neighbours(found, place)
+    note, place = _which(number)
+    part = number.parts[place]
+    low, high = _neighbours(number, place)
     for value in _values(int(part), note):
         if not low < value < high:
             continue
-        written = "".join([*found.parts[:place], _written(value, part), *found.parts[place + 1 :]])
+        replacement = "".join([*number.parts[:place], _written(value, part), *number.parts[place + 1 :]])
         if note == ORDINAL:
-            yield Edit(found.start, found.end + len("th"), written + _suffix(value), note)
+            yield Edit(number.start, number.end + len("th"), replacement + _suffix(value), note)
         else:
-            yield Edit(found.start, found.end, written, note, in_part=True)
+            yield Edit(number.start, number.end, replacement, note, in_part=True)
 
 
-def _neighbours(found: Found, place: int) -> tuple[float, float]:
+def _neighbours(number: Number, place: int) -> tuple[float, float]:
     """What the number must lie between, as the end or the start of a range: 1853-1856 cannot become 1873-1856."""
-    before = _RANGE_START.search("".join([found.before, *found.parts[:place]])[-20:])
-    after = _RANGE_END.match("".join([*found.parts[place + 1 :], found.after])[:20])
+    before = _RANGE_START.search("".join([number.before, *number.parts[:place]])[-20:])
+    after = _RANGE_END.match("".join([*number.parts[place + 1 :], number.after])[:20])
     return (int(before[1]) if before else -inf), (int(after[1]) if after else inf)
 
 
-def _which(found: Found) -> tuple[str, int]:
+def _which(number: Number) -> tuple[str, int]:
     """What the number is, and which part of it is changed."""
-    parts, after = found.parts, found.after
+    parts, after = number.parts, number.after
     years = [n for n in range(0, len(parts), 2) if _is_year(parts[n])]
     if years and all(sign in "/-." for sign in parts[1::2]):
         return ("decade" if _DECADE.match(after) else "year"), years[0]
@@ -185,11 +185,11 @@ def _which(found: Found) -> tuple[str, int]:
         return ("hour" if _HALF_DAY.match(after) else "time"), 0
     if len(parts) > 1:
         return "number", 0
-    return _which_single(int(parts[0]), found), 0
+    return _which_single(int(parts[0]), number), 0
 
 
-def _which_single(value: int, found: Found) -> str:
-    after = found.after
+def _which_single(value: int, number: Number) -> str:
+    after = number.after
     if _ORDINAL.match(after):
         return ORDINAL
     if _DECADE.match(after):
@@ -198,15 +198,15 @@ def _which_single(value: int, found: Found) -> str:
         return "month" if unit[1] in "月월" else "day"
     if re.match(r"\s?[%٪％]", after):
         return "percentage"
-    return "day" if value <= 31 and _beside_month(found) else "number"
+    return "day" if value <= 31 and _beside_month(number) else "number"
 
 
 def _is_year(digits: str) -> bool:
     return len(digits) == 4 and 1000 <= int(digits) <= NEWEST + 75
 
 
-def _beside_month(found: Found) -> bool:
-    return _months().search(f"{found.before[-16:]} {found.after[:16]}") is not None
+def _beside_month(number: Number) -> bool:
+    return _months().search(f"{number.before[-16:]} {number.after[:16]}") is not None
 
 
 @cache

@@ -121,9 +121,11 @@ class Pool:
 
     def answers(self, item: SourceItem) -> list[tuple[str, str]]:
         """Answers to the same question that belong to one other region each, with that region."""
-        known = self._answers.find(question_of(item))
-        found = [(name, given.region) for name, given in known.items() if given.best] if known else []
-        return sorted((name, region) for name, region in found if region and apart(region, item.region))
+        uses_by_answer = self._answers.find(question_of(item))
+        if uses_by_answer is None:
+            return []
+        candidates = ((name, uses.region) for name, uses in uses_by_answer.items() if uses.best)
+        return sorted((name, region) for name, region in candidates if region and apart(region, item.region))
 
     def names(self, language: str, context: str) -> Names:
         """Names that stand after a word, and the region of each."""
@@ -137,11 +139,11 @@ class Pool:
 
     def _add_answer(self, item: SourceItem) -> None:
         short = len(item.answer) <= LONGEST_ANSWER and len(item.answer.split()) <= MOST_WORDS
-        if item.task in {Task.QA, Task.FREEFORM} and short and (known := self._answers.get(question_of(item))):
+        if item.task in {Task.QA, Task.FREEFORM} and short and (uses_by_answer := self._answers.get(question_of(item))):
             for answer in (item.answer, *item.also_right):
-                if given := known.get(answer):
-                    given.add(item)
-                    given.best |= answer == item.answer
+                if uses := uses_by_answer.get(answer):
+                    uses.add(item)
+                    uses.best |= answer == item.answer
 
     def _add_names(self, used: Bounded[tuple[str, str, str], Uses]) -> None:
         cultures: dict[tuple[str, str], set[str]] = {}
@@ -201,9 +203,9 @@ def _any_of(names: Iterable[str]) -> str:
 
 def _countries(language: str, regions: frozenset[str]) -> list[Names]:
     """The names of these regions in a language, in groups."""
-    known: list[Names] = _english(regions) if language == "en" else data("swap")["countries"].get(language, [])
-    kept = [{code: name for code, name in group.items() if code in regions} for group in known]
-    return [group for group in kept if group]
+    groups: list[Names] = _english(regions) if language == "en" else data("swap")["countries"].get(language, [])
+    chosen = [{code: name for code, name in group.items() if code in regions} for group in groups]
+    return [group for group in chosen if group]
 
 
 def _english(regions: frozenset[str]) -> list[Names]:

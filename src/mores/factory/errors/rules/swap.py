@@ -44,8 +44,8 @@ def _countries(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
     is_new = cache(lambda name: _is_new(name, item))
     for group in pool.groups(primary(item)):
         for start, end in _places(group, item):
-            own = item.answer[start:end]
-            others = (name for region, name in group.names.items() if apart(region, item.region) and name != own)
+            current = item.answer[start:end]
+            others = (name for region, name in group.names.items() if apart(region, item.region) and name != current)
             if new := draw.pick(name for name in others if _fits(item.answer, start, name) and is_new(name)):
                 yield Edit(start, end, new, "another culture")
 
@@ -78,16 +78,16 @@ def _named(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
     is_new = cache(lambda name: _is_new(name, item))
     for context, name, start in named(item):
         others = pool.names(language, context)
-        own = others.get(name)
-        if own is None:  # not known to belong to one culture
+        home = others.get(name)
+        if home is None:  # not known to belong to one culture
             continue
-        far = (new for new, region in others.items() if apart(region, own) and apart(region, item.region))
-        fitting = (new for new in far if is_new(new))
+        foreign = (new for new, region in others.items() if apart(region, home) and apart(region, item.region))
+        fitting = (new for new in foreign if is_new(new))
         if new := draw.pick(fitting):
             yield Edit(start, start + len(name), new, culture.region_name(others[new]))
 
 
 def _is_new(name: str, item: SourceItem) -> bool:
     """Whether neither the item's correct answers nor its question have the name."""
-    shown = f"{item.answer}\n{item.question}".casefold()
-    return name.casefold() not in shown and not is_right(name, item)
+    texts = f"{item.answer}\n{item.question}".casefold()
+    return name.casefold() not in texts and not is_right(name, item)
