@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import click
@@ -41,6 +42,8 @@ def test_links_lead_somewhere(page: Path) -> None:
 
 MODELS = {"openai:gpt-4.1-mini": "fake:first-word", "openai:gpt-4.1": "fake:clean", "embedded": "fake:first-word"}
 """What stands in for the models of the examples."""
+BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
+"""The model that an example tunes; a tiny one with random weights stands in for it."""
 
 
 @pytest.fixture
@@ -58,7 +61,14 @@ def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.mark.parametrize("page", [p for p in PAGES if "```python" in p.read_text("utf-8")], ids=lambda p: p.name)
 def test_python_examples_run(page: Path, working_folder: Path) -> None:
     """All examples of a page, one after the other: a later one may build on an earlier one."""
-    code = "\n".join(re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL))
+    blocks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
+    if any(BASE in block for block in blocks) and all(map(find_spec, ("torch", "transformers", "peft", "accelerate"))):
+        from tests.train.tiny import make_base
+
+        make_base(working_folder / "tiny")
+    else:
+        blocks = [block for block in blocks if BASE not in block]
+    code = "\n".join(blocks).replace(BASE, "tiny").replace("limit=1000", "limit=4")
     for name, stand_in in MODELS.items():
         code = re.sub(rf'(["/:]){re.escape(name)}"', rf'\1{stand_in}"', code)
         code = code.replace(f'/{file_name(name)}"', f'/{file_name(stand_in)}"')

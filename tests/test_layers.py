@@ -63,6 +63,26 @@ def test_imports_point_to_earlier_layers(path: Path) -> None:
             assert place(module) < layer, f"{path.name} of layer {package} imports {module}"
 
 
+COMMAND_LINES = {
+    "train/card.py": "the card of a model shows how it is used",
+    "models/pull.py": "the options of pip",
+}
+"""Files below the command line whose texts name options, and why."""
+
+
+@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
+def test_messages_name_settings_and_leave_their_options_to_the_command_line(path: Path) -> None:
+    name = path.relative_to(SOURCE).as_posix()
+    if name.startswith("cli/") or name in COMMAND_LINES:
+        return
+    tree = ast.parse(path.read_text())
+    documentation = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in documentation:
+            option = re.search(r"(?<!\S)--[a-z]", node.value)
+            assert not option, f"line {node.lineno}: say setting=NAME, and the command line adds its option"
+
+
 def test_the_docs_name_every_layer_in_order() -> None:
     rows = re.findall(r"^\| (`\w+`(?:, `\w+`)*) \|", DEVELOPMENT, re.MULTILINE)
     assert [set(re.findall(r"\w+", row)) for row in rows] == LAYERS

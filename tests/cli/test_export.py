@@ -49,9 +49,16 @@ def test_all_weights_become_a_lora_that_says_what_it_keeps(mores: Run, home: Pat
         (("tuned", "--base", "none.gguf", "--out", "x.gguf"), "embedded:none.gguf: no such file"),
         (("nowhere", "--out", "x.gguf"), "'nowhere' does not exist"),
         (("unpacked", "--base", "base.gguf", "--out", "x.gguf"), "its maps are those of base.gguf"),
+        (
+            ("prompts", "--base", "base.gguf", "--out", "x.gguf"),
+            "prompts: an adapter of kind PROMPT_TUNING; expected a PEFT LoRA folder with adapter_config.json and"
+            " adapter_model.safetensors\n",  # `mores export` has no option --adapter to name
+        ),
     ],
 )
 def test_what_is_wrong_is_said(mores: Run, home: Path, arguments: tuple[str, ...], why: str) -> None:
+    (home / "prompts").mkdir()
+    (home / "prompts" / "adapter_config.json").write_text('{"peft_type": "PROMPT_TUNING"}')
     done = mores("export", *arguments)
     assert done.returncode != 0
     assert why in done.stderr

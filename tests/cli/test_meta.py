@@ -297,7 +297,7 @@ def test_what_is_judged_is_not_learned_from(inside: Run, data: Path) -> None:
     found = ran(done)
     assert [one.metric for one in found.evaluations] == ["always", "never"]
     assert len(found.notes) == 2
-    assert "note: words was left out: what is judged (train) cannot be learned from" in done.stderr
+    assert "note: words was left out: the judged split (train) cannot be learned from" in done.stderr
     names = ["--baselines", "never, words,retrieval", "--leave-one-out"]
     found = ran(inside("meta", "--data", str(data), *names, "--split", "dev", "--json"))
     assert [one.metric for one in found.evaluations] == ["never", "words"]  # words learns from train alone
@@ -428,7 +428,7 @@ def test_a_folder_that_is_no_dataset(inside: Run, home: Path) -> None:
     (home / "empty").mkdir()
     done = inside("meta", "--data", "empty")
     assert done.returncode == 1
-    assert "test.jsonl: no such file; give a folder that `mores build` wrote with --data" in done.stderr
+    assert "test.jsonl: no such file; give a folder that `mores build` wrote (--data)" in done.stderr
     (home / "empty" / "test.jsonl").write_text("")
     done = inside("meta", "--data", "empty", "--baselines", "never")
     assert done.returncode == 1

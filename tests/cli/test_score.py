@@ -520,7 +520,7 @@ def test_the_papers_prompt_with_evidence_is_refused_before_anything_is_sent(more
         for arguments in (("t.jsonl", "--evidence", "fake:echo"), ("own.jsonl",)):
             done = mores("score", *arguments, *reached)
             assert done.returncode == 2
-            assert "use --style fenced or guided" in done.stderr
+            assert "use the style fenced or guided (--style)" in done.stderr
         assert server.asked == []
 
 

@@ -108,7 +108,7 @@ def test_a_study_without_each_source_in_turn_is_read_by_meta(mores: Run, home: P
         (("--set", "rank=0"), "rank=0: Input should be greater than or equal to 1 (--set)"),
         (("--leave-out", "b"), "no such source 'b' in data; there are a (--leave-out)"),
         (("--leave-out", "a", "--leave-one-out"), "give one of both"),
-        (("--base", "nowhere"), "--base nowhere: transformers cannot load it"),
+        (("--base", "nowhere"), "nowhere: transformers cannot load it"),
     ],
 )
 def test_what_is_wrong_is_said(mores: Run, arguments: tuple[str, ...], why: str) -> None:

@@ -238,8 +238,9 @@ def test_wrong_key_stops_at_once() -> None:
 def test_unreachable_server_is_named_with_the_fix() -> None:
     with Server() as server:
         url = server.url
-    with pytest.raises(ModelError, match=r"cannot reach http://127.0.0.1:\d+/v1.*--base-url"):
+    with pytest.raises(ModelError, match=r"cannot reach http://127.0.0.1:\d+/v1.*OPENAI_BASE_URL") as caught:
         collect([ask("q")], OpenAIModel("stub", url, "k"))
+    assert caught.value.setting == "base_url"
 
 
 def test_timeout_is_a_passing_fault() -> None:

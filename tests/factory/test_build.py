@@ -321,7 +321,7 @@ def test_items_of_ones_own_that_cannot_be_used(tmp_path: Path, changed: dict[str
 
 
 def test_no_source_there_is_an_error(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="no source of excam40k is there"):
+    with pytest.raises(InputError, match="excam40k: found none of its sources"):
         build(read_recipe("excam40k"), tmp_path)
 
 

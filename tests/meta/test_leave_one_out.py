@@ -134,7 +134,7 @@ def test_one_source_alone_cannot_be_left_out(spies: list[Spy], tmp_path: Path) -
 def test_what_is_judged_is_never_learned_from(tmp_path: Path) -> None:
     folder(tmp_path)
     for split in ("train", "dev"):
-        with pytest.raises(ConfigError, match=f"what is judged [(]{split}[)] cannot be learned from"):
+        with pytest.raises(ConfigError, match=f"the judged split [(]{split}[)] cannot be learned from"):
             getattr(Dataset(tmp_path, split), split)
     assert {gold.split for gold in Dataset(tmp_path, "dev").golds} == {"dev"}
     assert len(Dataset(tmp_path).everything) == 3 * len(Dataset(tmp_path).golds)

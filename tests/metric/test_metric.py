@@ -93,7 +93,7 @@ def test_a_text_that_is_too_long_is_not_sent() -> None:
     assert judgement.failure is not None
     assert judgement.failure.kind is FailureKind.INPUT
     assert "2,000,035 characters" in judgement.failure.reason
-    assert "--max-characters" in judgement.failure.reason
+    assert "shorten it or raise max_characters" in judgement.failure.reason
 
 
 def test_half_a_character_is_not_sent() -> None:

@@ -140,7 +140,7 @@ def test_slots_in_evidence_are_not_filled() -> None:
 
 
 def test_the_papers_prompt_has_no_place_for_evidence() -> None:
-    with pytest.raises(ConfigError, match="use --style fenced or guided"):
+    with pytest.raises(ConfigError, match="use the style fenced or guided"):
         messages(sample("a", "b", *FOOD), "paper")
 
 

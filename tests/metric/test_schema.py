@@ -95,7 +95,7 @@ def test_a_cut_off_answer_says_so() -> None:
     failure = parse(Completion(report(ERROR)[:30], stop="length", completion_tokens=1024))
     assert isinstance(failure, Failure)
     assert failure.kind is FailureKind.TRUNCATED
-    assert "1024 tokens; raise --max-tokens" in failure.reason
+    assert "1024 tokens; raise max_tokens" in failure.reason
 
 
 def test_a_whole_report_at_the_very_limit_counts() -> None:

@@ -534,8 +534,9 @@ def test_what_is_no_adapter_is_refused(tiny: Path, adapter: Path, tmp_path: Path
         shutil.copy(adapter / "adapter_config.json", folder)
     if wrong == "prompt-tuning":
         change(folder / "adapter_config.json", peft_type="PROMPT_TUNING")
-    with pytest.raises(ConfigError, match=rf"--adapter .*{wrong}: .* expected a PEFT LoRA folder"):
+    with pytest.raises(ConfigError, match=rf"{wrong}: .* expected a PEFT LoRA folder") as caught:
         HFModel(str(tiny), adapter=str(folder))
+    assert caught.value.setting == "adapter"
 
 
 # -- schema ----------------------------------------------------------------------------------------------------

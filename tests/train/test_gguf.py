@@ -332,7 +332,7 @@ def test_adapters_of_something_else(llama: Path, tmp_path: Path) -> None:
         export_adapter(adapter, narrow, tmp_path / "out.gguf")
     with pytest.raises(ConfigError, match=r"attn_q\.weight is 64×64 here and 64×32 in .*narrow\.gguf; give the model"):
         export_merged(llama / "base", None, narrow, tmp_path / "out.gguf", "f16")
-    with pytest.raises(ConfigError, match=r"no adapter_config\.json that can be read"):
+    with pytest.raises(ConfigError, match=r"no readable adapter_config\.json"):
         export_adapter(llama / "base", llama / "base.gguf", tmp_path / "out.gguf")
     with pytest.raises(ConfigError, match=r"a model of llama, .* of qwen2"):
         export_merged(llama / "base", None, write(tmp_path / "q.gguf", "qwen2"), tmp_path / "out.gguf", "f16")

@@ -213,7 +213,7 @@ class Benchmark:
         """What the model is asked."""
         texts = item.metadata.get("variants", {})
         if variant and variant not in texts:
-            raise InputError(f"{item.id}: the data have no {variant} version of it; leave out --variant {variant}")
+            raise InputError(f"{item.id}: the data have no {variant} version of it; ask without it", setting="variant")
         text = texts[variant] if variant else item.prompt
         system = (Message("system", self.system),) if self.system else ()
         return (*system, Message("user", text))

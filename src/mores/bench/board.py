@@ -164,7 +164,7 @@ def make_board(entries: Sequence[Entry], *, force: bool = False) -> Board:
 def _leaderboard(name: str, entries: list[Entry], force: bool) -> Leaderboard:
     notes = [note for field in SAME if (note := _differing(name, field, entries))]
     if notes and not force:
-        raise ConfigError(f"{notes[0]}; run them alike, give only runs of one kind, or --force")
+        raise ConfigError(f"{notes[0]}; run them alike, give only runs of one kind, or force it", setting="force")
     notes += [note for field in ALIKE if (note := _differing(name, field, entries))]
     ranked = sorted(entries, key=lambda e: (e.headline.value is None, -(e.headline.value or 0.0), e.result.model))
     names, first = _names(ranked), ranked[0].result

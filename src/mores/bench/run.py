@@ -254,7 +254,7 @@ def _graded(benchmark: Benchmark, item: Item, response: Response) -> Graded | Fa
 def likeliest(candidates: Sequence[str], alternatives: Alternatives | None) -> dict[str, float] | Failure:
     """The probabilities of the candidates as first words, made to sum to 1; forms such as " a" count as "A"."""
     if alternatives is None or not all(is_logprob(logprob) for _, logprob in alternatives):
-        reason = "the server gives no alternatives to a token; leave out --by-logprob"
+        reason = "the server gives no alternatives to a token; choose by answers (by_logprob)"
         return Failure(kind=FailureKind.MODEL, reason=reason)
     shares = dict.fromkeys(candidates, 0.0)
     forms = {candidate.casefold(): candidate for candidate in candidates}

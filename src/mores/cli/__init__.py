@@ -69,10 +69,23 @@ class _Commands(click.Group):
             if extra := extra_of(exc.name or ""):
                 raise ConfigError(f"{exc.name} must be installed for this: pip install 'mores[{extra}]'") from exc
             raise
+        except MoresError as exc:
+            command = self.get_command(ctx, ctx.invoked_subcommand or "")
+            if command and exc.setting not in _options(command):
+                exc.setting = ""  # the same setting may come from an argument or from a file
+            raise
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         with formatter.section("Commands"):
             formatter.write_dl(list(COMMANDS.items()))
+
+
+def _options(command: click.Command) -> set[str]:
+    """The options of a command and of its subcommands, as settings are spelled."""
+    options = (parameter for parameter in command.params if isinstance(parameter, click.Option))
+    names = {name.removeprefix("--").replace("-", "_") for option in options for name in option.opts}
+    inner = command.commands.values() if isinstance(command, click.Group) else ()
+    return names.union(*map(_options, inner))
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

@@ -145,8 +145,9 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, pro
             built.revisions[source] = read.revision
         items += of_source
     if not items:
+        fix = "name the folder that holds them"
         raise InputError(
-            f"no source of {recipe.name} is there: {', '.join(recipe.sources)}; name their folder with --data"
+            f"{recipe.name}: found none of its sources ({', '.join(recipe.sources)}); {fix}", setting="data"
         )
     names = Counter((item.source, item.id) for item in items)
     if twice := next((name for name, number in names.items() if number > 1), None):

@@ -28,7 +28,7 @@ class Dataset:
     def __post_init__(self) -> None:
         path = self.folder / f"{self.split}.jsonl"
         if not path.is_file():
-            raise InputError(f"{path}: no such file; give a folder that `mores build` wrote with --data")
+            raise InputError(f"{path}: no such file; give a folder that `mores build` wrote", setting="data")
 
     @cached_property
     def golds(self) -> list[Gold]:
@@ -70,7 +70,7 @@ class Dataset:
 
     def _other(self, split: str) -> list[Gold]:
         if split == self.split:
-            raise ConfigError(f"what is judged ({split}) cannot be learned from; give another --split")
+            raise ConfigError(f"the judged split ({split}) cannot be learned from; choose another", setting="split")
         return list(read_split(self.folder, split)) if (self.folder / f"{split}.jsonl").is_file() else []
 
 

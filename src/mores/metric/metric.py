@@ -160,7 +160,9 @@ class Metric:
         passages = (part for evidence in sample.evidence for part in (evidence.title, evidence.date, evidence.text))
         whole, most = "".join((sample.instruction, sample.text, *passages)), self.settings.max_characters
         if len(whole) > most:
-            reason = f"{len(whole):,} characters are more than the limit of {most:,}; shorten or raise --max-characters"
+            reason = (
+                f"{len(whole):,} characters are more than the limit of {most:,}; shorten it or raise max_characters"
+            )
         elif _SURROGATE.search(whole):
             reason = "it holds half a character (a lone surrogate), which cannot be sent; repair the text"
         else:

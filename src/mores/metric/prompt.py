@@ -21,7 +21,7 @@ from mores.errors import ConfigError
 from mores.models.base import Message, Style
 from mores.types import Evidence, Sample
 
-NO_PLACE = "the paper's prompt has no place for evidence; use --style fenced or guided"
+NO_PLACE = "the paper's prompt has no place for evidence; use the style fenced or guided"
 _SLOT = re.compile(r"\{(Instruction|Text)\}")
 _CONTROL = re.compile(
     r"<[|｜]|[|｜]>|</?s>|<(?:bos|eos|pad|unk)>|</?(?:start|end)_of_turn>|</?think>|\[/?[A-Z_]{4,}\]|<</?SYS>>",
@@ -36,7 +36,7 @@ def messages(sample: Sample, style: Style) -> tuple[Message, ...]:
     system, report = _text("system"), _text("report")
     if style == "paper":
         if sample.evidence:
-            raise ConfigError(NO_PLACE)
+            raise ConfigError(NO_PLACE, setting="style")
         return Message("system", system), Message("user", fill(report, sample.instruction, sample.text))
     parts = {"fence": True, "guide": style == "guided", "evidence": bool(sample.evidence)}
     system = "\n".join([system, *(_text(part) for part, wanted in parts.items() if wanted)])

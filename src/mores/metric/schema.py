@@ -104,7 +104,7 @@ def parse(completion: Completion) -> WrittenReport | Failure:
     failure = parse_text(completion.text)
     if isinstance(failure, Failure) and completion.stop == "length":
         tokens = f" after {completion.completion_tokens} tokens" if completion.completion_tokens else ""
-        return Failure(kind=FailureKind.TRUNCATED, reason=f"the report was cut off{tokens}; raise --max-tokens")
+        return Failure(kind=FailureKind.TRUNCATED, reason=f"the report was cut off{tokens}; raise max_tokens")
     return failure
 
 

@@ -110,4 +110,4 @@ def metric_adapter(name: str, adapter: str | None) -> str | None:
 def _refuse(kind: str, **options: str | None) -> None:
     for option, value in options.items():
         if value is not None:
-            raise ConfigError(f"--{option.replace('_', '-')} does not go with a model of kind '{kind}'")
+            raise ConfigError(f"a model of kind '{kind}' takes no {option.replace('_', ' ')}", setting=option)

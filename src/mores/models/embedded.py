@@ -228,4 +228,5 @@ def _existing(adapter: str | None) -> Path | None:
     path = Path(adapter)
     if path.is_file() and gguf.is_gguf(path):
         return path
-    raise ConfigError(f"--adapter {adapter}: not a GGUF LoRA file, nor none; a PEFT folder goes with hf:PATH")
+    fix = "give one, or 'none'; a PEFT folder goes with hf:PATH"
+    raise ConfigError(f"{adapter}: not a GGUF LoRA file; {fix}", setting="adapter")

@@ -164,7 +164,8 @@ class OpenAIModel:
         except aiohttp.ClientConnectorError as exc:
             raise ModelError(
                 f"cannot reach {self.base_url}: {self._describe(exc)};"
-                " start the server, or give its address with --base-url or OPENAI_BASE_URL"
+                " start the server, or give its address, for example in OPENAI_BASE_URL",
+                setting="base_url",
             ) from exc
         except (aiohttp.ClientError, TimeoutError, Transient):
             pass  # a server without that route, or a slow one: the first real call will tell
@@ -187,16 +188,16 @@ class OpenAIModel:
         message = f"{self.base_url}: HTTP {status}: {problem['message']}"
         if 300 <= status < 400:  # following it would send texts and key where the user did not mean them to go
             target = self._mask.masked(headers.get("Location", "somewhere else"))
-            return ModelError(f"{self.base_url} redirects to {target}; give the right address with --base-url")
+            return ModelError(f"{self.base_url} redirects to {target}; give the correct address", setting="base_url")
         if status in (401, 403):
-            had = "refused the key" if self._key else "wants a key, and none is set"
-            return ModelError(f"{message}; the server {had}: set OPENAI_API_KEY to a valid one")
+            reason = "refused the key" if self._key else "requires a key, and none is set"
+            return ModelError(f"{message}; the server {reason}: set OPENAI_API_KEY to a valid one")
         if status in (402, 404) or problem.get("code") in ("insufficient_quota", "model_not_found"):
             near = get_close_matches(self.model, self._served, 1) if self.model not in self._served else []
             hint = f"did you mean {f'openai:{near[0]}'!r}? " if near else ""
             return ModelError(f"{message}; {hint}check the model's name, the base URL and the account")
         if status == 400 and problem.get("code") in ("unsupported_parameter", "unsupported_value"):
-            return ModelError(f"{message}; this model does not take a value of the run (see --temperature and --seed)")
+            return ModelError(f"{message}; change the temperature or the seed, which this model does not accept")
         if status in _LATER:
             wait = _retry_after(headers.get("Retry-After"))
             if wait is not None and wait > LONGEST_WAIT:

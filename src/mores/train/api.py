@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypedDict, Unpack
 
 from mores.cache import models_folder
 from mores.engine import SILENT, Progress
@@ -22,37 +22,50 @@ if TYPE_CHECKING:
 EMBEDDED = "embedded"
 
 
+class TrainOptions(TypedDict, total=False):
+    """What `mores.train` takes besides the dataset, the folder, the model and its recipe."""
+
+    leave_out: str | None
+    """A source whose samples are not trained on."""
+    limit: int | None
+    """Most training samples."""
+    evaluate: Sequence[str]
+    """The splits that the tuned model decides about; `dev` and `test` by default."""
+    progress: Progress
+    """Shows the progress of the work."""
+    on_step: Callable[[Step], None]
+    """Is told about every step of the training."""
+
+
 async def train(
     data: Path | str,
     out: Path | str,
     *,
     base: str = EMBEDDED,
     recipe: Recipe | Path | str | None = None,
-    leave_out: str | None = None,
-    limit: int | None = None,
-    evaluate: Sequence[str] = ("dev", "test"),
-    progress: Progress = SILENT,
-    on_step: Callable[[Step], None] = lambda _: None,
+    **options: Unpack[TrainOptions],
 ) -> TrainRun:
-    """Tune a model on the error reports of a dataset, so that it can be used as the metric; a stopped run goes on.
+    """Tune a model on the error reports of a dataset, so that it can be used as the metric; a stopped run continues.
 
-    `base` is `embedded`, a folder or a name on the Hugging Face Hub; `recipe` a TOML file with settings or a `Recipe`,
-    without it the paper's. `leave_out` names a source whose samples are not trained on, `limit` is the most training
-    samples, and `evaluate` names the splits that the tuned model decides about.
+    `base` is `embedded`, a folder or a name on the Hugging Face Hub; `recipe` is a TOML file with settings or a
+    `Recipe`, and the paper's by default.
     """
+    progress, leave_out = options.get("progress", SILENT), options.get("leave_out")
     with interruptible():
         team = join_team()
         from mores.train.study import Study
 
         chosen = recipe if isinstance(recipe, Recipe) else read_recipe(Path(recipe)) if recipe else Recipe()
-        if leave_out is not None and leave_out not in (known := sources_of(Path(data))):
-            reason = f"no such source {leave_out!r} in {data}; there are {', '.join(known)}"
+        if leave_out is not None and leave_out not in (sources := sources_of(Path(data))):
+            reason = f"no such source {leave_out!r} in {data}; there are {', '.join(sources)}"
             raise ConfigError(reason, setting="leave_out")
-        where = _unpacked(team, progress) if base == EMBEDDED else base
+        folder = _unpacked(team, progress) if base == EMBEDDED else base
         progress.note(f"loading {base}")
-        return Study(
-            Path(data), where, base, chosen, Path(out), leave_out, limit, evaluate, on_step, progress.track
-        ).run()
+        study = Study(Path(data), folder, base, chosen, Path(out), leave_out, options.get("limit"))
+        study.evaluate = options.get("evaluate", study.evaluate)
+        study.on_step = options.get("on_step", study.on_step)
+        study.progress = progress.track
+        return study.run()
 
 
 def export_tuned(

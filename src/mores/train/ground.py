@@ -125,7 +125,7 @@ def _check(data: Path, out: Path) -> None:
     if not (data / FACTS).is_file():
         raise InputError(f"{data}: no {FACTS} in it; build it again with this version of mores")
     if out.resolve() == data.resolve():
-        raise ConfigError(f"{out}: the dataset itself would be overwritten; give another folder with --out")
+        raise ConfigError(f"{out}: the dataset itself would be overwritten; give another folder", setting="out")
 
 
 def _index(data: Path, folder: Path, splits: tuple[str, ...]) -> Facts:

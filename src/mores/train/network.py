@@ -40,7 +40,8 @@ def load(base: str, recipe: Recipe, *, gradients: bool = True) -> tuple[Any, Any
             base, dtype=low if frozen else torch.float32, attn_implementation=ATTENTION, trust_remote_code=False
         )
     except (OSError, ValueError) as error:
-        raise ConfigError(f"--base {base}: transformers cannot load it: {str(error).splitlines()[0]}") from error
+        reason = str(error).splitlines()[0]
+        raise ConfigError(f"{base}: transformers cannot load it: {reason}", setting="base") from error
     tokenizer.chat_template = tokenizer.chat_template or _plain_template(tokenizer)
     model.config.use_cache = False
     if recipe.method == "lora" and gradients:

@@ -297,7 +297,7 @@ class Training:
         path = self.folder / CHECKPOINT
         state = self._restored(path) if path.exists() else (0, 0)
         if len({tuple(restored) for restored in gather_object([state])}) > 1:
-            raise ConfigError(f"{path}: not all processes see the same one; --out must be a folder that they share")
+            raise ConfigError(f"{path}: the processes see different files; use a folder that they share", setting="out")
         if state == (0, 0) and self._accelerator.is_main_process:
             (self.folder / LOG).unlink(missing_ok=True)
         return state
@@ -307,7 +307,8 @@ class Training:
             raise ConfigError(f"{path}: a run under DeepSpeed cannot go on from it; remove it, or go without DeepSpeed")
         state = torch.load(path, map_location="cpu", weights_only=True)  # copied to its device below
         if state["identity"] != self.identity:
-            raise ConfigError(f"{path}: a checkpoint of another recipe, base or data; give another --out or remove it")
+            reason = "a checkpoint of another recipe, base or data; remove it, or choose another folder"
+            raise ConfigError(f"{path}: {reason}", setting="out")
         with torch.no_grad():
             for name, weight in self._bare().named_parameters():
                 if weight.requires_grad:

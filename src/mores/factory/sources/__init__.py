@@ -146,14 +146,15 @@ def revision_of(place: Path) -> str:
 def download(name: str, hub: str | None, revision: str | None, homepage: str) -> Path:
     """A dataset of the Hub, at a commit or as it is now."""
     if hub is None:
-        raise ConfigError(f"{name} is not on the Hub; get it from {homepage} and name its folder with --data")
+        raise ConfigError(f"{name} is not on the Hub; get it from {homepage} and name its folder", setting="data")
     try:
         from huggingface_hub import snapshot_download
     except ImportError as error:
-        fix = "`pip install 'mores[hub]'`, or name a folder that has it with --data"
-        raise ConfigError(f"{name}: getting data from the Hub needs huggingface_hub; {fix}") from error
+        fix = "`pip install 'mores[hub]'`, or name a folder that has the data"
+        raise ConfigError(f"{name}: the Hub needs the package huggingface_hub; {fix}", setting="data") from error
     try:
         return Path(snapshot_download(hub, repo_type="dataset", revision=revision))
     except Exception as error:  # the library raises a dozen kinds, all of which mean this
-        fix = f"check the network, or get it from {homepage} and name its folder with --data"
-        raise InputError(f"{name}: {hub} could not be downloaded from the Hub ({error}); {fix}") from error
+        fix = f"check the network, or get it from {homepage} and name its folder"
+        reason = f"{hub} could not be downloaded from the Hub ({error})"
+        raise InputError(f"{name}: {reason}; {fix}", setting="data") from error

@@ -31,7 +31,8 @@ def local_folder(name: str) -> Path | None:
         if (folder / "config.json").exists():
             return folder.resolve()
         if (folder / "adapter_config.json").exists():
-            raise ConfigError(f"hf:{name}: a LoRA adapter; give its base model as hf:BASE with --adapter {name}")
+            fix = "give its base model as hf:BASE and this folder as the adapter"
+            raise ConfigError(f"hf:{name}: a LoRA adapter; {fix}", setting="adapter")
         raise ConfigError(f"hf:{name}: no config.json in it; expected a folder that transformers saved")
     if not _HUB_NAME.fullmatch(name) or name.startswith("."):
         raise ConfigError(f"hf:{name}: no such folder; give a local folder or a Hub name such as hf:owner/model")
@@ -68,11 +69,11 @@ def adapter_folder(adapter: str | None) -> Path | None:
         config = json.loads((folder / "adapter_config.json").read_bytes())
         kind = config.get("peft_type")
     except (OSError, ValueError, AttributeError) as exc:
-        raise ConfigError(f"--adapter {adapter}: no adapter_config.json that can be read; {fix}") from exc
+        raise ConfigError(f"{adapter}: no readable adapter_config.json; {fix}", setting="adapter") from exc
     if kind != "LORA":
-        raise ConfigError(f"--adapter {adapter}: an adapter of kind {kind}; {fix}")
+        raise ConfigError(f"{adapter}: an adapter of kind {kind}; {fix}", setting="adapter")
     if not any(folder.glob("adapter_model.*")):
-        raise ConfigError(f"--adapter {adapter}: no weights in it; {fix}")
+        raise ConfigError(f"{adapter}: no weights in it; {fix}", setting="adapter")
     return folder.resolve()
 
 

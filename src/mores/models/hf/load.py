@@ -80,11 +80,11 @@ def _with_adapter(model: Any, folder: Path) -> Any:
         wrapped = PeftModel(model, config)
         loaded = wrapped.load_adapter(str(folder), "default")
     except Exception as exc:  # here too
-        raise ConfigError(f"--adapter {folder}: does not fit the model: {first_line(exc)}; {fix}") from exc
+        reason = f"does not fit the model: {first_line(exc)}"
+        raise ConfigError(f"{folder}: {reason}; {fix}", setting="adapter") from exc
     if wrong := [*loaded.missing_keys, *loaded.unexpected_keys]:
-        raise ConfigError(
-            f"--adapter {folder}: {len(wrong)} weights do not match the model's (such as {wrong[0]}); {fix}"
-        )
+        reason = f"{len(wrong)} weights do not match the model's (such as {wrong[0]})"
+        raise ConfigError(f"{folder}: {reason}; {fix}", setting="adapter")
     return wrapped.get_base_model()
 
 

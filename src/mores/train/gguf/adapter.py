@@ -49,7 +49,7 @@ def read_adapter(folder: Path, base: Weights) -> Adapter:
         size = (len(up), down.shape[1])
         if name is None or base.shapes.get(name) != size:
             where = f"{module} is {size[0]}×{size[1]}"
-            raise ConfigError(f"--adapter {folder}: {where}, which {base.path} does not have; {_FIX}")
+            raise ConfigError(f"{folder}: {where}, which {base.path} does not have; {_FIX}")
         factor = _scaling(config, module, len(down)) * len(down) / config["lora_alpha"]
         changes[name] = Change(down, base.layout.to_gguf(name, up, base.heads) * factor)
     return Adapter(changes, float(config["lora_alpha"]))
@@ -62,7 +62,7 @@ def _refuse(folder: Path, config: Mapping[str, Any]) -> None:
         wrong.append("bias")
     if wrong:
         fix = "merge it into the model with PEFT and export that"
-        raise ConfigError(f"--adapter {folder}: a LoRA with {wrong[0]}, which GGUF has no place for; {fix}")
+        raise ConfigError(f"{folder}: a LoRA with {wrong[0]}, which GGUF has no place for; {fix}")
 
 
 def _pairs(folder: Path) -> dict[str, tuple[Floats, Floats]]:
@@ -71,15 +71,15 @@ def _pairs(folder: Path) -> dict[str, tuple[Floats, Floats]]:
 
     path = folder / "adapter_model.safetensors"
     if not path.exists():
-        raise ConfigError(f"--adapter {folder}: no adapter_model.safetensors in it; save the adapter again with PEFT")
+        raise ConfigError(f"{folder}: no adapter_model.safetensors in it; save the adapter again with PEFT")
     sides: dict[str, dict[str, Floats]] = {}
     for name, value in load_file(str(path)).items():
         match = _NAME.fullmatch(name)
         if match is None:
-            raise ConfigError(f"--adapter {folder}: the weight {name} is no LoRA of a linear map; {_FIX}")
+            raise ConfigError(f"{folder}: the weight {name} is no LoRA of a linear map; {_FIX}")
         sides.setdefault(match[1], {})[match[2]] = value.float().numpy()
     if lacking := [module for module, both in sides.items() if len(both) < 2]:
-        raise ConfigError(f"--adapter {folder}: {lacking[0]} has only one of lora_A and lora_B; save it again")
+        raise ConfigError(f"{folder}: {lacking[0]} has only one of lora_A and lora_B; save it again")
     return {module: (both["A"], both["B"]) for module, both in sides.items()}
 
 
