@@ -129,7 +129,7 @@ def print_answers(folder: Path) -> None:
         counted = np.array([tag not in LEFT_OUT for tag in tags])
         if counted.sum() < 100:
             continue
-        verdicts = [checked.right for checked in check(texts, tags)]
+        verdicts = [checked.correct for checked in check(texts, tags)]
         wrong, unsure = np.array([v is False for v in verdicts]), np.array([v is None for v in verdicts])
         paper = ~np.array(check_as_paper(texts, tags))
         rates = [100 * part.mean() for part in (paper[counted], wrong[counted], unsure[counted], wrong, unsure)]

@@ -88,14 +88,14 @@ def test_questions_among_all_languages() -> None:
 
 def test_questions_are_seldom_called_wrong() -> None:
     texts, tags = questions()
-    verdicts = [one.right for one in check(texts, tags)]
+    verdicts = [one.correct for one in check(texts, tags)]
     assert verdicts.count(False) / len(verdicts) < 0.005
     assert verdicts.count(None) / len(verdicts) < 0.03
 
 
 def test_answers_agree_with_figure_12() -> None:
     tags, texts = zip(*answers()["Llama 3 70B (together.ai)"], strict=True)
-    share = by_language([one.right is True for one in check(texts, tags)], list(tags))
+    share = by_language([one.correct is True for one in check(texts, tags)], list(tags))
     # About 19 answers of each language here, 51 in the paper.
     assert np.mean([abs(100 * share[tag] - FIGURE_12[tag]) for tag in FIGURE_12]) < 5
 
@@ -107,6 +107,6 @@ def test_wrong_language_of_table_2(model: str) -> None:
     counted = [(tag, text) for tag, text in answers()[model] if tag not in LEFT_OUT]
     tags, texts = zip(*counted, strict=True)
     paper = 100 * np.mean(~np.array(check_as_paper(texts, tags)))
-    ours = 100 * np.mean([one.right is False for one in check(texts, tags)])
+    ours = 100 * np.mean([one.correct is False for one in check(texts, tags)])
     assert paper == pytest.approx(WRONG[model], abs=1.5)
     assert ours == pytest.approx(WRONG[model], abs=1.5)

@@ -86,8 +86,8 @@ def test_latin_names_in_another_script_do_not_count() -> None:
 @pytest.mark.parametrize("text", ["", "   \n\t", "🎉🎉🎉", "1234 + 5 = ?", "\0", "https://example.com"])
 def test_without_letters_there_is_no_language(text: str) -> None:
     one = detect([text], ["en"])[0]
-    assert (one.language, one.probability, one.found, one.shares) == (None, 0.0, None, {})
-    assert check([text], ["en"])[0].right is None
+    assert (one.language, one.probability, one.detected, one.shares) == (None, 0.0, None, {})
+    assert check([text], ["en"])[0].correct is None
 
 
 def test_no_texts() -> None:
@@ -97,7 +97,7 @@ def test_no_texts() -> None:
 
 def test_a_short_word_is_not_sure() -> None:
     one = detect(["no"])[0]
-    assert one.found is None
+    assert one.detected is None
     assert 0 < one.probability < 0.74
     assert len(one.alternatives) == 5
     assert one.probability >= one.alternatives[0][1] >= one.alternatives[-1][1]
@@ -140,8 +140,8 @@ def test_the_23_languages_of_calmqa_are_known() -> None:
 def test_check_says_right_wrong_and_unsure() -> None:
     texts = [SENTENCES["es"], ENGLISH, RUSSIAN, "no", SENTENCES["pt"]]
     found = check(texts, ["es", "rn", "ko", "gsw", "pt-BR"])
-    assert [one.right for one in found] == [True, False, False, None, True]
-    assert [one.found for one in found[:3]] == ["es", "en", "ru"]
+    assert [one.correct for one in found] == [True, False, False, None, True]
+    assert [one.detected for one in found[:3]] == ["es", "en", "ru"]
 
 
 def test_an_expected_language_helps_a_short_text() -> None:
@@ -154,7 +154,7 @@ def test_an_expected_language_helps_a_short_text() -> None:
 
 def test_a_mixed_text_has_the_share_of_each_language() -> None:
     one = detect([ENGLISH * 6 + RUSSIAN * 3])[0]
-    assert one.found == "en"
+    assert one.detected == "en"
     letters = [sum(map(str.isalpha, text)) for text in (ENGLISH * 6, RUSSIAN * 3)]
     assert one.shares["en"] == pytest.approx(letters[0] / sum(letters), abs=0.05)
     assert set(one.shares) == {"en", "ru"}
@@ -172,7 +172,7 @@ def test_a_foreign_title_does_not_count() -> None:
 
 def test_a_very_long_text() -> None:
     one = detect([GERMAN * 5000])[0]
-    assert one.found == "de"
+    assert one.detected == "de"
     assert one.probability > 0.999
 
 
@@ -195,7 +195,7 @@ def test_any_texts_have_probabilities_and_shares(texts: list[str]) -> None:
             continue
         assert sum(one.shares.values()) == pytest.approx(1)
         assert 0 < one.probability <= 1 + 1e-9
-        assert one.found in {None, one.language}
+        assert one.detected in {None, one.language}
         assert one.probability + sum(chance for _, chance in one.alternatives) <= 1 + 1e-6
 
 
@@ -219,7 +219,7 @@ MEMBERS = {
 
 @pytest.mark.parametrize(("expected", "text"), [(tag, text) for tag, texts in MEMBERS.items() for text in texts])
 def test_a_macrolanguage_accepts_its_members(expected: str, text: str) -> None:
-    assert check([text], [expected])[0].right is True
+    assert check([text], [expected])[0].correct is True
 
 
 @pytest.mark.parametrize(
@@ -230,9 +230,9 @@ def test_a_tag_with_a_script_accepts_no_other(expected: str, right: tuple[bool, 
         "Ljudi u Srbiji često piju kafu i rakiju, a za slavu se peče kolač i kuva žito.",
         "Људи у Србији често пију кафу и ракију, а за славу се пече колач и кува жито.",
     )
-    assert tuple(one.right for one in check(texts, [expected] * 2)) == right
+    assert tuple(one.correct for one in check(texts, [expected] * 2)) == right
 
 
 def test_a_member_accepts_no_other() -> None:
-    assert check([MEMBERS["no"][0]], ["nb"])[0].right is False
+    assert check([MEMBERS["no"][0]], ["nb"])[0].correct is False
     assert model_tag("arz") == "ar"  # the model knows Egyptian only as Arabic

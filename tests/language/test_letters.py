@@ -15,7 +15,7 @@ ASSAMESE = "মোৰ ঘৰ অসমত আৰু মই অসমীয়া
 
 @pytest.mark.parametrize(("tag", "text"), [("bal", BALOCHI), ("sd", SINDHI), ("ckb", SORANI), ("as", ASSAMESE)])
 def test_a_language_without_training_text_is_told_by_its_letters(tag: str, text: str) -> None:
-    assert detect([text])[0].found == tag
+    assert detect([text])[0].detected == tag
 
 
 @pytest.mark.parametrize(
@@ -26,7 +26,7 @@ def test_others_of_the_script_are_not_taken_for_balochi(text: str) -> None:
 
 
 def test_japanese_is_told_from_chinese_by_its_kana() -> None:
-    assert [one.found for one in detect(["日本語を話す", "中国人说中文,很多人也说方言"])] == ["ja", "zh"]
+    assert [one.detected for one in detect(["日本語を話す", "中国人说中文,很多人也说方言"])] == ["ja", "zh"]
 
 
 def test_segments_have_letters_of_one_script_after_spaces() -> None:

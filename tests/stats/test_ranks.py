@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from mores.stats.ranks import order, rank_range, sure_order, tau_range
+from mores.stats.ranks import order, rank_range, significant_order, tau_range
 
 
 def test_ranks_by_hand() -> None:
@@ -36,8 +36,8 @@ def test_ranges_of_ranks_shifts_and_tau_hold_the_truth(models: tuple[float, ...]
             rng.random((2, questions, 1)) < 0.3, rng.random((2, questions, 1)), rng.random((2, questions, count))
         )
         tables = (luck < chances[:, None]).astype(np.float64)
-        (low, high), (least, most) = (rank_range(sure_order(table, count - 1)) for table in tables)
-        taus = tau_range(*(sure_order(table, count * (count - 1) // 2) for table in tables))
+        (low, high), (least, most) = (rank_range(significant_order(table, count - 1)) for table in tables)
+        taus = tau_range(*(significant_order(table, count * (count - 1) // 2) for table in tables))
         held[0] += (low <= true[0]) & (true[0] <= high)
         held[1] += (least - high <= true[1] - true[0]) & (true[1] - true[0] <= most - low)
         held[2] += taus[0] <= -1 <= taus[1]
@@ -46,6 +46,6 @@ def test_ranges_of_ranks_shifts_and_tau_hold_the_truth(models: tuple[float, ...]
 
 def test_models_that_never_differ_are_not_told_apart() -> None:
     """Twenty questions that all answer alike: no order is sure, though every resample has the same."""
-    assert not sure_order(np.tile([1.0, 1.0, 1.0], (20, 1)), 2).any()
-    assert sure_order(np.tile([1.0, 0.0, np.nan], (20, 1))[:, :2], 1).tolist() == [[0, 1], [-1, 0]]
-    assert not sure_order(np.array([[1.0, 0.0], [1.0, 0.0], [1.0, np.nan]]), 1).any()
+    assert not significant_order(np.tile([1.0, 1.0, 1.0], (20, 1)), 2).any()
+    assert significant_order(np.tile([1.0, 0.0, np.nan], (20, 1))[:, :2], 1).tolist() == [[0, 1], [-1, 0]]
+    assert not significant_order(np.array([[1.0, 0.0], [1.0, 0.0], [1.0, np.nan]]), 1).any()

@@ -1,7 +1,7 @@
 """Languages and regions: the only place that knows their codes, names and aliases.
 
-`language("Brazilian Portuguese") == "pt-BR"`, `region("South Korea") == "KR"`, `region("Catalonia") == "ES-CT"`; what
-is not known is refused with a suggestion. The data are those of langcodes (CLDR and the IANA registry) and pycountry
+`language("Brazilian Portuguese") == "pt-BR"`, `region("South Korea") == "KR"`, `region("Catalonia") == "ES-CT"`; an
+unknown value is refused with a suggestion. The data are those of langcodes (CLDR and the IANA registry) and pycountry
 (ISO); the tables here hold only what these do not know.
 """
 

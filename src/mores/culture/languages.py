@@ -20,7 +20,7 @@ LANGUAGE_ALIASES = {
 }
 
 SEPARATE = frozenset({"id", "min"})
-"""Languages that ISO 639-3 counts as members of Malay, and nobody else does."""
+"""Languages that only ISO 639-3 counts as members of Malay."""
 
 RTL_SCRIPTS = (
     "Adlm Arab Aran Armi Avst Chrs Cprt Elym Gara Hatr Hebr Hung Khar Lydi Mand Mani Mend Merc Mero "
@@ -35,7 +35,7 @@ UNSPACED = (
 Javanese, Balinese, Japanese and Chinese)."""
 
 _PRIMARY = re.compile(r"[a-z]{2,3}(-|$)")
-# Private use and special codes name no language: only "und" (unknown) and "mul" (several) say something of a text.
+# Private use and special codes name no language; of these only "und" (unknown) and "mul" (several) are useful.
 _PRIVATE = re.compile(r"(^|-)x-|^q[a-t][a-z]\b|^(mis|zxx)\b|-(Qa[ab][a-z]|Zzzz|AA|Q[M-Z]|X[A-JL-Z]|ZZ)(-|$)")
 _QUALIFIED = re.compile(r"([^(),]+)[(,]([^()]+)(?:\)\s*)?")
 
@@ -47,36 +47,36 @@ def language(value: str) -> str:
     Canonical is what CLDR says: `iw` is `he`, `cmn` is `zh`, `tl` is `fil`, `en-Latn` is `en`.
     """
     tag = _from_tag(value)
-    named = None if _looks_like_code(value) else _from_name(value)
-    if tag and named and tag != named and _capitalised(value):
+    tag_of_name = None if _looks_like_code(value) else _from_name(value)
+    if tag and tag_of_name and tag != tag_of_name and _capitalised(value):
         raise InputError(
-            f"language {value!r} is the code of {_shown_language(tag)} and the name of {_shown_language(named)}; "
-            f"write {tag!r} or {named!r}"
+            f"language {value!r} is the code of {_language_with_tag(tag)} and the name of "
+            f"{_language_with_tag(tag_of_name)}; write {tag!r} or {tag_of_name!r}"
         )
-    found = tag or named
-    if found is None:
+    result = tag or tag_of_name
+    if result is None:
         example = "a BCP 47 tag such as 'pt-BR' or an English name"
         raise InputError(unknown("language", value, _near_languages(value), example))
-    return found
+    return result
 
 
 OWN_NAMES = {"bal": "Balochi", "rn": "Kirundi"}
-"""Names that speakers use in English, where the tables have another."""
+"""English names that speakers use, where the tables have others."""
 
 
 @lru_cache(maxsize=4096)
 def language_name(tag: str) -> str:
     """The English name of a language, for example `Portuguese (Brazil)`."""
-    known = Language.get(language(tag))
-    details = [known.script_name()] if known.script else []
-    details += [territory_name(known.territory)] if known.territory else []
-    name = OWN_NAMES.get(str(known.language)) or str(known.language_name())
+    parsed = Language.get(language(tag))
+    details = [parsed.script_name()] if parsed.script else []
+    details += [territory_name(parsed.territory)] if parsed.territory else []
+    name = OWN_NAMES.get(str(parsed.language)) or str(parsed.language_name())
     return f"{name} ({', '.join(details)})" if details else name
 
 
 @lru_cache(maxsize=4096)
 def is_rtl(tag: str | None) -> bool:
-    """Whether a language is written from right to left, by its script or the likely one; False when not known."""
+    """Whether a language is written from right to left, by its script or its likely script; False if unknown."""
     if tag is None:
         return False
     return Language.get(language(tag)).maximize().script in RTL_SCRIPTS.split()
@@ -84,22 +84,22 @@ def is_rtl(tag: str | None) -> bool:
 
 @lru_cache(maxsize=4096)
 def macrolanguage(tag: str) -> str | None:
-    """The language that a language is a member of, as `no` for `nn` and `ku` for `ckb`; None where there is none."""
+    """The macrolanguage of a language, such as `no` for `nn` and `ku` for `ckb`, or None."""
     base = language(tag).partition("-")[0]
     name = None if base in SEPARATE else MACROLANGUAGES.get(base)
     return language(name) if name else None
 
 
 @lru_cache(maxsize=4096)
-def accepts(expected: str, found: str) -> bool:
-    """Whether a text in the language `found` is in the `expected` one.
+def accepts(expected: str, actual: str) -> bool:
+    """Whether a text in the language `actual` counts as being in the `expected` one.
 
     A macrolanguage accepts its members (ISO 639-3), and a tag without a script any script; regions do not matter.
     """
-    wanted, known = Language.get(language(expected)), Language.get(language(found))
-    if wanted.language != known.language and language(expected) != macrolanguage(found):
+    expected_tag, actual_tag = Language.get(language(expected)), Language.get(language(actual))
+    if expected_tag.language != actual_tag.language and language(expected) != macrolanguage(actual):
         return False
-    return wanted.script is None or known.script in (None, wanted.script)
+    return expected_tag.script is None or actual_tag.script in (None, expected_tag.script)
 
 
 def _from_tag(value: str) -> str | None:
@@ -122,7 +122,7 @@ def _from_name(value: str) -> str | None:
 
 
 def _from_qualified(name: str) -> str | None:
-    """A name with its script or region behind it, as `language_name` writes it: `Chinese (Traditional, Taiwan)`."""
+    """A name followed by its script or region, as `language_name` writes it: `Chinese (Traditional, Taiwan)`."""
     match = _QUALIFIED.fullmatch(name) if len(name) <= LONGEST else None
     base = code_of("language", match[1]) if match else None
     if match is None or base is None:
@@ -132,12 +132,12 @@ def _from_qualified(name: str) -> str | None:
 
 
 def _looks_like_code(value: str) -> bool:
-    """Whether it is too short to be a name unless it is written as one: "ua" is no language, though Ua is."""
+    """Whether it is too short for a name and not capitalised like one: "ua" is not a language, but Ua is."""
     return len(value.strip()) <= 3 and value.isascii() and not _capitalised(value)
 
 
 def _capitalised(value: str) -> bool:
-    """Whether it is written as names are; then "Mon" may be the language Mon and not the code of Mongolian."""
+    """Whether it is capitalised like a name: "Mon" may be the language Mon, not the code of Mongolian."""
     return value[:1].isupper() and not value.isupper()
 
 
@@ -147,11 +147,11 @@ def _near_languages(value: str) -> tuple[str, ...]:
         return ()
     country = country_names().get(fold(value))
     if country:  # "jp" is no language, but its country has one
-        return (_shown_language(language(str(Language.get(f"und-{country}").maximize().language))),)
+        return (_language_with_tag(language(str(Language.get(f"und-{country}").maximize().language))),)
     names = [value, *close(key(value), trie("language", "en").keys())]
     tags = [_from_name(name) for name in names]
-    return tuple(dict.fromkeys(_shown_language(tag) for tag in tags if tag))
+    return tuple(dict.fromkeys(_language_with_tag(tag) for tag in tags if tag))
 
 
-def _shown_language(tag: str) -> str:
+def _language_with_tag(tag: str) -> str:
     return f"{language_name(tag)} ({tag})"

@@ -17,31 +17,31 @@ LONGEST = 80
 
 
 def key(name: str) -> str:
-    """The form in which the tries hold a name."""
+    """A name in the form that the tries use."""
     return str(name_data.normalize_name(" ".join(unicodedata.normalize("NFC", name).split())))
 
 
 @cache
 def trie(kind: str, language: str) -> Any:
-    """Codes by name, for a kind (language, script, territory) and a language, `und` for all of them."""
+    """Codes by name, for a kind (language, script, territory) and a language; `und` is all languages."""
     return name_data.load_trie(data_filename(f"trie/{language}/name_to_{kind}.marisa"))
 
 
 def code_of(kind: str, name: str) -> str | None:
-    """The code of an exact English name, or of a name in any language that has one meaning only."""
-    wanted = key(name)
-    if re.search(r"[\0\ud800-\udfff]", wanted):  # the tries cannot look these up
+    """The code of an exact English name, or of a name in any language that is unambiguous."""
+    normalised = key(name)
+    if re.search(r"[\0\ud800-\udfff]", normalised):  # the tries cannot look these up
         return None
-    # Not Language.find: it takes every word that merely begins with a name ("english1").
-    found = (trie(kind, language).get(wanted) for language in ("en", "und"))
-    return next((codes[0].decode() for codes in found if codes), None)
+    # Not Language.find: it accepts any word that begins with a name ("english1").
+    matches = (trie(kind, language).get(normalised) for language in ("en", "und"))
+    return next((codes[0].decode() for codes in matches if codes), None)
 
 
-def close(name: str, known: Iterable[str], cutoff: float = 0.75) -> list[str]:
-    """Up to three known names that share their words with a name, or else are spelt nearly like it."""
-    if not 3 < len(name) < LONGEST:  # nearly every two letters are close to some code
+def close(name: str, candidates: Iterable[str], cutoff: float = 0.75) -> list[str]:
+    """Up to three known names that share words with a name, or otherwise are spelt almost like it."""
+    if not 3 < len(name) < LONGEST:  # almost any two letters are close to some code
         return []
-    names = [word for word in known if len(word) > 3]
+    names = [word for word in candidates if len(word) > 3]
     shared = [word for word in names if f" {name} " in f" {word} " or f" {word} " in f" {name} "]
     if shared:
         return sorted(shared, key=lambda word: abs(len(word) - len(name)))[:3]
@@ -50,7 +50,7 @@ def close(name: str, known: Iterable[str], cutoff: float = 0.75) -> list[str]:
 
 def unknown(kind: str, value: str, near: Iterable[str], example: str) -> str:
     """The message about an unknown value: a suggestion, or what is expected."""
-    shown = value if len(value) <= LONGEST else value[:LONGEST] + "…"
-    meant = " or ".join(near)
-    fix = f"did you mean {meant}?" if meant else f"use {example}"
-    return f"unknown {kind} {shown!r}; {fix}"
+    excerpt = value if len(value) <= LONGEST else value[:LONGEST] + "…"
+    suggestion = " or ".join(near)
+    fix = f"did you mean {suggestion}?" if suggestion else f"use {example}"
+    return f"unknown {kind} {excerpt!r}; {fix}"

@@ -1,8 +1,8 @@
 """Regions: countries (ISO 3166-1), their parts (ISO 3166-2), and cultural regions that no standard has (`regions.txt`).
 
-A part belongs to its country: results are broken down by `country`, with the parts beside. A region that lies in
-several countries (Kurdistan, Bengal) has a code under XX, which ISO leaves to its users, and is a group of its own:
-under one of its countries it would be misplaced, and under each of them counted several times.
+A part belongs to its country: results are broken down by `country`, and the parts are shown beside it. A region in
+several countries (Kurdistan, Bengal) has a code under XX, which ISO leaves to its users, and is a separate group: under
+one of its countries it would be misplaced, and under each of them counted several times.
 """
 
 from __future__ import annotations
@@ -40,10 +40,10 @@ COUNTRY_ALIASES = {
     "xkx": "XK",
 }
 
-# CLDR's names say more than people do ("Hong Kong SAR China", "Congo - Kinshasa").
+# CLDR's names are longer than the usual ones ("Hong Kong SAR China", "Congo - Kinshasa").
 SHORT_NAMES = {"CD": "DR Congo", "CG": "Republic of the Congo", "HK": "Hong Kong", "MM": "Myanmar", "MO": "Macao"}
 
-# Units of ISO 3166-2 that have a code of their own in ISO 3166-1, which is theirs here.
+# Units of ISO 3166-2 that also have a code in ISO 3166-1, which is used here.
 TWICE = {
     "FI-01": "AX", "FR-971": "GP", "FR-972": "MQ", "FR-973": "GF", "FR-974": "RE", "FR-976": "YT", "NO-21": "SJ",
     "NO-22": "SJ", "NL-BQ1": "BQ-BO", "NL-BQ2": "BQ-SA", "NL-BQ3": "BQ-SE",
@@ -59,7 +59,7 @@ KINDS = {
     "canton", "county", "department", "district", "governorate", "oblast", "prefecture", "province", "region", "state",
     "territory",
 }  # fmt: skip
-# What says too little without a country, also where it is the whole name of a unit.
+# Words that are too vague without a country, even if they are the whole name of a unit.
 VAGUE = KINDS | {
     "area", "capital", "center", "central", "centre", "coast", "delta", "east", "eastern", "far", "highlands",
     "islands", "lakes", "metropolitan", "north", "northeast", "northern", "northwest", "plateau", "rivers",
@@ -78,10 +78,10 @@ class Part(NamedTuple):
     """A region that is not a country."""
 
     names: tuple[str, ...]
-    """The first is the one that is shown."""
+    """The first one is shown."""
     countries: tuple[str, ...]
     parent: str | None = None
-    """The unit of ISO 3166-2 that it is a part of."""
+    """The unit of ISO 3166-2 that contains it."""
 
 
 @lru_cache(maxsize=8192)
@@ -95,8 +95,8 @@ def region(value: str) -> str:
     if not codes:
         raise InputError(unknown("region", value, _near(value), EXAMPLE))
     if len(codes) > 1:
-        some = [f"{code} in {territory_name(_parts()[code].countries[0])}" for code in codes[:3]]
-        several = ", ".join([*some, "…"] if codes[3:] else some)
+        examples = [f"{code} in {territory_name(_parts()[code].countries[0])}" for code in codes[:3]]
+        several = ", ".join([*examples, "…"] if codes[3:] else examples)
         raise InputError(f"region {value!r} is the name of {len(codes)} regions ({several}); write the code of one")
     return codes[0]
 
@@ -108,8 +108,8 @@ def region_name(value: str) -> str:
     if "-" not in code:
         return territory_name(code)
     name = _parts()[code].names[0]
-    shown = (name, f"{name} ({territory_name(code[:2])})", f"{name} ({code})")
-    return next(words for words in shown if _find(words) == [code])
+    candidates = (name, f"{name} ({territory_name(code[:2])})", f"{name} ({code})")
+    return next(words for words in candidates if _find(words) == [code])
 
 
 @lru_cache(maxsize=8192)
@@ -120,31 +120,31 @@ def countries(value: str) -> tuple[str, ...]:
 
 
 def country(value: str) -> str:
-    """The code of the country that a region is or lies in; a region in several countries is its own group."""
-    found = countries(value)
-    return found[0] if len(found) == 1 else region(value)
+    """The code of the country that a region is or lies in, or the region's code if it lies in several."""
+    codes = countries(value)
+    return codes[0] if len(codes) == 1 else region(value)
 
 
 def roll_up(value: str) -> tuple[str, str | None]:
-    """What a region counts under in a breakdown by country, and the region itself if it is a part of that country.
+    """The group of a region in a breakdown by country, and the region itself if it is a part of that country.
 
-    What is no region counts under itself: a result must not be lost for a name in the data.
+    An unknown region is its own group: a name in the data must not cost a result.
     """
     try:
-        code, own = country(value), region(value)
+        code, itself = country(value), region(value)
     except InputError:
         return value, None
-    return code, own if own != code else None
+    return code, itself if itself != code else None
 
 
 def find_country(name: str) -> str | None:
-    """The code of the one country that a name stands for or lies in; None where there is none."""
-    found = {code for one in _find(name) for code in countries(one)}
-    return found.pop() if len(found) == 1 else None
+    """The code of the only country that a name may mean or lie in, or None."""
+    codes = {code for part in _find(name) for code in countries(part)}
+    return codes.pop() if len(codes) == 1 else None
 
 
 def fold(name: str) -> str:
-    """A region's name without case, accents, dots, little words: `St. Kitts & Nevis` is `saint kitts nevis`."""
+    """A region's name without case, accents, dots and short words: `St. Kitts & Nevis` is `saint kitts nevis`."""
     words: list[str] = re.findall(r"\w+", re.sub(r"[.'’ʻ‘]", "", _plain(name).casefold()))
     if len(words) == 1:  # perhaps a code: AND is Andorra, ST São Tomé, 76 Brazil
         return words[0].zfill(3) if words[0].isdecimal() else words[0]
@@ -156,14 +156,14 @@ def _plain(name: str) -> str:
 
 
 def _find(value: str) -> list[str]:
-    """The codes of all regions that a value may stand for; a country comes before parts of the same name."""
+    """The codes of all regions that a value may mean; a country takes precedence over parts of the same name."""
     if code := _from_code(value):
         return [code]
     name = fold(value)
     if name in country_names():
         return [country_names()[name]]
-    if name in _ours():  # they say which of several units people mean
-        return [_ours()[name]]
+    if name in _table_codes():  # the table decides which of several units is meant
+        return [_table_codes()[name]]
     return _units(name) or _qualified(value) or _units(" ".join(word for word in name.split() if word not in KINDS))
 
 
@@ -176,7 +176,7 @@ def _from_code(value: str) -> str | None:
 
 def _units(name: str) -> list[str]:
     """The units of a folded name; of a unit and its part with the same name, the unit."""
-    codes = [] if VAGUE.issuperset(name.split()) else _named().get(name, [])
+    codes = [] if VAGUE.issuperset(name.split()) else _codes_by_name().get(name, [])
     return [code for code in codes if _parts()[code].parent not in codes]
 
 
@@ -185,11 +185,11 @@ def _qualified(value: str) -> list[str]:
     match = _QUALIFIED.fullmatch(value)
     if match is None:
         return []
-    name, place = fold(match[1]), _from_code(match[2]) or country_names().get(fold(match[2]))
-    codes = _named().get(name, [])
-    if place in codes:
-        return [place]
-    inside = [code for code in codes if _parts()[code].countries == (place,)]
+    name, country_code = fold(match[1]), _from_code(match[2]) or country_names().get(fold(match[2]))
+    codes = _codes_by_name().get(name, [])
+    if country_code in codes:
+        return [country_code]
+    inside = [code for code in codes if _parts()[code].countries == (country_code,)]
     return [code for code in inside if _parts()[code].parent not in inside]
 
 
@@ -198,26 +198,26 @@ def country_names() -> dict[str, str]:
     """Every folded code and name of a country, and its alpha-2 code."""
     names = trie("territory", "en")
     codes = {country.alpha_2 for country in pycountry.countries} | {"XK"}
-    known = {fold(name): names[name][0].decode() for name in names.keys()}  # noqa: SIM118 - a trie is no dict
-    known = {name: code for name, code in known.items() if code in codes}
-    for one in pycountry.countries:
-        known |= {fold(spelling): one.alpha_2 for field, spelling in one if field != "flag"}
-    return known | {"xk": "XK"} | COUNTRY_ALIASES
+    codes_by_name = {fold(name): names[name][0].decode() for name in names.keys()}  # noqa: SIM118 - a trie is no dict
+    codes_by_name = {name: code for name, code in codes_by_name.items() if code in codes}
+    for entry in pycountry.countries:
+        codes_by_name |= {fold(spelling): entry.alpha_2 for field, spelling in entry if field != "flag"}
+    return codes_by_name | {"xk": "XK"} | COUNTRY_ALIASES
 
 
 @cache
 def _parts() -> dict[str, Part]:
-    """Every part of a country and every region of several."""
-    known = {}
+    """Every part of a country, and every region in several countries."""
+    parts = {}
     for unit in pycountry.subdivisions:
         if unit.code not in TWICE:
-            known[unit.code] = Part(
+            parts[unit.code] = Part(
                 tuple(_spellings(unit.name, unit.country_code)), (unit.country_code,), unit.parent_code
             )
     for code, names, inside in _table():
-        unit = known.get(code)
-        known[code] = Part((*names, *unit.names), unit.countries, unit.parent) if unit else Part(names, inside)
-    return known
+        unit = parts.get(code)
+        parts[code] = Part((*names, *unit.names), unit.countries, unit.parent) if unit else Part(names, inside)
+    return parts
 
 
 def _table() -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
@@ -230,10 +230,10 @@ def _table() -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
 
 
 def _spellings(name: str, country: str) -> Iterator[str]:
-    """The names in one of ISO's: `Asturias, Principado de` and `Catalunya [Cataluña]` are two each."""
+    """The names in a name of ISO: `Asturias, Principado de` and `Catalunya [Cataluña]` have two each."""
     for spelling in filter(None, re.split(r"[\[\]()]", name)):
         first, _, rest = _ENDS.sub("", spelling.strip()).partition(", ")
-        # What another script is transcribed to is shown without its marks: Bihār, Eşfahān.
+        # Transcriptions of other scripts are shown without diacritics: Bihār, Eşfahān.
         yield first if _is_latin(country) else _plain(first)
         yield from (f"{first}, {rest}", f"{rest} {first}") if rest else ()
 
@@ -244,13 +244,13 @@ def _is_latin(country: str) -> bool:
 
 
 @cache
-def _ours() -> dict[str, str]:
+def _table_codes() -> dict[str, str]:
     """The code of every folded name of our table."""
     return {fold(name): code for code, names, _ in _table() for name in names}
 
 
 @cache
-def _named() -> dict[str, list[str]]:
+def _codes_by_name() -> dict[str, list[str]]:
     """The codes of every folded name of a part."""
     codes: dict[str, list[str]] = defaultdict(list)
     for code, part in _parts().items():
@@ -266,16 +266,16 @@ def territory_name(code: str) -> str:
 
 @lru_cache(maxsize=1024)
 def _near(value: str) -> tuple[str, ...]:
-    """Suggestions: a country or a region of our table before a unit that few know."""
+    """Suggestions: countries and regions of our table first, then less known units."""
     if match := _CODE.fullmatch(value):
-        return _shown(country_names().get(match[1].lower()))
+        return _names_with_codes(country_names().get(match[1].lower()))
     name = fold(value)
     if VAGUE.issuperset(name.split()):
         return ()
-    known = close(name, country_names() | _ours())
-    known = known or close(name, (unit for unit in _named() if not VAGUE.issuperset(unit.split())), 0.85)
-    return _shown(*(code for word in known for code in _find(word)))
+    names = close(name, country_names() | _table_codes())
+    names = names or close(name, (unit for unit in _codes_by_name() if not VAGUE.issuperset(unit.split())), 0.85)
+    return _names_with_codes(*(code for word in names for code in _find(word)))
 
 
-def _shown(*codes: str | None) -> tuple[str, ...]:
+def _names_with_codes(*codes: str | None) -> tuple[str, ...]:
     return tuple(f"{region_name(code)} ({code})" for code in dict.fromkeys(codes) if code)[:3]

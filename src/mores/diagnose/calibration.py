@@ -27,6 +27,7 @@ from mores.show import number, percent, points, to
 from mores.stats.calibration import (
     ACCURACY,
     AREA,
+    AT_90,
     AT_HALF,
     AUROC,
     CHANCE,
@@ -34,7 +35,6 @@ from mores.stats.calibration import (
     ECE,
     GAIN,
     GAP,
-    SURELY,
     confidence_results,
     reliability_curve,
 )
@@ -322,7 +322,7 @@ def _leaning(result: Calibration) -> str:
 
 
 def _certainty(result: Calibration) -> str:
-    surely = result.figures[SURELY]
+    surely = result.figures[AT_90]
     if surely.value is None:
         return "Its confidence never reaches 90%."
     share = f"{_percent(surely.value)} ({_interval(surely)})"

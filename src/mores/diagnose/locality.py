@@ -25,7 +25,7 @@ from mores.show import number, percent, points, to
 from mores.stats.classification import Floats
 from mores.stats.correlation import kendall_tau_b
 from mores.stats.intervals import difference_interval, mean_interval
-from mores.stats.ranks import order, rank_range, sure_order, tau_range
+from mores.stats.ranks import order, rank_range, significant_order, tau_range
 from mores.stats.resampling import adjust_p_values, compare_with_whole
 from mores.stats.results import mean_result
 from mores.types import Record, Result, Signature
@@ -301,7 +301,7 @@ def _credits(runs: Sequence[Ran]) -> Floats:
 def _ranks(table: Floats) -> list[Rank]:
     means = np.nanmean(table, axis=0)
     first, last = rank_range(order(means))
-    low, high = rank_range(sure_order(table, len(means) - 1))
+    low, high = rank_range(significant_order(table, len(means) - 1))
     return [
         Rank(rank=rank, last=end, low=least, high=most, credit=credit)
         for rank, end, least, most, credit in zip(
@@ -319,7 +319,7 @@ def _tau(rows: Sequence[Moved], tables: Sequence[Floats]) -> Result:
     n, value = len(rows), kendall_tau_b([row.first.rank for row in rows], [row.second.rank for row in rows])
     if value is None:
         return Result(name="tau", value=None, n=n)
-    low, high = tau_range(*(sure_order(table, n * (n - 1) // 2) for table in tables))
+    low, high = tau_range(*(significant_order(table, n * (n - 1) // 2) for table in tables))
     return Result(name="tau", value=value, low=low, high=high, n=n)
 
 

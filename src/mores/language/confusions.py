@@ -1,7 +1,7 @@
-"""Which languages a text is looked for in when one is expected: that one, those it is confused with, and English.
+"""The languages that compete with an expected one: those it is confused with, and English.
 
-The model's own list comes from held-out text; the table here adds what is known besides: languages without a
-declaration, and those that models answer in instead.
+The model's list comes from held-out text; the table here adds other known cases: languages without a declaration, and
+those that models answer in instead.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Runs of characters (n-grams) as numbers, and the place of each in a vocabulary, for all texts at once."""
+"""Runs of characters (n-grams) as numbers, and the index of each in a vocabulary, for all texts at once."""
 
 from __future__ import annotations
 
@@ -18,8 +18,8 @@ _MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)
 def keys(segments: Segments, order: int) -> tuple[Keys, Ints]:
     """The n-grams of the segments and the segment of each; none holds the space between two words.
 
-    Four characters of 16 bits make one number. Two scripts beyond 16 bits lose their upper bits, which their n-grams,
-    that are never compared with those of other scripts, do not need.
+    Four characters of 16 bits make one number. Two scripts beyond 16 bits lose their upper bits, which do not matter:
+    their n-grams are never compared with those of other scripts.
     """
     codes = segments.codes
     count = len(codes) - order + 1
@@ -27,10 +27,10 @@ def keys(segments: Segments, order: int) -> tuple[Keys, Ints]:
         return np.empty(0, np.uint64), np.empty(0, np.int64)
     packed = np.zeros(count, np.uint64)
     inner = np.ones(count, np.bool_)
-    for place in range(order):
-        part = codes[place : place + count]
+    for offset in range(order):
+        part = codes[offset : offset + count]
         packed = (packed << np.uint64(16)) | (part & 0xFFFF).astype(np.uint64)
-        if 0 < place < order - 1:
+        if 0 < offset < order - 1:
             inner &= part != SPACE
     inner &= (codes[:count] != SPACE) | (order > 1)
     if order == 2:
@@ -42,45 +42,45 @@ def keys(segments: Segments, order: int) -> tuple[Keys, Ints]:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Where each n-gram stands in a list, found by hashing with open addressing."""
+    """The index of each n-gram in a list, by hashing with open addressing."""
 
     slots: Keys
-    places: npt.NDArray[np.int32]
+    indices: npt.NDArray[np.int32]
     probes: int
 
-    def find(self, wanted: Keys) -> npt.NDArray[np.int32]:
-        """The place of each n-gram; -1 where it is none of the list."""
+    def find(self, grams: Keys) -> npt.NDArray[np.int32]:
+        """The index of each n-gram; -1 if it is not in the list."""
         mask = len(self.slots) - 1
-        slot = _hash(wanted, mask)
-        found = np.where(self.slots[slot] == wanted, self.places[slot], np.int32(-1))
-        left = np.flatnonzero((found < 0) & (self.slots[slot] != 0))
+        slot = _hash(grams, mask)
+        indices = np.where(self.slots[slot] == grams, self.indices[slot], np.int32(-1))
+        open_ = np.flatnonzero((indices < 0) & (self.slots[slot] != 0))
         for _ in range(self.probes):
-            if not len(left):
+            if not len(open_):
                 break
-            slot[left] = (slot[left] + 1) & mask
-            there = self.slots[slot[left]]
-            found[left] = np.where(there == wanted[left], self.places[slot[left]], np.int32(-1))
-            left = left[(there != wanted[left]) & (there != 0)]
-        return found
+            slot[open_] = (slot[open_] + 1) & mask
+            held = self.slots[slot[open_]]
+            indices[open_] = np.where(held == grams[open_], self.indices[slot[open_]], np.int32(-1))
+            open_ = open_[(held != grams[open_]) & (held != 0)]
+        return indices
 
 
 def vocabulary(listed: Keys) -> Vocabulary:
     """A vocabulary of n-grams, none of which occurs twice."""
     size = 1 << max(4, int(len(listed) * 4 - 1).bit_length())
-    slots, places = np.zeros(size, np.uint64), np.full(size, -1, np.int32)
-    slot, left, probes = _hash(listed, size - 1), np.arange(len(listed)), 0
-    while len(left):
-        wanted = slot[left]
-        free = slots[wanted] == 0
-        _, first = np.unique(wanted[free], return_index=True)  # of several that want a slot, one gets it
+    slots, indices = np.zeros(size, np.uint64), np.full(size, -1, np.int32)
+    slot, open_, probes = _hash(listed, size - 1), np.arange(len(listed)), 0
+    while len(open_):
+        target = slot[open_]
+        free = slots[target] == 0
+        _, first = np.unique(target[free], return_index=True)  # of several n-grams for a slot, one gets it
         won = np.flatnonzero(free)[first]
-        slots[wanted[won]], places[wanted[won]] = listed[left[won]], left[won]
-        left = np.delete(left, won)
-        slot[left] = (slot[left] + 1) & (size - 1)
+        slots[target[won]], indices[target[won]] = listed[open_[won]], open_[won]
+        open_ = np.delete(open_, won)
+        slot[open_] = (slot[open_] + 1) & (size - 1)
         probes += 1
-    return Vocabulary(slots, places, probes)
+    return Vocabulary(slots, indices, probes)
 
 
-def _hash(wanted: Keys, mask: int) -> Ints:
-    spread: Ints = ((wanted * _MULTIPLIER) >> np.uint64(40)).astype(np.int64) & mask
+def _hash(grams: Keys, mask: int) -> Ints:
+    spread: Ints = ((grams * _MULTIPLIER) >> np.uint64(40)).astype(np.int64) & mask
     return spread

@@ -1,7 +1,7 @@
-"""Languages of which there is no training text, told by their letters and little words; Han and kana, told by count.
+"""Languages without training text, recognised by their letters and short words; Han and kana, by their counts.
 
-Each rule gives evidence in nats against the likeliest other language of the script: a start below zero, what speaks
-for it, what speaks against. They follow the orthographies:
+Each rule gives evidence in nats against the likeliest other language of the script: it starts below zero, and marks add
+to it or take away. The rules follow the orthographies:
 
 - Balochi writes its case endings and "and" as a hamza standing alone, ends its verbs in -nt and its participles in -ag
   and -tag, seldom has the letters that only Arabic loans need, and has no aspirates and nasal plurals as Urdu and
@@ -26,12 +26,12 @@ import numpy.typing as npt
 Floats = npt.NDArray[np.float64]
 
 MOST = 30.0
-"""No evidence counts for more, so that other languages in a long text are not forgotten."""
+"""The most that evidence counts, so that other languages in a long text still matter."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How a language is told from the others of its script."""
+    """How to recognise a language among the others of its script."""
 
     language: str
     script: str
@@ -97,10 +97,10 @@ def count_east_asian(codes: npt.NDArray[np.uint32], segment: npt.NDArray[np.int6
     kana = (codes > 0x3040) & (codes < 0x3200) | (codes > 0xFF00) & (codes < 0xFFA0)
     kind = np.where(kana, 0, np.where(np.isin(codes, _CANTONESE), 1, 2))
     counts = np.bincount(segment * 3 + kind, minlength=segments * 3).reshape(segments, 3).astype(np.float64)
-    found: Floats = counts @ _SHARES.T + _BEFORE
-    return found
+    likelihoods: Floats = counts @ _SHARES.T + _BEFORE
+    return likelihoods
 
 
 def rules_of(script: str) -> tuple[tuple[str, Callable[[str], float]], ...]:
-    """The languages that rules tell in a script, each with what weighs the letters of a text."""
+    """The languages of a script that have rules, each with the function that weighs the letters of a text."""
     return tuple((rule.language, partial(Rule.evidence, rule)) for rule in RULES if rule.script == script)

@@ -1,4 +1,4 @@
-"""The model file: how much each n-gram speaks for each language, by script; made by `tools/language_model.py`."""
+"""The model file: the weight of each n-gram for each language, by script; made by `tools/language_model.py`."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from mores.language.grams import Keys, Vocabulary, vocabulary
 
 FILE = "model.npz"
 STEP = 16.0
-"""A weight is kept as a whole number of 1/16 nats."""
+"""A weight is stored as a whole number of 1/16 nats."""
 
 
 @dataclass(frozen=True)
 class Block:
-    """The languages of one script. Where one language alone has it there are no n-grams."""
+    """The languages of one script; a script of only one language has no n-grams."""
 
     languages: tuple[str, ...]
     keys: Keys
@@ -39,28 +39,28 @@ class Block:
 
 @dataclass(frozen=True)
 class Calibration:
-    """What was learned from held-out text: how far the scores can be trusted."""
+    """How reliable the scores are, learned from held-out text."""
 
     scale: float = 0.2
     power: float = 0.9
-    """Scores are divided by scale * n-grams ** power: neighbouring n-grams say much the same."""
+    """Scores are divided by scale * n-grams ** power: neighbouring n-grams carry almost the same information."""
     sure: float = 0.9
-    """The probability from which on a language counts as found."""
+    """A language with at least this probability counts as certain."""
 
     def temperature(self, grams: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """What the scores of texts with so many n-grams are divided by."""
-        found: npt.NDArray[np.float64] = np.maximum(1.0, self.scale * np.maximum(grams, 1.0) ** self.power)
-        return found
+        """The divisor of the scores of texts, by their number of n-grams."""
+        temperatures: npt.NDArray[np.float64] = np.maximum(1.0, self.scale * np.maximum(grams, 1.0) ** self.power)
+        return temperatures
 
 
 @dataclass(frozen=True)
 class Model:
-    """All scripts, and what is alike."""
+    """The languages of all scripts, the calibration, and which languages are confused."""
 
     blocks: Mapping[str, Block]
     calibration: Calibration
     confusions: Mapping[str, tuple[str, ...]]
-    """The languages that each is most confused with on held-out text, most first."""
+    """The languages that each is confused with on held-out text, the most frequent first."""
 
 
 def read_model(content: bytes) -> Model:
@@ -69,8 +69,8 @@ def read_model(content: bytes) -> Model:
         scripts = [name.removesuffix(".languages") for name in arrays if name.endswith(".languages")]
         blocks = {script: _block(arrays, script) for script in scripts}
         lines = [str(line).split() for line in arrays["confusions"]]
-        known = Calibration(*map(float, arrays["calibration"]))
-        return Model(blocks, known, {first: tuple(near) for first, *near in lines})
+        calibration = Calibration(*map(float, arrays["calibration"]))
+        return Model(blocks, calibration, {first: tuple(near) for first, *near in lines})
 
 
 def _block(arrays: Mapping[str, npt.NDArray[np.generic]], script: str) -> Block:

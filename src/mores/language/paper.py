@@ -1,8 +1,8 @@
 """The language check of the CaLMQA paper (Section 3.1 and Appendix C), for `--lid paper`.
 
-CLD2 (the paper used it through polyglot) for 14 languages, with langid where CLD2 cannot tell; langid for the rest.
-What it answers counts as the language, sure or not. It does not know Balochi, Hiligaynon and Papiamento and takes most
-Kirundi for Kinyarwanda, so the paper leaves these four out of its averages (Table 13).
+CLD2 (the paper used it through polyglot) for 14 languages, with langid where CLD2 cannot decide; langid for the rest.
+Their answer counts as the language, certain or not. The check does not know Balochi, Hiligaynon and Papiamento, and
+takes most Kirundi for Kinyarwanda, so the paper excludes these four from its averages (Table 13).
 
     pip install 'mores[lid]'
 """
@@ -17,31 +17,31 @@ from mores.errors import ConfigError, InputError
 
 BY_CLD2 = frozenset({"aa", "hil", "tn", "fj", "sm", "to", "rn", "wo", "hi", "fo", "ps", "ru", "ar", "bal"})
 LEFT_OUT = frozenset({"bal", "hil", "pap", "rn"})
-"""Languages that the check cannot tell, and that the paper's averages leave out."""
+"""Languages that the check does not recognise, and that the paper's averages exclude."""
 TABLE_13 = {
     "aa": 100.0, "ar": 100.0, "bal": 0.0, "zh": 100.0, "en": 100.0, "fo": 100.0, "fj": 98.67, "de": 100.0, "he": 100.0,
     "hil": 0.0, "hi": 100.0, "hu": 100.0, "ja": 100.0, "rn": 35.85, "ko": 100.0, "pap": 0.0, "ps": 100.0, "ru": 97.33,
     "sm": 92.0, "es": 100.0, "to": 100.0, "tn": 96.92, "wo": 90.0,
 }  # fmt: skip
-"""The paper's own accuracy on its questions, in percent."""
+"""The paper's accuracy on its questions, in percent."""
 
 
 def detect_as_paper(texts: Sequence[str], expected: Sequence[str]) -> list[str | None]:
-    """The language that the paper's check finds in each text, given the one expected; None where it finds none."""
+    """The language that the paper's check detects in each text, given the expected one; None if it detects none."""
     if len(expected) != len(texts):
         raise InputError(f"{len(expected)} expected languages for {len(texts)} texts; give one for each")
     return [_find(text, language(tag)) for text, tag in zip(texts, expected, strict=True)]
 
 
 def check_as_paper(texts: Sequence[str], expected: Sequence[str]) -> list[bool]:
-    """Whether each text is in the language expected of it, as the paper counts."""
-    found = detect_as_paper(texts, expected)
-    return [is_expected(tag, want) for tag, want in zip(found, expected, strict=True)]
+    """Whether each text is in its expected language, as the paper counts."""
+    tags = detect_as_paper(texts, expected)
+    return [is_expected(tag, want) for tag, want in zip(tags, expected, strict=True)]
 
 
-def is_expected(found: str | None, expected: str) -> bool:
-    """Whether what was found is the language expected; the detectors know some only by the language above them."""
-    return found is not None and (accepts(_base(language(expected)), found) or accepts(found, expected))
+def is_expected(detected: str | None, expected: str) -> bool:
+    """Whether the detected language is the expected one; the detectors know some only as their macrolanguage."""
+    return detected is not None and (accepts(_base(language(expected)), detected) or accepts(detected, expected))
 
 
 def _find(text: str, expected: str) -> str | None:
@@ -50,7 +50,7 @@ def _find(text: str, expected: str) -> str | None:
 
 
 def _by_cld2(text: str) -> str | None:
-    """CLD2's first language; a second try takes its best guess, as polyglot does. None where it has none."""
+    """CLD2's first language; a second try takes its best guess, like polyglot. None if it has none."""
     cld2 = _import("pycld2")
     printable = "".join(c for c in text if c.isprintable() or c in "\n\t").encode("utf-8", "ignore")
     for best_effort in (False, True):

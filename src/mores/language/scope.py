@@ -1,8 +1,8 @@
-"""Which varieties the model leaves out, and how a tag that it does not know leads to one that it does.
+"""The varieties that the model excludes, and the tag in the model of every other language.
 
-Left out by hand are varieties that are confused on held-out text with a related language of twenty times the writers or
-more, where they are not the standard language of a state or region: to know Scots costs more English than it finds
-Scots.
+Excluded by hand are varieties that are confused on held-out text with a related language that has at least twenty times
+as many writers, unless they are the standard language of a state or region: recognising Scots would cost more English
+than it gains Scots.
 """
 
 from __future__ import annotations
@@ -23,16 +23,16 @@ VARIETIES = {
     "tr": "crh gag",
     "zh": "cjy gan hak hsn nan wuu",
 }
-"""Varieties left out, by the language that they would be confused with."""
+"""Excluded varieties, by the language that they would be confused with."""
 CONSTRUCTED = {"ia", "io"}
 SAME = {"zlm": "ms", "no": "nb", "ff": "fuv", "pnb": "lah"}
-"""Tags that stand for another."""
+"""Tags that are replaced by another."""
 
 LEFT_OUT = {variety for varieties in VARIETIES.values() for variety in varieties.split()} | CONSTRUCTED
 
 
 def tag_of(code: str) -> str:
-    """The tag that a language has in the model: without script and region, `zlm` and `ms` alike."""
+    """The tag of a language in the model: without script and region, and `ms` for `zlm`."""
     tag = language(code)
     base = tag.partition("-")[0]
     return tag if tag in LEFT_OUT else SAME.get(base, base)

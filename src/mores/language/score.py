@@ -1,4 +1,4 @@
-"""Scores of segments: how likely the letters of each are in each language of its script."""
+"""Scores of segments: how likely the letters of a segment are in each language of its script."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ Floats = npt.NDArray[np.float64]
 
 ORDERS = (2, 3, 4)
 _AT_ONCE = 8192
-"""N-grams whose rows are added in one go: few enough for the processor's cache."""
+"""N-grams whose rows are added at once: few enough for the processor's cache."""
 
 
 @dataclass(frozen=True)
 class Scores:
-    """What was counted of some segments of one script."""
+    """The scores of some segments of one script."""
 
     script: str
     languages: tuple[str, ...]
     segments: Ints
-    """Which segments these are."""
+    """The indices of the segments."""
     nats: Floats
     """Segments by languages; sums of segments are scores of texts."""
     grams: Floats
-    """How many n-grams each segment has; 0 where scores are likelihoods and need no temperature."""
+    """The number of n-grams of each segment; 0 if its scores are likelihoods and need no temperature."""
     evidence: Floats
-    """Segments by languages: what rules say, where they alone tell a language, and else nan."""
+    """Segments by languages: the evidence of rules for languages that have only rules, otherwise nan."""
 
 
 def score(segments: Segments, model: Model) -> Iterator[Scores]:
@@ -58,12 +58,12 @@ def _block_scores(segments: Segments, chosen: Ints, script: str, block: Block) -
         _weigh_spelling(segments, chosen, script, languages, nats)
     evidence = np.full(nats.shape, np.nan)
     for column, (_, weigh) in enumerate(rules, len(block.languages)):
-        evidence[:, column] = [weigh(_letters(segments, place)) for place in chosen]
+        evidence[:, column] = [weigh(_letters(segments, index)) for index in chosen]
     return Scores(script, languages, chosen, nats, grams, evidence)
 
 
 def _weigh_spelling(segments: Segments, chosen: Ints, script: str, languages: tuple[str, ...], nats: Floats) -> None:
-    """Add what their spelling tells where two languages that are much alike are the likeliest."""
+    """Add the evidence of spelling where one of two very similar languages is the likeliest."""
     for pair in PAIRS:
         if pair.script != script or not set(pair.languages) <= set(languages):
             continue
@@ -75,18 +75,18 @@ def _weigh_spelling(segments: Segments, chosen: Ints, script: str, languages: tu
 def _add_up(segments: Segments, chosen: Ints, block: Block) -> tuple[npt.NDArray[np.float32], Floats]:
     """The sums of the rows of each segment's n-grams, and their number."""
     part = _only(segments, chosen)
-    found = [keys(part, order) for order in ORDERS]
-    of = np.concatenate([segment for _, segment in found])
-    rows = block.vocabulary.find(np.concatenate([packed for packed, _ in found]))
-    of, rows = of[rows >= 0], rows[rows >= 0]
-    order = np.argsort(of, kind="stable")
-    of, rows = of[order], rows[order]
+    grams = [keys(part, order) for order in ORDERS]
+    segment_of = np.concatenate([segment for _, segment in grams])
+    rows = block.vocabulary.find(np.concatenate([packed for packed, _ in grams]))
+    segment_of, rows = segment_of[rows >= 0], rows[rows >= 0]
+    order = np.argsort(segment_of, kind="stable")
+    segment_of, rows = segment_of[order], rows[order]
     sums = np.zeros((len(chosen), len(block.languages)), np.float32)
     for first in range(0, len(rows), _AT_ONCE):
-        here = of[first : first + _AT_ONCE]
+        here = segment_of[first : first + _AT_ONCE]
         begins = np.flatnonzero(np.diff(here, prepend=-1))
         sums[here[begins]] += np.add.reduceat(block.weights[rows[first : first + _AT_ONCE]], begins, axis=0)
-    return sums, np.bincount(of, minlength=len(chosen)).astype(np.float64)
+    return sums, np.bincount(segment_of, minlength=len(chosen)).astype(np.float64)
 
 
 def _only(segments: Segments, chosen: Ints) -> Segments:
@@ -96,15 +96,15 @@ def _only(segments: Segments, chosen: Ints) -> Segments:
     ends = np.append(segments.starts[1:], len(segments.codes) - 1)
     lengths = (ends - segments.starts)[chosen]
     starts = np.cumsum(lengths) - lengths
-    places = np.arange(int(lengths.sum())) + np.repeat(segments.starts[chosen] - starts, lengths)
-    codes = np.append(segments.codes[places], np.uint32(SPACE))
-    of = segments.text[chosen]
-    return Segments(codes, starts, of, segments.script[chosen], segments.size[chosen], segments.texts)
+    positions = np.arange(int(lengths.sum())) + np.repeat(segments.starts[chosen] - starts, lengths)
+    codes = np.append(segments.codes[positions], np.uint32(SPACE))
+    texts_of = segments.text[chosen]
+    return Segments(codes, starts, texts_of, segments.script[chosen], segments.size[chosen], segments.texts)
 
 
-def _letters(segments: Segments, place: int) -> str:
-    end = segments.starts[place + 1] if place + 1 < len(segments.starts) else len(segments.codes)
-    return segments.codes[segments.starts[place] : end].tobytes().decode("utf-32-le", "surrogatepass")
+def _letters(segments: Segments, index: int) -> str:
+    end = segments.starts[index + 1] if index + 1 < len(segments.starts) else len(segments.codes)
+    return segments.codes[segments.starts[index] : end].tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def _east_asian(segments: Segments, chosen: Ints) -> Scores:

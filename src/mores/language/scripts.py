@@ -1,7 +1,7 @@
-"""The scripts of Unicode, as far as they tell languages apart, and how letters are folded before they are counted.
+"""The scripts of Unicode that distinguish languages, and how letters are folded before they are counted.
 
-Han and kana are one script here, `Jpan`, since Japanese mixes them. What is no letter of a known script is a space:
-digits, punctuation, emoji, symbols.
+Han and kana are one script here, `Jpan`, since Japanese mixes them. Everything that is not a letter of a known script
+is a space: digits, punctuation, emoji, symbols.
 """
 
 from __future__ import annotations
@@ -66,14 +66,14 @@ BLOCKS: dict[str, tuple[tuple[int, int], ...]] = {
 """Blocks of code points (first and last) by ISO 15924 code."""
 
 NAMES = ("", *BLOCKS)
-"""The number of a script is its place in this list; 0 is none."""
+"""The number of a script is its index in this list; 0 is no script."""
 NUMBERS = {name: number for number, name in enumerate(NAMES)}
 
 DENSE = {"Jpan": 3.0, "Hang": 2.0, "Ethi": 1.7, "Yiii": 3.0, "Cans": 1.5, "Vaii": 2.0}
 """How many letters of an alphabet a character is worth, where it is a syllable or a word."""
 
 _APOSTROPHES = "'’‘ʻʼʽʾʿˈˊ`´′ꞌ＇"
-# Vowel points, which people write or leave out; tatweel; joiners and the soft hyphen, which show nothing.
+# Vowel points, which are optional; tatweel; joiners and the soft hyphen, which are invisible.
 _DROPPED = ((0x591, 0x5C7), (0x610, 0x61A), (0x640, 0x640), (0x64B, 0x65F), (0x670, 0x670), (0x6D6, 0x6ED),
             (0xAD, 0xAD), (0x200B, 0x200F), (0x2060, 0x2064), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF))  # fmt: skip
 _ENDS = ".!?…;:\n。！？；：؟۔؛।॥։።፧၊။។༎"
@@ -81,7 +81,7 @@ _ENDS = ".!?…;:\n。！？；：؟۔؛।॥։።፧၊။។༎"
 
 @dataclass(frozen=True)
 class Tables:
-    """What is known of each code point."""
+    """The properties of each code point."""
 
     script: npt.NDArray[np.uint8]
     fold: npt.NDArray[np.uint32]

@@ -1,4 +1,4 @@
-"""Spelling that the counts of n-grams do not see well: languages that it alone tells apart.
+"""Languages that only spelling distinguishes, which counts of n-grams do not capture well.
 
 Kirundi and Kinyarwanda share most words, and few of their n-grams are only one's. Those that are count beside the
 others. By the orthographies and grammars these are vy, c, kwo and kwu, -mwo, -fise, the future in -zo-, the conditional
@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class Pair:
-    """Two languages of a script, and what only one of them writes."""
+    """Two languages of a script, and the spellings that only one of them has."""
 
     script: str
     languages: tuple[str, str]
@@ -55,4 +55,4 @@ _RWANDA = (
 )
 PAIRS = (Pair("Latn", ("rn", "rw"), (re.compile("|".join(_RUNDI)), re.compile("|".join(_RWANDA)))),)
 MARK = 24.0
-"""Nats that a mark adds to its language and takes from the other, half each."""
+"""Nats per mark: half is added to its language, and half taken from the other."""

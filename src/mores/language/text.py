@@ -1,6 +1,6 @@
 """Texts as arrays: cleaned, cut into segments (about a sentence each), and reduced to the letters of one script.
 
-A segment counts only the letters of the script that it is mostly in, so Latin names in a Chinese text tell nothing.
+A segment has only the letters of its main script, so Latin names in a Chinese text do not count.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from mores.language.scripts import APOSTROPHE, NAMES, NUMBERS, SPACE, tables
 Ints = npt.NDArray[np.int64]
 
 SEGMENT = 60
-"""Letters after which the next end of a sentence begins a new segment."""
+"""After this many letters, the next end of a sentence starts a new segment."""
 
 _CODE = re.compile(r"```[^`\0]*```|`[^`\0\n]*`")
 _LINK = re.compile(r"(?:https?://|www\.)[^\s\0<>()\[\]]+|[@#]\w[\w.-]*|&[a-z]{2,8};")
@@ -45,29 +45,29 @@ class Segments:
 def segments(texts: Sequence[str]) -> Segments:
     """The segments of some texts; a text without letters has none."""
     codes = _codes(texts)
-    known = tables()
+    properties = tables()
     breaks = codes == 0
     text = np.cumsum(breaks) - 1
-    script = known.script[codes]
+    script = properties.script[codes]
     script[_elided(codes, script)] = NUMBERS["Latn"]
-    weight = known.weight[script] * (script > 0)
+    weight = properties.weight[script] * (script > 0)
     segment, owner = _cut(codes, breaks, text, weight)
     main, size = _main_scripts(segment, script, weight, len(owner))
     return _kept(codes, script, segment, owner, main, size, len(texts))
 
 
 def _codes(texts: Sequence[str]) -> npt.NDArray[np.uint32]:
-    """Code points of all texts, each after a 0; small letters, composed; marks that are often left out are dropped."""
-    whole = "".join("\0" + text.replace("\0", " ") for text in texts)
-    whole = unicodedata.normalize("NFC", whole).lower()
-    whole = _TAG.sub(" ", _LINK.sub(" ", _CODE.sub(" ", whole)))
-    codes = np.frombuffer(whole.encode("utf-32-le", "surrogatepass"), np.uint32)
-    known = tables()
-    return known.fold[codes[~known.drop[codes]]]
+    """Code points of all texts, each after a 0: lower case, composed, without marks that are often omitted."""
+    joined = "".join("\0" + text.replace("\0", " ") for text in texts)
+    joined = unicodedata.normalize("NFC", joined).lower()
+    joined = _TAG.sub(" ", _LINK.sub(" ", _CODE.sub(" ", joined)))
+    codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
+    properties = tables()
+    return properties.fold[codes[~properties.drop[codes]]]
 
 
 def _elided(codes: npt.NDArray[np.uint32], script: npt.NDArray[np.uint8]) -> npt.NDArray[np.bool_]:
-    """Apostrophes before a Latin letter, which are letters of many languages; a closing quote is none."""
+    """Apostrophes before a Latin letter, which are letters in many languages; a closing quote is not."""
     mark: npt.NDArray[np.bool_] = codes == APOSTROPHE
     mark[:-1] &= script[1:] == NUMBERS["Latn"]
     mark[-1:] = False
@@ -78,9 +78,9 @@ def _cut(
     codes: npt.NDArray[np.uint32], breaks: npt.NDArray[np.bool_], text: Ints, weight: npt.NDArray[np.float32]
 ) -> tuple[Ints, Ints]:
     """The segment of each character, and the text of each segment."""
-    done = np.cumsum(weight, dtype=np.float64)
-    before = done[breaks][text] if len(codes) else done
-    part = ((done - before) // SEGMENT).astype(np.int64)
+    letters_so_far = np.cumsum(weight, dtype=np.float64)
+    before = letters_so_far[breaks][text] if len(codes) else letters_so_far
+    part = ((letters_so_far - before) // SEGMENT).astype(np.int64)
     end = tables().end[codes]
     # The part that the last end of a sentence was in: it moves on only there, and begins anew with each text.
     mark = np.where(breaks, 0, np.where(end, part, -1)) + text * (1 + int(part.max(initial=0)))
@@ -94,7 +94,7 @@ def _cut(
 def _main_scripts(
     segment: Ints, script: npt.NDArray[np.uint8], weight: npt.NDArray[np.float32], count: int
 ) -> tuple[Ints, npt.NDArray[np.float64]]:
-    """The script that most letters of each segment are of, and how many these are."""
+    """The main script of each segment, and the number of its letters in it."""
     cells = np.bincount(segment * len(NAMES) + script, weights=weight, minlength=count * len(NAMES))
     by_script = cells.reshape(count, len(NAMES))
     return by_script.argmax(axis=1), by_script.max(axis=1, initial=0)
@@ -110,13 +110,15 @@ def _kept(
     texts: int,
 ) -> Segments:
     """Segments with letters: each word after a space."""
-    place = np.flatnonzero((script == main[segment]) & (script > 0))
-    of = segment[place]
-    begins = np.ones(len(place), np.bool_)
-    begins[1:] = (place[1:] != place[:-1] + 1) | (of[1:] != of[:-1])
+    positions = np.flatnonzero((script == main[segment]) & (script > 0))
+    segment_of = segment[positions]
+    begins = np.ones(len(positions), np.bool_)
+    begins[1:] = (positions[1:] != positions[:-1] + 1) | (segment_of[1:] != segment_of[:-1])
     word = np.flatnonzero(begins)
-    spaced = np.append(np.insert(codes[place], word, SPACE), np.uint32(SPACE))
-    some = np.flatnonzero(size > 0)
-    first = np.searchsorted(of, some)  # each begins a word, before which as many spaces stand as words began
+    spaced = np.append(np.insert(codes[positions], word, SPACE), np.uint32(SPACE))
+    with_letters = np.flatnonzero(size > 0)
+    first = np.searchsorted(
+        segment_of, with_letters
+    )  # each begins a word, before which as many spaces stand as words began
     starts = first + np.cumsum(begins)[first] - 1
-    return Segments(spaced, starts, owner[some], main[some], size[some], texts)
+    return Segments(spaced, starts, owner[with_letters], main[with_letters], size[with_letters], texts)

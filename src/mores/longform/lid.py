@@ -33,7 +33,7 @@ def _mores() -> Checker:
 
 def _by_ours(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
     found = check([one.answer or "" for one in answers], [one.language for one in answers])
-    return [LanguageCheck(found=c.found, certainty=c.certainty, shares=c.shares, right=c.right) for c in found]
+    return [LanguageCheck(found=c.detected, certainty=c.certainty, shares=c.shares, right=c.correct) for c in found]
 
 
 def _paper() -> Checker:

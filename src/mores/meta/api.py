@@ -34,7 +34,7 @@ class MetaOptions(AskOptions, total=False):
     leave_one_out: bool
     """Also train the baselines without each source in turn, and use every `{source}` model on all samples."""
     votes: Path | str | None
-    """File with what annotators said of the samples, as JSON lines."""
+    """File with the annotators' votes on the samples, as JSON lines."""
     settings: Settings | None
     """How models are asked for reports."""
 
@@ -65,7 +65,7 @@ def open_session(data: Path | str, metrics: str | Sequence[str] = (), **options:
     return Session(
         dataset,
         scorers,
-        lambda model: open_metric(model, settings, **options),  # type: ignore[misc]  # what is left are its own
+        lambda model: open_metric(model, settings, **options),  # type: ignore[misc]  # the remaining options are the metric's
         leave_one_out,
         vote_tables(read_votes(Path(votes), dataset.everything), dataset.everything) if votes else (),
         options.get("progress", SILENT),
@@ -118,22 +118,22 @@ async def compare(
     return compare_judges(names, *pair, dataset.golds, force=force)
 
 
-def _name(given: Path | str | Run | Iterable[Judgement], otherwise: str) -> str:
-    if isinstance(given, Run):
-        return str(given.path)
-    return str(given) if isinstance(given, Path | str) else otherwise
+def _name(judgements: Path | str | Run | Iterable[Judgement], otherwise: str) -> str:
+    if isinstance(judgements, Run):
+        return str(judgements.path)
+    return str(judgements) if isinstance(judgements, Path | str) else otherwise
 
 
-def _judgements(given: Path | str | Run | Iterable[Judgement], name: str) -> dict[str, Judgement]:
+def _judgements(judgements: Path | str | Run | Iterable[Judgement], name: str) -> dict[str, Judgement]:
     """The judgements by sample."""
-    if isinstance(given, Path | str):
-        if not Path(given).is_dir():
-            return read_judgements(given)
-        given = open_run(given)
-    if not isinstance(given, Run):
-        return by_sample(given, name)
-    files = [file for file, kind in given.manifest.files.items() if kind == "Judgement"]
+    if isinstance(judgements, Path | str):
+        if not Path(judgements).is_dir():
+            return read_judgements(judgements)
+        judgements = open_run(judgements)
+    if not isinstance(judgements, Run):
+        return by_sample(judgements, name)
+    files = [file for file, kind in judgements.manifest.files.items() if kind == "Judgement"]
     if len(files) != 1:
-        these = f"several files of judgements; give one of them: {', '.join(files)}" if files else "no judgements"
-        raise ConfigError(f"{name}: the run has {these}")
-    return read_judgements(given.path / files[0])
+        problem = f"several files of judgements; give one of them: {', '.join(files)}" if files else "no judgements"
+        raise ConfigError(f"{name}: the run has {problem}")
+    return read_judgements(judgements.path / files[0])

@@ -1,4 +1,4 @@
-"""Which differences between metrics are real: paired tests on the samples that both scored.
+"""Which differences between metrics are significant: paired tests on the samples that both scored.
 
 Scaled accuracy is tested by permutation: the verdicts of the two metrics are swapped item by item at random, 1,000
 times (ExCAM, Section 4). Statistics over pairs of samples are tested through the influence of each item (see
@@ -26,15 +26,15 @@ FEWEST = 10
 
 def compare_all(metrics: Mapping[str, Scored], moved: Mapping[str, Moved]) -> list[Comparison]:
     """Every pair of metrics, with p-values adjusted within each statistic."""
-    found: dict[str, list[Comparison]] = {}
+    by_statistic: dict[str, list[Comparison]] = {}
     for names in combinations(metrics, 2):
         parts = shared(metrics[names[0]], metrics[names[1]])
-        both = [
+        influenced = [
             moved[name] if part is metrics[name] else influences(part) for name, part in zip(names, parts, strict=True)
         ]
-        for comparison in _compare(names, parts, (both[0], both[1])):
-            found.setdefault(comparison.statistic, []).append(comparison)
-    return [comparison for own in found.values() for comparison in adjusted(own)]
+        for comparison in _compare(names, parts, (influenced[0], influenced[1])):
+            by_statistic.setdefault(comparison.statistic, []).append(comparison)
+    return [comparison for comparisons in by_statistic.values() for comparison in adjusted(comparisons)]
 
 
 def compare_scored(names: tuple[str, str], parts: tuple[Scored, Scored]) -> list[Comparison]:
@@ -43,53 +43,55 @@ def compare_scored(names: tuple[str, str], parts: tuple[Scored, Scored]) -> list
 
 
 def compare_groups(metrics: Mapping[str, Scored], golds: Sequence[Gold]) -> list[Comparison]:
-    """In every group, the most accurate metric against each other one, adjusted within the group."""
-    found: list[Comparison] = []
+    """In every group, the most accurate metric against each other metric, adjusted within the group."""
+    comparisons: list[Comparison] = []
     for (grouping, group), members in _members(golds).items():
         if len(members) < FEWEST:
             continue
-        own = {name: scored.among(members) for name, scored in metrics.items()}
-        parts = {name: part for name, part in own.items() if len(part.golds) >= FEWEST}
+        scored_parts = {name: scored.among(members) for name, scored in metrics.items()}
+        parts = {name: part for name, part in scored_parts.items() if len(part.golds) >= FEWEST}
         tests = [test for test in _against_best(parts) if test]
-        place = {"grouping": grouping, "group": group}
-        found += [comparison.model_copy(update=place) for comparison in adjusted(tests)] if tests else []
-    return found
+        labels_of_group = {"grouping": grouping, "group": group}
+        comparisons += (
+            [comparison.model_copy(update=labels_of_group) for comparison in adjusted(tests)] if tests else []
+        )
+    return comparisons
 
 
 def _members(golds: Sequence[Gold]) -> dict[tuple[str, str], set[str]]:
     members: dict[tuple[str, str], set[str]] = defaultdict(set)
-    for gold, own in zip(golds, labels(golds), strict=True):
-        for label in own:
+    for gold, groups in zip(golds, labels(golds), strict=True):
+        for label in groups:
             members[label].add(gold.sample.id)
     return members
 
 
 def _against_best(parts: Mapping[str, Scored]) -> Iterator[Comparison | None]:
-    best = max(parts, key=lambda name: float((parts[name].found == parts[name].wrong).mean()), default=None)
+    best = max(parts, key=lambda name: float((parts[name].reported == parts[name].wrong).mean()), default=None)
     if best is not None:
-        for other in parts:
-            if other != best:
-                yield compare_accuracy(best, other, *shared(parts[best], parts[other]))
+        for name in parts:
+            if name != best:
+                yield compare_accuracy(best, name, *shared(parts[best], parts[name]))
 
 
 def adjusted(comparisons: Sequence[Comparison]) -> list[Comparison]:
-    """The same with p-values adjusted for their number."""
+    """The comparisons with p-values adjusted for their number."""
     p_values = adjust_p_values([comparison.p for comparison in comparisons])
     return [c.model_copy(update={"adjusted": float(p)}) for c, p in zip(comparisons, p_values, strict=True)]
 
 
-def compare_accuracy(one: str, two: str, first: Scored, second: Scored) -> Comparison | None:
+def compare_accuracy(first_name: str, second_name: str, first: Scored, second: Scored) -> Comparison | None:
     """The difference in scaled accuracy of two metrics on the same samples."""
-    hits = [(scored.found == scored.wrong) * 2.0 for scored in (first, second)]
+    hits = [(scored.reported == scored.wrong) * 2.0 for scored in (first, second)]
     test = paired_difference(*hits, groups=first.groups, most=2.0, permutations=PERMUTATIONS)
-    return test and compared((one, two), "scaled_accuracy", test, len(first.golds))
+    return test and compared((first_name, second_name), "scaled_accuracy", test, len(first.golds))
 
 
 def shared(first: Scored, second: Scored) -> tuple[Scored, Scored]:
-    """Both on the samples that both scored, in the same order."""
+    """Both metrics on the samples that both scored, in the same order."""
     at = {gold.sample.id: row for row, gold in enumerate(second.golds)}
     rows = [(row, at[gold.sample.id]) for row, gold in enumerate(first.golds) if gold.sample.id in at]
-    if len(rows) == len(first.golds) == len(second.golds) and all(row == other for row, other in rows):
+    if len(rows) == len(first.golds) == len(second.golds) and all(row == other_row for row, other_row in rows):
         return first, second
     return first.take([row for row, _ in rows]), second.take([row for _, row in rows])
 

@@ -1,4 +1,4 @@
-"""The dataset that metrics are tried on: a folder that `mores build` wrote."""
+"""The dataset that metrics are tested on: a folder that `mores build` wrote."""
 
 from __future__ import annotations
 
@@ -32,13 +32,13 @@ class Dataset:
 
     @cached_property
     def golds(self) -> list[Gold]:
-        """What is judged."""
-        every = list(read_split(self.folder, self.split))
-        if not every:
-            raise InputError(f"{self.folder / self.split}.jsonl: there is no sample in it")
-        if twice := next((name for name, n in Counter(gold.sample.id for gold in every).items() if n > 1), None):
+        """The samples to judge."""
+        golds = list(read_split(self.folder, self.split))
+        if not golds:
+            raise InputError(f"{self.folder / self.split}.jsonl: it has no samples")
+        if twice := next((name for name, n in Counter(gold.sample.id for gold in golds).items() if n > 1), None):
             raise InputError(f"{self.folder / self.split}.jsonl: {twice!r} is there twice; see `mores build verify`")
-        return every if self.limit is None else _limited(every, self.limit)
+        return golds if self.limit is None else _limited(golds, self.limit)
 
     @cached_property
     def train(self) -> list[Gold]:
@@ -50,13 +50,13 @@ class Dataset:
 
     @cached_property
     def revision(self) -> str:
-        """Changes when the split does; the same for a part of it."""
+        """A hash of the split, the same for any part of it."""
         with (self.folder / f"{self.split}.jsonl").open("rb") as file:
             return hashlib.file_digest(file, "sha256").hexdigest()[:12]
 
     @property
     def everything(self) -> list[Gold]:
-        """The samples of every split that is there."""
+        """The samples of all splits in the folder."""
         there = [split for split in SPLITS if (self.folder / f"{split}.jsonl").is_file()]
         return [gold for split in there for gold in read_split(self.folder, split)]
 
@@ -65,7 +65,7 @@ class Dataset:
         return sorted(set(map(source_of, self.golds)))
 
     def learned(self, splits: Collection[str]) -> tuple[list[Gold], list[Gold]]:
-        """The training and the dev samples, of those splits that are learned from; the other stays empty."""
+        """The training and the dev samples, each empty unless `splits` has it."""
         return self.train if "train" in splits else [], self.dev if "dev" in splits else []
 
     def _other(self, split: str) -> list[Gold]:
@@ -75,19 +75,19 @@ class Dataset:
 
 
 def source_of(gold: Gold) -> str:
-    """The source of a sample, also of one that names none."""
+    """The source of a sample, or `unknown`."""
     return gold.sample.source or "unknown"
 
 
 def without(golds: Sequence[Gold], source: str | None) -> list[Gold]:
-    """The samples of all other sources; of all, when it is None."""
+    """The samples of all other sources, or of all if `source` is None."""
     return [gold for gold in golds if source is None or source_of(gold) != source]
 
 
 def _limited(golds: Sequence[Gold], limit: int) -> list[Gold]:
-    """So many of each source, half with errors; drawn by their ids, so that a larger limit holds a smaller one."""
+    """At most `limit` samples of each source, half with errors, by id: a larger limit includes a smaller one."""
     cells: dict[tuple[str | None, bool], list[Gold]] = defaultdict(list)
     for gold in sorted(golds, key=lambda gold: draw(0, gold.sample.id)):
         cells[gold.sample.source, bool(gold.report.errors)].append(gold)
-    kept = {gold.sample.id for own in cells.values() for gold in own[: max(1, limit // 2)]}
-    return [gold for gold in golds if gold.sample.id in kept]
+    chosen = {gold.sample.id for members in cells.values() for gold in members[: max(1, limit // 2)]}
+    return [gold for gold in golds if gold.sample.id in chosen]

@@ -1,7 +1,7 @@
 """One metric against the gold reports: every statistic, overall and by group, with intervals.
 
-A metric says that a sample has an error where its score is below 0. Samples of one source item depend on each other,
-so intervals draw, or add up, whole groups of them. Samples without a score are counted and left out.
+A metric reports an error in a sample if its score is below 0. Samples of one source item depend on each other, so
+intervals resample, or add up, whole groups of them. Samples without a score are counted and excluded.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from mores.stats.resampling import group_codes, resample_sums
 from mores.types import Judgement, Result, Signature
 
 POINTS = 200
-"""Most points of a curve that is drawn."""
+"""At most this many points of a curve are drawn."""
 BINS = 24
 
 
@@ -36,9 +36,9 @@ class Scored:
     golds: Sequence[Gold]
     judgements: Sequence[Judgement]
     unscored: int
-    """Samples that it was given besides, and could not score."""
+    """Samples that it could not score."""
     failures: Mapping[str, int] = field(default_factory=dict)
-    """These by kind."""
+    """The unscored samples by kind of failure."""
 
     @cached_property
     def gold(self) -> Floats:
@@ -51,14 +51,14 @@ class Scored:
 
     @cached_property
     def groups(self) -> npt.NDArray[np.object_]:
-        """What depends on each other: samples of an item, and of items with the same question."""
+        """Samples that depend on each other: those of an item, and of items with the same question."""
         return np.array([gold.group or gold.sample.id for gold in self.golds], dtype=object)
 
     @cached_property
     def epsilon(self) -> float | None:
-        """Scores that differ by at most this are tied, as suits the gold scores best; None without pairs."""
-        found = ties.calibrate_ties(self.gold, self.scores)
-        return found.epsilon if found else None
+        """Scores that differ by at most this are tied, chosen to fit the gold scores best; None without pairs."""
+        calibrated = ties.calibrate_ties(self.gold, self.scores)
+        return calibrated.epsilon if calibrated else None
 
     @property
     def wrong(self) -> Bools:
@@ -66,8 +66,8 @@ class Scored:
         return self.gold < 0
 
     @property
-    def found(self) -> Bools:
-        """Whether the metric says so."""
+    def reported(self) -> Bools:
+        """Whether the metric reports an error."""
         return self.scores < 0
 
     def among(self, ids: Collection[str]) -> Scored:
@@ -85,7 +85,7 @@ def gold_score(gold: Gold) -> float:
 
 
 def join(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> Scored:
-    """The samples that have a score, and how many have none and why."""
+    """The samples with a score, and the number of the others by reason."""
     pairs: list[tuple[Gold, Judgement]] = []
     failures: Counter[str] = Counter()
     for gold in golds:
@@ -99,14 +99,18 @@ def join(golds: Sequence[Gold], judgements: Mapping[str, Judgement]) -> Scored:
 
 def _common(signatures: Collection[Signature]) -> Signature:
     """The fields of all signatures; `several` for one whose values differ."""
-    values = {name: {one.get(name, "none") for one in signatures} for one in signatures for name in one}
-    return Signature({name: found.pop() if len(found) == 1 else "several" for name, found in values.items()})
+    values = {
+        name: {signature.get(name, "none") for signature in signatures}
+        for signature in signatures
+        for name in signature
+    }
+    return Signature({name: distinct.pop() if len(distinct) == 1 else "several" for name, distinct in values.items()})
 
 
 def evaluate(
     metric: str, golds: Sequence[Gold], scored: Scored, moved: Moved | None = None, *, baseline: bool = False
 ) -> Evaluation:
-    """Everything that is said of one metric; `moved` are its `influences`, where they are known."""
+    """All figures of one metric; `moved` are its `influences`, if they are known."""
     epsilon = scored.epsilon
     return Evaluation(
         metric=metric,
@@ -143,8 +147,8 @@ def _mcc(c: Floats) -> Floats:
     tp, fp, fn, tn = c
     below = np.sqrt((tp + fp) * (tp + fn) * (tn + fp) * (tn + fn))
     without_samples = np.where(c.sum(axis=0) > 0, 0.0, np.nan)
-    found: Floats = np.divide(tp * tn - fp * fn, below, out=without_samples, where=below > 0)
-    return found
+    coefficient: Floats = np.divide(tp * tn - fp * fn, below, out=without_samples, where=below > 0)
+    return coefficient
 
 
 SHARES: dict[str, Ratio] = {
@@ -153,7 +157,7 @@ SHARES: dict[str, Ratio] = {
     "correct_passed": Ratio((0, 0, 0, 1), (0, 1, 0, 1)),
     "errors_found": Ratio((1, 0, 0, 0), (1, 0, 1, 0)),
 }
-"""Shares of the four counts; scaled accuracy is twice its share less 1."""
+"""Shares of the four counts; scaled accuracy is twice its share minus 1."""
 COUNTED: dict[str, _Rates] = {
     "scaled_accuracy": lambda c: 2 * SHARES["scaled_accuracy"].value(c) - 1,
     "balanced_accuracy": lambda c: (ratios(c[0], c[0] + c[2]) + ratios(c[3], c[1] + c[3])) / 2,
@@ -162,12 +166,14 @@ COUNTED: dict[str, _Rates] = {
     "correct_passed": SHARES["correct_passed"].value,
     "errors_found": SHARES["errors_found"].value,
 }
-"""Statistics of the four counts; the plain functions of `stats.classification` say what each is."""
+"""Statistics of the four counts; `stats.classification` defines each of them."""
 
 
 def _counted(scored: Scored) -> Iterator[Result]:
-    wrong, found = scored.wrong, scored.found
-    cells = np.stack([wrong & found, ~wrong & found, wrong & ~found, ~wrong & ~found], axis=1).astype(np.float64)
+    wrong, reported = scored.wrong, scored.reported
+    cells = np.stack([wrong & reported, ~wrong & reported, wrong & ~reported, ~wrong & ~reported], axis=1).astype(
+        np.float64
+    )
     codes = group_codes(scored.groups, len(cells))
     units = np.stack([np.bincount(codes, weights=column).astype(np.float64) for column in cells.T], axis=1)
     for name, rate in COUNTED.items():
@@ -180,14 +186,14 @@ def _counted(scored: Scored) -> Iterator[Result]:
 
 
 def counted_interval(name: str, value: float, units: Floats) -> tuple[float, float]:
-    """Of a statistic of groups × counts; of those that are no share, with the variance of resampled groups.
+    """The interval of a statistic of groups × counts; if it is not a share, with the variance of resampled groups.
 
-    They rest on samples with an error and on those without; where there are none of one kind, they may have any value.
+    These are based on samples with and without errors; if there are none of one kind, they may have any value.
     """
     if name in SHARES:
         low, high = SHARES[name].interval(units)
         return (2 * low - 1, 2 * high - 1) if name == "scaled_accuracy" else (low, high)
-    with_error, without = ((units[:, own].sum(axis=1) > 0).sum() for own in ([0, 2], [1, 3]))
+    with_error, without = ((units[:, columns].sum(axis=1) > 0).sum() for columns in ([0, 2], [1, 3]))
     least = -1.0 if name == "mcc" else 0.0
     if not with_error or not without:
         return least, 1.0
@@ -210,9 +216,9 @@ def influences(scored: Scored) -> Moved:
 
 
 def _paired(scored: Scored, moved: Moved) -> Iterator[Result]:
-    for name, found in moved.items():
-        low, high = found.interval(scored.groups) if found else (None, None)
-        value = found.value if found else None
+    for name, statistic in moved.items():
+        low, high = statistic.interval(scored.groups) if statistic else (None, None)
+        value = statistic.value if statistic else None
         yield Result(name=name, value=value, low=low, high=high, n=len(scored.golds), unscored=scored.unscored)
     tau = correlation.kendall_tau_c(scored.gold, scored.scores)
     yield Result(name="kendall_c", value=tau, n=len(scored.golds), unscored=scored.unscored)
@@ -231,10 +237,10 @@ def labels(golds: Sequence[Gold]) -> list[list[tuple[str, str]]]:
 
 def _labels(gold: Gold, kinds: set[str]) -> list[tuple[str, str]]:
     sample = gold.sample
-    place, part = roll_up(sample.region) if sample.region else (None, None)
-    plain = {"source": sample.source, "language": sample.language, "region": place, "task": gold.task.value}
-    found = [(name, value or "unknown") for name, value in plain.items()] + ([("subregion", part)] if part else [])
-    return found + [("kind", kind) for kind in sorted(kinds if gold.kind == "correct" else {gold.kind})]
+    country, part = roll_up(sample.region) if sample.region else (None, None)
+    plain = {"source": sample.source, "language": sample.language, "region": country, "task": gold.task.value}
+    groups = [(name, value or "unknown") for name, value in plain.items()] + ([("subregion", part)] if part else [])
+    return groups + [("kind", kind) for kind in sorted(kinds if gold.kind == "correct" else {gold.kind})]
 
 
 def count(golds: Sequence[Gold]) -> dict[str, dict[str, int]]:
@@ -243,21 +249,21 @@ def count(golds: Sequence[Gold]) -> dict[str, dict[str, int]]:
 
 
 def _count(labelled: Iterable[Iterable[tuple[str, str]]]) -> dict[str, dict[str, int]]:
-    found: dict[str, Counter[str]] = defaultdict(Counter)
-    for own in labelled:
-        for grouping, group in own:
-            found[grouping][group] += 1
-    return {grouping: dict(groups.most_common()) for grouping, groups in found.items()}
+    counts: dict[str, Counter[str]] = defaultdict(Counter)
+    for groups_of_sample in labelled:
+        for grouping, group in groups_of_sample:
+            counts[grouping][group] += 1
+    return {grouping: dict(groups.most_common()) for grouping, groups in counts.items()}
 
 
 def _by_group(golds: Sequence[Gold], scored: Scored) -> dict[str, dict[str, dict[str, Result]]]:
-    own = dict(zip((gold.sample.id for gold in golds), labels(golds), strict=True))
+    labels_by_id = dict(zip((gold.sample.id for gold in golds), labels(golds), strict=True))
     rows: dict[tuple[str, str], list[int]] = defaultdict(list)
     for row, gold in enumerate(scored.golds):
-        for label in own[gold.sample.id]:
+        for label in labels_by_id[gold.sample.id]:
             rows[label].append(row)
     by: dict[str, dict[str, dict[str, Result]]] = {}
-    for grouping, groups in _count(own.values()).items():
+    for grouping, groups in _count(labels_by_id.values()).items():
         for group, total in groups.items():
             part = scored.take(rows[grouping, group], total - len(rows[grouping, group]))
             by.setdefault(grouping, {})[group] = {result.name: result for result in _short(part)}
@@ -265,7 +271,7 @@ def _by_group(golds: Sequence[Gold], scored: Scored) -> dict[str, dict[str, dict
 
 
 def _short(scored: Scored) -> Iterator[Result]:
-    """What is said of a group."""
+    """The figures of a group."""
     yield scaled_accuracy(scored)
     tau = correlation.kendall_tau_b(scored.gold, scored.scores)
     yield Result(name="kendall", value=tau, n=len(scored.golds), unscored=scored.unscored)
@@ -283,7 +289,7 @@ def _pr(scored: Scored) -> Curve | None:
     curve = classification.pr_curve(scored.wrong, -scored.scores)
     if curve is None:
         return None
-    # Precision is undefined where nothing is found; the usual 1 would draw a slope that nobody measured.
+    # Precision is undefined if nothing is predicted; the usual 1 would draw a slope that was not measured.
     return _thinned(curve.recall, np.append(curve.precision[1], curve.precision[1:]))
 
 
@@ -293,7 +299,7 @@ def _thinned(x: Floats, y: Floats) -> Curve:
 
 
 def _distribution(scored: Scored) -> Bars | None:
-    """Histogram of the scores; what lies beyond the middle 98% is put into the outermost bars."""
+    """Histogram of the scores; those beyond the middle 98% are in the outermost bars."""
     if not scored.scores.size:
         return None
     low, high = np.percentile(scored.scores, [1, 99])

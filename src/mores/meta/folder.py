@@ -1,9 +1,9 @@
-"""A run of `mores meta`: the judgements of each metric, and how good they are.
+"""A run of `mores meta`: the judgements of each metric, and their quality.
 
 | file | what |
 | --- | --- |
-| `run.json` | the `Manifest`: what the run is, and how far it has come |
-| `judgements/NAME.jsonl` | what a metric says of the samples, one `Judgement` per line, in their order |
+| `run.json` | the `Manifest`: what the run is, and its status |
+| `judgements/NAME.jsonl` | the judgements of a metric, one `Judgement` per line, in the order of the samples |
 | `meta.json` | the `Meta` |
 """
 
@@ -29,9 +29,9 @@ class MetaRun(Run):
         return self.record(RESULT, Meta)
 
     def judgements(self, metric: str) -> Iterator[Judgement]:
-        """What a metric says of the samples, in their order."""
+        """The judgements of a metric, in the order of the samples."""
         files = self.manifest.settings["judgements"]
         assert isinstance(files, dict)
         if metric not in files:
-            raise InputError(f"{self.path}: there is no metric {metric!r} in it; there are {', '.join(files)}")
+            raise InputError(f"{self.path}: it has no metric {metric!r}; there are {', '.join(files)}")
         return self.records(str(files[metric]), Judgement)

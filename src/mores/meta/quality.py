@@ -1,4 +1,4 @@
-"""What reports are worth beyond their score: whether they mark the right words and name the correct answer."""
+"""The quality of reports beyond their score: whether they mark the correct words and name the correct answer."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ SIDES: tuple[Side, ...] = ("instruction", "text")
 
 
 def quality(golds: Sequence[Gold], judgements: Sequence[Judgement]) -> Iterator[Result]:
-    """Statistics of the reports; none where the metric writes no reports."""
+    """Statistics of the reports; none if the metric writes no reports."""
     pairs = [(gold, judgement) for gold, judgement in zip(golds, judgements, strict=True) if judgement.report]
     if pairs:
         yield from _spans(pairs)
@@ -30,9 +30,9 @@ Pairs = Sequence[tuple[Gold, Judgement]]
 def _spans(pairs: Pairs) -> Iterator[Result]:
     """Span F1 over all samples, micro-averaged: of characters and words without severities, of characters with them."""
     measures: dict[str, Callable[[list[spans.Span], list[spans.Span], str], spans.Counts]] = {
-        "span_f1": lambda found, gold, _: spans.characters(found, gold, credit=1.0),
-        "span_f1_tokens": lambda found, gold, text: spans.tokens(found, gold, _words(text), credit=1.0),
-        "span_f1_severity": lambda found, gold, _: spans.characters(found, gold),
+        "span_f1": lambda marked, gold, _: spans.characters(marked, gold, credit=1.0),
+        "span_f1_tokens": lambda marked, gold, text: spans.tokens(marked, gold, _words(text), credit=1.0),
+        "span_f1_severity": lambda marked, gold, _: spans.characters(marked, gold),
     }
     for name, measure in measures.items():
         counts = [
@@ -59,20 +59,20 @@ def _marked(errors: Sequence[Error], side: Side) -> list[spans.Span]:
 
 def _explanations(pairs: Pairs) -> Iterator[Result]:
     """Of the hard errors that were found, the share whose explanation names the correct answer (ExCAM, Section 5)."""
-    found = [
-        (gold.group or gold.sample.id, match_answer(_said(judgement), gold.answer))
+    matches = [
+        (gold.group or gold.sample.id, match_answer(_explanation_text(judgement), gold.answer))
         for gold, judgement in pairs
         if gold.answer and judgement.report and judgement.report.errors
     ]
-    groups = [group for group, _ in found]
+    groups = [group for group, _ in matches]
     for name, hits in (
-        ("explanation_verbatim", [match.verbatim for _, match in found]),
-        ("explanation", [match.normalised for _, match in found]),
+        ("explanation_verbatim", [match.verbatim for _, match in matches]),
+        ("explanation", [match.normalised for _, match in matches]),
     ):
-        if found:
+        if matches:
             yield mean_result(name, hits, groups=groups)
 
 
-def _said(judgement: Judgement) -> str:
+def _explanation_text(judgement: Judgement) -> str:
     assert judgement.report is not None
     return "\n".join([judgement.report.explanation, *(error.explanation for error in judgement.report.errors)])

@@ -1,4 +1,4 @@
-"""What a meta-evaluation says: how well each metric finds the errors of a dataset, and which differences are real."""
+"""A meta-evaluation: how well each metric finds the errors of a dataset, and which differences are significant."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ STATISTICS = {
 """Every statistic with its short name; the first three are those of ExCAM, Table 4."""
 
 GROUPINGS = ("source", "language", "region", "subregion", "task", "kind")
-"""What results are broken down by. Regions are countries, subregions their parts. The groups of `kind` are `hard` and
+"""The groupings of results. Regions are countries, subregions their parts. The groups of `kind` are `hard` and
 `soft`: the samples with such errors, and the correct samples of the same sources."""
 
 
@@ -56,15 +56,15 @@ class Evaluation(Record):
     n: int
     """Samples that it scored."""
     unscored: int
-    """Samples that it was given and could not score."""
+    """Samples that it could not score."""
     failures: dict[str, int] = Field(default_factory=dict)
-    """Of these, by kind of failure; `missing` where there is no judgement at all."""
+    """The unscored samples by kind of failure; `missing` if there is no judgement."""
     scores: dict[str, Result]
-    """By the names of `STATISTICS`; one that is undefined has no value."""
+    """By the names of `STATISTICS`; an undefined one has no value."""
     by: dict[str, dict[str, dict[str, Result]]] = Field(default_factory=dict)
     """Grouping, group, statistic; without the slow ones."""
     roc: Curve | None = None
-    """False positive rate and true positive rate; None where one class is missing."""
+    """False positive rate and true positive rate; None if one class is missing."""
     pr: Curve | None = None
     """Recall and precision."""
     distribution: Bars | None = None
@@ -75,7 +75,7 @@ class Evaluation(Record):
 
     @property
     def accuracy(self) -> float | None:
-        """Its scaled accuracy, where that is a number."""
+        """Its scaled accuracy, if that is a number."""
         result = self.scores.get("scaled_accuracy")
         return result.value if result and result.value is not None and math.isfinite(result.value) else None
 
@@ -87,7 +87,7 @@ class Comparison(Record):
     second: str
     statistic: str
     difference: float
-    """The first's less the second's."""
+    """The first minus the second."""
     low: float | None = None
     high: float | None = None
     p: float
@@ -96,7 +96,7 @@ class Comparison(Record):
     """After Benjamini and Hochberg, over all comparisons of the statistic, or of the group."""
     n: int
     grouping: str = ""
-    """Where it is of one group only: by what, and which."""
+    """The grouping, if it is about one group only."""
     group: str = ""
 
 
@@ -108,7 +108,7 @@ class Versus(Record):
     n: int
     """Samples that both scored."""
     left_out: int
-    """Samples that only one of them scored, or none."""
+    """Samples that only one of them scored, or neither."""
     overall: tuple[Comparison, ...]
     by: dict[str, dict[str, Comparison]]
     """Grouping and group: the difference in scaled accuracy."""
@@ -123,7 +123,7 @@ class LeaveOneOut(Record):
     average: float | None
     """Mean over the sources of the accuracy on the one that was left out: AVG (OOD)."""
     trained_on_all: Result | None = None
-    """Scaled accuracy on all samples with nothing left out: ALL (ID); None where there is no such model."""
+    """Scaled accuracy on all samples with nothing left out: ALL (ID); None if there is no such model."""
 
 
 class Disagreement(Record):
@@ -131,7 +131,7 @@ class Disagreement(Record):
 
     gold: Gold
     scores: dict[str, float | None]
-    """By metric; None where it has none."""
+    """By metric; None if it has none."""
 
 
 class VoteTable(Record):
@@ -150,7 +150,7 @@ class Meta(Record):
     data: str
     """Name of the dataset."""
     revision: str
-    """Sum of the split that was judged."""
+    """Hash of the split that was judged."""
     split: str
     n: int
     counts: dict[str, dict[str, int]]
@@ -158,9 +158,9 @@ class Meta(Record):
     evaluations: tuple[Evaluation, ...]
     """In the order in which they were asked for, baselines last."""
     comparisons: tuple[Comparison, ...] = ()
-    """Of every two metrics."""
+    """Comparisons of every two metrics."""
     group_comparisons: tuple[Comparison, ...] = ()
-    """Of the most accurate metric of each group with every other."""
+    """Comparisons of the most accurate metric of each group with every other."""
     shortcut: Result | None = None
     """Scaled accuracy of a bag of words that never sees the instruction, on the same samples."""
     leave_one_out: tuple[LeaveOneOut, ...] = ()
@@ -171,6 +171,6 @@ class Meta(Record):
 
     @property
     def best(self) -> Evaluation | None:
-        """The metric with the highest scaled accuracy; a baseline only when there is nothing else."""
-        known = [e for e in self.evaluations if e.accuracy is not None]
-        return max([e for e in known if not e.baseline] or known, key=lambda e: e.accuracy or 0.0, default=None)
+        """The metric with the highest scaled accuracy; a baseline only if there is nothing else."""
+        measured = [e for e in self.evaluations if e.accuracy is not None]
+        return max([e for e in measured if not e.baseline] or measured, key=lambda e: e.accuracy or 0.0, default=None)

@@ -1,11 +1,11 @@
-"""The metrics that can be tried, by name.
+"""The available metrics, by name.
 
 | name | what |
 | --- | --- |
 | `excam:MODEL` | the metric with a model as the judge |
 | `count:MODEL`, `severity:MODEL`, `binary:MODEL` | the model behind a prompt of ExCAM, Table 11 |
-| `count+p:MODEL` and so on | the same, with the probability of the answer where it finds no error |
-| `FILE.jsonl` | judgements that exist, by a metric or by people |
+| `count+p:MODEL` and so on | the same, with the probability of the answer if it finds no error |
+| `FILE.jsonl` | existing judgements, by a metric or by people |
 | `DIR` | the folder of a run of `mores score` |
 | `always`, `never`, `majority`, `words`, … | a baseline |
 
@@ -34,7 +34,7 @@ NAMES = ("excam", *(f"{kind}{p}" for kind in KINDS for p in ("", "+p")))
 
 @dataclass(frozen=True)
 class Scorer:
-    """A metric as the user named it."""
+    """A metric, as named by the user."""
 
     name: str
 
@@ -50,7 +50,7 @@ class Scorer:
 
     @property
     def split(self) -> bool:
-        """Whether there is one for each source."""
+        """Whether there is a separate judge for each source."""
         return SOURCE in self.name
 
     def of(self, source: str) -> Scorer:
@@ -60,12 +60,12 @@ class Scorer:
     def open(self, metric: Callable[[str], Metric]) -> Metric | Prompted:
         """The metric itself; `metric` makes one from the name of a model."""
         kind, _, model = self.name.partition(":")
-        how = metric(model)
-        return how if kind == "excam" else Prompted(kind.removesuffix("+p"), how, plus_p=kind.endswith("+p"))
+        opened = metric(model)
+        return opened if kind == "excam" else Prompted(kind.removesuffix("+p"), opened, plus_p=kind.endswith("+p"))
 
 
 def scorer(name: str) -> Scorer:
-    """The metric of that name; an error that lists the names for any other."""
+    """The metric of this name; ConfigError with the list of names for an unknown one."""
     kind, colon, model = name.partition(":")
     if name in BASELINES or _is_file(name) or (kind in NAMES and colon and model):
         return Scorer(name)
@@ -73,8 +73,8 @@ def scorer(name: str) -> Scorer:
         raise ConfigError(f"metric {name!r}: which model? For example {kind}:embedded or {kind}:openai:NAME")
     near = get_close_matches(kind, [*NAMES, *BASELINES], 1)
     hint = f"did you mean {near[0]!r}? " if near else ""
-    known = ", ".join([*(f"{one}:MODEL" for one in NAMES), "FILE.jsonl", *BASELINES])
-    raise ConfigError(f"unknown metric {name!r}; {hint}known are {known}", setting="metric")
+    names = ", ".join([*(f"{kind_name}:MODEL" for kind_name in NAMES), "FILE.jsonl", *BASELINES])
+    raise ConfigError(f"unknown metric {name!r}; {hint}known are {names}", setting="metric")
 
 
 def _is_file(name: str) -> bool:
@@ -87,12 +87,12 @@ def read_judgements(path: str | Path) -> dict[str, Judgement]:
 
 
 def by_sample(judgements: Iterable[Judgement], name: str) -> dict[str, Judgement]:
-    """Judgements by sample; two of one sample are an error, because either could be meant."""
-    known: dict[str, Judgement] = {}
+    """Judgements by sample; two of the same sample are an error, because they are ambiguous."""
+    by_id: dict[str, Judgement] = {}
     for judgement in judgements:
         if judgement.score is not None and not abs(judgement.score) <= LARGEST:
             raise InputError(f"{name}: the score of {judgement.sample_id!r} is {judgement.score}; expected a number")
-        if judgement.sample_id in known:
+        if judgement.sample_id in by_id:
             raise InputError(f"{name}: {judgement.sample_id!r} is judged twice; keep one judgement for each sample")
-        known[judgement.sample_id] = judgement.repeat(None)
-    return known
+        by_id[judgement.sample_id] = judgement.repeat(None)
+    return by_id

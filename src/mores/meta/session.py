@@ -36,7 +36,7 @@ from mores.types import Judgement, Signature
 
 @dataclass
 class Session:
-    """The metrics that are tried on a dataset."""
+    """The metrics that are tested on a dataset."""
 
     data: Dataset
     scorers: Sequence[Scorer]
@@ -51,16 +51,18 @@ class Session:
 
     def askers(self) -> list[Asker]:
         """Every model that is asked."""
-        return [_metric(call.open(self.open_metric)).asker for one in self.scorers for _, call, _ in self._calls(one)]
+        return [
+            _metric(call.open(self.open_metric)).asker for scorer in self.scorers for _, call, _ in self._calls(scorer)
+        ]
 
     def estimates(self) -> dict[str, Estimate]:
-        """What each model would be asked, and the cost."""
+        """The number of questions to each model, and their cost."""
         estimates: dict[str, Estimate] = {}
         for scorer in self.scorers:
             for _, call, golds in self._calls(scorer):
-                asked = call.open(self.open_metric)
-                metric = _metric(asked)
-                jobs = asked.jobs(gold.sample for gold in golds)
+                opened = call.open(self.open_metric)
+                metric = _metric(opened)
+                jobs = opened.jobs(gold.sample for gold in golds)
                 estimates[call.name] = estimate(metric.asker, jobs, metric.settings.max_tokens)
         return estimates
 
@@ -87,17 +89,17 @@ class Session:
                     result = study(self.data, judged, leave_one_out=self._matrices, votes=self.votes, notes=self._notes)
             write_text(run.path / RESULT, result.model_dump_json(indent=1) + "\n")
             failures = sum((Counter(evaluation.failures) for evaluation in result.evaluations), Counter[str]())
-            kept = {files[name]: "Judgement" for name in judged}
-            run.finish(files={**kept, RESULT: "Meta"}, failures=failures, headline=_headline(result))
+            files_written = {files[name]: "Judgement" for name in judged}
+            run.finish(files={**files_written, RESULT: "Meta"}, failures=failures, headline=_headline(result))
         return MetaRun(run.path, run.manifest)
 
     def _plan(self, files: Mapping[str, str]) -> Plan:
-        """What the run is: also the judgements in files, and how models are asked, are part of it."""
+        """The plan of the run; its signature covers the judgements in files and the settings of models."""
         digest = blake2b(digest_size=4)
         for scorer in self.scorers:
             for _, call, _ in self._calls(scorer, files=True):
-                known = judgements_file(call.name).read_bytes() if call.file and Path(call.name).exists() else b""
-                digest.update(known or str(scorer if call.file else call.open(self.open_metric).signature()).encode())
+                content = judgements_file(call.name).read_bytes() if call.file and Path(call.name).exists() else b""
+                digest.update(content or str(scorer if call.file else call.open(self.open_metric).signature()).encode())
         for table in self.votes:
             digest.update(table.model_dump_json().encode())
         data = self.data
@@ -116,13 +118,13 @@ class Session:
         return Plan(kind="meta", name=name, model=",".join(models), signature=sign(fields), settings=settings)
 
     def _files(self) -> Iterator[str]:
-        """A file for each metric that no other has: `words` and `words.jsonl` may both be there."""
-        taken: set[str] = set()
+        """A unique file for each metric: `words` and `words.jsonl` may both be given."""
+        used: set[str] = set()
         for scorer in self.scorers:
             stem = file_name(scorer.name.removesuffix(".jsonl"))
-            names = chain([stem], (f"{stem}-{place}" for place in count(2)))
-            free = next(name for name in names if name.casefold() not in taken)
-            taken.add(free.casefold())
+            names = chain([stem], (f"{stem}-{suffix}" for suffix in count(2)))
+            free = next(name for name in names if name.casefold() not in used)
+            used.add(free.casefold())
             yield f"{JUDGEMENTS}/{free}.jsonl"
 
     async def _judge(self, scorer: Scorer) -> dict[str, Judgement] | None:
@@ -138,7 +140,7 @@ class Session:
         return {name: rows[source][name] for name, source in sources.items() if name in rows.get(source, {})}
 
     def _calls(self, scorer: Scorer, *, files: bool = False) -> Iterator[tuple[str, Scorer, list[Gold]]]:
-        """What has to be judged: by which source's judge, and which samples."""
+        """The work of a metric: the source of each judge, the judge, and its samples."""
         if scorer.baseline or (scorer.file and not files):
             return
         if not scorer.split:
@@ -153,24 +155,24 @@ class Session:
     async def _read(self, scorer: Scorer, golds: list[Gold]) -> dict[str, Judgement]:
         """The judgements of a file, or of a model that is asked."""
         if not scorer.file:
-            asked = scorer.open(self.open_metric)
-            samples, price = [gold.sample for gold in golds], _metric(asked).asker.price
+            metric = scorer.open(self.open_metric)
+            samples, price = [gold.sample for gold in golds], _metric(metric).asker.price
             async with (
                 self.progress.stage(scorer.name, len(golds), price) as counts,
-                aclosing(asked.stream(samples, counts)) as judgements,
+                aclosing(metric.stream(samples, counts)) as judgements,
             ):
                 return {sample.id: judgement async for sample, judgement in judgements}
-        every = read_judgements(scorer.name)
-        known = {gold.sample.id for gold in golds}
-        if not known & every.keys():
+        judgements_read = read_judgements(scorer.name)
+        ids = {gold.sample.id for gold in golds}
+        if not ids & judgements_read.keys():
             chosen = " that the limit chose" if self.data.limit else ""
-            what = f"a {self.data.split} sample of {self.data.folder}{chosen}"
-            raise InputError(f"{scorer.name}: none of its judgements is of {what}")
-        check_data(scorer.name, every, self.data)
-        return {name: judgement for name, judgement in every.items() if name in known}
+            expected = f"a {self.data.split} sample of {self.data.folder}{chosen}"
+            raise InputError(f"{scorer.name}: none of its judgements is about {expected}")
+        check_data(scorer.name, judgements_read, self.data)
+        return {name: judgement for name, judgement in judgements_read.items() if name in ids}
 
     def _baseline(self, name: str) -> dict[str, Judgement] | None:
-        """What a baseline says of the samples; None where it cannot learn from what is there."""
+        """The judgements of a baseline; None if it cannot learn from the dataset."""
         baseline, data = BASELINES[name](), self.data
         try:
             for _ in self.progress.track(name, [None], 1):
@@ -184,7 +186,7 @@ class Session:
             total = len(data.sources) + 1
             try:
                 matrix = leave_one_out(
-                    name, data, lambda things: self.progress.track(f"{name} out of domain", things, total)
+                    name, data, lambda sources: self.progress.track(f"{name} out of domain", sources, total)
                 )
                 self._matrices.append(matrix)
             except (ConfigError, InputError) as error:
@@ -208,8 +210,8 @@ class Session:
         return signed
 
 
-def _metric(asked: Metric | Prompted) -> Metric:
-    return asked.how if isinstance(asked, Prompted) else asked
+def _metric(opened: Metric | Prompted) -> Metric:
+    return opened.metric if isinstance(opened, Prompted) else opened
 
 
 def _headline(meta: Meta) -> str:

@@ -19,7 +19,7 @@ MOST_DISAGREEMENTS = 30
 
 @dataclass(frozen=True)
 class Judged:
-    """What one metric says of the samples, by id."""
+    """The judgements of one metric, by sample id."""
 
     judgements: Mapping[str, Judgement]
     baseline: bool = False
@@ -35,12 +35,12 @@ def study(
 ) -> Meta:
     """Evaluate every metric and compare them all."""
     golds = data.golds
-    scored = {name: join(golds, own.judgements) for name, own in judged.items()}
-    moved = {name: influences(own) for name, own in scored.items()}
+    scored = {name: join(golds, metric.judgements) for name, metric in judged.items()}
+    moved = {name: influences(part) for name, part in scored.items()}
     evaluations = [
-        evaluate(name, golds, scored[name], moved[name], baseline=own.baseline) for name, own in judged.items()
+        evaluate(name, golds, scored[name], moved[name], baseline=metric.baseline) for name, metric in judged.items()
     ]
-    some = {name: own for name, own in scored.items() if own.golds}
+    with_scores = {name: part for name, part in scored.items() if part.golds}
     return Meta(
         data=data.folder.resolve().name,
         revision=data.revision,
@@ -48,8 +48,8 @@ def study(
         n=len(golds),
         counts=count(golds),
         evaluations=tuple(evaluations),
-        comparisons=tuple(compare_all(some, moved)),
-        group_comparisons=tuple(compare_groups(some, golds)),
+        comparisons=tuple(compare_all(with_scores, moved)),
+        group_comparisons=tuple(compare_groups(with_scores, golds)),
         shortcut=_shortcut(evaluations),
         leave_one_out=tuple(leave_one_out),
         disagreements=tuple(_disagreements(golds, scored, judged)),
@@ -59,15 +59,15 @@ def study(
 
 
 def _shortcut(evaluations: Sequence[Evaluation]) -> Result | None:
-    found = next((evaluation for evaluation in evaluations if evaluation.metric == SHORTCUT), None)
-    return found.scores["scaled_accuracy"] if found else None
+    words = next((evaluation for evaluation in evaluations if evaluation.metric == SHORTCUT), None)
+    return words.scores["scaled_accuracy"] if words else None
 
 
 def _disagreements(
     golds: Sequence[Gold], scored: Mapping[str, Scored], judged: Mapping[str, Judged]
 ) -> list[Disagreement]:
-    """Samples on which verdicts are divided most evenly; of metrics, or of baselines where there is no other."""
-    chosen = [name for name, own in judged.items() if not own.baseline] or list(judged)
+    """Samples on which verdicts are divided most evenly: those of metrics, or of baselines if there is nothing else."""
+    chosen = [name for name, metric in judged.items() if not metric.baseline] or list(judged)
     scores: dict[str, dict[str, float]] = {}
     for name in chosen:
         for gold, judgement in zip(scored[name].golds, scored[name].judgements, strict=True):

@@ -1,4 +1,4 @@
-"""Two sets of judgements against each other: who judges better, or whose texts are better.
+"""Two sets of judgements compared: which judge is better, or which texts are better.
 
 With a dataset, two judges of the same samples: which finds its errors better. Without one, the same judge on two
 versions of the same texts, for example by two models: which has the better scores.
@@ -24,11 +24,16 @@ Judgements = Mapping[str, Judgement]
 
 
 def compare_judges(
-    names: tuple[str, str], one: Judgements, two: Judgements, golds: Sequence[Gold], *, force: bool = False
+    names: tuple[str, str],
+    first_judgements: Judgements,
+    second_judgements: Judgements,
+    golds: Sequence[Gold],
+    *,
+    force: bool = False,
 ) -> Versus:
     """Which of two judges of the same samples finds their errors better."""
-    _same_data(names, one, two, force)
-    first, second = shared(join(golds, one), join(golds, two))
+    _same_data(names, first_judgements, second_judgements, force)
+    first, second = shared(join(golds, first_judgements), join(golds, second_judgements))
     if not first.golds:
         raise InputError(f"{names[0]} and {names[1]} have scored no sample of the dataset in common")
     overall = compare_scored(names, (first, second))
@@ -42,19 +47,25 @@ def compare_judges(
     )
 
 
-def compare_texts(names: tuple[str, str], one: Judgements, two: Judgements, *, force: bool = False) -> Versus:
+def compare_texts(
+    names: tuple[str, str], first_judgements: Judgements, second_judgements: Judgements, *, force: bool = False
+) -> Versus:
     """Whose texts the judge scores higher, text by text."""
-    _same_judge(names, one, two, force)
-    pairs = [(one[name].score, two[name].score) for name in one if name in two]
-    known = [(a, b) for a, b in pairs if a is not None and b is not None]
-    if not known:
+    _same_judge(names, first_judgements, second_judgements, force)
+    pairs = [
+        (first_judgements[name].score, second_judgements[name].score)
+        for name in first_judgements
+        if name in second_judgements
+    ]
+    scored = [(a, b) for a, b in pairs if a is not None and b is not None]
+    if not scored:
         raise InputError(f"{names[0]} and {names[1]} have no scored text in common; texts are paired by their ids")
-    first, second = np.array(known).T
+    first, second = np.array(scored).T
     measures = {"score": (first, second), "error_free": ((first >= 0) * 1.0, (second >= 0) * 1.0)}
     overall = [_means(names, measure, *values) for measure, values in measures.items()]
-    every = len(one.keys() | two.keys())
+    total = len(first_judgements.keys() | second_judgements.keys())
     return Versus(
-        first=names[0], second=names[1], n=len(known), left_out=every - len(known), overall=tuple(overall), by={}
+        first=names[0], second=names[1], n=len(scored), left_out=total - len(scored), overall=tuple(overall), by={}
     )
 
 
@@ -70,38 +81,38 @@ def _by_group(
     names: tuple[str, str], golds: Sequence[Gold], first: Scored, second: Scored
 ) -> dict[str, dict[str, Comparison]]:
     """The difference in scaled accuracy in every group that is large enough, adjusted within each grouping."""
-    own = dict(zip((gold.sample.id for gold in golds), labels(golds), strict=True))
+    labels_by_id = dict(zip((gold.sample.id for gold in golds), labels(golds), strict=True))
     rows: dict[str, dict[str, list[int]]] = {}
     for row, gold in enumerate(first.golds):
-        for grouping, group in own[gold.sample.id]:
+        for grouping, group in labels_by_id[gold.sample.id]:
             rows.setdefault(grouping, {}).setdefault(group, []).append(row)
     by: dict[str, dict[str, Comparison]] = {}
     for grouping, groups in rows.items():
         large = {group: at for group, at in sorted(groups.items()) if len(at) >= FEWEST}
-        found = {group: compare_accuracy(*names, first.take(at), second.take(at)) for group, at in large.items()}
-        tested = {group: comparison for group, comparison in found.items() if comparison}
+        comparisons = {group: compare_accuracy(*names, first.take(at), second.take(at)) for group, at in large.items()}
+        tested = {group: comparison for group, comparison in comparisons.items() if comparison}
         by[grouping] = dict(zip(tested, adjusted(list(tested.values())), strict=True)) if tested else {}
     return by
 
 
-def _same_judge(names: tuple[str, str], one: Judgements, two: Judgements, force: bool) -> None:
+def _same_judge(names: tuple[str, str], first: Judgements, second: Judgements, force: bool) -> None:
     """Scores of two judges have different meanings: everything but the data must be the same."""
     _refuse(
         names,
-        _differences(one, two, without=frozenset({"data"})),
+        _differences(first, second, without=frozenset({"data"})),
         "scores are comparable only from the same judge",
         force,
     )
 
 
-def _same_data(names: tuple[str, str], one: Judgements, two: Judgements, force: bool) -> None:
-    """Two judges may differ in everything but the data and the version of Mores; people say neither."""
-    different = _differences(one, two, only={"data", "mores"}, said_by_both=True)
+def _same_data(names: tuple[str, str], first: Judgements, second: Judgements, force: bool) -> None:
+    """Two judges may differ in everything but the data and the version of Mores; people's judgements have neither."""
+    different = _differences(first, second, only={"data", "mores"}, in_both=True)
     _refuse(names, different, "judges are comparable only on the same data", force)
 
 
 def check_data(name: str, judgements: Judgements, data: Dataset, *, can_force: bool = False) -> None:
-    """Judgements that say of what data they are must be of these."""
+    """Judgements whose signature names their data must be about this dataset."""
     revisions = _fields(judgements).get("data", {data.revision})
     if revisions != {data.revision}:
         wrong = f"{name} is of data {' / '.join(sorted(revisions))}, {data.folder} ({data.split}) is {data.revision}"
@@ -110,31 +121,31 @@ def check_data(name: str, judgements: Judgements, data: Dataset, *, can_force: b
 
 
 def _differences(
-    one: Judgements,
-    two: Judgements,
+    first: Judgements,
+    second: Judgements,
     *,
     only: set[str] | None = None,
     without: frozenset[str] = frozenset(),
-    said_by_both: bool = False,
+    in_both: bool = False,
 ) -> list[str]:
-    fields = [_fields(one), _fields(two)]
+    fields = [_fields(first), _fields(second)]
     keys = sorted((fields[0].keys() | fields[1].keys()) - without)
     return [
-        f"{key}: {' / '.join(sorted(a)) or 'not said'} and {' / '.join(sorted(b)) or 'not said'}"
+        f"{key}: {' / '.join(sorted(a)) or 'none'} and {' / '.join(sorted(b)) or 'none'}"
         for key in keys
         if (only is None or key in only)
         and (a := fields[0].get(key, set())) != (b := fields[1].get(key, set()))
-        and (not said_by_both or (a and b))
+        and (not in_both or (a and b))
     ]
 
 
 def _fields(judgements: Judgements) -> dict[str, set[str]]:
     """The values of every field of the signatures of scored judgements."""
-    found: dict[str, set[str]] = {}
+    values: dict[str, set[str]] = {}
     for signature in {judgement.signature for judgement in judgements.values() if judgement.score is not None}:
         for key, value in signature.items():
-            found.setdefault(key, set()).add(value)
-    return found
+            values.setdefault(key, set()).add(value)
+    return values
 
 
 def _refuse(names: tuple[str, str], different: list[str], rule: str, force: bool) -> None:

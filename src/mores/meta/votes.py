@@ -1,11 +1,11 @@
-"""What annotators say of the samples: the tables of the human validation (ExCAM, Section 4 and Appendix G).
+"""Annotators' votes on the samples: the tables of the human validation (ExCAM, Section 4 and Appendix G).
 
-A vote is one line: which sample, who, on what, and what was said.
+A vote is one line with the sample, the annotator, the criterion and the value.
 
 | criterion | values |
 | --- | --- |
 | `culture` | `yes`, `no`: the sample is about a culture |
-| `error` | `valid`, `partial`, `invalid`: the marked words are a cultural error (`partial`: with words that are none) |
+| `error` | `valid`, `partial`, `invalid`: the marked words are a cultural error (`partial`: with other words) |
 | `explanation` | `valid`, `partial`, `invalid` |
 | `severity`, `type` | `yes`, `no`: the annotator agrees with it |
 | `changed` | `yes`, `no`: the explanation changed the annotator's mind |
@@ -45,7 +45,7 @@ LEVELS = ("1", "2", "3", "4", "5")
 
 
 class Vote(Record):
-    """What one annotator says of one sample."""
+    """One annotator's vote on one sample."""
 
     sample_id: str
     annotator: str
@@ -75,30 +75,28 @@ Ballots = Mapping[str, Mapping[str, Mapping[str, str]]]
 
 def read_votes(path: Path, golds: Iterable[Gold]) -> list[Vote]:
     """The votes of a file, each on a sample of the dataset."""
-    known = {gold.sample.id for gold in golds}
+    ids = {gold.sample.id for gold in golds}
     votes = list(read_records(path, Vote))
     seen: set[tuple[str, str, str]] = set()
-    for place, vote in enumerate(votes, 1):
+    for row, vote in enumerate(votes, 1):
         key = (vote.sample_id, vote.annotator, vote.criterion)
-        if problem := _problem(vote, known) or ("is there twice" if key in seen else None):
-            raise InputError(
-                f"{path}: vote {place}, {vote.annotator} on {vote.criterion} of {vote.sample_id}, {problem}"
-            )
+        if problem := _problem(vote, ids) or ("is there twice" if key in seen else None):
+            raise InputError(f"{path}: vote {row}, {vote.annotator} on {vote.criterion} of {vote.sample_id}, {problem}")
         seen.add(key)
     return votes
 
 
-def _problem(vote: Vote, known: set[str]) -> str | None:
-    if vote.sample_id not in known:
-        return "is on a sample that the dataset has not; is it the dataset that was annotated?"
+def _problem(vote: Vote, ids: set[str]) -> str | None:
+    if vote.sample_id not in ids:
+        return "is on a sample that is not in the dataset; is it the dataset that was annotated?"
     allowed = LEVELS if vote.criterion.startswith(SIMILARITY) else CRITERIA.get(vote.criterion)
     if allowed is None:
-        return f"is on no known criterion; known are {', '.join(CRITERIA)} and {SIMILARITY}METRIC"
-    return None if vote.value in allowed else f"says {vote.value!r}; expected one of {', '.join(allowed)}"
+        return f"has an unknown criterion; known are {', '.join(CRITERIA)} and {SIMILARITY}METRIC"
+    return None if vote.value in allowed else f"is {vote.value!r}; expected one of {', '.join(allowed)}"
 
 
 def vote_tables(votes: Iterable[Vote], golds: Iterable[Gold]) -> list[VoteTable]:
-    """Tables 3, 12 and 13, the agreement of the annotators, and ratings of explanations, as far as there are votes."""
+    """Tables 3, 12 and 13, the agreement of the annotators, and ratings of explanations, if there are such votes."""
     ballots: dict[str, dict[str, dict[str, str]]] = defaultdict(lambda: defaultdict(dict))
     for vote in votes:
         ballots[vote.criterion][vote.sample_id][vote.annotator] = vote.value
@@ -108,14 +106,14 @@ def vote_tables(votes: Iterable[Vote], golds: Iterable[Gold]) -> list[VoteTable]
 
 
 def _shares(ballots: Ballots) -> VoteTable:
-    """Table 3: by how many annotators agree, over the samples that as many annotated as any."""
-    asked = [ballots.get(criterion, {}) for _, criterion, _ in TABLE_3]
-    most = max((len(own) for samples in asked for own in samples.values()), default=0)
+    """Table 3: by how many annotators agree, over the samples with the most annotators."""
+    criteria = [ballots.get(criterion, {}) for _, criterion, _ in TABLE_3]
+    most = max((len(ballot) for samples in criteria for ballot in samples.values()), default=0)
     columns = tuple(f"{count}/{most}" for count in range(most, -1, -1))
     rows: dict[str, tuple[str, ...]] = {}
     full = 0
     for name, criterion, positive in TABLE_3:
-        counts = [_yes(own, positive) for own in ballots.get(criterion, {}).values() if len(own) == most]
+        counts = [_yes(ballot, positive) for ballot in ballots.get(criterion, {}).values() if len(ballot) == most]
         if counts:
             full = max(full, len(counts))
             rows[name] = tuple(_percent(counts.count(count), len(counts)) for count in range(most, -1, -1))
@@ -124,12 +122,16 @@ def _shares(ballots: Ballots) -> VoteTable:
 
 
 def _languages(ballots: Ballots, golds: Mapping[str, Gold]) -> VoteTable:
-    """Table 12: majority votes by language, English left out."""
-    languages = sorted({golds[one].sample.language or "" for own in ballots.values() for one in own} - {"", "en"})
+    """Table 12: majority votes by language, without English."""
+    languages = sorted(
+        {golds[sample].sample.language or "" for samples in ballots.values() for sample in samples} - {"", "en"}
+    )
     rows: dict[str, tuple[str, ...]] = {}
     for name, criterion, positive in TABLE_12:
-        own = ballots.get(criterion, {})
-        parts = [[b for one, b in own.items() if golds[one].sample.language == language] for language in languages]
+        samples = ballots.get(criterion, {})
+        parts = [
+            [b for sample, b in samples.items() if golds[sample].sample.language == language] for language in languages
+        ]
         if any(parts):
             rows.setdefault("N", tuple(str(len(part)) for part in parts))
             rows[name] = tuple(_percent(sum(_majority(b, positive) for b in part), len(part)) for part in parts)
@@ -143,39 +145,39 @@ MAJORITY = "More than half of a sample's annotators must agree: with two, both."
 def _majorities(ballots: Ballots, golds: Mapping[str, Gold]) -> VoteTable:
     """Table 13: whether annotators agree with severity and type, and whether they changed their mind."""
 
-    def severity(wanted: Severity) -> Callable[[str], bool]:
-        return lambda one: wanted in {error.severity for error in golds[one].report.errors}
+    def severity(level: Severity) -> Callable[[str], bool]:
+        return lambda sample: level in {error.severity for error in golds[sample].report.errors}
 
-    wanted: list[tuple[str, str, Callable[[str], bool]]] = [
+    table: list[tuple[str, str, Callable[[str], bool]]] = [
         ("Severity OK (minor)", "severity", severity(Severity.MINOR)),
         ("Severity OK (major)", "severity", severity(Severity.MAJOR)),
         ("Type OK", "type", lambda _: True),
         ("Changed mind", "changed", lambda _: True),
     ]
     rows: dict[str, tuple[str, ...]] = {}
-    for name, criterion, fits in wanted:
-        own = [ballot for one, ballot in ballots.get(criterion, {}).items() if fits(one)]
-        yes = sum(_majority(ballot, YES) for ballot in own)
-        if own:
-            rows[name] = (str(yes), str(len(own)), _percent(yes, len(own)))
+    for name, criterion, fits in table:
+        chosen = [ballot for sample, ballot in ballots.get(criterion, {}).items() if fits(sample)]
+        yes = sum(_majority(ballot, YES) for ballot in chosen)
+        if chosen:
+            rows[name] = (str(yes), str(len(chosen)), _percent(yes, len(chosen)))
     return VoteTable(title="Auxiliary results", columns=("Yes", "N", "%"), rows=rows, note=MAJORITY)
 
 
 def _alpha(ballots: Ballots) -> VoteTable:
     rows: dict[str, tuple[str, ...]] = {}
     for criterion, samples in ballots.items():
-        people = sorted({name for own in samples.values() for name in own})
+        people = sorted({name for ballot in samples.values() for name in ballot})
         level = "nominal" if criterion not in ("error", "explanation") else "ordinal"
-        places = LEVELS if criterion.startswith(SIMILARITY) else CRITERIA[criterion]
-        ratings = [[_place(own, name, places) for own in samples.values()] for name in people]
-        found = krippendorff_alpha(ratings, "interval" if criterion.startswith(SIMILARITY) else level)  # type: ignore[arg-type]
-        if found is not None:
-            rows[criterion] = (number(found, 3), str(len(samples)), str(len(people)))
+        levels = LEVELS if criterion.startswith(SIMILARITY) else CRITERIA[criterion]
+        ratings = [[_level(ballot, name, levels) for ballot in samples.values()] for name in people]
+        alpha = krippendorff_alpha(ratings, "interval" if criterion.startswith(SIMILARITY) else level)  # type: ignore[arg-type]
+        if alpha is not None:
+            rows[criterion] = (number(alpha, 3), str(len(samples)), str(len(people)))
     return VoteTable(title="Agreement of the annotators", columns=("Krippendorff's α", "samples", "people"), rows=rows)
 
 
-def _place(own: Mapping[str, str], name: str, places: Sequence[str]) -> int | None:
-    return places.index(own[name]) if name in own else None
+def _level(ballot: Mapping[str, str], name: str, levels: Sequence[str]) -> int | None:
+    return levels.index(ballot[name]) if name in ballot else None
 
 
 def _likert(ballots: Ballots) -> VoteTable:
@@ -183,10 +185,10 @@ def _likert(ballots: Ballots) -> VoteTable:
     rows: dict[str, tuple[str, ...]] = {}
     for criterion, samples in ballots.items():
         if criterion.startswith(SIMILARITY):
-            found = summarise_likert([int(value) for own in samples.values() for value in own.values()])
-            if found and found.mean is not None:
-                cells = (number(found.mean), number(found.sd), f"{found.median:g}")
-                rows[criterion.removeprefix(SIMILARITY)] = (*cells, str(found.n), str(len(samples)))
+            summary = summarise_likert([int(value) for ballot in samples.values() for value in ballot.values()])
+            if summary and summary.mean is not None:
+                cells = (number(summary.mean), number(summary.sd), f"{summary.median:g}")
+                rows[criterion.removeprefix(SIMILARITY)] = (*cells, str(summary.n), str(len(samples)))
     return VoteTable(title="Explanations, 1 to 5", columns=("mean", "sd", "median", "ratings", "samples"), rows=rows)
 
 
@@ -198,5 +200,5 @@ def _majority(ballot: Mapping[str, str], positive: frozenset[str]) -> bool:
     return 2 * _yes(ballot, positive) > len(ballot)
 
 
-def _percent(part: int, whole: int) -> str:
-    return number(100 * part / whole, 1) if whole else NOTHING
+def _percent(part: int, total: int) -> str:
+    return number(100 * part / total, 1) if total else NOTHING

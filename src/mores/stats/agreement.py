@@ -1,7 +1,7 @@
 """Agreement of raters beyond chance, and how the votes of each unit are spread.
 
-Every coefficient is 1 for perfect agreement and 0 for what chance gives. None says that it is undefined: nobody varied,
-nothing was rated twice, or there is only one unit, for which each formula gives a constant whatever the ratings are.
+Every coefficient is 1 for perfect agreement and 0 for what chance gives. None means that it is undefined: nobody
+varied, nothing was rated twice, or there is only one unit, for which each formula gives a constant for any ratings.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from mores.stats.intervals import Interval, drawn_interval
 from mores.stats.resampling import RESAMPLES
 
 Label: TypeAlias = str | float
-"""What a rater may say: a name, or a number where order or distance matters."""
+"""A rating: a name, or a number if order or distance matters."""
 Ratings: TypeAlias = Sequence[Sequence[Label | None]] | npt.NDArray[Any]
-"""Raters × units; None or NaN where a rater did not rate a unit."""
+"""Raters × units; None or NaN if a rater did not rate a unit."""
 Level: TypeAlias = Literal["nominal", "ordinal", "interval"]
 _Array = npt.NDArray[np.float64]
 
@@ -37,7 +37,7 @@ class VoteDistribution(NamedTuple):
 
     counts: tuple[int, ...]
     shares: tuple[float, ...]
-    """Counts by their sum; empty when nobody voted."""
+    """Counts divided by their sum; empty if nobody voted."""
     majority: tuple[Label, ...]
     """The value with the most votes; all of them when several tie, none when nobody voted."""
     entropy: float | None
@@ -53,14 +53,16 @@ def count_votes(ratings: Ratings) -> Votes:
     """The votes in a matrix of raters × units; values that nobody gave are not in it, and the others are sorted."""
     table = np.asarray(ratings, dtype=object)
     if table.ndim != 2:
-        raise ValueError("ratings are no matrix; give one row per rater, equally long, with None for what is missing")
-    given = np.array([value is not None and value == value for value in table.flat], dtype=bool).reshape(table.shape)
+        raise ValueError(
+            "ratings are not a matrix; give one row per rater, equally long, with None where one is missing"
+        )
+    present = np.array([value is not None and value == value for value in table.flat], dtype=bool).reshape(table.shape)
     try:
-        values, inverse = np.unique(table[given], return_inverse=True)
+        values, inverse = np.unique(table[present], return_inverse=True)
     except TypeError as error:
         raise ValueError("ratings mix names and numbers; give all values as one or the other") from error
     counts = np.zeros((table.shape[1], len(values)), dtype=np.int64)
-    np.add.at(counts, (np.nonzero(given)[1], inverse), 1)
+    np.add.at(counts, (np.nonzero(present)[1], inverse), 1)
     return Votes(tuple(values.tolist()), counts)
 
 
@@ -130,18 +132,18 @@ def cohen_kappa(
     one may not occur, or when names have an order. J. Cohen, A coefficient of agreement for nominal scales, Educational
     and Psychological Measurement 20 (1960), 37-46; with weights: Psychological Bulletin 70 (1968), 213-220.
 
-    None with fewer than two units, or when both raters said one and the same thing throughout.
+    None with fewer than two units, or if both raters always gave the same single label.
     """
     if len(first) != len(second):
         raise ValueError(f"{len(first)} labels and {len(second)}; give one of each rater for every unit, in one order")
     if weights and levels is None and any(isinstance(label, str) for label in (*first, *second)):
         raise ValueError("names have no order; give `levels`, from the lowest to the highest")
-    places = _places([*first, *second], levels)
+    positions = _positions([*first, *second], levels)
     if len(first) < 2:
         return None
-    size = int(places.max()) + 1
+    size = int(positions.max()) + 1
     observed = np.zeros((size, size), dtype=np.int64)
-    np.add.at(observed, (places[: len(first)], places[len(first) :]), 1)
+    np.add.at(observed, (positions[: len(first)], positions[len(first) :]), 1)
     expected = np.outer(observed.sum(axis=1), observed.sum(axis=0))  # times n, so that all numbers are whole
     steps = np.abs(np.subtract.outer(np.arange(size), np.arange(size)))
     cost = {"linear": steps, "quadratic": steps**2}[weights] if weights else steps > 0
@@ -152,18 +154,18 @@ def cohen_kappa(
 def cohen_kappa_interval(
     first: Sequence[Label], second: Sequence[Label], levels: Sequence[Label], *, resamples: int = RESAMPLES
 ) -> Interval | None:
-    """95% interval of `cohen_kappa` without weights, None where that is; `levels` are all labels that may occur.
+    """95% interval of `cohen_kappa` without weights, or None; `levels` are all labels that may occur.
 
-    Its variance is that of pairs drawn with replacement, and it rests on those that are not alike by chance alone.
+    Its variance is that of pairs drawn with replacement; its units are the pairs that do not agree by chance alone.
     """
     value = cohen_kappa(first, second)
     if value is None:
         return None
-    n, places = len(first), _places([*first, *second], levels)
-    shares = np.bincount(places[:n] * len(levels) + places[n:], minlength=len(levels) ** 2) / n
-    drawn = np.random.default_rng(0).multinomial(n, shares, resamples).reshape(-1, len(levels), len(levels)) / n
-    chance = (drawn.sum(axis=1) * drawn.sum(axis=2)).sum(axis=1)
-    kappas = ratios(np.trace(drawn, axis1=1, axis2=2) - chance, 1 - chance)
+    n, positions = len(first), _positions([*first, *second], levels)
+    shares = np.bincount(positions[:n] * len(levels) + positions[n:], minlength=len(levels) ** 2) / n
+    tables = np.random.default_rng(0).multinomial(n, shares, resamples).reshape(-1, len(levels), len(levels)) / n
+    chance = (tables.sum(axis=1) * tables.sum(axis=2)).sum(axis=1)
+    kappas = ratios(np.trace(tables, axis1=1, axis2=2) - chance, 1 - chance)
     return drawn_interval(value, kappas, n * float(1 - chance.mean()), least=-1.0)
 
 
@@ -182,9 +184,9 @@ def _distribution(row: npt.NDArray[np.int64], values: Sequence[Label]) -> VoteDi
     if not row.sum():
         return VoteDistribution(tuple(row.tolist()), (), (), None)
     shares = row / row.sum()
-    seen = shares[shares > 0]
-    majority = tuple(values[place] for place in np.flatnonzero(row == row.max()).tolist())
-    entropy = float((seen * -np.log2(seen)).sum())
+    nonzero = shares[shares > 0]
+    majority = tuple(values[index] for index in np.flatnonzero(row == row.max()).tolist())
+    entropy = float((nonzero * -np.log2(nonzero)).sum())
     return VoteDistribution(tuple(row.tolist()), tuple(shares.tolist()), majority, entropy)
 
 
@@ -199,23 +201,23 @@ def _distances(values: Sequence[Label], totals: _Array, level: Level) -> _Array:
     numbers = np.asarray(values, dtype=np.float64)
     if not (np.isfinite(numbers).all() and (np.diff(numbers) > 0).all()):
         raise ValueError(f"{level} values are not finite and ascending; sort them, with their columns")
-    # Half of the own frequency and all before it is the mean rank, whose differences are the ordinal distances.
-    place = numbers if level == "interval" else np.cumsum(totals) - totals / 2
-    return np.asarray(np.subtract.outer(place, place) ** 2, dtype=np.float64)
+    # Half of its frequency plus all before it is the mean rank, whose differences are the ordinal distances.
+    positions = numbers if level == "interval" else np.cumsum(totals) - totals / 2
+    return np.asarray(np.subtract.outer(positions, positions) ** 2, dtype=np.float64)
 
 
-def _places(labels: Iterable[Label], levels: Sequence[Label] | None) -> npt.NDArray[np.intp]:
-    """Where each label is on the scale."""
+def _positions(labels: Iterable[Label], levels: Sequence[Label] | None) -> npt.NDArray[np.intp]:
+    """The position of each label on the scale."""
     labels = list(labels)
     if any(label is None or label != label for label in labels):
-        raise ValueError("a label is missing; leave out the units that a rater did not label, and say how many")
+        raise ValueError("a label is missing; exclude the units that a rater did not label, and report how many")
     try:
         scale = sorted(set(labels)) if levels is None else list(levels)
     except TypeError as error:
         raise ValueError("labels mix names and numbers; give all as one or the other") from error
-    place = {label: n for n, label in enumerate(scale)}
-    if len(place) < len(scale):
+    position = {label: n for n, label in enumerate(scale)}
+    if len(position) < len(scale):
         raise ValueError("a level occurs twice; give each once, from the lowest to the highest")
-    if unknown := [label for label in labels if label not in place]:
-        raise ValueError(f"label {unknown[0]!r} is none of the levels {scale}; add it to them")
-    return np.array([place[label] for label in labels], dtype=np.intp)
+    if unknown := [label for label in labels if label not in position]:
+        raise ValueError(f"label {unknown[0]!r} is not one of the levels {scale}; add it to them")
+    return np.array([position[label] for label in labels], dtype=np.intp)

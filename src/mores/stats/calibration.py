@@ -1,4 +1,4 @@
-"""Whether confidence says how often an answer is correct.
+"""How well confidence predicts whether an answer is correct.
 
 Confidence is a probability from 0 to 1, and each answer is correct (1, True) or not. Without answers the scores are
 None, and the bins of a curve are empty.
@@ -19,13 +19,13 @@ from mores.stats.selective import Cells, Ranked, area, auroc, selective, selecti
 from mores.types import Result
 
 BINS = 10
-SURE = 0.9
-"""From here on a model is called sure."""
+CONFIDENT = 0.9
+"""From this confidence on, an answer counts as confident."""
 HALF = 0.5
 ECE, CHANCE, BRIER, CONFIDENCE, ACCURACY = "ECE", "ECE by chance", "Brier", "confidence", "accuracy"
-GAP, SURELY, AUROC = "overconfidence", "accuracy at 90+", "AUROC"
+GAP, AT_90, AUROC = "overconfidence", "accuracy at 90+", "AUROC"
 AT_HALF, GAIN, AREA = "accuracy at half coverage", "gain at half coverage", "area under selective accuracy"
-FIGURES = (ECE, BRIER, CONFIDENCE, ACCURACY, GAP, SURELY, AUROC, AT_HALF, GAIN, AREA, CHANCE)
+FIGURES = (ECE, BRIER, CONFIDENCE, ACCURACY, GAP, AT_90, AUROC, AT_HALF, GAIN, AREA, CHANCE)
 
 
 class Bin(NamedTuple):
@@ -52,19 +52,23 @@ def expected_calibration_error(confidence: npt.ArrayLike, correct: npt.ArrayLike
     C. Guo et al., On calibration of modern neural networks, ICML 2017, Eq. 3. A confidence on the border of two bins
     is in the upper one, and 1 in the last, as in MSQA; Guo et al. put borders into the lower one.
     """
-    sure, right = _answers(confidence, correct)
-    errors = _calibration_errors(Ranked(sure, np.ones((1, sure.size)), right[None]), bins)
-    return float(errors[0]) / 100 if sure.size else None
+    confidences, answers = _answers(confidence, correct)
+    errors = _calibration_errors(Ranked(confidences, np.ones((1, confidences.size)), answers[None]), bins)
+    return float(errors[0]) / 100 if confidences.size else None
 
 
 def brier_score(confidence: npt.ArrayLike, correct: npt.ArrayLike) -> float | None:
-    """Mean of (confidence - correct)²: 0 is best, 0.25 is what 0.5 throughout gives, 1 is always sure and wrong.
+    """Mean of (confidence - correct)²: 0 is best, 0.25 is a constant confidence of 0.5, 1 is always certain and wrong.
 
     G. W. Brier, Verification of forecasts expressed in terms of probability, Monthly Weather Review 78 (1950), 1-3,
     whose sum over both outcomes is twice this, the usual form for two.
     """
-    sure, right = _answers(confidence, correct)
-    return float(_brier_scores(Ranked(sure, np.ones((1, sure.size)), right[None]))[0]) if sure.size else None
+    confidences, answers = _answers(confidence, correct)
+    return (
+        float(_brier_scores(Ranked(confidences, np.ones((1, confidences.size)), answers[None]))[0])
+        if confidences.size
+        else None
+    )
 
 
 def reliability_curve(
@@ -75,15 +79,15 @@ def reliability_curve(
     Answers of a group, such as those to one question, depend on each other.
     A. Niculescu-Mizil and R. Caruana, Predicting good probabilities with supervised learning, ICML 2005, section 4.
     """
-    sure, right = _answers(confidence, correct)
-    edges, places = _edges(bins).tolist(), _places(sure, bins)
-    counts = np.bincount(places, minlength=bins).tolist()
-    sums = np.bincount(places, weights=sure, minlength=bins).tolist()
-    hits = np.bincount(places, weights=right, minlength=bins).astype(int).tolist()
+    confidences, answers = _answers(confidence, correct)
+    edges, bin_of = _edges(bins).tolist(), _bins_of(confidences, bins)
+    counts = np.bincount(bin_of, minlength=bins).tolist()
+    sums = np.bincount(bin_of, weights=confidences, minlength=bins).tolist()
+    hits = np.bincount(bin_of, weights=answers, minlength=bins).astype(int).tolist()
     intervals = [share_interval(k, n) for k, n in zip(hits, counts, strict=True)]
     if groups is not None:
-        codes, inside = group_codes(groups, sure.size), [places == place for place in range(bins)]
-        by_group = ((np.bincount(codes[some], weights=right[some]), np.bincount(codes[some])) for some in inside)
+        codes, inside = group_codes(groups, confidences.size), [bin_of == index for index in range(bins)]
+        by_group = ((np.bincount(codes[mask], weights=answers[mask]), np.bincount(codes[mask])) for mask in inside)
         intervals = [ratio_interval(*parts) for parts in by_group]
     return [
         Bin(low, high, n, total / n if n else None, k / n if n else None, interval)
@@ -92,18 +96,20 @@ def reliability_curve(
 
 
 def _answers(confidence: npt.ArrayLike, correct: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Both as numbers, checked."""
-    sure, right = np.asarray(confidence, dtype=np.float64), np.asarray(correct, dtype=np.float64)
-    if sure.ndim != 1 or sure.shape != right.shape:
-        raise ValueError(f"{sure.size} confidences and {right.size} answers; give two lists, one of each per answer")
-    if np.isnan(sure).any():
-        raise ValueError("a confidence is missing; leave out the answers without one, and say how many")
-    if ((sure < 0) | (sure > 1)).any():
-        wrong = sure[(sure < 0) | (sure > 1)][0]
+    """Both as checked arrays of numbers."""
+    confidences, answers = np.asarray(confidence, dtype=np.float64), np.asarray(correct, dtype=np.float64)
+    if confidences.ndim != 1 or confidences.shape != answers.shape:
+        raise ValueError(
+            f"{confidences.size} confidences and {answers.size} answers; give two lists, one of each per answer"
+        )
+    if np.isnan(confidences).any():
+        raise ValueError("a confidence is missing; exclude the answers without one, and report how many")
+    if ((confidences < 0) | (confidences > 1)).any():
+        wrong = confidences[(confidences < 0) | (confidences > 1)][0]
         raise ValueError(f"confidence {wrong:g} is not from 0 to 1; divide percentages by 100")
-    if not np.isin(right, (0, 1)).all():
-        raise ValueError("an answer is neither correct (1, True) nor wrong (0, False); leave out what was not judged")
-    return sure, right
+    if not np.isin(answers, (0, 1)).all():
+        raise ValueError("an answer is neither correct (1, True) nor wrong (0, False); exclude unjudged answers")
+    return confidences, answers
 
 
 def _edges(bins: int) -> Floats:
@@ -113,7 +119,7 @@ def _edges(bins: int) -> Floats:
     return np.arange(bins + 1) / bins
 
 
-def _places(confidence: Floats, bins: int) -> Indices:
+def _bins_of(confidence: Floats, bins: int) -> Indices:
     """The bin of each confidence."""
     return np.minimum(np.searchsorted(_edges(bins), confidence, side="right") - 1, bins - 1)
 
@@ -135,19 +141,19 @@ def confidence_results(cells: Cells, unscored: int = 0) -> dict[str, Result]:
         for undefined in [np.isnan(value)]
         for low, high in [(None, None) if undefined else intervals[name]]
     }
-    results[SURELY] = results[SURELY].model_copy(update={"n": int(cells.n[cells.confidence >= SURE].sum())})
+    results[AT_90] = results[AT_90].model_copy(update={"n": int(cells.n[cells.confidence >= CONFIDENT].sum())})
     low, high = percentiles(chance)
     results[CHANCE] = Result(name=CHANCE, value=float(chance.mean()), low=low, high=high, n=n, unscored=unscored)
     return results
 
 
 def measure(samples: Ranked) -> dict[str, Floats]:
-    """Every figure of every sample; nan where it is not defined."""
-    sure, n, hits = samples
+    """Every figure of every sample; nan where it is undefined."""
+    confidences, n, hits = samples
     total = n.sum(axis=1)
     covered, correct = samples.thresholds()
-    top = np.where(sure >= SURE, 1.0, 0.0)
-    confidence, accuracy = (n @ sure) / total, hits.sum(axis=1) / total
+    top = np.where(confidences >= CONFIDENT, 1.0, 0.0)
+    confidence, accuracy = (n @ confidences) / total, hits.sum(axis=1) / total
     half = selective(covered, correct, HALF)
     return {
         ECE: _calibration_errors(samples),
@@ -155,7 +161,7 @@ def measure(samples: Ranked) -> dict[str, Floats]:
         CONFIDENCE: confidence,
         ACCURACY: accuracy,
         GAP: confidence - accuracy,
-        SURELY: ratios(hits @ top, n @ top),
+        AT_90: ratios(hits @ top, n @ top),
         AUROC: auroc(covered, correct),
         AT_HALF: half,
         GAIN: half - accuracy,
@@ -166,63 +172,63 @@ def measure(samples: Ranked) -> dict[str, Floats]:
 def _calibration_errors(samples: Ranked, bins: int = BINS) -> Floats:
     """In percentage points."""
     # n_b |mean difference| is |sum of differences|, so that no bin needs dividing, not even an empty one.
-    gaps = (samples.hits - samples.n * samples.confidence) @ np.eye(bins)[_places(samples.confidence, bins)]
+    gaps = (samples.hits - samples.n * samples.confidence) @ np.eye(bins)[_bins_of(samples.confidence, bins)]
     errors: Floats = ratios(100 * np.abs(gaps).sum(axis=1), samples.n.sum(axis=1))
     return errors
 
 
 def _brier_scores(samples: Ranked) -> Floats:
-    sure, n, hits = samples
-    scores: Floats = (n @ sure**2 - 2 * (hits @ sure) + hits.sum(axis=1)) / n.sum(axis=1)
+    confidences, n, hits = samples
+    scores: Floats = (n @ confidences**2 - 2 * (hits @ confidences) + hits.sum(axis=1)) / n.sum(axis=1)
     return scores
 
 
 def _intervals(cells: Cells, value: Mapping[str, float], chance: float) -> dict[str, Interval]:
-    """Of shares and means by question; of the others with the variance of resampled questions.
+    """Intervals of shares and means by question; of the other figures with the variance of resampled questions.
 
-    AUROC rests on the rarer of correct and wrong answers, and the gain of the surer half on that half; the area weighs
-    the surest answers most, which comes to half of them too (the mean of ln² is 2).
+    The units of AUROC are the rarer of correct and wrong answers, those of the gain the more confident half; the
+    area weights the most confident answers most, which also amounts to half of them (the mean of ln² is 2).
     """
     samples = [measure(block) for block in cells.resamples()]
-    drawn = {name: np.concatenate([sample[name] for sample in samples]) for name in value}
-    sure, n, hits, half = cells.confidence, cells.n, cells.hits, cells.units / 2
+    resampled = {name: np.concatenate([sample[name] for sample in samples]) for name in value}
+    confidences, n, hits, half = cells.confidence, cells.n, cells.hits, cells.units / 2
     rarer = cells.units * min(value[ACCURACY], 1 - value[ACCURACY])
-    every, top = np.ones_like(sure, dtype=np.bool_), sure >= SURE
-    low, high = _mean(cells, (n * (1 + sure) - hits) / 2, every)
+    everywhere, top = np.ones_like(confidences, dtype=np.bool_), confidences >= CONFIDENT
+    low, high = _mean(cells, (n * (1 + confidences) - hits) / 2, everywhere)
     return {
-        ECE: _error_interval(value[ECE], drawn[ECE], chance, cells.units),
-        BRIER: _mean(cells, n * sure**2 - 2 * hits * sure + hits, every),
-        CONFIDENCE: _mean(cells, n * sure, every),
-        ACCURACY: _mean(cells, hits, every),
+        ECE: _error_interval(value[ECE], resampled[ECE], chance, cells.units),
+        BRIER: _mean(cells, n * confidences**2 - 2 * hits * confidences + hits, everywhere),
+        CONFIDENCE: _mean(cells, n * confidences, everywhere),
+        ACCURACY: _mean(cells, hits, everywhere),
         GAP: (2 * low - 1, 2 * high - 1),
-        SURELY: _mean(cells, hits, top),
-        AUROC: drawn_interval(value[AUROC], drawn[AUROC], rarer),
+        AT_90: _mean(cells, hits, top),
+        AUROC: drawn_interval(value[AUROC], resampled[AUROC], rarer),
         AT_HALF: selective_interval(cells, HALF),
-        GAIN: drawn_interval(value[GAIN], drawn[GAIN], half, least=-1.0),
-        AREA: drawn_interval(value[AREA], drawn[AREA], half),
+        GAIN: drawn_interval(value[GAIN], resampled[GAIN], half, least=-1.0),
+        AREA: drawn_interval(value[AREA], resampled[AREA], half),
     }
 
 
-def _mean(cells: Cells, sums: Floats, some: Bools) -> Interval:
-    """Of the mean of values from 0 to 1 over the answers in some cells, given their sum in each."""
-    return ratio_interval(*(np.bincount(cells.unit[some], weights=part[some]) for part in (sums, cells.n)))
+def _mean(cells: Cells, sums: Floats, mask: Bools) -> Interval:
+    """The interval of the mean of values from 0 to 1 over the answers in some cells, given their sum in each."""
+    return ratio_interval(*(np.bincount(cells.unit[mask], weights=part[mask]) for part in (sums, cells.n)))
 
 
-def _error_interval(value: float, drawn: Floats, chance: float, units: int) -> Interval:
-    """Of the calibration error, without the part that noise adds: a resample contains that part once more.
+def _error_interval(value: float, resampled: Floats, chance: float, units: int) -> Interval:
+    """The interval of the calibration error, without the part that noise adds: a resample contains that part once more.
 
     The low end is 0 where a perfectly calibrated model would show as large an error by chance.
     """
-    noise = float(drawn.mean()) - value
-    low, high = drawn_interval(float(np.clip(value - noise, 0.0, 100.0)), drawn, units, most=100.0)
+    noise = float(resampled.mean()) - value
+    low, high = drawn_interval(float(np.clip(value - noise, 0.0, 100.0)), resampled, units, most=100.0)
     return 0.0 if value <= chance else min(low, value), max(high, value)
 
 
 def _error_by_chance(cells: Cells) -> Floats:
-    """Draws of the ECE of a model that is correct exactly as often as it says; answers to a question go together."""
-    rng, drawn = np.random.default_rng(0), []
+    """Draws of the ECE of a perfectly calibrated model; answers to a question are drawn together."""
+    rng, errors = np.random.default_rng(0), []
     for start, stop in blocks(RESAMPLES, len(cells.confidence)):
         luck = rng.random((stop - start, cells.units))[:, cells.unit]
         n = np.broadcast_to(cells.n, luck.shape)
-        drawn.append(_calibration_errors(cells.ranked(n, n * (luck < cells.confidence))))
-    return np.concatenate(drawn)
+        errors.append(_calibration_errors(cells.ranked(n, n * (luck < cells.confidence))))
+    return np.concatenate(errors)

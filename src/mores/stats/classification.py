@@ -3,8 +3,8 @@
 Gold labels and predictions are booleans (or 0 and 1), and True, "contains an error", is the positive class. Scores
 must be higher for samples that more likely contain an error: negate a quality score, such as the metric's own.
 
-A statistic that is undefined is None, never NaN: each function says when. A NaN in the input raises ValueError with its
-position, since a sample without a verdict is not a verdict; leave such samples out and count them.
+An undefined statistic is None, never NaN; each function documents when. A NaN in the input raises ValueError with its
+position, because a sample without a verdict is not a verdict; exclude such samples and count them.
 """
 
 from __future__ import annotations
@@ -78,15 +78,15 @@ def confusion(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> Confusion:
 
 
 def accuracy(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
-    """Share of right predictions, (TP + TN) / n; None without samples."""
-    found = confusion(gold, predicted)
-    return _ratio(found.true_positives + found.true_negatives, found.total)
+    """Share of correct predictions, (TP + TN) / n; None without samples."""
+    counts = confusion(gold, predicted)
+    return _ratio(counts.true_positives + counts.true_negatives, counts.total)
 
 
 def scaled_accuracy(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
     """2 · accuracy - 1, so that guessing scores 0 on balanced labels (ExCAM, section 4); None without samples."""
-    found = confusion(gold, predicted)
-    return _ratio(2 * (found.true_positives + found.true_negatives) - found.total, found.total)
+    counts = confusion(gold, predicted)
+    return _ratio(2 * (counts.true_positives + counts.true_negatives) - counts.total, counts.total)
 
 
 def balanced_accuracy(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
@@ -94,22 +94,22 @@ def balanced_accuracy(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | 
 
     K. H. Brodersen et al., The balanced accuracy and its posterior distribution, ICPR 2010.
     """
-    found = confusion(gold, predicted)
-    if not found.positives or not found.negatives:
+    counts = confusion(gold, predicted)
+    if not counts.positives or not counts.negatives:
         return None
-    return (found.true_positives / found.positives + found.true_negatives / found.negatives) / 2
+    return (counts.true_positives / counts.positives + counts.true_negatives / counts.negatives) / 2
 
 
 def precision(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
     """TP / (TP + FP), the share of predicted errors that are real; None when no error is predicted."""
-    found = confusion(gold, predicted)
-    return _ratio(found.true_positives, found.true_positives + found.false_positives)
+    counts = confusion(gold, predicted)
+    return _ratio(counts.true_positives, counts.true_positives + counts.false_positives)
 
 
 def recall(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
     """TP / (TP + FN), the share of real errors that are predicted; None when gold has none."""
-    found = confusion(gold, predicted)
-    return _ratio(found.true_positives, found.positives)
+    counts = confusion(gold, predicted)
+    return _ratio(counts.true_positives, counts.positives)
 
 
 def f1(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
@@ -118,9 +118,9 @@ def f1(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
     Where only one of the two is undefined it is 0, as the formula says.
     C. J. van Rijsbergen, Information Retrieval, 2nd edition (1979), chapter 7.
     """
-    found = confusion(gold, predicted)
-    wrong = found.false_positives + found.false_negatives
-    return _ratio(2 * found.true_positives, 2 * found.true_positives + wrong)
+    counts = confusion(gold, predicted)
+    wrong = counts.false_positives + counts.false_negatives
+    return _ratio(2 * counts.true_positives, 2 * counts.true_positives + wrong)
 
 
 def mcc(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
@@ -130,13 +130,13 @@ def mcc(gold: npt.ArrayLike, predicted: npt.ArrayLike) -> float | None:
     B. W. Matthews, Biochimica et Biophysica Acta 405 (1975), 442-451; the convention is that of D. Chicco and
     G. Jurman, BMC Genomics 21 (2020), 6.
     """
-    found = confusion(gold, predicted)
-    if not found.total:
+    counts = confusion(gold, predicted)
+    if not counts.total:
         return None
-    guesses = found.true_positives + found.false_positives
+    guesses = counts.true_positives + counts.false_positives
     # Whole numbers of any size: four counts of 100,000 samples multiply to more than 64 bits hold.
-    below = guesses * (found.total - guesses) * found.positives * found.negatives
-    above = found.true_positives * found.true_negatives - found.false_positives * found.false_negatives
+    below = guesses * (counts.total - guesses) * counts.positives * counts.negatives
+    above = counts.true_positives * counts.true_negatives - counts.false_positives * counts.false_negatives
     return above / sqrt(below) if below else 0.0
 
 
@@ -211,8 +211,8 @@ def _at_thresholds(gold: npt.ArrayLike, scores: npt.ArrayLike) -> tuple[Ints, In
 
 def ratios(above: Floats, below: Floats) -> Floats:
     """above / below, element by element, nan where below is 0: for statistics of many resamples at once."""
-    found: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
-    return found
+    quotients: Floats = np.divide(above, below, out=np.full(np.shape(below), np.nan), where=below > 0)
+    return quotients
 
 
 def _ratio(above: int, below: int) -> float | None:
@@ -231,7 +231,7 @@ def vector(values: npt.ArrayLike, name: str, *, finite: bool = False, missing: b
     if array.ndim != 1:
         raise ValueError(f"{name}: expected one dimension, found shape {array.shape}; pass one value per sample")
     if not missing:
-        _refuse(np.isnan(array), array, name, "leave that sample out everywhere, or score it again")
+        _refuse(np.isnan(array), array, name, "exclude that sample everywhere, or score it again")
     if finite:
         _refuse(np.isinf(array), array, name, "expected a finite number")
     return array
@@ -251,11 +251,11 @@ def labels(values: npt.ArrayLike, name: str) -> Bools:
 def same_length(**arrays: npt.NDArray[np.generic]) -> None:
     """ValueError unless all arrays, given by name, have the same number of samples."""
     if len({len(array) for array in arrays.values()}) > 1:
-        found = ", ".join(f"{name} has {len(array)}" for name, array in arrays.items())
-        raise ValueError(f"lengths differ: {found}; expected one value per sample in each")
+        lengths = ", ".join(f"{name} has {len(array)}" for name, array in arrays.items())
+        raise ValueError(f"lengths differ: {lengths}; expected one value per sample in each")
 
 
 def _refuse(wrong: Bools, array: Floats, name: str, fix: str) -> None:
     if wrong.any():
-        place = int(np.argmax(wrong))
-        raise ValueError(f"{name}[{place}] is {array[place]:g}; {fix}")
+        index = int(np.argmax(wrong))
+        raise ValueError(f"{name}[{index}] is {array[index]:g}; {fix}")

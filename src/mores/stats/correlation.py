@@ -36,9 +36,9 @@ def kendall_tau_b(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
 
     M. G. Kendall, The treatment of ties in ranking problems, Biometrika 33 (1945), 239-251.
     """
-    found = count_pairs(x, y)
-    below = (found.pairs - found.tied_x) * (found.pairs - found.tied_y)
-    return (found.concordant - found.discordant) / sqrt(below) if below else None
+    counts = count_pairs(x, y)
+    below = (counts.pairs - counts.tied_x) * (counts.pairs - counts.tied_y)
+    return (counts.concordant - counts.discordant) / sqrt(below) if below else None
 
 
 def kendall_tau_c(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
@@ -47,9 +47,9 @@ def kendall_tau_c(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
     A. Stuart, The estimation and comparison of strengths of association in contingency tables, Biometrika 40 (1953),
     105-110.
     """
-    found = count_pairs(x, y)
-    m, n = found.fewest_values, np.size(x)
-    return 2 * (found.concordant - found.discordant) * m / (n**2 * (m - 1)) if m > 1 else None
+    counts = count_pairs(x, y)
+    m, n = counts.fewest_values, np.size(x)
+    return 2 * (counts.concordant - counts.discordant) * m / (n**2 * (m - 1)) if m > 1 else None
 
 
 def spearman(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
@@ -70,8 +70,8 @@ def pearson(x: npt.ArrayLike, y: npt.ArrayLike) -> float | None:
     if not first.size or np.all(first == first[0]) or np.all(second == second[0]):
         return None
     first, second = _centre(first), _centre(second)
-    found = float(first @ second) / sqrt(float(first @ first) * float(second @ second))
-    return min(1.0, max(-1.0, found))  # rounding must not leave the range
+    correlation = float(first @ second) / sqrt(float(first @ first) * float(second @ second))
+    return min(1.0, max(-1.0, correlation))  # rounding must not leave the range
 
 
 def count_pairs(x: npt.ArrayLike, y: npt.ArrayLike) -> PairCounts:
@@ -83,8 +83,8 @@ def count_pairs(x: npt.ArrayLike, y: npt.ArrayLike) -> PairCounts:
     # By x, then by y: pairs that are tied in x are then in order, and every inversion of y is a discordant pair.
     order = np.lexsort((second, first))
     discordant = count_inversions(second[order])
-    both = (first * (int(second.max(initial=0)) + 1) + second)[order]
-    runs = np.diff(np.flatnonzero(np.concatenate(([True], both[1:] != both[:-1], [True]))))
+    combined = (first * (int(second.max(initial=0)) + 1) + second)[order]
+    runs = np.diff(np.flatnonzero(np.concatenate(([True], combined[1:] != combined[:-1], [True]))))
     tied_x, tied_y, tied_both = map(_count_ties, (np.bincount(first), np.bincount(second), runs))
     pairs = first.size * (first.size - 1) // 2
     return PairCounts(
@@ -107,15 +107,15 @@ def count_inversions(ranks: Ints) -> int:
     total, position = 0, np.arange(ranks.size)
     for bit in reversed(range(int(ranks.max(initial=0)).bit_length())):
         prefix = ranks >> bit
-        one = prefix & 1
+        ones = prefix & 1
         counts = np.bincount(prefix)
         starts = np.cumsum(counts) - counts
         start = starts[prefix & ~1]  # where the numbers that agree above this bit begin
-        ones_before = np.cumsum(one) - one
+        ones_before = np.cumsum(ones) - ones
         ones_before -= ones_before[start]
-        total += int(ones_before[one == 0].sum())
+        total += int(ones_before[ones == 0].sum())
         moved = np.empty_like(ranks)
-        moved[starts[prefix] + np.where(one == 1, ones_before, position - start - ones_before)] = ranks
+        moved[starts[prefix] + np.where(ones == 1, ones_before, position - start - ones_before)] = ranks
         ranks = moved
     return total
 

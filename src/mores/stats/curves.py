@@ -1,7 +1,7 @@
-"""What n answers to a question are worth, estimated without bias from more: best, worst, majority and plurality of n.
+"""Unbiased estimates, from more than n answers, of how often the best, worst, majority and plurality of n are correct.
 
-All draws of n of the graded answers, without putting back, count the same, so each estimate is the mean over every one
-of them: of c correct answers among N, at least one is among n with probability 1 - C(N-c, n)/C(N, n).
+All draws of n graded answers without replacement count the same, so each estimate is the mean over all of them:
+of c correct answers among N, at least one is among n with probability 1 - C(N-c, n)/C(N, n).
 M. Chen et al., Evaluating large language models trained on code (2021), Eq. 1, for the first; the others follow.
 """
 
@@ -14,13 +14,13 @@ import numpy as np
 from mores.stats.classification import Floats, Ints
 
 _PAIRS = 64
-"""Questions of a kind that are looked at together."""
+"""Distinct questions that are processed together."""
 
 
 def best_of(correct: Ints, graded: Ints, most: int) -> Floats:
     """Questions × n: the probability that at least one of n answers is correct; nan with fewer than n."""
-    found: Floats = 1.0 - _all_of(graded - correct, graded, most)
-    return found
+    probabilities: Floats = 1.0 - _all_of(graded - correct, graded, most)
+    return probabilities
 
 
 def worst_of(correct: Ints, graded: Ints, most: int) -> Floats:
@@ -31,62 +31,66 @@ def worst_of(correct: Ints, graded: Ints, most: int) -> Floats:
 def mean_of(correct: Ints, graded: Ints, most: int) -> Floats:
     """Questions × n: the share of correct answers, which n does not change; nan with fewer than n."""
     share = np.divide(correct, graded, out=np.zeros(len(correct)), where=graded > 0)
-    found: Floats = np.where(graded[:, None] > np.arange(most), share[:, None], np.nan)
-    return found
+    shares: Floats = np.where(graded[:, None] > np.arange(most), share[:, None], np.nan)
+    return shares
 
 
 def majority_of(correct: Ints, graded: Ints, most: int) -> Floats:
     """Questions × n: the probability that more than half of n answers are correct, and half of that of a tie."""
-    kinds, place = np.unique(np.stack([correct, graded], axis=1), axis=0, return_inverse=True)
+    kinds, kind_of = np.unique(np.stack([correct, graded], axis=1), axis=0, return_inverse=True)
     table = _log_choose(int(graded.max(initial=0)))
     blocks = [_majority(kinds[start : start + _PAIRS], most, table) for start in range(0, len(kinds), _PAIRS)]
-    found: Floats = np.concatenate(blocks)[place.ravel()] if blocks else np.empty((0, most))
-    return found
+    probabilities: Floats = np.concatenate(blocks)[kind_of.ravel()] if blocks else np.empty((0, most))
+    return probabilities
 
 
 def plurality_of(votes: Sequence[tuple[Sequence[int], Sequence[int]]], most: int) -> Floats:
-    """Questions × n: the probability that the most frequent of n answers is correct; ties are decided by lot.
+    """Questions × n: the probability that the most frequent of n answers is correct; ties are broken at random.
 
     Each question has the sizes of its clusters of correct answers and of its clusters of wrong ones.
     """
     if not votes:
         return np.empty((0, most))
-    own = [[_focused(size, (*correct, *wrong)) for size in correct if size] for correct, wrong in votes]
-    kinds = sorted({kind for kinds in own for kind in kinds})  # alike sizes together: little is computed in vain
+    clusters = [[_focused(size, (*correct, *wrong)) for size in correct if size] for correct, wrong in votes]
+    kinds = sorted({kind for kinds in clusters for kind in kinds})  # similar sizes together waste little work
     blocks = [_win(kinds[start : start + _PAIRS], most) for start in range(0, len(kinds), _PAIRS)]
     wins = np.concatenate(blocks) if blocks else np.empty((0, most))
-    place = {kind: number for number, kind in enumerate(kinds)}
-    found = np.stack([wins[[place[kind] for kind in kinds]].sum(axis=0) if kinds else np.zeros(most) for kinds in own])
+    number_of = {kind: number for number, kind in enumerate(kinds)}
+    sums = np.stack(
+        [wins[[number_of[kind] for kind in kinds]].sum(axis=0) if kinds else np.zeros(most) for kinds in clusters]
+    )
     graded = np.array([sum(correct) + sum(wrong) for correct, wrong in votes], dtype=np.int64)
-    whole: Floats = np.where(graded[:, None] > np.arange(most), np.minimum(found, 1.0), np.nan)
-    return whole
+    probabilities: Floats = np.where(graded[:, None] > np.arange(most), np.minimum(sums, 1.0), np.nan)
+    return probabilities
 
 
-def _all_of(some: Ints, every: Ints, most: int) -> Floats:
+def _all_of(wanted: Ints, total: Ints, most: int) -> Floats:
     """C(some, n)/C(every, n), as the product of (some - t)/(every - t)."""
     t = np.arange(most)
-    left = every[:, None] - t
-    steps = np.divide(np.maximum(some[:, None] - t, 0), left, out=np.full(left.shape, np.nan), where=left > 0)
-    found: Floats = np.cumprod(steps, axis=1)
-    return found
+    remaining = total[:, None] - t
+    steps = np.divide(
+        np.maximum(wanted[:, None] - t, 0), remaining, out=np.full(remaining.shape, np.nan), where=remaining > 0
+    )
+    products: Floats = np.cumprod(steps, axis=1)
+    return products
 
 
 def _majority(kinds: Ints, most: int, table: Floats) -> Floats:
-    c, every = kinds[:, 0, None, None], kinds[:, 1, None, None]
+    c, graded = kinds[:, 0, None, None], kinds[:, 1, None, None]
     n, k = np.arange(1, most + 1)[None, :, None], np.arange(most + 1)[None, None, :]
-    possible = (k <= c) & (n - k >= 0) & (n - k <= every - c) & (n <= every)
-    c, every, n, k = (np.where(possible, one, 0) for one in (c, every, n, k))
-    share = np.where(possible, np.exp(table[c, k] + table[every - c, n - k] - table[every, n]), 0.0)
+    possible = (k <= c) & (n - k >= 0) & (n - k <= graded - c) & (n <= graded)
+    c, graded, n, k = (np.where(possible, array, 0) for array in (c, graded, n, k))
+    share = np.where(possible, np.exp(table[c, k] + table[graded - c, n - k] - table[graded, n]), 0.0)
     sums: Floats = (share * np.where(2 * k > n, 1.0, np.where(2 * k == n, 0.5, 0.0))).sum(axis=2)
     return np.where(kinds[:, 1, None] > np.arange(most), np.minimum(sums, 1.0), np.nan)
 
 
 def _log_choose(most: int) -> Floats:
-    """ln C(a, b) for all b <= a <= most; what is beyond is never read."""
+    """ln C(a, b) for all b <= a <= most; entries beyond are never read."""
     logs = np.concatenate(([0.0], np.cumsum(np.log(np.arange(1, most + 1)))))
     a, b = np.arange(most + 1)[:, None], np.arange(most + 1)[None, :]
-    found: Floats = logs[a] - logs[b] - logs[np.maximum(a - b, 0)]
-    return found
+    logarithms: Floats = logs[a] - logs[b] - logs[np.maximum(a - b, 0)]
+    return logarithms
 
 
 def _focused(size: int, sizes: Sequence[int]) -> tuple[int, ...]:
@@ -107,18 +111,18 @@ def _win(rows: Sequence[tuple[int, ...]], most: int) -> Floats:
     choose = _choose(int(sizes.sum(axis=1).max(initial=0)))
     nodes, weights = np.polynomial.legendre.leggauss(width // 2 + 1)
     ties = (nodes + 1) / 2
-    found = np.zeros((len(rows), most + 1))
+    wins = np.zeros((len(rows), most + 1))
     for j in range(1, min(most, int(sizes[:, 0].max(initial=0))) + 1):
-        ways = np.tensordot(weights / 2, _ways(sizes[:, 1:], j, ties, most - j, choose), 1)
-        found[:, j:] += choose[sizes[:, 0], j][:, None] * ways
-    every = choose[sizes.sum(axis=1)][:, : most + 1]
-    padded = np.zeros_like(found)
-    padded[:, : every.shape[1]] = every
-    return np.divide(found, padded, out=np.zeros_like(found), where=padded > 0)[:, 1:]
+        combinations = np.tensordot(weights / 2, _combinations(sizes[:, 1:], j, ties, most - j, choose), 1)
+        wins[:, j:] += choose[sizes[:, 0], j][:, None] * combinations
+    draws = choose[sizes.sum(axis=1)][:, : most + 1]
+    padded = np.zeros_like(wins)
+    padded[:, : draws.shape[1]] = draws
+    return np.divide(wins, padded, out=np.zeros_like(wins), where=padded > 0)[:, 1:]
 
 
-def _ways(others: Ints, j: int, ties: Floats, degree: int, choose: Floats) -> Floats:
-    """Nodes × rows × degrees: how often the other clusters have so many answers together, none more than j."""
+def _combinations(others: Ints, j: int, ties: Floats, degree: int, choose: Floats) -> Floats:
+    """Nodes × rows × degrees: in how many ways the other clusters have that many answers, none more than j."""
     ways = np.zeros((len(ties), len(others), degree + 1))
     ways[:, :, 0] = 1.0
     for column in others.T:
@@ -132,8 +136,8 @@ def _ways(others: Ints, j: int, ties: Floats, degree: int, choose: Floats) -> Fl
 
 def _choose(most: int) -> Floats:
     """C(a, b) for all a, b <= most, by Pascal's triangle."""
-    found = np.zeros((most + 1, most + 1))
-    found[:, 0] = 1.0
+    triangle = np.zeros((most + 1, most + 1))
+    triangle[:, 0] = 1.0
     for a in range(1, most + 1):
-        found[a, 1:] = found[a - 1, 1:] + found[a - 1, :-1]
-    return found
+        triangle[a, 1:] = triangle[a - 1, 1:] + triangle[a - 1, :-1]
+    return triangle

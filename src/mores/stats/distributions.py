@@ -1,7 +1,7 @@
-"""How values are spread, and how much two spreads overlap.
+"""How values are distributed, and how much two distributions overlap.
 
-Without values there is nothing to say, and the answer is None; a missing value among others is refused, because
-whoever leaves it out must count it.
+Without values the result is None; a missing value among others is refused, because the caller must exclude and count
+it.
 """
 
 from __future__ import annotations
@@ -105,8 +105,8 @@ def _distances(first: _Array, second: _Array) -> _Array:
     middle = (first + second) / 2
     terms = [p * np.log2(np.divide(p, middle, out=np.ones_like(middle), where=(p > 0) & (middle > 0)))
              for p in np.broadcast_arrays(first, second)]  # fmt: skip
-    found: _Array = np.sqrt(np.clip((terms[0] + terms[1]).sum(axis=-1) / 2, 0.0, 1.0))
-    return found
+    distances: _Array = np.sqrt(np.clip((terms[0] + terms[1]).sum(axis=-1) / 2, 0.0, 1.0))
+    return distances
 
 
 def _shares(first: npt.ArrayLike, second: npt.ArrayLike) -> tuple[_Array, _Array] | None:
@@ -143,7 +143,7 @@ def summarise_likert(ratings: npt.ArrayLike, levels: Sequence[float] = (1, 2, 3,
     if not (np.diff(scale) > 0).all() or not len(scale):
         raise ValueError("levels are not ascending; give each once, from the lowest to the highest")
     if len(other := values[~np.isin(values, scale)]):
-        raise ValueError(f"rating {other[0]:g} is none of the levels {scale.tolist()}; give `levels`, or leave it out")
+        raise ValueError(f"rating {other[0]:g} is not one of the levels {scale.tolist()}; give `levels`, or exclude it")
     if not len(values):
         return None
     counts = (values[:, None] == scale).sum(axis=0)
@@ -185,7 +185,7 @@ def _numbers(values: npt.ArrayLike) -> _Array:
     if numbers.ndim != 1:
         raise ValueError(f"values have {numbers.ndim} dimensions; give a flat list")
     if not np.isfinite(numbers).all():
-        raise ValueError("a value is missing or infinite; leave it out, and say how many there were")
+        raise ValueError("a value is missing or infinite; exclude it, and report how many there were")
     return numbers
 
 
@@ -210,8 +210,8 @@ def _between(low: float, high: float, bins: int) -> _Array:
 
 
 def _bin(values: _Array, edges: _Array) -> npt.NDArray[np.intp]:
-    places = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
-    return np.bincount(places, minlength=len(edges) - 1)
+    bin_of = np.clip(np.searchsorted(edges, values, side="right") - 1, 0, len(edges) - 2)
+    return np.bincount(bin_of, minlength=len(edges) - 1)
 
 
 def share_of(k: int, n: int) -> Share:

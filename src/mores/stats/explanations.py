@@ -1,6 +1,6 @@
 """Whether an explanation names the correct answer.
 
-Verbatim: it stands there code point by code point. Normalised: also with differences of case, width and other
+Verbatim: it occurs code point by code point. Normalised: also with differences of case, width and other
 compatibility forms, white space, punctuation, kinds of digits, invisible signs, and diacritics. Both as whole words:
 
 - `a`, `5` or `he` are not found in `banana`, `15`, `1.5`, `I'd` or `the`.
@@ -59,19 +59,19 @@ class Match(NamedTuple):
 
 
 def match_answer(explanation: str, answer: str) -> Match:
-    """Whether the explanation has the answer, as it is and normalised; white space around the answer is ignored."""
+    """Whether the explanation contains the answer, verbatim and normalised; white space around it is ignored."""
     answer = answer.strip()
     if not answer:
-        raise ValueError("the answer is empty; leave out items without one")
+        raise ValueError("the answer is empty; exclude items without one")
     if _has(explanation, answer):
         return Match(verbatim=True, normalised=True)
-    text, wanted = _fold(explanation), _fold(answer)
-    joined = _has(text.replace("'", ""), wanted.replace("'", ""))
-    return Match(verbatim=False, normalised=joined or _has(text, wanted))
+    text, folded_answer = _fold(explanation), _fold(answer)
+    joined = _has(text.replace("'", ""), folded_answer.replace("'", ""))
+    return Match(verbatim=False, normalised=joined or _has(text, folded_answer))
 
 
 def _has(text: str, answer: str) -> bool:
-    """Whether the answer stands in the text without cutting a word. A folded answer may be empty, and is nowhere."""
+    """Whether the answer occurs in the text without cutting a word; an empty answer never does."""
     start = text.find(answer) if answer else -1
     while start >= 0:
         end = start + len(answer)
@@ -81,30 +81,30 @@ def _has(text: str, answer: str) -> bool:
     return False
 
 
-def _cuts(text: str, place: int) -> bool:
-    """Whether a word or a grapheme cluster goes on across this place."""
-    if not 0 < place < len(text):
+def _cuts(text: str, position: int) -> bool:
+    """Whether a word or a grapheme cluster continues across this position."""
+    if not 0 < position < len(text):
         return False
-    before, after = text[place - 1], text[place]
+    before, after = text[position - 1], text[position]
     if before in _LINKERS or after in _LINKERS + _TRAILING or unicodedata.category(after)[0] == "M":
         return True
     if _in_word(before) and _in_word(after):
         return not (_UNSPACED_SIGN.match(before) or _UNSPACED_SIGN.match(after))
-    return _cuts_number(text, place) or _cuts_contraction(text, place)
+    return _cuts_number(text, position) or _cuts_contraction(text, position)
 
 
-def _cuts_number(text: str, place: int) -> bool:
+def _cuts_number(text: str, position: int) -> bool:
     """Whether it is beside a point or comma that is between digits."""
-    around = {text[place - 2 : place + 1], text[place - 1 : place + 2]}
+    around = {text[position - 2 : position + 1], text[position - 1 : position + 2]}
     return any(len(s) == 3 and s[0].isdigit() and s[1] in _SEPARATORS and s[2].isdigit() for s in around)
 
 
-def _cuts_contraction(text: str, place: int) -> bool:
+def _cuts_contraction(text: str, position: int) -> bool:
     """Whether it is beside an apostrophe within a word, with too short a part on the side of the answer."""
-    if text[place] in _APOSTROPHES and place + 1 < len(text) and _in_word(text[place + 1]):
-        part = text[max(0, place - _SHORTEST_PART) : place]
-    elif text[place - 1] in _APOSTROPHES and place > 1 and _in_word(text[place - 2]):
-        part = text[place : place + _SHORTEST_PART]
+    if text[position] in _APOSTROPHES and position + 1 < len(text) and _in_word(text[position + 1]):
+        part = text[max(0, position - _SHORTEST_PART) : position]
+    elif text[position - 1] in _APOSTROPHES and position > 1 and _in_word(text[position - 2]):
+        part = text[position : position + _SHORTEST_PART]
     else:
         return False
     return len(part) < _SHORTEST_PART or not all(map(_in_word, part))
@@ -116,7 +116,7 @@ def _in_word(sign: str) -> bool:
 
 
 def _fold(text: str) -> str:
-    """What is left when differences that do not matter are gone."""
+    """A text without the differences that do not matter."""
     plain = _without_marks(unicodedata.normalize("NFKC", text).casefold()).translate(_PLAIN)
     visible = "".join(_digit(sign) for sign in plain if unicodedata.category(sign) != "Cf")
     closed = _SPACE_BETWEEN_UNSPACED.sub("", visible)

@@ -24,7 +24,7 @@ from mores.stats.resampling import group_codes
 BLOCK = 250_000
 """Pairs that are looked at together: few enough for the processor's cache."""
 LEVELS = 64
-"""Up to so many levels of x are gone through one by one, without looking at pairs."""
+"""Up to this many levels of x are processed one by one, without looking at pairs."""
 
 
 @dataclass(frozen=True)
@@ -34,16 +34,16 @@ class Influenced:
     value: float
     influence: Floats
     units: float
-    """How many samples of one class, or pairs without a common sample, it rests on."""
+    """How many samples of one class, or pairs without a common sample, it is based on."""
     least: float = -1.0
-    """No value is below; none is above 1."""
+    """The lowest possible value; the highest is 1."""
 
     def error(self, groups: npt.ArrayLike | None = None) -> float:
         """Standard error; samples of a group are taken to depend on each other."""
         return _error(self.influence, groups)
 
     def interval(self, groups: npt.ArrayLike | None = None) -> tuple[float, float]:
-        """95% interval; where all samples agree, what was not seen among so many may still be there."""
+        """95% interval, which is never a point, even if all samples agree."""
         return _interval(self.value, self.error(groups), _independent(self, groups), self.least, 1.0)
 
 
@@ -66,20 +66,20 @@ def kendall_b(human: npt.ArrayLike, metric: npt.ArrayLike) -> Influenced | None:
     x, y = _pair_up(human, metric)
     if x.size < 2:
         return None
-    each = np.stack([_concordance(x, y), x.size - _alike(x), x.size - _alike(y)]) / (x.size - 1)
-    s, untied_x, untied_y = each.mean(axis=1)
+    per_sample = np.stack([_concordance(x, y), x.size - _alike(x), x.size - _alike(y)]) / (x.size - 1)
+    s, untied_x, untied_y = per_sample.mean(axis=1)
     if not untied_x or not untied_y:
         return None
     tau = float(s / np.sqrt(untied_x * untied_y))
-    of_ties = tau / 2 * ((each[1] - untied_x) / untied_x + (each[2] - untied_y) / untied_y)
-    influence = 2 / x.size * ((each[0] - s) / np.sqrt(untied_x * untied_y) - of_ties)
+    of_ties = tau / 2 * ((per_sample[1] - untied_x) / untied_x + (per_sample[2] - untied_y) / untied_y)
+    influence = 2 / x.size * ((per_sample[0] - s) / np.sqrt(untied_x * untied_y) - of_ties)
     return Influenced(tau, influence, x.size / 2)
 
 
 def _alike(values: Floats) -> Floats:
     """How many samples have each sample's value."""
-    _, place, counts = np.unique(values, return_inverse=True, return_counts=True)
-    return counts[place].astype(np.float64)
+    _, level, counts = np.unique(values, return_inverse=True, return_counts=True)
+    return counts[level].astype(np.float64)
 
 
 def _concordance(x: Floats, y: Floats) -> Floats:
@@ -105,12 +105,12 @@ def tie_accuracy(human: npt.ArrayLike, metric: npt.ArrayLike, epsilon: float) ->
     x, y = _pair_up(human, metric)
     if x.size < 2:
         return None
-    right = np.zeros(x.size)
+    correct = np.zeros(x.size)
     for rows, dx, dy in _differences(x, y):
         alike = np.where(np.abs(dy) <= epsilon, dx == 0, dx * dy > 0)
-        right[rows] = alike.sum(axis=1) - 1  # a sample agrees with itself
-    each = right / (x.size - 1)
-    return Influenced(float(each.mean()), 2 / x.size * (each - each.mean()), x.size / 2, least=0.0)
+        correct[rows] = alike.sum(axis=1) - 1  # a sample agrees with itself
+    per_sample = correct / (x.size - 1)
+    return Influenced(float(per_sample.mean()), 2 / x.size * (per_sample - per_sample.mean()), x.size / 2, least=0.0)
 
 
 def area(gold: npt.ArrayLike, scores: npt.ArrayLike) -> Influenced | None:
@@ -121,17 +121,17 @@ def area(gold: npt.ArrayLike, scores: npt.ArrayLike) -> Influenced | None:
         return None
     influence = np.empty(values.size)
     for side in (True, False):
-        own, others = values[truth == side], np.sort(values[truth != side])
-        below = np.searchsorted(others, own, "left") + np.searchsorted(others, own, "right")
+        scores_of_side, others = values[truth == side], np.sort(values[truth != side])
+        below = np.searchsorted(others, scores_of_side, "left") + np.searchsorted(others, scores_of_side, "right")
         beaten = below / (2 * others.size)
-        influence[truth == side] = ((beaten if side else 1 - beaten) - value) / own.size
+        influence[truth == side] = ((beaten if side else 1 - beaten) - value) / scores_of_side.size
     return Influenced(value, influence, float(min(truth.sum(), (~truth).sum())), least=0.0)
 
 
 def compare(first: Influenced, second: Influenced, groups: npt.ArrayLike | None = None) -> ZTest:
     """Test whether two statistics of the same samples are equal: z = difference / error of the difference.
 
-    The p-value is at least 2 / 2ⁿ for n samples (or groups), as no paired test of so few can be surer.
+    The p-value is at least 2 / 2ⁿ for n samples (or groups), as no paired test of so few can give less.
     """
     same_length(first=first.influence, second=second.influence)
     difference = first.value - second.value
@@ -140,14 +140,16 @@ def compare(first: Influenced, second: Influenced, groups: npt.ArrayLike | None 
     units = np.unique(group_codes(groups, first.influence.size)).size
     least = min(1.0, 2.0 ** (1 - units))
     width = 1 - min(first.least, second.least)
-    low, high = _interval(difference, error, min(_independent(one, groups) for one in (first, second)), -width, width)
+    low, high = _interval(
+        difference, error, min(_independent(statistic, groups) for statistic in (first, second)), -width, width
+    )
     return ZTest(difference, low, high, max(p_value, least))
 
 
-def _independent(one: Influenced, groups: npt.ArrayLike | None) -> float:
-    """Its units, where samples of a group are no more than one."""
-    n = one.influence.size
-    return one.units * np.unique(group_codes(groups, n)).size / n
+def _independent(statistic: Influenced, groups: npt.ArrayLike | None) -> float:
+    """Its units, counting the samples of a group as one."""
+    n = statistic.influence.size
+    return statistic.units * np.unique(group_codes(groups, n)).size / n
 
 
 def _interval(value: float, error: float, units: float, least: float, most: float) -> tuple[float, float]:

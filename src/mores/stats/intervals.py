@@ -33,16 +33,16 @@ Interval = tuple[float, float]
 Z95 = 1.959963984540054
 """The 97.5% quantile of the standard normal distribution."""
 TAIL = 0.025
-"""What may lie beyond either end."""
+"""The probability beyond either end."""
 ROUNDING = 1e-12
-"""A figure nearer to 0 or 1 than this is there."""
+"""A figure nearer to 0 or 1 than this equals it."""
 _POINTS = np.linspace(0.0, 1.0, 257)
 
 
 def share_interval(k: int, n: int) -> Interval:
     """Of the share k/n of independent trials, exact (Clopper and Pearson); (0, 1), that is nothing known, for n = 0."""
     if not 0 <= k <= n:
-        raise ValueError(f"{k} of {n} is no proportion; expected 0 <= k <= n")
+        raise ValueError(f"{k} of {n} is not a proportion; expected 0 <= k <= n")
     if n == 0:
         return 0.0, 1.0
     return _pair(limits(k / n, k * (n - k) / n**3, n))
@@ -69,22 +69,22 @@ def ratio_interval(above: npt.ArrayLike, below: npt.ArrayLike, sizes: npt.ArrayL
     top, bottom = vector(above, "above", finite=True), vector(below, "below", finite=True)
     wrong = (top < -ROUNDING) | (top > bottom * (1 + 1e-9) + ROUNDING)
     if wrong.any():
-        place = int(np.argmax(wrong))
-        raise ValueError(f"above[{place}] is {top[place]:g}; expected a number from 0 to its below, {bottom[place]:g}")
+        index = int(np.argmax(wrong))
+        raise ValueError(f"above[{index}] is {top[index]:g}; expected a number from 0 to its below, {bottom[index]:g}")
     if not bottom.sum():
         return 0.0, 1.0
     return _pair(limits(*ratio_moments(top, bottom, bottom if sizes is None else vector(sizes, "sizes"))))
 
 
 def drawn_interval(
-    value: float, drawn: npt.ArrayLike, units: float, *, least: float = 0.0, most: float = 1.0
+    value: float, resampled: npt.ArrayLike, units: float, *, least: float = 0.0, most: float = 1.0
 ) -> Interval:
     """Of any figure between `least` and `most` that rests on so many units, with the variance of its resampled values.
 
     Resamples on which the figure is not defined (nan) are left out.
     """
-    known, width = np.asarray(drawn, dtype=np.float64), most - least
-    variance = float(np.var(known[~np.isnan(known)])) if not np.isnan(known).all() else 0.0
+    values, width = np.asarray(resampled, dtype=np.float64), most - least
+    variance = float(np.var(values[~np.isnan(values)])) if not np.isnan(values).all() else 0.0
     low, high = _pair(limits((value - least) / width, variance / width**2, units))
     return least + width * low, least + width * high
 
@@ -95,9 +95,12 @@ def difference_interval(first: tuple[float, Interval], second: tuple[float, Inte
     From d - √((v1-l1)² + (u2-v2)²) to d + √((u1-v1)² + (v2-l2)²): method 10 of R. G. Newcombe, Interval estimation for
     the difference between independent proportions, Statistics in Medicine 17 (1998), 873-890, for any two intervals.
     """
-    (one, (low1, high1)), (two, (low2, high2)) = first, second
-    down, up = sqrt((one - low1) ** 2 + (high2 - two) ** 2), sqrt((high1 - one) ** 2 + (two - low2) ** 2)
-    return one - two - down, one - two + up
+    (first_value, (low1, high1)), (second_value, (low2, high2)) = first, second
+    down, up = (
+        sqrt((first_value - low1) ** 2 + (high2 - second_value) ** 2),
+        sqrt((high1 - first_value) ** 2 + (second_value - low2) ** 2),
+    )
+    return first_value - second_value - down, first_value - second_value + up
 
 
 @dataclass(frozen=True)
@@ -117,7 +120,7 @@ class Ratio:
         return ratio_interval(units @ np.asarray(self.above), units @ below, units @ (below > 0) * below.max())
 
 
-# -- how it is done ----------------------------------------------------------------------------------------
+# -- computation -------------------------------------------------------------------------------------------
 
 
 def ratio_moments(above: Floats, below: Floats, sizes: Floats) -> tuple[Floats, Floats, Floats]:
@@ -136,7 +139,7 @@ def limits(
     value: npt.ArrayLike, variance: npt.ArrayLike, units: npt.ArrayLike, tail: float = TAIL
 ) -> tuple[Floats, Floats]:
     """Both ends for figures between 0 and 1, given the variance of each (0 where all units agree) and its units."""
-    v, s, n = np.broadcast_arrays(*(np.asarray(given, dtype=np.float64) for given in (value, variance, units)))
+    v, s, n = np.broadcast_arrays(*(np.asarray(numbers, dtype=np.float64) for numbers in (value, variance, units)))
     below, above = _upper(np.stack([1 - v, v]), s, n, tail)
     return 1 - below, above
 
@@ -147,12 +150,12 @@ def _upper(value: Floats, variance: Floats, units: Floats, tail: float) -> Float
     mean = value + room / (units + 1)
     spread = (units**2 * variance + room**2 * units / (units + 1)) / ((units + 1) * (units + 2))
     inside = room > ROUNDING
-    known = np.divide(mean * (1 - mean), spread, out=np.full_like(mean, 3.0), where=inside) - 1
+    precision = np.divide(mean * (1 - mean), spread, out=np.full_like(mean, 3.0), where=inside) - 1
     # Units of very different sizes may vary more than any share of so many can; then nearly nothing is known.
-    known = np.maximum(known, 0.5 / np.where(inside, np.minimum(mean, 1 - mean), 0.5))
-    a, b = np.where(inside, (mean * known, (1 - mean) * known), 1.0)
-    found: Floats = np.where(inside, beta_quantile(a, b, 1 - tail), 1.0)
-    return found
+    precision = np.maximum(precision, 0.5 / np.where(inside, np.minimum(mean, 1 - mean), 0.5))
+    a, b = np.where(inside, (mean * precision, (1 - mean) * precision), 1.0)
+    quantiles: Floats = np.where(inside, beta_quantile(a, b, 1 - tail), 1.0)
+    return quantiles
 
 
 def beta_quantile(a: npt.ArrayLike, b: npt.ArrayLike, q: float) -> Floats:
@@ -162,24 +165,24 @@ def beta_quantile(a: npt.ArrayLike, b: npt.ArrayLike, q: float) -> Floats:
     with the first term of Euler and Maclaurin's correction, are nearly exact. From the nearest step on, the sum is
     inverted as a power series.
     """
-    given = np.broadcast_arrays(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64))
-    one, two = (numbers.reshape(-1, 1) for numbers in given)
-    both = one + two
-    reach, mode = 5.5 * np.sqrt(1 / one + 1 / two), np.log(one / two)
-    start, end = mode - reach - 14 / one, mode + reach + 14 / two
+    parameters = np.broadcast_arrays(np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64))
+    alpha, beta = (numbers.reshape(-1, 1) for numbers in parameters)
+    total = alpha + beta
+    reach, mode = 5.5 * np.sqrt(1 / alpha + 1 / beta), np.log(alpha / beta)
+    start, end = mode - reach - 14 / alpha, mode + reach + 14 / beta
     step, at = (end - start) / (_POINTS.size - 1), start + (end - start) * _POINTS
     chance = 1 / (1 + np.exp(-at))
-    peak = one * np.log(one / both) + two * np.log(two / both)
-    density = np.exp(one * at - both * np.log1p(np.exp(at)) - peak)
-    tilt = one - both * chance
+    peak = alpha * np.log(alpha / total) + beta * np.log(beta / total)
+    density = np.exp(alpha * at - total * np.log1p(np.exp(at)) - peak)
+    tilt = alpha - total * chance
     mass = step * (np.cumsum(density, axis=1) - density / 2) - step**2 / 12 * density * tilt
     goal = q * mass[:, -1]
     near = np.arange(len(at)), np.argmin(np.abs(mass - goal[:, None]), axis=1)
     move, first, hit = (goal - mass[near]) / density[near], tilt[near], chance[near]
-    second = first**2 / 3 + both[:, 0] * hit * (1 - hit) / 6
-    place = at[near] + move - first / 2 * move**2 + second * move**3
-    found: Floats = 1 / (1 + np.exp(-place))
-    return found.reshape(given[0].shape)
+    second = first**2 / 3 + total[:, 0] * hit * (1 - hit) / 6
+    logits = at[near] + move - first / 2 * move**2 + second * move**3
+    quantiles: Floats = 1 / (1 + np.exp(-logits))
+    return quantiles.reshape(parameters[0].shape)
 
 
 def _pair(ends: tuple[Floats, Floats]) -> Interval:

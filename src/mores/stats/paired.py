@@ -1,4 +1,4 @@
-"""Two lists of values of the same samples: how far their means differ, and whether that may be chance."""
+"""Two lists of values for the same samples: how much their means differ, and whether that may be chance."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from mores.stats.resampling import compare_means
 
 
 class PairedDifference(NamedTuple):
-    """The mean of the first list less that of the second."""
+    """The mean of the first list minus that of the second."""
 
     difference: float
     low: float
@@ -42,7 +42,7 @@ def paired_difference(
 
 
 def mcnemar(first: int, second: int) -> float:
-    """Two-sided exact p of so many samples being correct in the first list only and in the second only.
+    """Two-sided exact p-value, given how many samples are correct only in the first list and only in the second.
 
     Either is equally likely for each of them: 2·P(X <= the fewer) of a fair coin, at most 1. Q. McNemar,
     Psychometrika 12 (1947), 153-157, in its exact form.

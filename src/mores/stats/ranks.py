@@ -1,6 +1,6 @@
-"""Ranks of models, and which ranks each may have: from comparisons of every two of them on the same questions.
+"""Ranks of models, and the range of ranks that each may have, from comparing every two on the same questions.
 
-A model is behind those that are surely better and ahead of those that are surely worse; between, it may be anywhere.
+A model ranks after the significantly better ones and before the significantly worse ones; its range lies in between.
 Each of the M - 1 comparisons of a model gets 1 / (M - 1) of what may fail (Bonferroni), so that at least 95% of such
 ranges hold the true rank; and as of two models that differ only one can be wrongly called the better one, they hold it
 on two benchmarks at once. Resampled ranks do not: of ten models that are nearly alike they hold it 60% of the time, and
@@ -25,15 +25,15 @@ def order(values: Floats) -> Ints:
     return np.where(np.abs(gaps) <= ROUNDING, 0, np.sign(gaps)).astype(np.int64)
 
 
-def sure_order(credit: Floats, comparisons: int) -> Ints:
-    """The order of models, as far as it is sure when so many comparisons should hold together; 0 where it is not.
+def significant_order(credit: Floats, comparisons: int) -> Ints:
+    """The order of models, as far as it is significant if that many comparisons must hold together; otherwise 0.
 
     `credit` is questions × models, from 0 to 1 or nan; each model has some.
     """
-    known = ~np.isnan(credit)
-    count = known.sum(axis=0)
-    means = ratios(np.where(known, credit, 0.0).sum(axis=0), count)
-    moved = np.where(known, credit - means, 0.0) / count  # by each question
+    present = ~np.isnan(credit)
+    count = present.sum(axis=0)
+    means = ratios(np.where(present, credit, 0.0).sum(axis=0), count)
+    moved = np.where(present, credit - means, 0.0) / count  # by each question
     together = moved.T @ moved
     single = np.diag(together)
     variance = np.maximum(single[:, None] + single[None, :] - 2 * together, 0.0)
@@ -43,12 +43,12 @@ def sure_order(credit: Floats, comparisons: int) -> Ints:
 
 
 def rank_range(signs: Ints) -> tuple[Ints, Ints]:
-    """The first and the last place that each model may have in an order; those that are not told apart share theirs."""
+    """The first and the last rank that each model may have in an order; models without a difference share theirs."""
     return 1 + (signs < 0).sum(axis=1), len(signs) - (signs > 0).sum(axis=1)
 
 
 def tau_range(first: Ints, second: Ints) -> tuple[float, float]:
-    """The least and the greatest Kendall's tau of two orders of which only some pairs are sure.
+    """The lowest and the highest Kendall's tau of two orders of which only some pairs are significant.
 
     Every other pair may be in the same order in both or in the opposite one. Ties move tau-b no farther: what remains
     of a mean of ±1 when some of them are left out is reached too when those are all 1, or all -1.

@@ -18,7 +18,7 @@ Indices = npt.NDArray[np.intp]
 Swaps = npt.NDArray[np.uint8]
 
 EXACT_UNITS = 12
-"""Up to so many samples (or groups) all swaps are enumerated, whatever number is asked for."""
+"""Up to this many samples (or groups), all swaps are enumerated, whatever number is requested."""
 RESAMPLES = 1000
 BLOCK_CELLS = 2_000_000
 """Random cells that are held at once."""
@@ -31,13 +31,13 @@ class PermutationTest:
     """A paired permutation test."""
 
     difference: float
-    """The first's statistic less the second's."""
+    """The first's statistic minus the second's."""
     p_value: float
     """Two-sided."""
     permutations: int
-    """Those looked at."""
+    """How many were examined."""
     exact: bool
-    """Whether these were all there are."""
+    """Whether these were all possible ones."""
 
 
 # -- permutation tests -------------------------------------------------------------------------------------
@@ -53,7 +53,7 @@ def compare_means(
 ) -> PermutationTest | None:
     """Test whether two paired lists have the same mean, as `permutation_test` but fast: Σ ±(first - second).
 
-    Per-sample values may be anything that is averaged, such as 1 for a right verdict and 0 for a wrong one.
+    Per-sample values may be anything that is averaged, such as 1 for a correct verdict and 0 for a wrong one.
     """
     a, b, units = _paired(first, second, groups)
     if not a.size:
@@ -94,16 +94,16 @@ def permutation_test(
     count = int(units.max()) + 1
     rows = (row[units] == 1 for swaps in draw_swaps(count, permutations, seed) for row in swaps)
     swapped = [(statistic(np.where(row, b, a)), statistic(np.where(row, a, b))) for row in rows]
-    known = np.array([pair for pair in swapped if None not in pair], dtype=np.float64).reshape(-1, 2)
+    defined = np.array([pair for pair in swapped if None not in pair], dtype=np.float64).reshape(-1, 2)
     # The size of the values is that over all swaps: on the samples themselves they may cancel out to nearly 0.
-    size = max(abs(of_first) + abs(of_second), float(np.abs(known).sum(axis=1).max(initial=0.0)))
+    size = max(abs(of_first) + abs(of_second), float(np.abs(defined).sum(axis=1).max(initial=0.0)))
     bar = abs(of_first - of_second) - ROUNDING * size
-    extreme = len(swapped) - len(known) + int((np.abs(known[:, 0] - known[:, 1]) >= bar).sum())
+    extreme = len(swapped) - len(defined) + int((np.abs(defined[:, 0] - defined[:, 1]) >= bar).sum())
     return _conclude(of_first - of_second, extreme, count, permutations)
 
 
 def enumerates(units: int, permutations: int) -> bool:
-    """Whether all swaps are few enough to look at each."""
+    """Whether there are few enough swaps to enumerate them."""
     return units <= EXACT_UNITS or 2**units <= permutations
 
 
@@ -143,13 +143,13 @@ def compare_with_whole(
 
     The whole is all groups and the `others`, samples that are in none of them.
     """
-    whole, sizes = np.concatenate([*groups, others]), np.array([len(group) for group in groups])
+    combined, sizes = np.concatenate([*groups, others]), np.array([len(group) for group in groups])
     rng, starts, extreme = np.random.default_rng(seed), np.cumsum(sizes) - sizes, np.zeros(len(sizes))
-    observed = np.array([abs(group.mean() - whole.mean()) for group in groups]) - 1e-12
-    for start, stop in blocks(permutations, len(whole)):
-        mixed = rng.permuted(np.tile(whole, (stop - start, 1)), axis=1)[:, : sizes.sum()]
+    observed = np.array([abs(group.mean() - combined.mean()) for group in groups]) - 1e-12
+    for start, stop in blocks(permutations, len(combined)):
+        mixed = rng.permuted(np.tile(combined, (stop - start, 1)), axis=1)[:, : sizes.sum()]
         means = np.add.reduceat(mixed, starts, axis=1) / sizes
-        extreme += (np.abs(means - whole.mean()) >= observed).sum(axis=0)
+        extreme += (np.abs(means - combined.mean()) >= observed).sum(axis=0)
     return [float(p) for p in (1 + extreme) / (1 + permutations)]
 
 
@@ -167,14 +167,16 @@ def resample_sums(
     codes = group_codes(groups, len(values))
     sums = np.stack([np.bincount(codes, weights=column) for column in values.T])
     draws = _draw_units(sums.shape[1], resamples, seed)
-    return np.concatenate([np.stack([column[drawn].sum(axis=1) for column in sums], axis=1) for drawn in draws])
+    return np.concatenate(
+        [np.stack([column[units_drawn].sum(axis=1) for column in sums], axis=1) for units_drawn in draws]
+    )
 
 
 def draw_counts(units: int, *, resamples: int = RESAMPLES, seed: int = 0, width: int = 1) -> Iterator[Floats]:
     """Blocks of resamples × units: how often each unit is drawn; `width` cells are later held for each resample."""
-    for drawn in _draw_units(units, resamples, seed, width):
-        places = drawn + np.arange(len(drawn))[:, None] * units
-        yield np.bincount(places.ravel(), minlength=drawn.size).reshape(drawn.shape).astype(np.float64)
+    for units_drawn in _draw_units(units, resamples, seed, width):
+        cells = units_drawn + np.arange(len(units_drawn))[:, None] * units
+        yield np.bincount(cells.ravel(), minlength=units_drawn.size).reshape(units_drawn.shape).astype(np.float64)
 
 
 def _draw_units(units: int, resamples: int, seed: int, width: int = 1) -> Iterator[Indices]:
@@ -186,11 +188,11 @@ def _draw_units(units: int, resamples: int, seed: int, width: int = 1) -> Iterat
         yield rng.integers(0, units, size=(stop - start, units), dtype=np.intp)
 
 
-def percentiles(found: Floats, confidence: float = 0.95) -> tuple[float, float]:
+def percentiles(values: Floats, confidence: float = 0.95) -> tuple[float, float]:
     """The interval of a statistic's resampled values, of those that are defined."""
     if not 0 < confidence < 1:
         raise ValueError(f"confidence is {confidence:g}; expected a share between 0 and 1, such as 0.95")
-    low, high = np.quantile(found[~np.isnan(found)], [(1 - confidence) / 2, (1 + confidence) / 2])
+    low, high = np.quantile(values[~np.isnan(values)], [(1 - confidence) / 2, (1 + confidence) / 2])
     return float(low), float(high)
 
 
@@ -206,8 +208,8 @@ def adjust_p_values(p_values: npt.ArrayLike) -> Floats:
     array = vector(p_values, "p_values")
     wrong = (array < 0) | (array > 1)
     if wrong.any():
-        place = int(np.argmax(wrong))
-        raise ValueError(f"p_values[{place}] is {array[place]:g}; expected a number from 0 to 1")
+        index = int(np.argmax(wrong))
+        raise ValueError(f"p_values[{index}] is {array[index]:g}; expected a number from 0 to 1")
     order = np.argsort(-array, kind="stable")
     ranks = np.arange(array.size, 0, -1)
     adjusted = np.empty_like(array)

@@ -1,4 +1,4 @@
-"""Selective accuracy: how often the surest answers are correct, for the answers and for every resample at once.
+"""Selective accuracy: how often the most confident answers are correct, for the answers and all resamples at once.
 
 Answers with the same confidence to the same question are one cell. A resample is then a weight for each question, and
 every figure is computed for many resamples together.
@@ -24,14 +24,14 @@ class Ranked(NamedTuple):
     hits: Floats
 
     def thresholds(self) -> tuple[Floats, Floats]:
-        """Answers, and correct ones, that are at least so sure, for every confidence; from none of them on."""
+        """For every confidence, the number of answers at least as confident, and of correct ones; starts with zero."""
         tops = (np.cumsum(part, axis=1) for part in (self.n, self.hits))
         covered, correct = (np.concatenate((np.zeros((len(top), 1)), top), axis=1) for top in tops)
         return covered, correct
 
 
 class Cells(NamedTuple):
-    """Answers by confidence, the surest first, and question."""
+    """Answers by confidence, the highest first, and question."""
 
     confidence: Floats
     n: Floats
@@ -45,11 +45,11 @@ class Cells(NamedTuple):
 
     def weighted(self, times: Floats) -> Ranked:
         """The answers of resamples, given how often each question is drawn."""
-        each = times[:, self.unit]
-        return self.ranked(each * self.n, each * self.hits)
+        weights = times[:, self.unit]
+        return self.ranked(weights * self.n, weights * self.hits)
 
     def ranked(self, n: Floats, hits: Floats) -> Ranked:
-        """Samples × cells, put together by confidence."""
+        """Samples × cells, combined by confidence."""
         starts = np.flatnonzero(np.concatenate(([True], self.confidence[1:] != self.confidence[:-1])))
         together = (np.add.reduceat(part, starts, axis=1) for part in (n, hits))
         return Ranked(self.confidence[starts], *together)
@@ -62,10 +62,10 @@ class Cells(NamedTuple):
 def make_cells(confidence: Floats, correct: Bools, unit: Indices) -> Cells:
     """The cells of answers; `unit` may have any numbers."""
     codes = np.unique(unit, return_inverse=True)[1].ravel()
-    keys, place = np.unique(np.stack([-confidence, codes], axis=1), axis=0, return_inverse=True)
-    place = place.ravel()
-    hits: Floats = np.bincount(place, weights=correct.astype(np.float64), minlength=len(keys)).astype(np.float64)
-    n = np.bincount(place, minlength=len(keys)).astype(np.float64)
+    keys, cell_of = np.unique(np.stack([-confidence, codes], axis=1), axis=0, return_inverse=True)
+    cell_of = cell_of.ravel()
+    hits: Floats = np.bincount(cell_of, weights=correct.astype(np.float64), minlength=len(keys)).astype(np.float64)
+    n = np.bincount(cell_of, minlength=len(keys)).astype(np.float64)
     return Cells(-keys[:, 0], n, hits, keys[:, 1].astype(np.intp), int(codes.max(initial=-1)) + 1)
 
 
@@ -73,7 +73,7 @@ def make_cells(confidence: Floats, correct: Bools, unit: Indices) -> Cells:
 
 
 def auroc(covered: Floats, correct: Floats) -> Floats:
-    """How often a correct answer is surer than a wrong one; a tie counts one half (see `classification.auc`)."""
+    """How often a correct answer is more confident than a wrong one; a tie counts half (see `classification.auc`)."""
     hits, misses = np.diff(correct, axis=1), np.diff(covered - correct, axis=1)
     wrong = (covered - correct)[:, -1:]
     below = wrong - (covered - correct)[:, 1:] + misses / 2
@@ -81,18 +81,18 @@ def auroc(covered: Floats, correct: Floats) -> Floats:
 
 
 def selective(covered: Floats, correct: Floats, coverage: float) -> Floats:
-    """The accuracy of the surest share of the answers; of equally sure ones, a random part is taken."""
-    wanted = coverage * covered[:, -1]
-    after = np.maximum((covered < wanted[:, None] - 1e-9).sum(axis=1), 1)
+    """The accuracy of the most confident share of the answers; of equally confident ones, a random part is taken."""
+    target = coverage * covered[:, -1]
+    after = np.maximum((covered < target[:, None] - 1e-9).sum(axis=1), 1)
     row = np.arange(len(covered))
     start, end = covered[row, after - 1], covered[row, after]
     first, last = correct[row, after - 1], correct[row, after]
-    hits = first + (last - first) * ratios(wanted - start, end - start)
-    return ratios(hits, wanted)
+    hits = first + (last - first) * ratios(target - start, end - start)
+    return ratios(hits, target)
 
 
 def area(covered: Floats, correct: Floats) -> Floats:
-    """The mean of the selective accuracy over all coverages, exactly: hits grow linearly among equally sure answers.
+    """The mean of the selective accuracy over all coverages, exactly: hits grow linearly among ties.
 
     Between coverages a and b the accuracy is (h + r (t - a)) / t, whose integral is r (b - a) + (h - r a) ln(b / a).
     """
@@ -107,47 +107,47 @@ def area(covered: Floats, correct: Floats) -> Floats:
 
 
 class SelectivePoint(NamedTuple):
-    """The accuracy when only the surest answers are given."""
+    """The accuracy if only the most confident answers are given."""
 
     coverage: float
-    """The share of the answers that is given."""
+    """The share of answers that are given."""
     accuracy: float
     low: float
     high: float
     threshold: float
-    """The least confidence among them; of equally sure answers a random part is taken."""
+    """The lowest confidence among them; of equally confident answers a random part is taken."""
 
 
 def selective_curve(cells: Cells, coverages: Floats) -> list[SelectivePoint]:
     """The selective accuracy at each coverage, with its interval."""
-    whole = cells.whole()
-    covered, correct = whole.thresholds()
-    places = np.maximum((covered[0] < coverages[:, None] * covered[0, -1] - 1e-9).sum(axis=1), 1) - 1
+    ranked = cells.whole()
+    covered, correct = ranked.thresholds()
+    indices = np.maximum((covered[0] < coverages[:, None] * covered[0, -1] - 1e-9).sum(axis=1), 1) - 1
     return [
         SelectivePoint(
             coverage, float(selective(covered, correct, coverage)[0]), *selective_interval(cells, coverage), threshold
         )
-        for coverage, threshold in zip(coverages.tolist(), whole.confidence[places].tolist(), strict=True)
+        for coverage, threshold in zip(coverages.tolist(), ranked.confidence[indices].tolist(), strict=True)
     ]
 
 
 def selective_interval(cells: Cells, coverage: float) -> Interval:
-    """Of the accuracy of the surest share of the answers, where the cut-off is uncertain as well as the accuracy.
+    """The interval of the accuracy of the most confident answers, where the cut-off is uncertain as well.
 
     In other samples of the questions this cut-off covers another share: c within d = 1.96 standard errors. Where many
     answers have the same confidence, just above it they may be far better than just below, and resampled values lean
     to one side. So the end is the farthest of those of all cut-offs c, where a cut-off that is f of d away leaves
     √(1 - f²) of the interval's side: both errors together are as far as one of them alone may be.
     """
-    whole = cells.whole()
-    covered = whole.thresholds()[0][0]
+    ranked = cells.whole()
+    covered = ranked.thresholds()[0][0]
     reach = Z95 * np.sqrt(coverage * (1 - coverage) / cells.units)
     edges = covered[1:] / covered[-1]
     edges = edges[np.abs(edges - coverage) < reach]
     cuts = np.concatenate([coverage + reach * np.linspace(-1, 1, 17), edges[:: 1 + len(edges) // 16]])
     cuts = cuts[(cuts > 0) & (cuts <= 1)]
-    taken = np.clip((cuts[:, None] * covered[-1] - covered[:-1]) / np.diff(covered), 0, 1)
-    weights = taken[:, np.searchsorted(-whole.confidence, -cells.confidence)]
+    covered_shares = np.clip((cuts[:, None] * covered[-1] - covered[:-1]) / np.diff(covered), 0, 1)
+    weights = covered_shares[:, np.searchsorted(-ranked.confidence, -cells.confidence)]
     hits, n = (
         np.array([np.bincount(cells.unit, weights=part * weight) for weight in weights], dtype=np.float64)
         for part in (cells.hits, cells.n)

@@ -1,7 +1,7 @@
 """Precision, recall and F1 of predicted error spans against gold ones.
 
-Counted over characters, over tokens, or over whole spans that are the same or that overlap. What is found with the
-right severity has full credit, with the wrong one half. Over characters this is F1 of task 2 of the WMT 2023 shared
+Counted over characters, over tokens, or over whole spans that are the same or that overlap. A match with the
+correct severity has full credit, with a wrong one half. Over characters this is F1 of task 2 of the WMT 2023 shared
 task on quality estimation (F. Blain et al., Findings of the WMT 2023 shared task on quality estimation, and its scoring
 script), where a character counts once; WMT 2025 counts it once for every span that covers it, which is not done here.
 With `credit=1` severities do not matter, as in the span precision and recall of AutoMQM (P. Fernandes et al., The devil
@@ -26,7 +26,7 @@ import numpy as np
 import numpy.typing as npt
 
 CREDIT = 0.5
-"""Of a wrong severity at the right place."""
+"""The credit for a wrong severity at the correct position."""
 _Array = npt.NDArray[np.float64]
 
 
@@ -41,33 +41,33 @@ class Span(NamedTuple):
 
 @dataclass(frozen=True)
 class Counts:
-    """What was found, predicted and there to find; counts of several samples add up."""
+    """Matched, predicted and gold units; counts of several samples add up."""
 
-    found: float = 0.0
+    matched: float = 0.0
     """Credit: 1 for each unit in both with the same severity, less for another severity."""
     predicted: int = 0
     gold: int = 0
 
     def __add__(self, other: Counts) -> Counts:
-        return Counts(self.found + other.found, self.predicted + other.predicted, self.gold + other.gold)
+        return Counts(self.matched + other.matched, self.predicted + other.predicted, self.gold + other.gold)
 
     @property
     def precision(self) -> float:
-        """found / predicted; 1 when nothing was predicted, because nothing of it is wrong (as WMT 2025 counts)."""
-        return self.found / self.predicted if self.predicted else 1.0
+        """matched / predicted; 1 if nothing was predicted, because nothing is wrong (as WMT 2025 counts)."""
+        return self.matched / self.predicted if self.predicted else 1.0
 
     @property
     def recall(self) -> float:
-        """found / gold; 1 when there was nothing to find, because nothing is missed."""
-        return self.found / self.gold if self.gold else 1.0
+        """matched / gold; 1 if there is nothing to find, because nothing is missed."""
+        return self.matched / self.gold if self.gold else 1.0
 
     @property
     def f1(self) -> float:
-        """2·found / (predicted + gold), the harmonic mean of both.
+        """2·matched / (predicted + gold), the harmonic mean of both.
 
         1 when nothing was predicted and nothing was to be found; 0 when only one of them is empty.
         """
-        return 2 * self.found / (self.predicted + self.gold) if self.predicted + self.gold else 1.0
+        return 2 * self.matched / (self.predicted + self.gold) if self.predicted + self.gold else 1.0
 
 
 def characters(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> Counts:
@@ -87,17 +87,17 @@ def tokens(
     """Over the tokens at these offsets: a span covers those that it shares a character with, and each counts once."""
     _check(predicted, gold, credit)
     _check([Span(*offset) for offset in offsets], [], credit)
-    places = np.array(offsets, dtype=np.int64).reshape(-1, 2)
-    return _units(predicted, gold, places, np.ones(len(places), dtype=np.int64), credit)
+    positions = np.array(offsets, dtype=np.int64).reshape(-1, 2)
+    return _units(predicted, gold, positions, np.ones(len(positions), dtype=np.int64), credit)
 
 
 def exact(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> Counts:
     """Over spans: one with the same start and end is found. Each is found once, those of its severity first."""
     _check(predicted, gold, credit)
     same = Counter(predicted) & Counter(gold)
-    place = Counter(span[:2] for span in predicted) & Counter(span[:2] for span in gold)
-    right = same.total()
-    return Counts(right + credit * (place.total() - right), len(predicted), len(gold))
+    same_position = Counter(span[:2] for span in predicted) & Counter(span[:2] for span in gold)
+    identical = same.total()
+    return Counts(identical + credit * (same_position.total() - identical), len(predicted), len(gold))
 
 
 def overlapping(predicted: Sequence[Span], gold: Sequence[Span], credit: float = CREDIT) -> Counts:
@@ -120,7 +120,7 @@ def _check(predicted: Sequence[Span], gold: Sequence[Span], credit: float) -> No
         raise ValueError(f"credit {credit:g} of a wrong severity is not from 0 to 1; 0.5 is WMT's")
     for span in (*predicted, *gold):
         if not 0 <= span.start < span.end:
-            raise ValueError(f"span {span.start}:{span.end} is empty or negative; leave out what has no place")
+            raise ValueError(f"span {span.start}:{span.end} is empty or negative; exclude spans without a position")
         if span.severity != span.severity:
             raise ValueError(f"span {span.start}:{span.end} has no severity; give the weight of one")
 
@@ -128,29 +128,29 @@ def _check(predicted: Sequence[Span], gold: Sequence[Span], credit: float) -> No
 def _units(
     predicted: Sequence[Span],
     gold: Sequence[Span],
-    places: npt.NDArray[np.int64],
+    positions: npt.NDArray[np.int64],
     sizes: npt.NDArray[np.int64],
     credit: float,
 ) -> Counts:
-    """Counts over units at these places, each of which stands for `size` of its kind."""
+    """Counts over units at these positions, each of which represents `size` units."""
     levels = sorted({span.severity for span in (*predicted, *gold)})
-    ours, theirs = _covered(predicted, places, levels), _covered(gold, places, levels)
-    right = (ours & theirs).any(axis=1)
-    both = ours.any(axis=1) & theirs.any(axis=1)
-    found = sizes[right].sum() + credit * sizes[both & ~right].sum()
-    return Counts(float(found), int(sizes[ours.any(axis=1)].sum()), int(sizes[theirs.any(axis=1)].sum()))
+    by_prediction, by_gold = _covered(predicted, positions, levels), _covered(gold, positions, levels)
+    identical = (by_prediction & by_gold).any(axis=1)
+    located = by_prediction.any(axis=1) & by_gold.any(axis=1)
+    credited = sizes[identical].sum() + credit * sizes[located & ~identical].sum()
+    return Counts(float(credited), int(sizes[by_prediction.any(axis=1)].sum()), int(sizes[by_gold.any(axis=1)].sum()))
 
 
-def _covered(spans: Sequence[Span], places: npt.NDArray[np.int64], levels: Sequence[float]) -> npt.NDArray[np.bool_]:
+def _covered(spans: Sequence[Span], positions: npt.NDArray[np.int64], levels: Sequence[float]) -> npt.NDArray[np.bool_]:
     """Units × levels: whether a span of this severity shares a character with the unit."""
-    covered = np.zeros((len(places), len(levels)), dtype=bool)
+    covered = np.zeros((len(positions), len(levels)), dtype=bool)
     for start, end, severity in spans:
-        covered[:, levels.index(severity)] |= (start < places[:, 1]) & (places[:, 0] < end)
+        covered[:, levels.index(severity)] |= (start < positions[:, 1]) & (positions[:, 0] < end)
     return covered
 
 
 def _best(value: _Array) -> float:
-    """The most that pairing each row with a column of its own gives; there are at least as many columns as rows.
+    """The maximum sum of pairing each row with a different column; there are at least as many columns as rows.
 
     The Hungarian method with potentials: rows are added one by one, each along the shortest augmenting path.
     """
@@ -159,17 +159,17 @@ def _best(value: _Array) -> float:
     row_price, column_price = np.zeros(rows), np.zeros(columns + 1)
     for row in range(rows):
         owner[columns], here = row, columns
-        slack, back, used = np.full(columns, np.inf), np.full(columns, columns), np.zeros(columns + 1, dtype=bool)
+        slack, back, visited = np.full(columns, np.inf), np.full(columns, columns), np.zeros(columns + 1, dtype=bool)
         while owner[here] >= 0:
-            used[here] = True
+            visited[here] = True
             cost = -value[owner[here]] - row_price[owner[here]] - column_price[:columns]
-            closer = ~used[:columns] & (cost < slack)
+            closer = ~visited[:columns] & (cost < slack)
             slack[closer], back[closer] = cost[closer], here
-            free = np.flatnonzero(~used[:columns])
+            free = np.flatnonzero(~visited[:columns])
             here = int(free[slack[free].argmin()])
             step = slack[here]
-            row_price[owner[used]] += step
-            column_price[used] -= step
+            row_price[owner[visited]] += step
+            column_price[visited] -= step
             slack[free] -= step
         while here != columns:
             owner[here], here = owner[back[here]], int(back[here])

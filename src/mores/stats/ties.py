@@ -1,4 +1,4 @@
-"""Pairwise agreement of a metric with people, with ties as what they are.
+"""Pairwise agreement of a metric with people, counting ties as ties.
 
 Tie calibration: D. Deutsch, G. Foster and M. Freitag, Ties Matter: Meta-Evaluating Modern Metrics with Pairwise
 Accuracy and Tie Calibration, EMNLP 2023. People often give equal scores, and a metric with fine-grained scores almost
@@ -26,13 +26,13 @@ from mores.stats.classification import Bools, Floats, Ints, same_length, vector
 from mores.stats.resampling import ROUNDING, Indices, draw_swaps, group_codes
 
 Weights = npt.NDArray[Any]
-"""Whole numbers: int64 where they fit, else Python's own in an object array."""
+"""Whole numbers: int64 if they fit, otherwise Python integers in an object array."""
 LARGEST = 1e300
-"""Metric scores up to this have differences that are numbers too."""
+"""Differences of metric scores up to this are finite."""
 BLOCK = 2**17
-"""Pairs that are looked at together: few enough for the processor's cache."""
+"""Pairs that are processed together: few enough for the processor's cache."""
 CELLS, FEWEST_BUCKETS = 2**13, 2**10
-"""Counts that are kept over all sizes of groups together, and buckets that there are at least."""
+"""The number of counts over all group sizes, and the minimum number of buckets."""
 
 
 @dataclass(frozen=True)
@@ -64,8 +64,8 @@ def calibrate_ties(
         return None
     unit, weights = _weigh(samples.sizes)
     buckets = _Buckets(max(FEWEST_BUCKETS, CELLS // weights.size), float(np.ptp(samples.metric)))
-    epsilon, right = _sweep(samples, weights, buckets)
-    return samples.result(right / (unit * samples.sizes.size), epsilon)
+    epsilon, correct = _sweep(samples, weights, buckets)
+    return samples.result(correct / (unit * samples.sizes.size), epsilon)
 
 
 def tie_accuracy(
@@ -78,17 +78,17 @@ def tie_accuracy(
     if not samples.sizes.size:
         return None
     unit, weights = _weigh(samples.sizes)
-    right = np.zeros(weights.size, dtype=np.int64)
+    correct = np.zeros(weights.size, dtype=np.int64)
     for kind, gap, tied, alike in _pairs(samples):
-        right += np.bincount(kind[np.where(gap <= epsilon, tied, alike)], minlength=right.size)
-    total = int(np.dot(right.astype(weights.dtype), weights))
+        correct += np.bincount(kind[np.where(gap <= epsilon, tied, alike)], minlength=correct.size)
+    total = int(np.dot(correct.astype(weights.dtype), weights))
     return samples.result(total / (unit * samples.sizes.size), float(epsilon))
 
 
 def soft_pairwise_accuracy(
     human: npt.ArrayLike, metric: npt.ArrayLike, *, permutations: int = 1000, seed: int = 0
 ) -> float | None:
-    """How far a metric shares people's certainty about which of two systems is better: 1 - mean |p_human - p_metric|.
+    """How well a metric shares people's certainty about which of two systems is better: 1 - mean |p_human - p_metric|.
 
     Both are matrices of systems × segments in which more is better. For each pair of systems, p is the one-sided
     p-value of the paired permutation test that the first has the higher mean: the share of random swaps of the two
@@ -105,7 +105,9 @@ def soft_pairwise_accuracy(
         return None
     blocks = draw_swaps(segments, permutations, seed)
     sums = np.concatenate([_sum_signed((people, machine), swaps) for swaps in blocks], axis=1)
-    gaps = [np.abs(_better(people, sums[0], one) - _better(machine, sums[1], one)) for one in range(systems - 1)]
+    gaps = [
+        np.abs(_better(people, sums[0], system) - _better(machine, sums[1], system)) for system in range(systems - 1)
+    ]
     return 1 - float(np.concatenate(gaps).mean())
 
 
@@ -137,16 +139,16 @@ def _arrange(human: npt.ArrayLike, metric: npt.ArrayLike, groups: npt.ArrayLike 
     if np.nanmax(np.abs(machine), initial=0.0) > LARGEST:
         raise ValueError(f"metric: scores beyond ±{LARGEST:g}, whose differences overflow; scale them down")
     codes = np.zeros(people.size, dtype=np.intp) if groups is None else group_codes(groups, people.size)
-    kept = np.flatnonzero(~(np.isnan(people) | np.isnan(machine)))
-    given = np.bincount(codes)
-    found = np.bincount(codes[kept], minlength=given.size)
-    by_size = np.argsort(-found, kind="stable")
-    place = np.empty_like(by_size)
-    place[by_size] = np.arange(by_size.size)
-    sizes = found[by_size][: np.count_nonzero(found > 1)]
-    order = kept[np.argsort(place[codes[kept]], kind="stable")][: int(sizes.sum())]
-    left_out = int((_count_pairs(given) - _count_pairs(found)).sum())
-    group, kinds = place[codes[order]], np.unique(-sizes, return_inverse=True)[1]
+    complete = np.flatnonzero(~(np.isnan(people) | np.isnan(machine)))
+    group_sizes = np.bincount(codes)
+    complete_sizes = np.bincount(codes[complete], minlength=group_sizes.size)
+    by_size = np.argsort(-complete_sizes, kind="stable")
+    group_rank = np.empty_like(by_size)
+    group_rank[by_size] = np.arange(by_size.size)
+    sizes = complete_sizes[by_size][: np.count_nonzero(complete_sizes > 1)]
+    order = complete[np.argsort(group_rank[codes[complete]], kind="stable")][: int(sizes.sum())]
+    left_out = int((_count_pairs(group_sizes) - _count_pairs(complete_sizes)).sum())
+    group, kinds = group_rank[codes[order]], np.unique(-sizes, return_inverse=True)[1]
     return _Samples(people[order], machine[order], group, kinds[group], sizes, left_out)
 
 
@@ -157,7 +159,7 @@ def _count_pairs(sizes: Ints) -> Ints:
 def _pairs(samples: _Samples) -> Iterator[tuple[Indices, Floats, Bools, Bools]]:
     """Blocks of (kind, |metric difference|, tied by people, ordered alike), with every pair of a group once.
 
-    What is neither tied nor ordered alike is of no use: it is ordered otherwise, or is no pair of one group.
+    Pairs that are neither tied nor ordered alike are not needed: they are ordered differently, or not of one group.
     """
     padding = int(samples.sizes[0])
     human, metric = (np.pad(values, (0, padding), mode="edge") for values in (samples.human, samples.metric))
@@ -200,9 +202,9 @@ def _weigh(sizes: Ints) -> tuple[int, Weights]:
 
 
 # -- the sweep over ε --------------------------------------------------------------------------------------
-# As ε passes a pair's gap, a pair that people tied becomes right (a gain), one that both ordered alike becomes wrong (a
-# loss), and any other stays wrong. So the value at ε is that of no ties at all, plus the steps of the gaps up to ε, and
-# the best ε is 0 or the gap of a gain.
+# As ε passes a pair's gap, a pair that people tied becomes correct (a gain), one that both ordered alike becomes wrong
+# (a loss), and any other stays wrong. So the value at ε is that of no ties at all, plus the steps of the gaps up to ε,
+# and the best ε is 0 or the gap of a gain.
 
 
 @dataclass(frozen=True)
@@ -218,7 +220,7 @@ class _Buckets:
 
 
 def _sweep(samples: _Samples, weights: Weights, buckets: _Buckets) -> tuple[float, int]:
-    """The best ε and its value, the summed weight of the pairs that it makes right.
+    """The best ε and its value, the summed weight of the pairs that it makes correct.
 
     First gaps are counted in buckets. Inside a bucket the value cannot pass that at its start plus all its gains; only
     the buckets where this reaches the best value at any bucket's end, usually a few in a hundred, are sorted.
@@ -252,8 +254,8 @@ def _collect(samples: _Samples, weights: Weights, buckets: _Buckets, keep: Bools
     for kind, gap, tied, alike in _pairs(samples):
         near = np.flatnonzero(keep[buckets.place(gap)] & (tied | alike))
         if near.size:
-            own, step = _merge(gap[near], np.where(tied[near], 1, -1) * weights[kind[near]])
-            gaps.append(own)
+            merged, step = _merge(gap[near], np.where(tied[near], 1, -1) * weights[kind[near]])
+            gaps.append(merged)
             steps.append(step)
     return (np.concatenate(gaps), np.concatenate(steps)) if gaps else (np.zeros(0), np.zeros(0, dtype=weights.dtype))
 
@@ -285,8 +287,8 @@ def _matrix(values: npt.ArrayLike, name: str) -> Floats:
         raise ValueError(f"{name}: expected systems × segments, found shape {array.shape}")
     if not np.isfinite(array).all():
         system, segment = np.argwhere(~np.isfinite(array))[0].tolist()
-        found = array[system, segment]
-        raise ValueError(f"{name}[{system}, {segment}] is {found:g}; leave that segment out for all systems")
+        value = array[system, segment]
+        raise ValueError(f"{name}[{system}, {segment}] is {value:g}; leave that segment out for all systems")
     return array
 
 

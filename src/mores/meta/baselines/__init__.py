@@ -3,14 +3,14 @@
 | name | what it does |
 | --- | --- |
 | `always`, `never` | finds an error in every sample, or in none |
-| `majority` | says of a sample what most training samples of its source are |
+| `majority` | the verdict that holds for most training samples of the source |
 | `words` | bag of words of the text alone: a classifier that never sees the instruction |
 | `words-both` | bag of words of the instruction and of the text |
 | `similarity` | how similar the text is to the name of the country (the heuristic of CulturalBench) |
-| `retrieval` | how far the text agrees with the nearest training facts, found by BM25 |
+| `retrieval` | how well the text agrees with the nearest training facts, found by BM25 |
 
-A score below 0 says that there is an error, as in the metric itself. Adding one: a class of the protocol `Baseline` in
-a file of this folder, and a line in `BASELINES`.
+A score below 0 reports an error, as for every metric. To add a baseline, write a class of the protocol `Baseline` in a
+file of this folder, and a line in `BASELINES`.
 """
 
 from __future__ import annotations
@@ -29,10 +29,10 @@ from mores.types import Failure, FailureKind, Judgement
 
 
 class Baseline(Protocol):
-    """Learns from training samples, if it does, and scores others."""
+    """Scores samples, perhaps after learning from training samples."""
 
     learns: tuple[str, ...]
-    """The splits that it learns from, of `train` and `dev`; empty where it learns nothing."""
+    """The splits that it learns from, `train` and `dev`; empty if it does not learn."""
     version: str
     """Changes when its scores do."""
 
@@ -40,7 +40,7 @@ class Baseline(Protocol):
         """Learn from samples and their gold reports; thresholds are set on `dev`."""
 
     def scores(self, golds: Sequence[Gold]) -> Sequence[float | str]:
-        """The score of each sample, below 0 for an error, or why it has none. Gold reports are not looked at."""
+        """The score of each sample, below 0 for an error, or why it has none. It must not use the gold reports."""
 
 
 BASELINES: dict[str, Callable[[], Baseline]] = {
@@ -57,16 +57,16 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "words-both": ("sklearn", "scipy"),
     "similarity": ("sklearn",),
 }
-"""The libraries of those that need some."""
+"""The libraries that baselines need."""
 SHORTCUT = "words"
-"""The one that never sees the instruction."""
+"""The baseline that never sees the instruction."""
 
 
 def fit(name: str, baseline: Baseline, train: Sequence[Gold], dev: Sequence[Gold]) -> None:
-    """Fit a baseline; an error where there is nothing to tell right from wrong by."""
-    for split, own in (("train", train), ("dev", dev)):
-        if split in baseline.learns and len({bool(gold.report.errors) for gold in own}) < 2:
-            raise InputError(f"{name} learns from {split}.jsonl, which has no correct and wrong samples")
+    """Fit a baseline; InputError unless there are samples with and without errors."""
+    for split, golds in (("train", train), ("dev", dev)):
+        if split in baseline.learns and len({bool(gold.report.errors) for gold in golds}) < 2:
+            raise InputError(f"{name} learns from {split}.jsonl, which must have correct and wrong samples")
     baseline.fit(train, dev)
 
 

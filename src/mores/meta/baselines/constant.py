@@ -27,16 +27,16 @@ class Constant:
 
 @dataclass
 class Majority:
-    """An error where most training samples of the source have one; of a source that it does not know, of all.
+    """An error if most training samples of the source have one; for an unknown source, if most of all samples have.
 
-    Where half of them have one, as in balanced data, it is drawn by lot: always "correct" would be correct by accident
-    wherever the test samples are not balanced.
+    If exactly half have one, as in balanced data, the verdict is random: always "correct" would be right by accident
+    if the test samples are not balanced.
     """
 
     learns: tuple[str, ...] = ("train",)
     version: str = "2"
     _balance: Counter[str | None] = field(default_factory=Counter)
-    """Right samples less wrong ones, by source."""
+    """Correct samples minus wrong ones, by source."""
 
     def fit(self, train: Sequence[Gold], dev: Sequence[Gold]) -> None:  # noqa: ARG002 - the protocol's signature
         self._balance = Counter()
@@ -44,8 +44,8 @@ class Majority:
             self._balance[gold.sample.source] += -1 if gold.report.errors else 1
 
     def scores(self, golds: Sequence[Gold]) -> list[float]:
-        found = ((self._of(gold.sample.source), draw(0, gold.sample.id)[0] % 2) for gold in golds)
-        return [-1.0 if balance < 0 or (balance == 0 and lot) else 0.0 for balance, lot in found]
+        balances = ((self._of(gold.sample.source), draw(0, gold.sample.id)[0] % 2) for gold in golds)
+        return [-1.0 if balance < 0 or (balance == 0 and lot) else 0.0 for balance, lot in balances]
 
     def _of(self, source: str | None) -> int:
         return self._balance[source] if source in self._balance else self._balance.total()

@@ -1,4 +1,4 @@
-"""Where to cut a score into right and wrong."""
+"""The threshold that divides scores into correct and wrong."""
 
 from __future__ import annotations
 
@@ -8,16 +8,18 @@ import numpy.typing as npt
 from mores.errors import InputError
 
 
-def best_cut(scores: npt.ArrayLike, right: npt.ArrayLike) -> float:
-    """The cut with the highest balanced accuracy when scores at or above it are called right; the lowest such cut.
+def best_cut(scores: npt.ArrayLike, correct: npt.ArrayLike) -> float:
+    """The cut with the highest balanced accuracy if scores at or above it count as correct; the lowest such cut.
 
-    Halfway between two neighbouring scores, so that a score that is a little off falls on the same side.
+    It lies halfway between two neighbouring scores, so that a slightly different score falls on the same side.
     """
-    values, labels = np.asarray(scores, dtype=np.float64), np.asarray(right, dtype=bool)
+    values, labels = np.asarray(scores, dtype=np.float64), np.asarray(correct, dtype=bool)
     if values.size == 0 or labels.all() or not labels.any():
-        raise InputError("a threshold needs correct and wrong samples to be set on")
-    levels, place = np.unique(values, return_inverse=True)
-    right_below, wrong_below = (np.cumsum(np.bincount(place[own], minlength=levels.size)) for own in (labels, ~labels))
+        raise InputError("a threshold needs both correct and wrong samples")
+    levels, level = np.unique(values, return_inverse=True)
+    right_below, wrong_below = (
+        np.cumsum(np.bincount(level[part], minlength=levels.size)) for part in (labels, ~labels)
+    )
     # Whole numbers, so that no rounding decides between two cuts.
     gains = np.concatenate([[0], wrong_below * labels.sum() - right_below * (~labels).sum()])
     best = int(gains.argmax())

@@ -1,8 +1,8 @@
-"""Retrieval: how far a text agrees with what the nearest training facts say.
+"""Retrieval: how well a text agrees with the nearest training facts.
 
 The facts are the correct training samples. The `NEAREST` ones to a sample's instruction are found by BM25 (S. Robertson
 and H. Zaragoza, The Probabilistic Relevance Framework, 2009); the score is the share of the text's words that they use,
-each fact weighted by its BM25 score and each word by how rare it is among the facts, less a threshold.
+each fact weighted by its BM25 score and each word by how rare it is among the facts, minus a threshold.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ NEAREST = 5
 
 @dataclass
 class Retrieval:
-    """Weighted agreement with the nearest facts, less a threshold."""
+    """Weighted agreement with the nearest facts, minus a threshold."""
 
     learns: tuple[str, ...] = ("train", "dev")
     version: str = "2"
@@ -33,11 +33,11 @@ class Retrieval:
     _cut: float = 0.0
 
     def fit(self, train: Sequence[Gold], dev: Sequence[Gold]) -> None:
-        right = [gold.sample for gold in train if not gold.report.errors]
-        self._facts = [frozenset(_words(sample.text)) for sample in right]
+        correct = [gold.sample for gold in train if not gold.report.errors]
+        self._facts = [frozenset(_words(sample.text)) for sample in correct]
         counts = Counter(word for fact in self._facts for word in fact)
-        self._rarity = {word: math.log(1 + len(right) / count) for word, count in counts.items()}
-        self._scorer = Scorer(weigh(_words(f"{sample.instruction} {sample.text}") for sample in right))
+        self._rarity = {word: math.log(1 + len(correct) / count) for word, count in counts.items()}
+        self._scorer = Scorer(weigh(_words(f"{sample.instruction} {sample.text}") for sample in correct))
         self._cut = best_cut([self._agreement(gold.sample) for gold in dev], [not gold.report.errors for gold in dev])
 
     def scores(self, golds: Sequence[Gold]) -> list[float]:
@@ -47,10 +47,10 @@ class Retrieval:
         assert self._scorer is not None
         text = frozenset(_words(sample.text))
         scores = self._scorer.scores(_words(sample.instruction))
-        nearest = {place: float(scores[place]) for place in best(scores, NEAREST)}
-        whole = self._weight(text) * sum(nearest.values())
-        shared = sum(score * self._weight(text & self._facts[place]) for place, score in nearest.items())
-        return shared / whole if whole else 0.0
+        nearest = {index: float(scores[index]) for index in best(scores, NEAREST)}
+        total = self._weight(text) * sum(nearest.values())
+        shared = sum(score * self._weight(text & self._facts[index]) for index, score in nearest.items())
+        return shared / total if total else 0.0
 
     def _weight(self, words: frozenset[str]) -> float:
         unknown = math.log(1 + len(self._facts))

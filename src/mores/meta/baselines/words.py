@@ -15,7 +15,7 @@ class Words:
     """The log-odds that a sample is correct, from its words alone."""
 
     both: bool
-    """Whether the instruction is seen too."""
+    """Whether it also sees the instruction."""
     learns: tuple[str, ...] = ("train",)
     version: str = "1"
     _fitted: Any = None

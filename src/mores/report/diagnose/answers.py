@@ -32,6 +32,7 @@ from mores.report.diagnose.items import (
 from mores.show import percent, points, to
 from mores.stats.calibration import (
     ACCURACY,
+    AT_90,
     AT_HALF,
     AUROC,
     BRIER,
@@ -41,17 +42,16 @@ from mores.stats.calibration import (
     FIGURES,
     GAIN,
     GAP,
-    SURELY,
 )
 from mores.types import Result
 
 SOURCES = {VERBALISED: "stated", LIKELIHOOD: "likelihood", AGREEMENT: "agreement"}
 """Kinds of confidence, in short."""
-SHORT = {ECE: "ECE, points", BRIER: "Brier", SURELY: "correct at 90%+"}
+SHORT = {ECE: "ECE, points", BRIER: "Brier", AT_90: "correct at 90%+"}
 """Figures of calibration that are broken down by group."""
 WIDE = {
     ECE: "ECE, points", CHANCE: "ECE by chance", BRIER: "Brier", CONFIDENCE: "mean confidence", ACCURACY: "correct",
-    GAP: "overconfident by", SURELY: "correct at 90%+", AUROC: "AUROC", AT_HALF: "more confident half correct",
+    GAP: "overconfident by", AT_90: "correct at 90%+", AUROC: "AUROC", AT_HALF: "more confident half correct",
     GAIN: "gain from that",
 }  # fmt: skip
 CURVES = {BEST: "best of n", MEAN: "mean", MAJORITY: "majority of n", PLURALITY: "most frequent", WORST: "worst of n"}
@@ -168,7 +168,7 @@ def _figure_cell(name: str, result: Result | None, *, sized: bool = False) -> Ce
 def _confidence_sheet(by_source: Mapping[str, Calibration]) -> Sheet:
     figures = {name: WIDE[name] for name in WIDE if name in FIGURES}
     cells = [
-        [_figure_cell(f, result.figures.get(f), sized=f == SURELY) for f in figures] for result in by_source.values()
+        [_figure_cell(f, result.figures.get(f), sized=f == AT_90) for f in figures] for result in by_source.values()
     ]
     heads = [Head(name, f"{result.figures[ACCURACY].n:,} answers") for name, result in by_source.items()]
     return Sheet("Confidence and correctness", heads, [Head(label) for label in figures.values()], cells)

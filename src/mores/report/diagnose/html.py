@@ -25,7 +25,7 @@ from mores.report.diagnose.errors import errors_part
 from mores.report.diagnose.items import subjects
 from mores.report.diagnose.pairs import locality_part, retrieval_part, translation_part
 from mores.show import NOTHING, between, number, percent, points, span, to
-from mores.stats.calibration import ACCURACY, CONFIDENCE, ECE, SURELY
+from mores.stats.calibration import ACCURACY, AT_90, CONFIDENCE, ECE
 from mores.types import Record, Result, Signature
 
 CARDS, LIST = 600, 50
@@ -157,7 +157,7 @@ def _about(result: Calibration | Stability | RetrievalResult | TranslationResult
 
 
 def _calibration_vital(result: Calibration) -> Vital:
-    error, accuracy, confident = (result.figures[name] for name in (ECE, ACCURACY, SURELY))
+    error, accuracy, confident = (result.figures[name] for name in (ECE, ACCURACY, AT_90))
     about = f"{KINDS.get(result.source, result.source)}, {_about(result)}"
     if error.value is None:
         return Vital(NOTHING, "", "", "No answer has both a grade and a confidence.", about)

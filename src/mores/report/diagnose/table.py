@@ -48,7 +48,7 @@ def grids(result: Record) -> Iterator[Grid]:
 def _calibration(result: Calibration) -> Iterator[Grid]:
     title = f"calibration: {result.model} on {result.benchmark}, {result.source}"
     yield _figures(title, result.figures, _counts(result.missing | {"not attempted": result.not_attempted}))
-    columns = (reliability.ECE, reliability.CONFIDENCE, reliability.ACCURACY, reliability.SURELY)
+    columns = (reliability.ECE, reliability.CONFIDENCE, reliability.ACCURACY, reliability.AT_90)
     yield from _groups(result.by, columns, reliability.ACCURACY)
 
 

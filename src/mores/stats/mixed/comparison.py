@@ -77,13 +77,13 @@ def grid(result: Fit, factors: Sequence[str], by: Sequence[str]) -> tuple[list[d
     """The cells asked for, and for each the weights of thresholds and fixed effects that make its mean."""
     result.require_converged()
     variables = result.design.variables
-    asked = check_factors(factors, by, variables)
+    chosen = check_factors(factors, by, variables)
     names = [*factors, *by]
-    cells = list(levels_of(asked))
+    cells = list(levels_of(chosen))
     rows = np.array([average(result, cell) for cell in cells])
     cuts = len(result.thresholds)
     return [
-        {name: asked[name].levels[place] for name, place in cell.items() if name in names} for cell in cells
+        {name: chosen[name].levels[level] for name, level in cell.items() if name in names} for cell in cells
     ], np.column_stack([np.full((len(rows), cuts), -1 / cuts), rows])
 
 
@@ -91,14 +91,14 @@ def check_factors(factors: Sequence[str], by: Sequence[str], variables: Mapping[
     """The factors asked for, by name."""
     if isinstance(factors, str) or isinstance(by, str):
         raise ValueError("factors and by are tuples of names, such as ('model',)")
-    known = {name: variable for name, variable in variables.items() if isinstance(variable, Factor)}
+    available = {name: variable for name, variable in variables.items() if isinstance(variable, Factor)}
     names = [*factors, *by]
     for name in names:
-        if name not in known:
-            raise ValueError(f"{name!r} is no factor of the fixed effects; they are {', '.join(known) or 'none'}")
+        if name not in available:
+            raise ValueError(f"{name!r} is no factor of the fixed effects; they are {', '.join(available) or 'none'}")
     if not factors or len(set(names)) < len(names):
         raise ValueError(f"expected at least one factor and each once, not {names}")
-    return {name: known[name] for name in names}
+    return {name: available[name] for name in names}
 
 
 def levels_of(factors: Mapping[str, Factor]) -> Iterator[dict[str, int]]:

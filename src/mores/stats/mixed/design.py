@@ -164,8 +164,8 @@ def read_response(model: Model, data: Columns) -> Factor:
         raise ValueError(f"the response {name!r} has texts; give their order in levels={{{name!r}: (lowest, ...)}}")
     response = read_factor(name, data[name], order)
     if len(response.levels) < 2:
-        seen = f"every row is {response.levels[0]!r}" if response.levels else "there are no rows"
-        raise ValueError(f"the response {name!r} needs at least two levels; {seen}")
+        problem = f"every row is {response.levels[0]!r}" if response.levels else "there are no rows"
+        raise ValueError(f"the response {name!r} needs at least two levels; {problem}")
     return response
 
 
@@ -182,9 +182,9 @@ def read_variable(name: str, values: Sequence[object], order: Sequence[object] |
 
 def read_factor(name: str, values: Sequence[object], order: Sequence[object] | None) -> Factor:
     """The levels that occur, in the given or the sorted order, and each row's place among them."""
-    seen = set(values)
+    distinct = set(values)
     try:
-        levels = sorted(seen) if order is None else [level for level in order if level in seen]  # type: ignore[type-var]
+        levels = sorted(distinct) if order is None else [level for level in order if level in distinct]  # type: ignore[type-var]
     except TypeError:
         raise ValueError(
             f"column {name!r} mixes kinds of values; give their order in levels={{{name!r}: ...}}"

@@ -168,13 +168,13 @@ def prepare(model: Model, data: Columns) -> Task:
 
 def merge_alike(groups: tuple[Factor, ...]) -> tuple[tuple[Factor, ...], dict[str, list[str]]]:
     """One of each set of grouping terms that group the rows alike, and the names that each stands for."""
-    kept: dict[bytes, Factor] = {}
+    distinct: dict[bytes, Factor] = {}
     merged: dict[str, list[str]] = {}
     for group in groups:
         # Levels are numbered by appearance, so like groupings have the same codes.
-        first = kept.setdefault(group.codes.tobytes(), group)
+        first = distinct.setdefault(group.codes.tobytes(), group)
         merged.setdefault(first.name, []).append(group.name)
-    return tuple(kept.values()), merged
+    return tuple(distinct.values()), merged
 
 
 def scale(matrix: Floats) -> Scaling:
@@ -220,8 +220,8 @@ def climb(likelihood: Likelihood, point: Floats) -> Floats:
         value, gradient = evaluate(parameters, likelihood)
         return value / rows, gradient / rows
 
-    found = minimize(mean, point, jac=True, method="BFGS", options={"gtol": 1e-7, "maxiter": 500})
-    return np.asarray(found.x, dtype=np.float64)
+    optimum = minimize(mean, point, jac=True, method="BFGS", options={"gtol": 1e-7, "maxiter": 500})
+    return np.asarray(optimum.x, dtype=np.float64)
 
 
 def search(likelihood: Likelihood, point: Floats) -> Optimum:
@@ -280,10 +280,10 @@ def find_separation(task: Task) -> list[str]:
     upper = np.column_stack([picks[codes[codes < cuts]], -matrix[codes < cuts]])
     lower = np.column_stack([-picks[codes[codes > 0] - 1], matrix[codes > 0]])
     moves = np.vstack([upper, lower])
-    found = linprog(-moves.sum(axis=0), A_ub=-moves, b_ub=np.zeros(len(moves)), bounds=(-1, 1))
-    if found.status != 0 or -found.fun < 1e-6:
+    solution = linprog(-moves.sum(axis=0), A_ub=-moves, b_ub=np.zeros(len(moves)), bounds=(-1, 1))
+    if solution.status != 0 or -solution.fun < 1e-6:
         return []
-    moved = [name for name, move in zip(names, found.x[cuts:], strict=True) if abs(move) > 1e-6]
+    moved = [name for name, move in zip(names, solution.x[cuts:], strict=True) if abs(move) > 1e-6]
     return [f"separation: no finite estimate of {', '.join(moved)}, which settle some of the ratings"]
 
 
@@ -357,13 +357,13 @@ def share_modes(task: Task, optimum: Optimum) -> dict[str, dict[object, float]]:
     """Each group's most probable intercept given the data."""
     evaluate(optimum.point, task.likelihood)
     sds = optimum.point[len(optimum.point) - len(task.groups) :]
-    own = {group.name: group for group in task.design.groups}
+    factors = {group.name: group for group in task.design.groups}
     out: dict[str, dict[object, float]] = {}
     for group, sd, modes in zip(task.groups, sds, task.likelihood.modes_by_term(), strict=True):
         names = task.merged[group.name]
         values = (modes * sd / len(names)).tolist()
-        out |= {name: dict(zip(own[name].levels, values, strict=True)) for name in names}
-    return {name: out[name] for name in own}
+        out |= {name: dict(zip(factors[name].levels, values, strict=True)) for name in names}
+    return {name: out[name] for name in factors}
 
 
 def r_squared(result: Fit) -> RSquared:

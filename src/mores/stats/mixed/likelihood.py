@@ -82,8 +82,8 @@ class Curvature:
         self.factor = cho_factor(schur) if len(schur) else None
 
     def log_determinant(self) -> float:
-        own = float(np.log(self.diagonal).sum())
-        return own + (2 * float(np.log(np.diag(self.factor[0])).sum()) if self.factor else 0.0)
+        diagonal_part = float(np.log(self.diagonal).sum())
+        return diagonal_part + (2 * float(np.log(np.diag(self.factor[0])).sum()) if self.factor else 0.0)
 
     def solve(self, vector: Floats) -> Floats:
         """H⁻¹ times a vector."""
@@ -97,9 +97,9 @@ class Curvature:
         """For each row, the entries of H⁻¹ between its levels of every two terms; places count from each block."""
         corner = cho_solve(self.factor, np.eye(self.scaled.shape[1])) if self.factor else np.empty((0, 0))
         edge = -(self.scaled @ corner)
-        own = 1 / self.diagonal - np.asarray(self.scaled.multiply(edge).sum(axis=1)).ravel()
+        variances = 1 / self.diagonal - np.asarray(self.scaled.multiply(edge).sum(axis=1)).ravel()
         first, *rest = places
-        top = [own[first], *(edge[first, place] for place in rest)]
+        top = [variances[first], *(edge[first, place] for place in rest)]
         return [top, *([top[n], *(corner[place, other] for other in rest)] for n, place in enumerate(rest, 1))]
 
 
@@ -172,11 +172,11 @@ class Likelihood:
             by_m @ u - rows.weight @ part - rows.by_m @ shift / 2
             for u, part, shift in zip(self.by_row(self.modes), mixed, self.by_row(through), strict=True)
         ]
-        own = np.empty(len(self.groups))
-        own[self.order] = by_sd
+        by_deviation = np.empty(len(self.groups))
+        by_deviation[self.order] = by_sd
         by_upper = rows.by_upper - leverage * rows.upper_slope / 2 - echo * rows.upper / 2
         by_lower = rows.by_lower - leverage * rows.lower_slope / 2 - echo * rows.lower / 2
-        return self.join(by_upper, by_lower, by_m, own)
+        return self.join(by_upper, by_lower, by_m, by_deviation)
 
     def join(self, by_upper: Floats, by_lower: Floats, by_m: Floats, by_sd: Floats) -> Floats:
         """Sums the rows' derivatives into the parameters'; a row of category k has thresholds k - 1 and k."""
