@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 from mores.errors import InputError
 from mores.studio.records import Content
 
-FieldKind = Literal["line", "text", "lines", "choice", "choices", "scale", "link", "number", "check"]
+FieldKind = Literal["line", "text", "lines", "choice", "choices", "select", "scale", "link", "number", "check"]
 LONGEST = 4000
 
 
@@ -19,8 +19,8 @@ LONGEST = 4000
 class Field:
     """One question of a form.
 
-    `lines` is a fixed number of short texts, `choices` are boxes of which several may be ticked, `scale` is a choice
-    in a row, such as 1 to 5, and `check` is a single box.
+    `lines` is a fixed number of short texts, `choices` are boxes of which several may be ticked, `select` is a choice
+    from a long list, `scale` one in a row, such as 1 to 5, and `check` is a single box.
     """
 
     name: str
@@ -30,6 +30,8 @@ class Field:
     required: bool = True
     options: Sequence[tuple[str, str]] = ()
     """Value and label; of choices, scales and nothing else."""
+    headings: Sequence[tuple[str, str]] = ()
+    """Of a select: values, and what stands above them and those that follow."""
     alone: frozenset[str] = frozenset()
     """Of choices: values that exclude all others, such as "none is correct"."""
     longest: int = LONGEST
@@ -116,7 +118,7 @@ def _read(field: Field, given: list[str], draft: bool) -> Any:  # noqa: C901 - o
     value = filled[0] if filled else ""
     if needed and not value:
         raise InputError("Please choose." if field.options else "Please fill in.")
-    if value and field.kind in ("choice", "scale"):
+    if value and field.kind in ("choice", "select", "scale"):
         _check_options(field, [value])
     if value and not draft and field.kind == "link":
         _check_link(value)

@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from mores.culture import language, region
 from mores.models import Completion, Request
+from mores.search import Found, Query
 from mores.studio.records import Ask, Content, Item
 from mores.studio.workflow import Stage
 
@@ -100,6 +101,17 @@ class Task(Generic[S]):
         return {name: item.content[name] for name in self.keeps if name in item.content}
 
 
+@dataclass(frozen=True)
+class Lookup(Generic[S]):
+    """Something that a stage looks up; the question's `model` is then the name of a search (`mores.search`)."""
+
+    query: Callable[[Item, Ask, S], Query]
+    read: Callable[[Found, Item, Ask, S], Content]
+    results: Callable[[S], int]
+    """How many are wanted."""
+    title: str = ""
+
+
 class ExportFile(NamedTuple):
     """One file of an export."""
 
@@ -123,6 +135,8 @@ class Kind(Generic[S]):
     label: Callable[[str, Content], str | None]
     """The answer of one vote at a stage as one label, for agreement; None where it has none."""
     tasks: Mapping[str, Task[S]] = field(default_factory=dict)
+    lookups: Mapping[str, Lookup[S]] = field(default_factory=dict)
+    """What its stages look up; the names are others than those of its tasks."""
     headline: Callable[[Item], str] = lambda item: str(next(iter(item.content.values()), item.id))
     """One line that names an item in lists."""
     models: Callable[[S], Sequence[str]] = lambda _settings: ()
@@ -131,3 +145,9 @@ class Kind(Generic[S]):
     """Figures of its own for the organiser, such as the paper's rates."""
     method: Callable[[S, Iterable[Item]], str] | None = None
     """A paragraph for the Method section of a paper; a general one where there is none."""
+    shown: Callable[[S, Item], Mapping[str, Any]] = lambda _settings, _item: {}
+    """What its own templates show besides the item."""
+
+    def title_of(self, task: str) -> str:
+        """What people call something that is asked or looked up."""
+        return (self.tasks.get(task) or self.lookups[task]).title or task

@@ -15,6 +15,7 @@ from typing import Any, Self
 from mores.engine.ask import Asker, AskOptions, open_asker
 from mores.engine.runner import Answer, Job
 from mores.errors import InputError, MoresError
+from mores.search import Search, open_search
 from mores.studio.records import Ask, Content, Item
 from mores.studio.store.campaigns import open_campaign
 from mores.studio.store.database import Database
@@ -35,6 +36,7 @@ class Worker:
         self.model = model
         self.options = options
         self._askers: dict[str, Asker] = {}
+        self._searches: dict[str, Search] = {}
         self._task: asyncio.Task[None] | None = None
 
     async def __aenter__(self) -> Self:
@@ -46,6 +48,8 @@ class Worker:
         self._task.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._task
+        for search in self._searches.values():
+            await search.close()
 
     async def _run(self) -> None:
         while True:
@@ -69,9 +73,13 @@ class Worker:
 
     async def _answer(self, campaign: Campaign, claimed: Sequence[tuple[str, str]]) -> None:
         by_model: dict[str, list[Job]] = defaultdict(list)
+        lookups: list[tuple[Item, Ask]] = []
         for identifier, name in claimed:
             item = await asyncio.to_thread(read_item, self.database, campaign, identifier)
             ask = next(ask for ask in item.asks if ask.id == name)
+            if ask.task in campaign.kind.lookups:
+                lookups.append((item, ask))
+                continue
             try:
                 request = campaign.kind.tasks[ask.task].request(item, ask, campaign.settings)
             except InputError as error:
@@ -79,7 +87,8 @@ class Worker:
                 continue
             sample = ask.sample + AGAIN * ask.attempt
             by_model[ask.model].append(Job(ask.id, request, sample=sample, data=(item, ask)))
-        await asyncio.gather(*(self._ask(campaign, model, jobs) for model, jobs in by_model.items()))
+        asked = (self._ask(campaign, model, jobs) for model, jobs in by_model.items())
+        await asyncio.gather(*asked, *(self._look_up(campaign, item, ask) for item, ask in lookups))
 
     async def _ask(self, campaign: Campaign, model: str, jobs: list[Job]) -> None:
         """Ask one model; where it cannot be asked at all, every question says why."""
@@ -95,6 +104,24 @@ class Worker:
             for job in left.values():
                 item, ask = job.data
                 await self._write(campaign, item, ask, None, f"The model cannot be asked: {error}")
+
+    async def _look_up(self, campaign: Campaign, item: Item, ask: Ask) -> None:
+        """Search for something; a search that fails says why."""
+        lookup = campaign.kind.lookups[ask.task]
+        content: Content | None = None
+        failure = ""
+        try:
+            if ask.model not in self._searches:
+                self._searches[ask.model] = await asyncio.to_thread(open_search, ask.model)
+            query = lookup.query(item, ask, campaign.settings)
+            (found,) = await self._searches[ask.model].find([query], lookup.results(campaign.settings))
+            if found.failure is None:
+                content = lookup.read(found, item, ask, campaign.settings)
+            else:
+                failure = f"The search failed: {found.failure.reason}"
+        except MoresError as error:
+            failure = f"The search failed: {error}"
+        await self._write(campaign, item, ask, content, failure)
 
     async def _write(self, campaign: Campaign, item: Item, ask: Ask, content: Content | None, failure: str) -> None:
         action = Answered(ask.id, content, failure)

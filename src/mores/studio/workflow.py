@@ -65,7 +65,7 @@ class Stage:
     name: str
     title: str
     role: Role | None
-    """None where only models work."""
+    """None where only models work; the organiser decides in place of a vote where it is theirs."""
     form: Callable[[Item], Form]
     """What a person fills in; it may depend on the item."""
     decide: Callable[[Item], Decision | None]
@@ -287,7 +287,7 @@ def _may_ask(flow: Flow, stage: Stage, item: Item, person: Person) -> str | None
 
 
 def _may_take(flow: Flow, stage: Stage, item: Item, person: Person) -> str | None:
-    if stage.own or stage.role is None:
+    if not judged(stage):
         return "There is nothing to judge at this stage."
     if stage.role not in person.roles:
         return "This item waits for people in another role."
@@ -314,6 +314,11 @@ def _may_vote(stage: Stage, item: Item, person: Person) -> str | None:
     return "You do not have this item any more. Please take the next one."
 
 
+def judged(stage: Stage) -> bool:
+    """Whether people take items of others at this stage and answer a form about them."""
+    return not stage.own and stage.role not in (None, Role.ORGANISER)
+
+
 def _holds(item: Item, person: Person) -> bool:
     return any(hold.person == person.id and hold.stage == item.stage for hold in item.holds)
 
@@ -336,7 +341,7 @@ def act(  # noqa: C901 - one case for each action
         case Edit(content, region, language):
             write.add(EventKind.EDITED, content=content, region=region, language=language)
         case Submit(content, seconds, region, language):
-            if content != write.current.content or region != write.current.region:
+            if (content, region, language) != (write.current.content, write.current.region, write.current.language):
                 write.add(EventKind.EDITED, content=content, region=region, language=language)
             write.add(EventKind.SUBMITTED, seconds=seconds)
             write.settle(submitted=True)
@@ -410,6 +415,7 @@ class _Writer:
         )
         if action.stage:
             self.inquire()
+            self.settle()
 
     def cast(self, answer: Content, seconds: float) -> None:
         earlier = [vote for vote in self.current.votes_at(self.current.stage) if vote.person == self.person]
@@ -436,7 +442,8 @@ class _Writer:
 
     def ask_again(self) -> None:
         failed = self.current.failed
-        if not failed:
+        self.inquire()  # settings may have changed
+        if not failed and not self.events:
             raise Refused("No model has failed here.")
         for number, ask in enumerate(failed, len(self.current.asks)):
             fields: Content = {"task": ask.task, "model": ask.model, "sample": ask.sample, "data": ask.data}
@@ -606,6 +613,6 @@ def assign(
 def missing(flow: Flow, item: Item) -> int:
     """How many more people the item needs at its stage."""
     stage = flow.stage(item.stage)
-    if item.status is not Status.OPEN or stage.own or stage.role is None:
+    if item.status is not Status.OPEN or not judged(stage):
         return 0
     return EVERYBODY if item.check is not None else max(stage.people(item) - taken(item), 0)

@@ -20,7 +20,7 @@ from mores.studio.records import Item, Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, do, now
 from mores.studio.store.tables import campaigns, items, members
-from mores.studio.workflow import Create, Flow, Refused, missing
+from mores.studio.workflow import Create, Flow, Refused, judged, missing
 
 NO_MODEL = "none"
 
@@ -73,13 +73,13 @@ def make_campaign(
 
 def add_checks(database: Database, campaign: Campaign) -> None:
     """Put the settings' attention checks into the campaign, at the first stage where people judge others' items."""
-    judged = next((stage for stage in campaign.flow.stages if stage.role and not stage.own), None)
-    if judged is None:
+    first = next((stage for stage in campaign.flow.stages if judged(stage)), None)
+    if first is None:
         return
     organiser = Person(id="", roles=frozenset({Role.ORGANISER}))
     for number, check in enumerate(campaign.settings.checks):
         action = Create(
-            token_hex(6), check.content, check.region, check.language, stage=judged.name, check=dict(check.answer)
+            token_hex(6), check.content, check.region, check.language, stage=first.name, check=dict(check.answer)
         )
         do(database, campaign, organiser, action, key=f"check-{number}")
 

@@ -15,7 +15,7 @@ from mores.studio.kind import Kind
 from mores.studio.records import Event, EventKind, Item, Person, Status, Vote
 from mores.studio.store.database import Database
 from mores.studio.store.tables import VIEWS, asks, events, holds, items, met, votes
-from mores.studio.workflow import Action, Create, Flow, Refused, Release, Take, act, apply, assign, missing
+from mores.studio.workflow import Action, Create, Flow, Refused, Release, Take, act, apply, assign, judged, missing
 
 CANDIDATES = 30
 """How many items are looked at when a person asks for work."""
@@ -173,7 +173,7 @@ def take(database: Database, campaign: Campaign, person: Person, *, check: bool 
 
 def find_work(database: Database, campaign: Campaign, person: Person, *, check: bool = False) -> list[Item]:
     """Some items that a person could take, those that need the fewest further answers first."""
-    stages = [stage for stage in campaign.flow.stages if stage.role in person.roles and not stage.own]
+    stages = [stage for stage in campaign.flow.stages if stage.role in person.roles and judged(stage)]
     if not stages or not person.qualified:
         return []
     suits = []

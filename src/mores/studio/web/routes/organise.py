@@ -10,7 +10,8 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 
 from mores.studio.export import pack
-from mores.studio.records import Role
+from mores.studio.form import FormError, read_form
+from mores.studio.records import Content, Item, Role
 from mores.studio.store.items import do, read_events, read_item
 from mores.studio.store.people import invite, list_members, open_invitations, revoke
 from mores.studio.store.queries import count_stages, count_stuck, list_items
@@ -48,9 +49,17 @@ def items(
 def life(item: str, place: Organising) -> Response:
     """One item's whole life."""
     shown = read_item(place.visit.database, place.campaign, item)
+    return _life(place, shown, {})
+
+
+def _life(place: Place, item: Item, problems: Content) -> Response:
+    """An item's page; at an organiser's stage with the form that goes with accepting it."""
     names = {member.person.id: member.name for member in list_members(place.visit.database, place.campaign)}
-    events = read_events(place.visit.database, place.campaign, item)
-    return place.page("life.html", item=shown, events=events, names=names, key=token_hex(12))
+    events = read_events(place.visit.database, place.campaign, item.id)
+    stage = place.campaign.flow.stage(item.stage)
+    decided = stage.form(item) if stage.role is Role.ORGANISER else None
+    values = {"item": item, "events": events, "names": names, "key": token_hex(12)}
+    return place.page("life.html", code=422 if problems else 200, form=decided, problems=problems, **values)
 
 
 @router.post("/items/{item}/adjudicate", dependencies=[limited("write")])
@@ -59,7 +68,15 @@ def adjudicate(item: str, place: Organising, form: Form) -> Response:
     outcome = form.get("outcome")
     if outcome not in ("next", "back", "rejected"):
         raise Refused("Choose what shall happen to the item.")
-    action = Adjudicate(outcome, form.get("note").strip()[:2000])  # type: ignore[arg-type]  # it is one of these
+    shown = read_item(place.visit.database, place.campaign, item)
+    stage = place.campaign.flow.stage(shown.stage)
+    result: Content = {}
+    if outcome == "next" and stage.role is Role.ORGANISER:
+        try:
+            result = read_form(stage.form(shown), form.values)
+        except FormError as error:
+            return _life(place, shown, error.problems)
+    action = Adjudicate(outcome, form.get("note").strip()[:2000], result)  # type: ignore[arg-type]  # it is one of these
     do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key)
     return place.go(f"/items/{item}/life")
 

@@ -16,7 +16,7 @@ from mores.studio.store.items import do, held_by, now, read_events, read_item, t
 from mores.studio.store.people import consent, read_draft, save_draft
 from mores.studio.store.queries import count_votes, items_of
 from mores.studio.web.visit import Form, Joined, Place, Posted, Working, limited
-from mores.studio.workflow import AskModel, Cast, Create, Edit, Refused, Release, Submit, Withdraw, may
+from mores.studio.workflow import AskModel, Cast, Create, Edit, Refused, Release, Submit, Withdraw, judged, may
 
 router = APIRouter(prefix="/c/{campaign}")
 NEW = "new"
@@ -46,7 +46,7 @@ def start(place: Working) -> Response:
     mine = items_of(place.visit.database, place.campaign, place.person)
     answered = count_votes(place.visit.database, place.campaign, place.person)
     writes = may(place.campaign.flow, None, place.person, Create) is None
-    judges = any(stage.role in place.person.roles and not stage.own for stage in place.campaign.flow.stages)
+    judges = any(stage.role in place.person.roles and judged(stage) for stage in place.campaign.flow.stages)
     return place.page("work.html", held=held, mine=mine, answered=answered, writes=writes, judges=judges)
 
 
@@ -120,7 +120,11 @@ def save(item: str, place: Working, form: Form) -> Response:
         return _write(place, shown, error.problems, form)
     content = shown.content | changed | _adopted(place, shown, form)
     region, language = _where(place, form, shown)
-    if form.get("then") != "submit" and (content, region) != (shown.content, shown.region):
+    if form.get("then") != "submit" and (content, region, language) != (
+        shown.content,
+        shown.region,
+        shown.language,
+    ):
         action = Edit(content, region, language)
         shown = do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key).item
     save_draft(place.visit.database, place.campaign, place.person.id, item, {})
