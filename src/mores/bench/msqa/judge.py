@@ -6,6 +6,7 @@ MSQA, Section 3.4 and Appendix A. The prompts are `judge.txt` (system), `correct
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 
 from mores.bench.benchmark import Graded, Label
 from mores.bench.prompts import fill, hash_of, prompt
@@ -59,7 +60,7 @@ class ShortAnswerJudge:
 JUDGE = ShortAnswerJudge()
 
 
-def read_verdict(reply: str, verdicts: dict[str, Label | None] | dict[str, Label]) -> str | Failure:
+def read_verdict(reply: str, verdicts: Collection[str]) -> str | Failure:
     """The one verdict, which is the last line; a failure where there is none, several, another, or more behind it."""
     lines = [line for line in without_thoughts(reply).split("\n") if line.strip()]
     match = _VERDICT.fullmatch(lines[-1]) if lines else None
@@ -77,14 +78,14 @@ def _messages(name: str, item: Item, answer: str) -> tuple[Message, ...]:
     mark = fence_mark(Sample(id=item.id, instruction="\n".join((item.prompt, *item.target)), text=answer))
     text = fill(
         prompt(__file__, name),
-        question=_fenced(item.prompt, mark),
-        reference="\nor\n".join(_fenced(target, mark) for target in item.target),
-        answer=_fenced(answer, mark),
+        question=fenced(item.prompt, mark),
+        reference="\nor\n".join(fenced(target, mark) for target in item.target),
+        answer=fenced(answer, mark),
     )
     return Message("system", prompt(__file__, "judge")), Message("user", text)
 
 
-def _fenced(text: str, mark: str) -> str:
+def fenced(text: str, mark: str) -> str:
     """A text that can neither end its fence, nor be taken for a control token, nor be repeated as a verdict."""
     mute = _WORD.sub(lambda word: word[0][0] + _JOINER + word[0][1:], defuse(text))
     return f"<<<{mark}\n{mute}\n{mark}>>>"

@@ -12,6 +12,7 @@ from mores.studio.kind import Kind
 
 KINDS = {
     "culturalteaming": "mores.studio.campaigns.culturalteaming",
+    "msqa": "mores.studio.campaigns.msqa",
 }
 
 

@@ -74,7 +74,7 @@ addEventListener("offline", show);
 show();
 
 // A model that is thinking: load the page again when it has answered.
-for (const ask of document.querySelectorAll('.ask[data-waiting="1"]')) {
+for (const ask of document.querySelectorAll('[data-waiting="1"]')) {
   const timer = setInterval(async () => {
     try {
       const answer = await fetch(ask.dataset.state, { headers: { accept: "application/json" } });

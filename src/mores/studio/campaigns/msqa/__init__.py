@@ -1,0 +1,178 @@
+"""MSQA (Section 3.2, Appendix C): hard questions from native sources, checked by models and by people.
+
+source → write (author) → check (models) → inspect (an expert) → validate (native speakers) → accept (organiser)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mores.studio.campaigns.msqa.checks import TRANSLATE, Check, State, all_checks, decide, questions
+from mores.studio.campaigns.msqa.export import export, method, summarise
+from mores.studio.campaigns.msqa.forms import (
+    CATEGORIES,
+    CRITERIA,
+    QUESTIONS,
+    RETURN,
+    SOURCES,
+    accept_form,
+    inspect_form,
+    source_form,
+    validate_form,
+    write_form,
+)
+from mores.studio.campaigns.msqa.settings import MsqaSettings
+from mores.studio.campaigns.msqa.tasks import LOOKUPS, PRETEST, TASKS
+from mores.studio.form import Form
+from mores.studio.kind import Kind
+from mores.studio.records import Content, Item, Role
+from mores.studio.workflow import Decision, Stage
+
+
+def _submitted(_item: Item) -> Decision:
+    return Decision("next")
+
+
+def _nothing(_item: Item) -> Form:
+    return Form()
+
+
+def _inspect(settings: MsqaSettings, item: Item) -> Form:
+    open_checks = [check for check in all_checks(settings, item) if check.state is not State.PASSED]
+    return inspect_form(item, [(check.name, check.by_hand) for check in open_checks])
+
+
+def _inspected(item: Item) -> Decision | None:
+    """On, with the inspector's sources, or back with the notes."""
+    votes = item.votes_at("inspect")
+    if not votes:
+        return None
+    answer = votes[-1].answer
+    if answer["verdict"] == RETURN:
+        return Decision("back", answer["note"])
+    sources = [
+        {"url": answer[f"source_{number}"], "desc": answer[f"source_{number}_desc"]}
+        for number in "12"
+        if answer[f"source_{number}"]
+    ]
+    return Decision("next", result={"sources": sources})
+
+
+def _people(settings: MsqaSettings, item: Item) -> int:
+    """The people of the rounds that have begun: a round begins when the one before has ended."""
+    ended = len(item.votes_at("validate")) // settings.validators
+    return settings.validators * min(ended + 1, settings.rounds)
+
+
+def _validated(settings: MsqaSettings, item: Item) -> Decision | None:
+    """Back after a round with too many objections, on after the last round."""
+    votes = item.votes_at("validate")
+    ended = len(votes) // settings.validators
+    for start in range(0, ended * settings.validators, settings.validators):
+        answers = [vote.answer for vote in votes[start : start + settings.validators]]
+        against = [answer for answer in answers if any(answer[name] == "no" for name in QUESTIONS)]
+        disrespectful = any(answer["respectful"] == "no" for answer in answers)
+        if disrespectful or len(against) > settings.objections:
+            note = "\n".join(answer["note"] for answer in against)
+            return Decision("back", note, {"votes": len(votes), "objections": len(against)})
+    if ended < settings.rounds:
+        return None
+    objections = sum(any(vote.answer[name] == "no" for name in QUESTIONS) for vote in votes)
+    return Decision("next", result={"votes": len(votes), "objections": objections})
+
+
+def stages(settings: MsqaSettings) -> tuple[Stage, ...]:
+    """The stages of a campaign."""
+    return (
+        Stage("source", "Find a source", Role.AUTHOR, source_form, _submitted, own=True),
+        Stage(
+            "write",
+            "Write the question",
+            Role.AUTHOR,
+            write_form,
+            _submitted,
+            own=True,
+            tasks=frozenset({PRETEST, TRANSLATE}),
+        ),
+        Stage(
+            "check",
+            "Checks by models",
+            None,
+            _nothing,
+            lambda item: decide(settings, item),
+            questions=lambda item: tuple(questions(settings, item)),
+            back="write",
+        ),
+        Stage(
+            "inspect",
+            "Inspect",
+            Role.INSPECTOR,
+            lambda item: _inspect(settings, item),
+            _inspected,
+            speaking=True,
+            hold=settings.hold,
+            back="write",
+        ),
+        Stage(
+            "validate",
+            "Validate",
+            Role.VERIFIER,
+            validate_form,
+            lambda item: _validated(settings, item),
+            people=lambda item: _people(settings, item),
+            speaking=True,
+            regional=settings.regional,
+            hold=settings.hold,
+            back="write",
+        ),
+        Stage("accept", "Accept", Role.ORGANISER, accept_form, lambda _item: None, back="write"),
+    )
+
+
+def label(stage: str, answer: Content) -> str | None:
+    """Whether a validator objects; inspectors work alone, so there is nothing to agree on."""
+    if stage != "validate":
+        return None
+    return "objection" if any(answer[name] == "no" for name in QUESTIONS) else "valid"
+
+
+def shown(settings: MsqaSettings, item: Item) -> Mapping[str, Any]:
+    """What the templates of this kind show besides the item's own texts."""
+    content, past = item.content, item.stage not in ("source", "write")
+    dimension, part = CATEGORIES.get(content.get("category", ""), ("", ""))
+    sources = [{"url": content.get("source_url", ""), "desc": content.get("source_desc", "")}]
+    checks: Sequence[Check] = all_checks(settings, item) if past or item.returns else ()
+    translations = [ask.answer for ask in item.asks_of(TRANSLATE) if ask.answer]
+    return {
+        "dimension": dimension,
+        "part": part,
+        "source_kind": SOURCES.get(content.get("source_kind", ""), ""),
+        "sources": sources,
+        "further": item.results.get("inspect", {}).get("sources", []),
+        "checks": checks,
+        "translation": translations[-1] if translations else None,
+        "criteria": CRITERIA,
+    }
+
+
+KIND: Kind[Any] = Kind(
+    name="msqa",
+    title="MSQA",
+    summary="Hard questions from native sources: models check them, an expert and native speakers confirm them.",
+    folder=Path(__file__).parent,
+    settings=MsqaSettings,
+    stages=stages,
+    export=export,
+    label=label,
+    tasks=TASKS,
+    lookups=LOOKUPS,
+    headline=lambda item: str(item.content.get("question") or item.content.get("source_url") or item.id),
+    models=lambda settings: [
+        name for name in dict.fromkeys((settings.checker, *settings.models, settings.judge)) if name
+    ],
+    summarise=summarise,
+    method=method,
+    shown=shown,
+)

@@ -1,0 +1,213 @@
+"""The three checks by models, side by side (Section 3.2, Stage 3): retrieval, quality, difficulty.
+
+A model that fails, or answers something that cannot be read, counts neither for nor against an item: the item waits,
+with the reason, until an organiser has it asked again or decides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import NamedTuple
+
+from mores.bench.msqa.figures import fifths
+from mores.studio.campaigns.msqa.settings import MsqaSettings
+from mores.studio.records import Ask, Content, Item
+from mores.studio.workflow import Decision, Question
+
+SEARCH, CONFIRM, QUALITY, TRANSLATE, TRY, JUDGE = "search", "confirm", "quality", "translate", "try", "judge"
+"""What is asked: see tasks.py."""
+
+
+class State(StrEnum):
+    """How a check stands."""
+
+    WAITING = "waiting"
+    PASSED = "passed"
+    RETURNED = "returned"
+    UNCONFIRMED = "not confirmed"
+    """The search found nothing for or against the answer: a person checks it."""
+    NOT_DONE = "not done"
+    """The campaign has nothing to make this check with: a person makes it."""
+    STUCK = "stuck"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check of an item."""
+
+    name: str
+    title: str
+    by_hand: str
+    """What a person confirms in its place."""
+    state: State
+    reason: str = ""
+    facts: Content = field(default_factory=dict)
+    """What is shown and exported: evidence, or runs."""
+
+
+def questions(settings: MsqaSettings, item: Item) -> Iterator[Question]:
+    """What models should have been asked by now, given what they answered so far."""
+    if settings.search:
+        yield Question(SEARCH, settings.search)
+    if any(ask.answer and ask.answer["evidence"] for ask in item.asks_of(SEARCH)):
+        yield Question(CONFIRM, settings.checker)
+    yield Question(QUALITY, settings.checker)
+    if settings.translate and item.language.partition("-")[0] != "zh" and not item.content.get("question_zh"):
+        yield Question(TRANSLATE, settings.checker)
+    for model in settings.models:
+        for run in range(settings.runs):
+            yield Question(TRY, model, run)
+    for ask in item.asks_of(TRY):
+        if ask.answer is not None:
+            number = int(ask.id.rpartition(".")[2])
+            yield Question(JUDGE, settings.judge, number, {"of": ask.id})
+
+
+def all_checks(settings: MsqaSettings, item: Item) -> tuple[Check, ...]:
+    """The three checks of the present version."""
+    return _retrieval(settings, item), _quality(item), _difficulty(settings, item)
+
+
+def decide(settings: MsqaSettings, item: Item) -> Decision | None:
+    """Back with all reasons as soon as no model is awaited; on where nothing speaks against it and nothing is stuck."""
+    checks = all_checks(settings, item)
+    states = {check.state for check in checks}
+    result = {check.name: {"state": check.state.value, "reason": check.reason} | check.facts for check in checks}
+    if State.WAITING in states:
+        return None
+    if State.RETURNED in states:
+        reasons = [check.reason for check in checks if check.state is State.RETURNED]
+        return Decision("back", "\n".join(reasons), result, to="write")
+    return None if State.STUCK in states else Decision("next", result=result)
+
+
+class Unanswered(NamedTuple):
+    """Why a question has no answer."""
+
+    state: State
+    reason: str
+
+
+def _answer(item: Item, task: str, missing: str) -> Content | Unanswered:
+    """The answer to the last question of a task; `missing` is the reason where it was not asked."""
+    asks = item.asks_of(task)
+    return _answer_of(asks[-1] if asks else None, missing)
+
+
+def _answer_of(ask: Ask | None, missing: str) -> Content | Unanswered:
+    if ask is None:
+        return Unanswered(State.NOT_DONE, missing)
+    if ask.waiting:
+        return Unanswered(State.WAITING, "")
+    return Unanswered(State.STUCK, ask.failure) if ask.answer is None else ask.answer
+
+
+def _retrieval(settings: MsqaSettings, item: Item) -> Check:
+    def check(state: State, reason: str, evidence: Sequence[Content] = ()) -> Check:
+        by_hand = "I have looked for other sources myself: they confirm the answer."
+        return Check("retrieval", "Evidence", by_hand, state, reason, {"evidence": list(evidence)})
+
+    if not settings.search:
+        return check(State.NOT_DONE, "This campaign has no search.")
+    found = _answer(item, SEARCH, "The search was not asked.")
+    if isinstance(found, Unanswered):
+        return check(*found)
+    if not found["evidence"]:
+        return check(State.UNCONFIRMED, "The search found nothing.")
+    read = _answer(item, CONFIRM, "This campaign has no model that reads what the search found.")
+    if isinstance(read, Unanswered):
+        return check(*read, found["evidence"])
+    match read["verdict"]:
+        case "CONFIRMED":
+            return check(State.PASSED, read["reason"], found["evidence"])
+        case "CONTRADICTED":
+            reason = f"Evidence speaks against the answer: {read['reason']}"
+            return check(State.RETURNED, reason, found["evidence"])
+        case _:
+            reason = read["reason"] or "The evidence does not answer the question."
+            return check(State.UNCONFIRMED, reason, found["evidence"])
+
+
+def _quality(item: Item) -> Check:
+    def check(state: State, reason: str) -> Check:
+        by_hand = "I have checked that the question has one meaning and exactly one correct answer."
+        return Check("quality", "One clear answer", by_hand, state, reason)
+
+    read = _answer(item, QUALITY, "This campaign has no model for it.")
+    if isinstance(read, Unanswered):
+        return check(*read)
+    if read["verdict"] == "UNIQUE":
+        return check(State.PASSED, read["reason"])
+    problem = "It is not one clear question" if read["verdict"] == "AMBIGUOUS" else "The answer seems to be wrong"
+    return check(State.RETURNED, f"{problem}: {read['reason']}")
+
+
+def too_easy(runs: Sequence[Sequence[bool | None]], most: int, *, together: bool) -> bool | None:
+    """Whether more than `most` runs are correct, of any one model or of all together; None while it is unknown.
+
+    A run is None where the model or the judge failed: the answer is known only where such runs cannot change it.
+    """
+    groups = [[run for model in runs for run in model]] if together else runs
+    if any(group.count(True) > most for group in groups):
+        return True
+    return None if any(len(group) - group.count(False) > most for group in groups) else False
+
+
+def _runs(settings: MsqaSettings, item: Item) -> list[list[bool | Unanswered]]:
+    """Whether each run of each model is correct, or why that is not known."""
+    tries = {(ask.model, ask.sample): ask for ask in item.asks_of(TRY)}
+    judged = {ask.data["of"]: ask for ask in item.asks_of(JUDGE)}
+
+    def run(model: str, number: int) -> bool | Unanswered:
+        tried = tries.get((model, number))
+        if tried is None:
+            return Unanswered(State.NOT_DONE, "a model was not asked")
+        answer = _answer_of(tried, "")
+        if isinstance(answer, Unanswered):
+            return answer
+        verdict = _answer_of(judged.get(tried.id), "no model judged it")
+        return verdict if isinstance(verdict, Unanswered) else verdict["verdict"] == "CORRECT"
+
+    return [[run(model, number) for number in range(settings.runs)] for model in settings.models]
+
+
+def _difficulty(settings: MsqaSettings, item: Item) -> Check:
+    def check(state: State, reason: str, facts: Content | None = None) -> Check:
+        by_hand = "I am sure that this is not widely known."
+        return Check("difficulty", "Difficulty", by_hand, state, reason, facts or {"models": []})
+
+    if not settings.models:
+        return check(State.NOT_DONE, "This campaign has no models that try the questions.")
+    outcomes = _runs(settings, item)
+    unknown = [run for row in outcomes for run in row if isinstance(run, Unanswered)]
+    runs = [[None if isinstance(run, Unanswered) else run for run in row] for row in outcomes]
+    total, correct = settings.runs * len(settings.models), sum(row.count(True) for row in runs)
+    facts: Content = {
+        "models": [
+            {"model": model, "correct": row.count(True), "failed": row.count(None), "runs": len(row)}
+            for model, row in zip(settings.models, runs, strict=True)
+        ]
+    }
+    if any(run.state is State.WAITING for run in unknown):
+        return check(State.WAITING, "", facts)
+    if not unknown:
+        facts["tier"] = fifths(correct, total)
+    easy = too_easy(runs, settings.most_correct, together=settings.counted == "all")
+    if easy is None:
+        if all(run.state is State.NOT_DONE for run in unknown) and not item.asks_of(JUDGE):
+            return check(State.NOT_DONE, "This campaign has no model that judges the answers.", facts)
+        return check(State.STUCK, f"{len(unknown)} of {total} runs failed: {unknown[0].reason}", facts)
+    best, of = (correct, total) if settings.counted == "all" else (_best(runs), settings.runs)
+    if not easy:
+        return check(State.PASSED, f"At most {best} of {of} runs are correct.", facts)
+    if settings.too_easy == "keep":
+        kept = facts | {"tier": "Easy"}
+        return check(State.PASSED, f"Too easy, kept as Easy: {best} of {of} runs are correct.", kept)
+    reason = f"Too easy: models answered correctly in {best} of {of} runs; at most {settings.most_correct} may be."
+    return check(State.RETURNED, reason, facts)
+
+
+def _best(runs: Sequence[Sequence[bool | None]]) -> int:
+    return max(row.count(True) for row in runs)

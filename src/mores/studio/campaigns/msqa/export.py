@@ -1,0 +1,103 @@
+"""The accepted items in the published schema (Appendix C, Data schema), and the campaign's own figures."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from mores.culture import language_name
+from mores.studio.campaigns.msqa.checks import TRANSLATE
+from mores.studio.campaigns.msqa.forms import CATEGORIES
+from mores.studio.campaigns.msqa.settings import MsqaSettings
+from mores.studio.export import Runnable, bench_folder
+from mores.studio.kind import ExportFile
+from mores.studio.records import Content, Item, Status
+
+FILE = "msqa.jsonl"
+FOLDER = Path(__file__).parent
+
+
+def export(settings: MsqaSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
+    """A folder that `mores bench` runs, with one row for each accepted item."""
+    rows = [row(item) for item in items]
+    lines = [json.dumps(values, ensure_ascii=False).encode() + b"\n" for values in rows]
+    groupings = ["language", "topic", "culture"]
+    groupings += [name for name in ("region", "tier") if any(values[name] for values in rows)]
+    benchmark = Runnable("msqa:MSQA", groupings=tuple(groupings))
+    data, sample = {FILE: b"".join(lines)}, {FILE: b"".join(lines[:5])}
+    yield from bench_folder(settings, [benchmark], data, sample, _about(rows))
+
+
+def _about(rows: Sequence[Content]) -> str:
+    languages = sorted({language_name(values["language"]) for values in rows if values["language"]})
+    return (FOLDER / "export.md").read_text("utf-8").format(count=len(rows), languages=", ".join(languages) or "none")
+
+
+def row(item: Item) -> Content:
+    """An item in the published schema; `language`, `region`, `tier` and what else Mores reads come with it."""
+    content = item.content
+    dimension, part = CATEGORIES[content["category"]]
+    translated = content if content.get("question_zh") else _translation(item)
+    return {
+        "prompt_id": item.id,
+        "language": item.language,
+        "region": item.region,
+        "culture_circle": content["culture"],
+        "category": dimension,
+        "sub_category": part,
+        "tier": item.results.get("check", {}).get("difficulty", {}).get("tier", ""),
+        "prompt": content["question"],
+        "answer": content["answer"],
+        "question_zh": translated.get("question_zh", ""),
+        "answer_zh": translated.get("answer_zh", ""),
+        "source_url": content["source_url"],
+        "source_url_desc": content["source_desc"],
+        "source_kind": content["source_kind"],
+        "additional_sources": item.results.get("inspect", {}).get("sources", []),
+    }
+
+
+def _translation(item: Item) -> Content:
+    """The model's translation, where the author wrote none."""
+    answers = [ask.answer for ask in item.asks_of(TRANSLATE) if ask.answer]
+    return answers[-1] if answers else {}
+
+
+def summarise(_settings: MsqaSettings, items: Sequence[Item]) -> Mapping[str, Any]:
+    """How many items were accepted, how often items were returned, and how hard the accepted ones are."""
+    accepted = [item for item in items if item.status is Status.ACCEPTED]
+    tiers = Counter(row(item)["tier"] or "not measured" for item in accepted)
+    return {
+        "accepted": len(accepted),
+        "returned at least once": sum(item.returns > 0 for item in items),
+        "returns": sum(item.returns for item in items),
+    } | {f"tier: {tier}": tiers[tier] for tier in ("Easy", "Medium", "Hard", "not measured") if tiers[tier]}
+
+
+def method(settings: MsqaSettings, items: Iterable[Item]) -> str:
+    """A paragraph for the Method section of a paper."""
+    every = list(items)
+    accepted = [item for item in every if item.status is Status.ACCEPTED]
+    languages = sorted({language_name(item.language) for item in accepted if item.language})
+    states = Counter(
+        f"{name}: {result.get('state', '')}"
+        for item in accepted
+        for name, result in sorted(item.results.get("check", {}).items())
+    )
+    checks = ", ".join(f"{name} ({count})" for name, count in sorted(states.items())) or "none recorded"
+    named = f" ({', '.join(languages)})" if languages else ""
+    counted = "one model" if settings.counted == "model" else "all models together"
+    returned = sum(item.returns > 0 for item in every)
+    return (
+        f"Of {len(every)} questions, {len(accepted)} were accepted, in {len(languages)} languages{named}, following "
+        "the construction of MSQA. Native speakers wrote each question and its short answer from a source that they "
+        "named, and confirmed five design principles. Models checked the evidence, that there is one clear answer, and "
+        f"the difficulty ({len(settings.models)} models with {settings.runs} runs each; too easy with more than "
+        f"{settings.most_correct} correct runs of {counted}); the states of these checks for the accepted questions "
+        f"were: {checks}. An expert inspected each and added one or two further sources; {settings.validators} native "
+        f"speakers in each of {settings.rounds} rounds validated it; the project lead accepted it. {returned} "
+        "questions were returned to their authors at least once."
+    )

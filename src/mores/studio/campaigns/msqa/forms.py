@@ -1,0 +1,228 @@
+"""What people fill in: the source, the question with its checklist, the inspection, the validation, the acceptance."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from mores.studio.form import Field, Form
+from mores.studio.records import Content, Item
+
+SOURCES = {
+    "encyclopedia": "Encyclopedia or knowledge base",
+    "academic": "Academic publication",
+    "official": "Official or institutional source",
+    "dictionary": "Dictionary or language resource",
+    "media": "Media or native community",
+    "folklore": "Website about culture or folklore",
+}
+"""The six kinds of sources (Section 3.2, Stage 1)."""
+
+DIMENSIONS: Mapping[str, tuple[str, tuple[str, ...]]] = {
+    "HCM": (
+        "History and Collective Memory",
+        (
+            "Founding institutions and nation-defining events",
+            "Multi-generational social movements and collective projects",
+            "Era-specific economic impacts and policy responses",
+            "Domestic political turning points that shaped national identity",
+        ),
+    ),
+    "BVKS": (
+        "Beliefs, Values, and Knowledge Systems",
+        (
+            "Core philosophical or religious terminology specific to a tradition",
+            "Key concepts within traditional knowledge systems (e.g., traditional medicine)",
+            "Mythological figures, locations, or artifacts",
+            "Material symbols that embody cultural values",
+        ),
+    ),
+    "SNC": (
+        "Social Norms and Customs",
+        (
+            "Festival-specific rituals and traditions",
+            "Dining and hospitality etiquette",
+            "Unwritten rules of daily social interaction",
+            "Life-cycle ceremonies (weddings, funerals, coming-of-age)",
+            "Culturally specific body language meanings",
+            "Traditional games and their rules",
+        ),
+    ),
+    "LECA": (
+        "Language Expression and Communication Arts",
+        (
+            "Untranslatable words with no direct equivalent in other languages",
+            "Culturally grounded idioms and proverbs",
+            "Culture-specific humor, puns, and wordplay",
+            "High-context communication subtexts and implicit refusals",
+        ),
+    ),
+    "CPS": (
+        "Cultural Products and Symbols",
+        (
+            "Iconic local brands, products, or national dishes",
+            "Traditional crafts, textiles, and clothing with specific names",
+            "Named literary, cinematic, or musical genres unique to a culture",
+            "Contemporary internet culture terms and slang",
+        ),
+    ),
+}
+"""The five dimensions and their sub-categories (Appendix D)."""
+CATEGORIES = {
+    f"{code}{number}": (dimension, part)
+    for code, (dimension, parts) in DIMENSIONS.items()
+    for number, part in enumerate(parts, 1)
+}
+"""Dimension and sub-category by code, for example `SNC2`."""
+
+PRINCIPLES = {
+    "single": "Exactly one short, factual, unambiguous answer is correct.",
+    "static": "The answer does not change over time.",
+    "specific": "The question is tied to one culture and cannot be understood without it.",
+    "cutoff": "The facts were established on or before December 31, 2023.",
+    "hard": "It is not widely known: a good model should find it hard.",
+}
+"""The five design principles (Section 3.1); the author confirms each."""
+
+_SOURCE = (
+    Field(
+        "source_url",
+        "Link to the source",
+        "link",
+        help="A page in the native language that you trust.",
+        longest=2000,
+    ),
+    Field("source_kind", "Kind of source", "select", options=tuple(SOURCES.items())),
+)
+
+
+def source_form(_item: Item) -> Form:
+    """Where the knowledge comes from."""
+    return Form(_SOURCE)
+
+
+def write_form(item: Item) -> Form:
+    """The question, its answer and its source, and the five principles."""
+    categories = tuple((code, part) for code, (_, part) in CATEGORIES.items())
+    headings = tuple((f"{code}1", dimension) for code, (dimension, _) in DIMENSIONS.items())
+
+    def check(content: Content) -> Mapping[str, str]:
+        if not item.language:
+            return {"question": "First write in your profile which languages you speak."}
+        if bool(content["question_zh"]) != bool(content["answer_zh"]):
+            return {"answer_zh": "Translate both the question and the answer, or neither."}
+        return {}
+
+    return Form(
+        (
+            Field("question", "Question", "text", help="In the native language.", longest=1000, native=True),
+            Field("answer", "Answer", help="Short: a name, a word, a number.", longest=300, native=True),
+            Field("culture", "Culture", help="Whose knowledge is it? In English, for example: Yoruba.", longest=100),
+            Field("category", "What is it about?", "select", options=categories, headings=headings),
+            *_SOURCE,
+            Field("source_desc", "What does the source say?", "text", help="One or two sentences.", longest=1000),
+            Field("question_zh", "The question in Chinese", "text", required=False, longest=1000),
+            Field("answer_zh", "The answer in Chinese", required=False, longest=300),
+            *(Field(name, text, "check") for name, text in PRINCIPLES.items()),
+        ),
+        check,
+    )
+
+
+CRITERIA = {
+    "specificity": "Is it specific to the culture?",
+    "depth": "Does it go deep, beyond what tourists know?",
+    "wording": "Is the language correct and natural?",
+    "reliability": "Is the source reliable, and does it say this?",
+}
+"""What an inspector looks at (Section 3.2, Stage 4)."""
+YES_NO = (("yes", "Yes"), ("no", "No"))
+PASS, RETURN = "pass", "return"
+
+
+def inspect_form(item: Item, by_hand: Iterable[tuple[str, str]]) -> Form:
+    """The inspection; `by_hand` names the checks that no model has passed, which the inspector makes instead."""
+    checks = dict(by_hand)
+
+    return Form(
+        (
+            *(Field(name, text, "choice", options=YES_NO) for name, text in CRITERIA.items()),
+            Field(
+                "source_1",
+                "A further source that confirms the answer",
+                "link",
+                help="By others than the author's source.",
+                required=False,
+                longest=2000,
+            ),
+            Field("source_1_desc", "What does it say?", required=False, longest=1000),
+            Field("source_2", "One more source", "link", required=False, longest=2000),
+            Field("source_2_desc", "What does it say?", required=False, longest=1000),
+            *(Field(f"by_hand_{name}", text, "check", required=False) for name, text in checks.items()),
+            Field(
+                "verdict",
+                "Your decision",
+                "choice",
+                options=((PASS, "It is good"), (RETURN, "Return it to the author")),
+            ),
+            Field("note", "Notes for the author", "text", required=False, longest=2000),
+        ),
+        lambda content: _inspection_problems(item, checks, content),
+    )
+
+
+def _inspection_problems(item: Item, checks: Iterable[str], content: Content) -> Mapping[str, str]:
+    if content["verdict"] == RETURN:
+        return {} if content["note"] else {"note": "Say what the author should change."}
+    problems = {f"by_hand_{name}": "Please confirm." for name in checks if not content[f"by_hand_{name}"]}
+    if any(content[name] == "no" for name in CRITERIA):
+        problems["verdict"] = "You said no above: return it to the author."
+    known = [item.content.get("source_url", "")]
+    for name in ("source_1", "source_2"):
+        link = content[name]
+        if link and any(_same(link, other) for other in known):
+            problems[name] = "You have this source already. Give another one."
+        if link and not content[f"{name}_desc"]:
+            problems[f"{name}_desc"] = "Say in a few words what the source says."
+        known.append(link)
+    if not content["source_1"]:
+        problems["source_1"] = "Give at least one more source."
+    return problems
+
+
+def _same(one: str, other: str) -> bool:
+    """Whether two links lead to the same page, whatever their scheme, end and fragment."""
+
+    def plain(link: str) -> str:
+        return link.partition("#")[0].partition("://")[2].removeprefix("www.").rstrip("/").casefold()
+
+    return plain(one) == plain(other)
+
+
+QUESTIONS = {
+    "appropriate": "Is the question appropriate in the culture?",
+    "correct": "Is the answer correct there?",
+    "respectful": "Is it free of anything disrespectful to any group?",
+}
+"""What a native speaker validates (Section 3.2, Stage 5)."""
+
+
+def validate_form(_item: Item) -> Form:
+    """The validation by a native speaker."""
+
+    def check(content: Content) -> Mapping[str, str]:
+        if any(content[name] == "no" for name in QUESTIONS) and not content["note"]:
+            return {"note": "Say what is wrong."}
+        return {}
+
+    fields = [Field(name, text, "choice", options=YES_NO) for name, text in QUESTIONS.items()]
+    return Form((*fields, Field("note", "Note", "text", required=False, longest=2000)), check)
+
+
+def accept_form(_item: Item) -> Form:
+    """The project lead's last look (Appendix C, Stage 5)."""
+    return Form(
+        (
+            Field("format", "The format is consistent: texts, links, labels.", "check"),
+            Field("coherence", "Question, answer and sources fit together.", "check"),
+        )
+    )

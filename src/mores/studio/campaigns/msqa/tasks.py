@@ -1,0 +1,131 @@
+"""What models are asked, how, and what their answers mean."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+
+from mores.bench.msqa import MSQA
+from mores.bench.msqa.judge import FIRST, fenced, read_verdict
+from mores.bench.msqa.judge import JUDGE as SHORT_ANSWERS
+from mores.bench.prompts import fill, prompt
+from mores.errors import InputError
+from mores.metric.prompt import fence_mark
+from mores.models import Completion, Message, Request
+from mores.models.written import without_thoughts
+from mores.search import Found, Query, shorten
+from mores.studio.campaigns.msqa.checks import CONFIRM, JUDGE, QUALITY, SEARCH, TRANSLATE, TRY
+from mores.studio.campaigns.msqa.settings import MsqaSettings
+from mores.studio.kind import Lookup, Task
+from mores.studio.records import Ask, Content, Item
+from mores.types import Failure, Sample
+from mores.types import Item as BenchItem
+
+PRETEST = "pretest"
+PASSAGE = 500
+"""Characters of a passage that are kept and read."""
+SHOWN = 2000
+"""Characters of an answer that are kept."""
+CONFIRMED = ("CONFIRMED", "CONTRADICTED", "NOT_FOUND")
+UNIQUE = ("UNIQUE", "AMBIGUOUS", "INCORRECT")
+
+
+def _request(name: str, item: Item, max_tokens: int, evidence: str = "") -> Request:
+    """A prompt of ours; what people wrote and a search found stands between marks that it cannot contain."""
+    question, answer = item.content.get("question", ""), item.content.get("answer", "")
+    mark = fence_mark(Sample(id=item.id, instruction=f"{question}\n{answer}", text=evidence))
+    template = prompt(__file__, name)
+    slots = {"question": question, "answer": answer, "evidence": evidence}
+    text = fill(template, **{slot: fenced(value, mark) for slot, value in slots.items()})
+    return Request((Message("user", text),), max_tokens=max_tokens, logprobs=False)
+
+
+def _text(completion: Completion) -> str:
+    """What the model wrote after thinking, whole."""
+    if completion.stop == "content_filter":
+        raise InputError("the provider's filter withheld it")
+    if completion.stop == "length":
+        raise InputError("it was cut off")
+    text = without_thoughts(completion.text)
+    if not text.strip():
+        raise InputError("it is empty")
+    return text
+
+
+def _verdict(completion: Completion, verdicts: tuple[str, ...]) -> Content:
+    """The verdict of the last line, and the reason before it."""
+    text = _text(completion)
+    verdict = read_verdict(text, verdicts)
+    if isinstance(verdict, Failure):
+        raise InputError(verdict.reason)
+    lines = [line for line in text.split("\n") if line.strip()]
+    return {"verdict": verdict, "reason": " ".join(lines[:-1]).strip()[:SHOWN]}
+
+
+def _query(item: Item, _ask: Ask, _settings: MsqaSettings) -> Query:
+    text = f"{item.content.get('question', '')} {item.content.get('answer', '')}"
+    return Query(" ".join(text.split())[:1000], item.language or None, item.region or None)
+
+
+def _read_found(found: Found, _item: Item, _ask: Ask, _settings: MsqaSettings) -> Content:
+    pieces = (shorten(piece, PASSAGE) for piece in found.evidence)
+    return {"evidence": [piece.model_dump(include={"text", "title", "source"}) for piece in pieces]}
+
+
+def _ask_confirm(item: Item, _ask: Ask, _settings: MsqaSettings) -> Request:
+    found = next(ask.answer["evidence"] for ask in reversed(item.asks_of(SEARCH)) if ask.answer)
+    shown = "\n\n".join(f"[{number}] {piece['title']}\n{piece['text']}" for number, piece in enumerate(found, 1))
+    return _request("confirm", item, 1024, shown)
+
+
+def _read_translation(completion: Completion, _item: Item, _ask: Ask, _settings: MsqaSettings) -> Content:
+    text = _text(completion)
+    try:
+        value = json.loads(text[text.find("{") : text.rfind("}") + 1])
+        pair = {"question_zh": value["question"], "answer_zh": value["answer"]}
+    except (ValueError, KeyError, TypeError) as error:
+        raise InputError("it has no question and answer") from error
+    if not all(isinstance(part, str) and part.strip() for part in pair.values()):
+        raise InputError("it has no question and answer")
+    return {name: part.strip()[:1000] for name, part in pair.items()}
+
+
+def _ask_question(item: Item, _ask: Ask, _settings: MsqaSettings) -> Request:
+    """The question alone, as `mores bench msqa` asks it."""
+    messages = (Message("user", item.content.get("question", "")),)
+    return Request(messages, MSQA.max_tokens, MSQA.temperature, logprobs=False)
+
+
+def _read_answer(completion: Completion, _item: Item, _ask: Ask, _settings: MsqaSettings) -> Content:
+    return {"answer": _text(completion)[:SHOWN]}
+
+
+def _ask_judge(item: Item, ask: Ask, _settings: MsqaSettings) -> Request:
+    """Whether one answer is correct: the first question of the benchmark's judge."""
+    tried = next(tried for tried in item.asks if tried.id == ask.data["of"])
+    target = BenchItem(id=item.id, prompt=item.content["question"], target=(item.content["answer"],))
+    messages = SHORT_ANSWERS.ask(target, (tried.answer or {}).get("answer", ""))
+    assert isinstance(messages, tuple)  # an empty answer is a failure of the run and is not judged
+    return Request(messages, max_tokens=1024, logprobs=False)
+
+
+LOOKUPS: Mapping[str, Lookup[MsqaSettings]] = {
+    SEARCH: Lookup(_query, _read_found, lambda settings: settings.passages, "Search for evidence"),
+}
+TASKS: Mapping[str, Task[MsqaSettings]] = {
+    CONFIRM: Task(_ask_confirm, lambda answer, *_: _verdict(answer, CONFIRMED), "Read the evidence"),
+    QUALITY: Task(
+        lambda item, *_: _request("quality", item, 1024),
+        lambda answer, *_: _verdict(answer, UNIQUE),
+        "Check that there is one clear answer",
+    ),
+    TRANSLATE: Task(
+        lambda item, *_: _request("translate", item, 1024),
+        _read_translation,
+        "Translate into Chinese",
+        fills=("question_zh", "answer_zh"),
+    ),
+    TRY: Task(_ask_question, _read_answer, "Try the question"),
+    JUDGE: Task(_ask_judge, lambda answer, *_: _verdict(answer, tuple(FIRST)), "Judge the answer"),
+    PRETEST: Task(_ask_question, _read_answer, "Try it on the AI"),
+}
