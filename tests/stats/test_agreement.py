@@ -19,7 +19,9 @@ from mores.stats.agreement import (
     cohen_kappa,
     count_votes,
     fleiss_kappa,
+    fleiss_kappa_interval,
     krippendorff_alpha,
+    krippendorff_alpha_interval,
     vote_distributions,
 )
 
@@ -258,3 +260,40 @@ def test_shares_sum_to_1_and_entropy_has_bounds(counts: list[list[int]]) -> None
             assert sum(unit.shares) == pytest.approx(1)
             assert 0 <= unit.entropy <= math.log2(3) + 1e-9
             assert (unit.entropy == 0) == (sorted(row)[1] == 0)
+
+
+def _crowd(rng: np.random.Generator, units: int, skill: float) -> np.ndarray[Any, Any]:
+    """Three raters × units of three labels; each gives the true one as often as their skill."""
+    truth = rng.integers(0, 3, units)
+    noise = rng.integers(0, 3, (3, units))
+    return np.where(rng.random((3, units)) < skill, truth, noise).astype(np.float64)
+
+
+def test_intervals_of_alpha_and_kappa_hold_the_true_value() -> None:
+    rng = np.random.default_rng(1)
+    # Two raters agree beyond chance where both were skilled, so the true coefficient is skill².
+    held = {"alpha": 0, "kappa": 0}
+    rounds = 200
+    for _ in range(rounds):
+        ratings = _crowd(rng, 40, 0.8)
+        for name, interval in (
+            ("alpha", krippendorff_alpha_interval(ratings)),
+            ("kappa", fleiss_kappa_interval(ratings)),
+        ):
+            assert interval is not None
+            held[name] += interval[0] <= 0.64 <= interval[1]
+    assert all(count >= 0.92 * rounds for count in held.values()), held
+
+
+def test_intervals_are_none_where_the_coefficients_are_and_narrow_with_more_units() -> None:
+    assert krippendorff_alpha_interval([["a", "a"], ["a", "a"]]) is None
+    assert fleiss_kappa_interval([["a"], ["b"]]) is None
+    rng = np.random.default_rng(2)
+    few, many = (krippendorff_alpha_interval(_crowd(rng, units, 0.7)) for units in (20, 2000))
+    assert few is not None
+    assert many is not None
+    assert many[1] - many[0] < (few[1] - few[0]) / 4
+    perfect = krippendorff_alpha_interval([["a", "b", "a", "b"]] * 3)
+    assert perfect is not None
+    assert perfect[1] == 1
+    assert perfect[0] < 1, "four units do not prove it"

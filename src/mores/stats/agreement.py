@@ -169,6 +169,49 @@ def cohen_kappa_interval(
     return drawn_interval(value, kappas, n * float(1 - chance.mean()), least=-1.0)
 
 
+def krippendorff_alpha_interval(data: Ratings | Votes, *, resamples: int = RESAMPLES) -> Interval | None:
+    """95% interval of `krippendorff_alpha` for names, None where that is; its variance is that of units drawn anew."""
+    votes = data if isinstance(data, Votes) else count_votes(data)
+    value = krippendorff_alpha(votes)
+    if value is None:
+        return None
+    counts = _counts(votes)
+    counts = counts[counts.sum(axis=1) >= 2]
+    rows, drawn = _redraw(counts, resamples)
+    sizes = rows.sum(axis=1)
+    differing = drawn @ ((sizes**2 - (rows**2).sum(axis=1)) / (sizes - 1))
+    totals = drawn @ rows
+    n = totals.sum(axis=1)
+    alphas = 1 - ratios((n - 1) * differing, n**2 - (totals**2).sum(axis=1))
+    return drawn_interval(value, alphas, _unlike(counts), least=-1.0)
+
+
+def fleiss_kappa_interval(data: Ratings | Votes, *, resamples: int = RESAMPLES) -> Interval | None:
+    """95% interval of `fleiss_kappa`, None where that is; its variance is that of units drawn anew."""
+    votes = data if isinstance(data, Votes) else count_votes(data)
+    value = fleiss_kappa(votes)
+    if value is None:
+        return None
+    counts = _counts(votes)
+    rows, drawn = _redraw(counts, resamples)
+    n = counts[0].sum()
+    observed = drawn @ ((rows**2).sum(axis=1) - n) / (len(counts) * n * (n - 1))
+    chance = ((drawn @ rows / (len(counts) * n)) ** 2).sum(axis=1)
+    return drawn_interval(value, ratios(observed - chance, 1 - chance), _unlike(counts), least=-1.0)
+
+
+def _redraw(counts: _Array, resamples: int) -> tuple[_Array, _Array]:
+    """The different rows, and how often each is drawn when as many units as there are are drawn: resamples × rows."""
+    rows, often = np.unique(counts, axis=0, return_counts=True)
+    drawn = np.random.default_rng(0).multinomial(len(counts), often / len(counts), resamples)
+    return rows, drawn.astype(np.float64)
+
+
+def _unlike(counts: _Array) -> float:
+    """How many units a coefficient rests on: those of which chance would not make the ratings alike."""
+    return len(counts) * float(1 - ((counts.sum(axis=0) / counts.sum()) ** 2).sum())
+
+
 def _counts(votes: Votes) -> _Array:
     """The counts, checked."""
     counts = np.asarray(votes.counts, dtype=np.float64)
