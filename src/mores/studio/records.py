@@ -113,6 +113,8 @@ class Ask(Record):
     person: str | None = None
     answer: Content | None = None
     failure: str = ""
+    usage: Content = Field(default_factory=dict)
+    """Tokens as the server counted them, and dollars where the price is known."""
 
     @property
     def waiting(self) -> bool:
@@ -152,6 +154,8 @@ class Item(Record):
     """What each stage decided, by its name."""
     returns: int = 0
     """How often it was sent back."""
+    adjudicated: tuple[tuple[str, int], ...] = ()
+    """Stages and versions at which an organiser decided in place of the votes."""
     created: datetime
     updated: datetime
 

@@ -99,7 +99,7 @@ class Worker:
             async for answer in self._askers[model].ask(jobs):
                 item, ask = left.pop(answer.job.id).data
                 content, failure = read(campaign, item, ask, answer)
-                await self._write(campaign, item, ask, content, failure)
+                await self._write(campaign, item, ask, content, failure, usage_of(self._askers[model], answer))
         except MoresError as error:
             for job in left.values():
                 item, ask = job.data
@@ -123,10 +123,29 @@ class Worker:
             failure = f"The search failed: {error}"
         await self._write(campaign, item, ask, content, failure)
 
-    async def _write(self, campaign: Campaign, item: Item, ask: Ask, content: Content | None, failure: str) -> None:
-        action = Answered(ask.id, content, failure)
+    async def _write(
+        self,
+        campaign: Campaign,
+        item: Item,
+        ask: Ask,
+        content: Content | None,
+        failure: str,
+        usage: Content | None = None,
+    ) -> None:
+        action = Answered(ask.id, content, failure, usage or {})
         with contextlib.suppress(Refused):
             await asyncio.to_thread(do, self.database, campaign, None, action, item=item.id)
+
+
+def usage_of(asker: Asker, answer: Answer) -> Content:
+    """What an answer took: tokens, and dollars where the price is known; nothing was paid for one from the store."""
+    if answer.completion is None:
+        return {}
+    tokens = answer.completion.prompt_tokens, answer.completion.completion_tokens
+    usage: Content = {"prompt_tokens": tokens[0], "completion_tokens": tokens[1]}
+    if answer.cached or asker.price:
+        usage["cost"] = 0.0 if answer.cached or asker.price is None else asker.price.cost(*tokens)
+    return usage
 
 
 def read(campaign: Campaign, item: Item, ask: Ask, answer: Answer) -> tuple[Content | None, str]:

@@ -199,6 +199,8 @@ class Answered:
     ask: str
     answer: Content | None
     failure: str = ""
+    usage: Content = field(default_factory=dict)
+    """Tokens, and dollars where the price is known."""
 
 
 @dataclass(frozen=True)
@@ -435,7 +437,8 @@ class _Writer:
         ask = next((ask for ask in self.current.asks if ask.id == action.ask), None)
         if ask is None or not ask.waiting:
             return
-        self.add(EventKind.MODEL_ANSWERED, ask=action.ask, answer=action.answer, failure=action.failure)
+        given: Content = {"ask": action.ask, "answer": action.answer, "failure": action.failure}
+        self.add(EventKind.MODEL_ANSWERED, **given, usage=action.usage)
         if self.current.status is Status.OPEN:
             self.inquire()
         self.settle()
@@ -541,7 +544,8 @@ def _change(item: Item, event: Event) -> dict[str, Any]:  # noqa: C901 - one cas
             ask = Ask(id=payload["ask"], person=None if attempt else event.person, **fields)
             return {"asks": (*item.asks, ask)}
         case EventKind.MODEL_ANSWERED:
-            answered = {"answer": payload["answer"], "failure": payload["failure"]}
+            answered = {name: payload[name] for name in ("answer", "failure")}
+            answered["usage"] = payload.get("usage", {})
             asks = (ask.model_copy(update=answered) if ask.id == payload["ask"] else ask for ask in item.asks)
             return {"asks": tuple(asks)}
         case EventKind.ADVANCED:
@@ -553,6 +557,8 @@ def _change(item: Item, event: Event) -> dict[str, Any]:  # noqa: C901 - one cas
             return _moved(item, event) | moved
         case EventKind.REJECTED:
             return _moved(item, event) | {"status": Status.REJECTED}
+        case EventKind.ADJUDICATED:
+            return {"adjudicated": (*item.adjudicated, (event.stage, item.version))}
         case EventKind.WITHDRAWN:
             return {"status": Status.WITHDRAWN, "holds": (), "note": payload.get("reason", "")}
         case _:

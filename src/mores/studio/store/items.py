@@ -12,7 +12,7 @@ from sqlalchemy import Connection, Row, and_, delete, exists, false, func, inser
 from sqlalchemy.exc import IntegrityError
 
 from mores.studio.kind import Kind
-from mores.studio.records import Event, EventKind, Item, Person, Status, Vote
+from mores.studio.records import Ask, Event, EventKind, Item, Person, Status, Vote
 from mores.studio.store.database import Database
 from mores.studio.store.tables import VIEWS, asks, events, holds, items, met, votes
 from mores.studio.workflow import Action, Create, Flow, Refused, Release, Take, act, apply, assign, judged, missing
@@ -255,10 +255,15 @@ def write_views(connection: Connection, campaign: Campaign, before: Item | None,
     known = {} if before is None else {ask.id: ask for ask in before.asks}
     for ask in after.asks:
         if ask.id not in known:
-            row = {"id": ask.id, "task": ask.task, "model": ask.model, "waiting": ask.waiting, "asked": after.updated}
-            connection.execute(insert(asks), row | _of(after))
+            row = {"id": ask.id, "task": ask.task, "model": ask.model, "asked": after.updated}
+            connection.execute(insert(asks), row | _of(after) | _state(ask))
         elif known[ask.id] != ask:
-            connection.execute(update(asks).where(asks.c.id == ask.id).values(waiting=ask.waiting))
+            connection.execute(update(asks).where(asks.c.id == ask.id).values(_state(ask)))
+
+
+def _state(ask: Ask) -> dict[str, Any]:
+    tokens = ask.usage.get("prompt_tokens", 0) + ask.usage.get("completion_tokens", 0)
+    return {"waiting": ask.waiting, "failed": bool(ask.failure), "tokens": tokens, "cost": ask.usage.get("cost")}
 
 
 def _item_row(campaign: Campaign, item: Item) -> dict[str, Any]:
@@ -276,7 +281,7 @@ def _item_row(campaign: Campaign, item: Item) -> dict[str, Any]:
         "missing": missing(campaign.flow, item),
         "headline": campaign.kind.headline(item)[:300],
         "returns": item.returns,
-        "disputed": len(labels) > 1,
+        "disputed": len(labels) > 1 and (item.stage, item.version) not in item.adjudicated,
         "stuck": item.status is Status.OPEN and bool(item.failed),
         "created": item.created,
         "updated": item.updated,

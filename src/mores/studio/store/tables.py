@@ -140,6 +140,7 @@ events = Table(
     UniqueConstraint("campaign", "key"),
     Index(None, "item", "id"),
     Index(None, "campaign", "id"),
+    Index(None, "campaign", "kind", "id"),
     Index(None, "person"),
 )
 
@@ -166,6 +167,9 @@ items = Table(
     Index(None, "campaign", "status", "stage", "missing", "created"),
     Index(None, "campaign", "author", "status"),
     Index(None, "campaign", "updated"),
+    Index(None, "campaign", "is_check", "status", "stage", "region", "language", "missing"),
+    Index(None, "campaign", "disputed", "updated"),
+    Index(None, "campaign", "stuck", "updated"),
 )
 
 votes = Table(
@@ -217,10 +221,14 @@ asks = Table(
     Column("task", String(40), nullable=False),
     Column("model", Text, nullable=False),
     Column("waiting", Boolean, nullable=False),
+    Column("failed", Boolean, nullable=False),
+    Column("tokens", Integer, nullable=False),
+    Column("cost", Float),
     Column("claimed", Time),
     Column("asked", Time, nullable=False),
     Index(None, "waiting", "asked"),
     Index(None, "item"),
+    Index(None, "campaign", "model", "task", "waiting", "failed", "tokens", "cost"),
 )
 
 drafts = Table(

@@ -86,6 +86,7 @@ def upgrade() -> None:
         sa.UniqueConstraint("campaign", "key", name=op.f("uq_events_campaign_key")),
     )
     op.create_index(op.f("ix_events_campaign_id"), "events", ["campaign", "id"], unique=False)
+    op.create_index(op.f("ix_events_campaign_kind_id"), "events", ["campaign", "kind", "id"], unique=False)
     op.create_index(op.f("ix_events_item_id"), "events", ["item", "id"], unique=False)
     op.create_index(op.f("ix_events_person"), "events", ["person"], unique=False)
     op.create_table(
@@ -138,6 +139,14 @@ def upgrade() -> None:
         unique=False,
     )
     op.create_index(op.f("ix_items_campaign_updated"), "items", ["campaign", "updated"], unique=False)
+    op.create_index(
+        op.f("ix_items_campaign_is_check_status_stage_region_language_missing"),
+        "items",
+        ["campaign", "is_check", "status", "stage", "region", "language", "missing"],
+        unique=False,
+    )
+    for flag in ("disputed", "stuck"):
+        op.create_index(op.f(f"ix_items_campaign_{flag}_updated"), "items", ["campaign", flag, "updated"], unique=False)
     op.create_table(
         "members",
         sa.Column("campaign", sa.String(length=40), nullable=False),
@@ -171,10 +180,19 @@ def upgrade() -> None:
         sa.Column("task", sa.String(length=40), nullable=False),
         sa.Column("model", sa.Text(), nullable=False),
         sa.Column("waiting", sa.Boolean(), nullable=False),
+        sa.Column("failed", sa.Boolean(), nullable=False),
+        sa.Column("tokens", sa.Integer(), nullable=False),
+        sa.Column("cost", sa.Float(), nullable=True),
         sa.Column("claimed", TIME, nullable=True),
         sa.Column("asked", TIME, nullable=False),
         sa.ForeignKeyConstraint(["item"], ["items.id"], name=op.f("fk_asks_item"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("id", name=op.f("pk_asks")),
+    )
+    op.create_index(
+        op.f("ix_asks_campaign_model_task_waiting_failed_tokens_cost"),
+        "asks",
+        ["campaign", "model", "task", "waiting", "failed", "tokens", "cost"],
+        unique=False,
     )
     op.create_index(op.f("ix_asks_item"), "asks", ["item"], unique=False)
     op.create_index(op.f("ix_asks_waiting_asked"), "asks", ["waiting", "asked"], unique=False)
