@@ -14,15 +14,14 @@ def test_from_an_invitation_to_an_exported_question(database: Database) -> None:
     play = Play(database, "culturalteaming", regions=["Kenya"])
     author = play.person(Role.AUTHOR, "Amina")
     author.open("/new")
-    author.send("/items", scene="Guests get tea first.", then="submit")
+    question = {
+        "question": "In Kenya, what do guests get first?",
+        "options": ["Tea", "Rice", "A song", "Nothing"],
+        "correct": "A",
+    }
+    author.send("/items", scene="Guests get tea first.", **question, then="submit")
     item = author.item
-    author.send(
-        f"/items/{item}/save",
-        question="In Kenya, what do guests get first?",
-        options=["Tea", "Rice", "A song", "Nothing"],
-        correct="A",
-        then="submit",
-    )
+    author.send(f"/items/{item}/save", **question, then="submit")
     assert play.read(item).stage == "verify"
     for number in range(5):
         verifier = play.person(Role.VERIFIER, f"Verifier {number}")
@@ -32,4 +31,4 @@ def test_from_an_invitation_to_an_exported_question(database: Database) -> None:
     organiser = play.organiser()
     organiser.open("/overview")
     archive = ZipFile(BytesIO(organiser.send("/export").content))
-    assert b'guests get first?",Tea,Rice,A song,Nothing,A,Kenya' in archive.read("CulturalBench-Easy.csv")
+    assert b'guests get first?",Tea,Rice,A song,Nothing,A,Kenya' in archive.read("data/CulturalBench-Easy.csv")

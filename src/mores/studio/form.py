@@ -37,6 +37,8 @@ class Field:
     longest: int = LONGEST
     count: tuple[int, int] = (1, 1)
     """Of lines: how few and how many."""
+    written: int = 0
+    """Of choices: so many of the first options are what people wrote, and are shown as they are."""
     shuffled: int = 0
     """Of choices: so many of the first options stand in an order of each person's own."""
     native: bool = False

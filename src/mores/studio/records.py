@@ -84,6 +84,8 @@ class Vote(Record):
     answer: Content
     at: datetime
     seconds: float = 0.0
+    skill: float | None = None
+    """How often this person's answers were correct until then, where it was known."""
 
 
 class Hold(Record):

@@ -423,7 +423,8 @@ class _Writer:
         earlier = [vote for vote in self.current.votes_at(self.current.stage) if vote.person == self.person]
         if earlier and self.now - earlier[-1].at > UNDO:
             raise Refused("Your answer is final now.")
-        self.add(EventKind.VOTED, answer=answer, seconds=seconds)
+        skill = self.flow.skills.get(self.person or "")
+        self.add(EventKind.VOTED, answer=answer, seconds=seconds, skill=skill)
         self.settle()
 
     def release(self, reason: str, of: str) -> None:
@@ -573,6 +574,7 @@ def _voted(item: Item, event: Event) -> dict[str, Any]:
         answer=event.payload["answer"],
         at=event.at,
         seconds=event.payload.get("seconds", 0.0),
+        skill=event.payload.get("skill"),
     )
     same = (vote.person, vote.stage, vote.version)
     others = [vote for vote in item.votes if (vote.person, vote.stage, vote.version) != same]

@@ -294,7 +294,7 @@ def _vote_row(campaign: Campaign, item: Item, vote: Vote) -> dict[str, Any]:
     if item.check is not None:
         correct = all(vote.answer.get(name) == value for name, value in item.check.items())
     label = campaign.kind.label(vote.stage, vote.answer)
-    return vote.model_dump() | _of(item) | {"label": label, "correct": correct}
+    return vote.model_dump(exclude={"skill"}) | _of(item) | {"label": label, "correct": correct}
 
 
 def _of(item: Item) -> dict[str, str]:

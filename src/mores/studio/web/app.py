@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 from mores.engine.ask import AskOptions
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.people import signing_key
-from mores.studio.web.pages import WEB
+from mores.studio.web.pages import DEFAULT, WEB, environment
 from mores.studio.web.routes import account, organise, work
 from mores.studio.web.security import Guard
 from mores.studio.web.visit import Elsewhere, SignIn, Studio, visit
@@ -32,6 +32,7 @@ def app(database: str | Path | Database, *, model: str = "embedded", **options: 
     """
     store = database if isinstance(database, Database) else open_database(database)
     chosen = "" if model == "none" else model
+    environment(DEFAULT)  # imports every kind of campaign, so that the first visitor does not wait for it
     worker = Worker(store, chosen, options)
 
     @asynccontextmanager

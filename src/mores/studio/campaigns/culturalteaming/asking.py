@@ -1,0 +1,115 @@
+"""What the AI is asked in CulturalTeaming: to draft a question from a scene, and to answer a question (the duel).
+
+What people wrote stands in a fence with a mark that occurs nowhere in it, so that it cannot be closed from within.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from pathlib import Path
+from typing import Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from mores.bench.choice import lettered, read_letter
+from mores.bench.prompts import fill
+from mores.culture import region_name
+from mores.errors import InputError
+from mores.metric.prompt import defuse, fence_mark
+from mores.models import Completion, Message, Request
+from mores.models.written import read_written, without_thoughts
+from mores.studio.campaigns.culturalteaming.forms import LETTERS, LONGEST_OPTION, LONGEST_QUESTION, problem_of
+from mores.studio.kind import Settings
+from mores.studio.records import Ask, Content, Item
+from mores.types import Failure, Sample
+
+FOLDER = Path(__file__).parent
+_WORDS = frozenset(["THE", "CORRECT", "ANSWER", "ANSWERS", "OPTION", "OPTIONS", "IS", "ARE", "AND"])
+"""What may stand around the letters of an answer."""
+
+
+class Draft(BaseModel):
+    """A question as the AI helper drafts it."""
+
+    model_config = ConfigDict(extra="ignore")
+
+    question: str = Field(min_length=1)
+    options: list[str] = Field(min_length=4, max_length=4)
+    correct: Literal["A", "B", "C", "D"]
+
+
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "question": {"type": "string", "minLength": 1},
+        "options": {"type": "array", "items": {"type": "string", "minLength": 1}, "minItems": 4, "maxItems": 4},
+        "correct": {"type": "string", "enum": list(LETTERS)},
+    },
+    "required": ["question", "options", "correct"],
+    "additionalProperties": False,
+}
+
+
+def _prompt(name: str, item: Item, written: dict[str, str]) -> str:
+    """A prompt with what the author wrote between marks."""
+    template = (FOLDER / f"{name}.txt").read_text("utf-8").removesuffix("\n")
+    mark = fence_mark(Sample(id=item.id, text="\n".join(written.values())))
+    place = region_name(item.region) if item.region else "the author's region"
+    return fill(template, region=place, mark=mark, **{key: defuse(text) for key, text in written.items()})
+
+
+def ask_draft(item: Item, ask: Ask, _settings: Settings) -> Request:
+    """Ask for a question with four options, from the author's scene."""
+    text = _prompt("draft", item, {"scene": str(ask.data.get("scene", ""))})
+    return Request((Message("user", text),), max_tokens=700, logprobs=False, schema=SCHEMA)
+
+
+def read_draft(completion: Completion, _item: Item, _ask: Ask, _settings: Settings) -> Content:
+    """The question in the answer; words around the JSON do not matter."""
+    text = without_thoughts(completion.text)
+    draft = read_written(text[text.find("{") : text.rfind("}") + 1], Draft, "a question with four options")
+    if isinstance(draft, Failure):
+        raise InputError("it has no question with four options")
+    options = [re.sub(r"^\(?[A-Da-d][.):]\s+", "", option).strip()[:LONGEST_OPTION] for option in draft.options]
+    content: Content = {"question": draft.question.strip()[:LONGEST_QUESTION], "options": options}
+    if not content["question"] or not all(options) or problem_of(options):
+        raise InputError("it has no question with four options")
+    return content | {"correct": [draft.correct]}
+
+
+def ask_answer(item: Item, ask: Ask, _settings: Settings) -> Request:
+    """Ask for the answer: one letter, or all that are correct where the author says that several are."""
+    written = {"question": str(ask.data.get("question", "")), "options": lettered(ask.data.get("options", ()))}
+    text = _prompt("answer_one" if len(ask.data.get("correct", ())) < 2 else "answer_all", item, written)
+    return Request((Message("user", text),), max_tokens=64, logprobs=True, alternatives=10)
+
+
+def read_answer(completion: Completion, _item: Item, ask: Ask, _settings: Settings) -> Content:
+    """The letters, the confidence in them where the server gives probabilities, and whether the AI was beaten."""
+    correct = ask.data.get("correct", ())
+    if len(correct) < 2:
+        letter = read_letter(completion.text, len(LETTERS))
+        if isinstance(letter, Failure):
+            raise InputError("it does not choose one option")
+        letters, confidence = [letter], _confidence(completion, letter)
+    else:
+        line = without_thoughts(completion.text).partition("\n")[0]
+        letters = sorted(set(re.findall(r"\w+", line.upper())) - _WORDS)
+        if not letters or not set(letters) <= set(LETTERS):
+            raise InputError("it does not say which options are correct")
+        confidence = math.exp(sum(completion.logprobs)) if completion.logprobs else None
+    return {"letters": letters, "confidence": confidence, "beaten": set(letters) != set(correct)}
+
+
+def _confidence(completion: Completion, letter: str) -> float | None:
+    """The letter's share of what the first token could have been among the letters; else its own probability."""
+    shares = dict.fromkeys(LETTERS, 0.0)
+    for token, logprob in completion.alternatives or ():
+        name = token.strip(" \n\t.():*\"'").upper()
+        if name in shares:
+            shares[name] += math.exp(min(logprob, 0.0))
+    if shares[letter] > 0:
+        return shares[letter] / sum(shares.values())
+    starts = completion.text.lstrip().upper().startswith(letter)
+    return math.exp(min(completion.logprobs[0], 0.0)) if starts and completion.logprobs else None

@@ -1,0 +1,166 @@
+"""The accepted questions as CulturalBench publishes them: Easy (a choice of four) and Hard (four statements each).
+
+Hard has one row for each option of a question. In Easy, a question with several correct options lists its four
+statements as (i) to (iv), and its options are sets of them, such as "i, iii": which three wrong sets there are, and
+where the correct one stands, is drawn by the item's id.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from csv import writer as csv_writer
+from io import StringIO
+from itertools import combinations
+from typing import Any
+
+from mores.culture import region_name
+from mores.factory.drafts import draw
+from mores.studio.campaigns.culturalteaming.forms import LETTERS
+from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, label
+from mores.studio.export import Runnable, bench_folder
+from mores.studio.kind import ExportFile
+from mores.studio.records import Item
+
+NUMERALS = ("i", "ii", "iii", "iv")
+INSTRUCTION = (
+    "Read the following statements and select the option that include all the appropriate statements for this question."
+)
+"""As the published Easy has it."""
+EASY, HARD = "CulturalBench-Easy.csv", "CulturalBench-Hard.csv"
+EASY_COLUMNS = (
+    "data_idx",
+    "question_idx",
+    "prompt_question",
+    *(f"prompt_option_{x}" for x in "abcd"),
+    "answer",
+    "country",
+)
+HARD_COLUMNS = ("data_idx", "question_idx", "prompt_question", "prompt_option", "answer", "country")
+SAMPLE = 5
+RUNNABLES = (
+    Runnable("culturalbench:EASY", "easy", ("region", "mode")),
+    Runnable("culturalbench:HARD", "hard", ("region", "mode")),
+)
+
+
+def export(settings: TeamingSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
+    """A folder with Easy and Hard that `mores bench` runs, and each item's whole story in `items.jsonl`."""
+    numbers: dict[str, int] = {}
+    easy: list[Sequence[Any]] = []
+    hard: list[Sequence[Any]] = []
+    stories: list[str] = []
+    for item in items:
+        correct = answer_of(item)
+        number = len(easy) if correct and item.region else None
+        stories.append(json.dumps(_story(item, number, correct, numbers), ensure_ascii=False, sort_keys=True))
+        if number is None:
+            continue
+        country = region_name(item.region)
+        question, options = item.content["question"], item.content["options"]
+        easy.append((number, number, *easy_row(item.id, question, options, correct), country))
+        hard += [
+            (len(hard) + place, number, question, option, letter in correct, country)
+            for place, (letter, option) in enumerate(zip(LETTERS, options, strict=True))
+        ]
+    data = {EASY: _csv(EASY_COLUMNS, easy), HARD: _csv(HARD_COLUMNS, hard)}
+    sample = {EASY: _csv(EASY_COLUMNS, easy[:SAMPLE]), HARD: _csv(HARD_COLUMNS, hard[: SAMPLE * len(LETTERS)])}
+    yield from bench_folder(settings, RUNNABLES, data, sample, _about(settings, len(easy)))
+    yield ExportFile("items.jsonl", "".join(f"{line}\n" for line in stories).encode())
+
+
+def answer_of(item: Item) -> list[str]:
+    """The correct options: what the verifiers agreed on; the author's, where an organiser accepted the item."""
+    return list(item.results.get(STAGE, {}).get("answer") or item.content.get("correct", ()))
+
+
+def easy_row(
+    identifier: str, question: str, options: Sequence[str], correct: Sequence[str]
+) -> tuple[str, str, str, str, str, str]:
+    """Question, four options and the letter of the correct one."""
+    if len(correct) == 1:
+        first, second, third, fourth = options
+        return question, first, second, third, fourth, correct[0]
+    statements = "\n".join(f"({numeral}) {option}" for numeral, option in zip(NUMERALS, options, strict=True))
+    target = ", ".join(NUMERALS[LETTERS.index(letter)] for letter in correct)
+    sets = [", ".join(chosen) for size in (2, 3, 4) for chosen in combinations(NUMERALS, size)]
+    wrong = sorted((name for name in sets if name != target), key=lambda name: draw(0, identifier, name))[:3]
+    shown = sorted([target, *wrong], key=lambda name: draw(1, identifier, name))
+    first, second, third, fourth = shown
+    text = f"{question}\n{INSTRUCTION}\n{statements}"
+    return text, first, second, third, fourth, LETTERS[shown.index(target)]
+
+
+def _story(item: Item, number: int | None, correct: Sequence[str], numbers: dict[str, int]) -> dict[str, Any]:
+    """An item with its rounds and votes; people are numbers, in the order in which they first occur."""
+
+    def person(identifier: str | None) -> int | None:
+        return None if identifier is None else numbers.setdefault(identifier, len(numbers) + 1)
+
+    result = item.results.get(STAGE, {})
+    rounds = [
+        {"version": ask.version, **ask.data, "answer": ask.answer, "failed": bool(ask.failure)}
+        for ask in item.asks
+        if ask.task == "answer" and not ask.waiting
+    ]
+    votes = [
+        {
+            "person": person(vote.person),
+            "version": vote.version,
+            "answer": vote.answer["answer"],
+            "label": label(STAGE, vote.answer),
+            **({"others": vote.answer["others"]} if vote.answer.get("others") else {}),
+            "seconds": vote.seconds,
+        }
+        for vote in item.votes
+        if vote.stage == STAGE
+    ]
+    return {
+        "question_idx": number,
+        "id": item.id,
+        "author": person(item.author),
+        "region": item.region,
+        "version": item.version,
+        "scene": item.content.get("scene", ""),
+        "question": item.content.get("question", ""),
+        "options": item.content.get("options", []),
+        "correct": list(correct),
+        "author_correct": item.content.get("correct", []),
+        "mode": "multi" if len(correct) > 1 else "single",
+        "decided_by": "verifiers" if result.get("answer") else "organiser",
+        "drafted": any(ask.task == "draft" and ask.answer for ask in item.asks),
+        "rounds": rounds,
+        "votes": votes,
+    }
+
+
+def _csv(columns: Sequence[str], rows: Iterable[Sequence[Any]]) -> bytes:
+    text = StringIO()
+    table = csv_writer(text, lineterminator="\n")
+    table.writerow(columns)
+    table.writerows(rows)
+    return text.getvalue().encode()
+
+
+def _about(settings: TeamingSettings, count: int) -> str:
+    rule = (
+        f"Between {settings.least} and {settings.most} people verified each, until one answer was "
+        f"{settings.certainty:.0%} probable."
+        if settings.adaptive
+        else f"{settings.verifiers} people verified each; at least {settings.agreeing} gave the same answer."
+    )
+    return f"""{count} questions that people wrote about their own culture and played against a model. {rule}
+All of them have the nationality of the region and lived there before they were 18.
+
+`items.jsonl` has each question's scene, its rounds against the model and the votes; people are numbers. Topics, which
+were free, can be found afterwards:
+
+    mores topics FOLDER:NAME --model MODEL --out topics.jsonl
+    mores bench FOLDER:NAME --model MODEL --labels topics.jsonl
+
+## Fidelity
+
+The files have the columns of CulturalBench, and Mores asks and grades them as it does CulturalBench. A question with
+several correct options is in Easy a choice among sets of statements ("i, iii"), with the published words; the wrong
+sets are drawn at random. The answer is the one that the verifiers agreed on, also where the author meant another.
+"""

@@ -1,0 +1,91 @@
+"""Figures of a CulturalTeaming campaign for its organiser, and the paragraph for the Method section of a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from mores.show import percent
+from mores.stats.annotators.popular import surprisingly_popular
+from mores.studio.campaigns.culturalteaming.forms import UNKNOWN
+from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, label
+from mores.studio.records import Item, Status
+
+PAPER = "CulturalBench: 1,696 of over 3,000 verified questions were accepted; 1,554 single, 142 multi mode"
+
+
+def summarise(settings: TeamingSettings, items: Sequence[Item]) -> Mapping[str, Any]:
+    """The paper's figures: how many questions were written, verified, accepted; votes; how the AI did."""
+    verified = [item for item in items if STAGE in item.results and item.votes]
+    accepted = [item for item in items if item.status is Status.ACCEPTED]
+    modes = [len(item.results.get(STAGE, {}).get("answer", ())) for item in accepted]
+    played = [ask for item in items for ask in item.asks if ask.task == "answer" and ask.answer]
+    last = [asks[-1] for item in items if (asks := [ask for ask in item.asks if ask.task == "answer" and ask.answer])]
+    votes = [vote for item in items for vote in item.votes if vote.stage == STAGE]
+    differ = [item for item in accepted if _differs(item)]
+    figures: dict[str, Any] = {
+        "questions": len(items),
+        "verified": len(verified),
+        "accepted": len(accepted),
+        "accepted, of the verified": _share(sum(item.status is Status.ACCEPTED for item in verified), len(verified)),
+        "single mode": sum(mode == 1 for mode in modes),
+        "multi mode": sum(mode > 1 for mode in modes),
+        "votes": len(votes),
+        "“I don't know”, of the votes": _share(sum(UNKNOWN in vote.answer["answer"] for vote in votes), len(votes)),
+        "accepted with another answer than the author's": len(differ),
+        "rounds against the AI": len(played),
+        "AI beaten, of the last rounds": _share(sum(ask.answer["beaten"] for ask in last if ask.answer), len(last)),
+        "the paper": PAPER,
+    }
+    if settings.ask_others:
+        figures["another answer is surprisingly popular"] = sum(
+            popular not in ("", "".join(item.results.get(STAGE, {}).get("answer", ())))
+            for item in verified
+            if (popular := popular_answer(item)) is not None
+        )
+    return figures
+
+
+def popular_answer(item: Item) -> str | None:
+    """The answer that more verifiers gave than they predict of others; None where nobody predicted or two tie."""
+    voters: list[tuple[str, Mapping[str, float] | None]] = []
+    for vote in item.votes_at(STAGE):
+        mine, others = label(STAGE, vote.answer), label(STAGE, {"answer": vote.answer.get("others") or [UNKNOWN]})
+        if mine:
+            voters.append((mine, {others: 1.0} if others else None))
+    labels = sorted({mine for mine, _ in voters} | {name for _, predicted in voters for name in predicted or ()})
+    found = surprisingly_popular(voters, labels, resamples=100) if voters else None
+    return found.winners[0] if found and len(found.winners) == 1 else None
+
+
+def method(settings: TeamingSettings, items: Iterable[Item]) -> str:
+    """What the Method section of a paper says about the campaign."""
+    every = list(items)
+    figures = summarise(settings, every)
+    regions = len({item.region for item in every if item.region})
+    rounds = [sum(ask.task == "answer" for ask in item.asks) for item in every]
+    rule = (
+        f"between {settings.least} and {settings.most} people each, until one answer was "
+        f"{percent(settings.certainty)} probable"
+        if settings.adaptive
+        else f"{settings.verifiers} people each, of whom at least {settings.agreeing} had to select the same options"
+    )
+    return (
+        f"Authors wrote {figures['questions']:,} multiple-choice questions about {regions:,} regions from scenes of "
+        f"their own culture, with the help of a language model, and played them against a model "
+        f"({fmean(rounds) if rounds else 0:.1f} rounds on average). The questions were verified by {rule}; verifiers "
+        f"had the nationality of the region and lived there before they were 18. They could select several options, "
+        f"“none of these is correct” and “I don't know”. Of {figures['verified']:,} verified questions "
+        f"{figures['accepted']:,} were accepted, {figures['single mode']:,} with one and {figures['multi mode']:,} "
+        f"with several correct options."
+    )
+
+
+def _differs(item: Item) -> bool:
+    agreed = item.results.get(STAGE, {}).get("answer", ())
+    return bool(agreed) and item.author is not None and sorted(item.content.get("correct", ())) != sorted(agreed)
+
+
+def _share(part: int, whole: int) -> str:
+    return f"{percent(part / whole)} ({part:,} of {whole:,})" if whole else "–"
