@@ -9,6 +9,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from mores.errors import InputError
+from mores.studio.phrase import Phrase
 from mores.studio.records import Content
 
 FieldKind = Literal["line", "text", "lines", "choice", "choices", "select", "scale", "link", "number", "check"]
@@ -71,7 +72,7 @@ def read_form(form: Form, values: Mapping[str, Sequence[str]], *, draft: bool = 
         try:
             content[field.name] = _read(field, given, draft)
         except InputError as error:
-            problems[field.name] = str(error)
+            problems[field.name] = error.args[0]
     if not problems and form.check and not draft:
         problems |= form.check(content)
     if problems:
@@ -100,16 +101,16 @@ def clean(text: str) -> str:
 
 def _read(field: Field, given: list[str], draft: bool) -> Any:  # noqa: C901 - one case for each kind of field
     if any(len(value) > field.longest for value in given):
-        raise InputError(f"Write at most {field.longest:,} characters.")
+        raise InputError(Phrase("Write at most {count} characters.", count=field.longest))
     filled = [value for value in given if value]
     needed = field.required and not draft
     match field.kind:
         case "lines":
             low, high = field.count
             if len(given) > high:
-                raise InputError(f"Give at most {high}.")
+                raise InputError(Phrase("Give at most {count}.", count=high))
             if needed and len(filled) < low:
-                raise InputError(f"Give at least {low}.")
+                raise InputError(Phrase("Give at least {count}.", count=low))
             return given if draft else filled
         case "choices":
             return _read_choices(field, filled, needed)

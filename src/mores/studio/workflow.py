@@ -18,12 +18,18 @@ from typing import Any, Literal
 
 from mores.errors import MoresError
 from mores.studio.form import Form
+from mores.studio.phrase import Phrase
 from mores.studio.records import Ask, Content, Event, EventKind, Hold, Item, Person, Role, Status, Vote
 
 UNDO = timedelta(minutes=10)
 """How long a vote can be changed, while its item is still in the same stage."""
 EVERYBODY = 1_000_000
 """How many people an attention check still needs, always."""
+DECIDED = {
+    Status.ACCEPTED: "This item is accepted.",
+    Status.REJECTED: "This item is rejected.",
+    Status.WITHDRAWN: "This item is withdrawn.",
+}
 ROUNDS = 50
 """The most moves that one action may set off: more means that a campaign's rules run in a circle."""
 
@@ -241,7 +247,7 @@ def may(flow: Flow, item: Item | None, person: Person | None, action: type[Actio
     if action is Withdraw and item.status is not Status.WITHDRAWN:
         return None if organiser or person.id == item.author else "Only its author can withdraw an item."
     if item.status is not Status.OPEN and not (action is Adjudicate and item.status is Status.REJECTED):
-        return f"This item is {item.status.value}."
+        return DECIDED[item.status]
     if action is Adjudicate:
         return None if organiser else "Only an organiser decides."
     if action is AskAgain:
@@ -285,7 +291,11 @@ def _may_ask(flow: Flow, stage: Stage, item: Item, person: Person) -> str | None
     if reason:
         return reason
     asked = sum(ask.person == person.id for ask in item.asks)
-    return None if asked < flow.budget else f"You have asked {flow.budget} times about this item, the most allowed."
+    return (
+        None
+        if asked < flow.budget
+        else Phrase("You have asked {count} times about this item, the most allowed.", count=flow.budget)
+    )
 
 
 def _may_take(flow: Flow, stage: Stage, item: Item, person: Person) -> str | None:

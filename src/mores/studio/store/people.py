@@ -18,6 +18,7 @@ from sqlalchemy import Connection, Row, delete, func, insert, select, update
 from mores.culture import language, region
 from mores.errors import InputError
 from mores.studio.form import clean
+from mores.studio.phrase import Phrase
 from mores.studio.records import Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, do, held_by, now
@@ -268,7 +269,7 @@ def _account(row: Row[Any]) -> Account:
 def set_password(database: Database, person: str, password: str) -> None:
     """Set a password; other sessions end."""
     if len(password) < SHORTEST_PASSWORD:
-        raise InputError(f"Use at least {SHORTEST_PASSWORD} characters; a sentence is good.")
+        raise InputError(Phrase("Use at least {count} characters; a sentence is good.", count=SHORTEST_PASSWORD))
     if len(password) > 1000:
         raise InputError("This password is too long.")
     hashed = _HASHER.hash(password)

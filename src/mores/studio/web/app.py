@@ -71,7 +71,7 @@ def _elsewhere(request: Request, error: Exception) -> Response:
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    return _explain(request, 409, str(error))
+    return _explain(request, 409, error.args[0])
 
 
 def _failed(request: Request, error: Exception) -> Response:

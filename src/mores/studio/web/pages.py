@@ -16,6 +16,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, St
 
 from mores.culture import is_rtl, language_name, region_name
 from mores.studio.campaigns import KINDS, open_kind
+from mores.studio.phrase import Phrase
 
 WEB = Path(__file__).parent
 LOCALES = WEB / "locales"
@@ -62,14 +63,17 @@ def environment(locale: str) -> Environment:
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
-        extensions=["jinja2.ext.i18n", "jinja2.ext.do"],
+        extensions=["jinja2.ext.do"],
     )
     texts = translate(locale)
 
-    def plural(one: str, many: str, count: int) -> str:
-        return texts.get(one, one) if count == 1 else texts.get(many, many)
+    def say(text: str, **values: Any) -> str:
+        """A text in this language; plain, so that it is escaped like any other, whoever wrote what is in it."""
+        if isinstance(text, Phrase):
+            return texts.get(text.template, text.template).format(**text.values)
+        return texts.get(text, text) % values if values else texts.get(text, text)
 
-    env.install_gettext_callables(lambda text: texts.get(text, text), plural, newstyle=True)  # type: ignore[attr-defined]
+    env.globals["_"] = say
     env.filters |= {
         "number": lambda value: format_decimal(value, locale=locale),
         "share": lambda value: format_percent(value, "#,##0%", locale=locale),

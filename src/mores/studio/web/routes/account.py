@@ -58,7 +58,7 @@ def accept(token: str, visit: AnyVisit, form: Form) -> Response:
     try:
         person = join(visit.database, token, None if found.person else _profile(form, visit))
     except InputError as error:
-        return _join(visit, token, str(error))
+        return _join(visit, token, error.args[0])
     return visit.keep(visit.go("/"), sign_in(visit.database, person))
 
 
@@ -83,7 +83,7 @@ def log_in(visit: AnyVisit, form: Form) -> Response:
     try:
         person = check_password(visit.database, form.get("email"), form.get("password"))
     except Refused as error:
-        return visit.page("login.html", code=422, problem=str(error))
+        return visit.page("login.html", code=422, problem=error.args[0])
     return visit.keep(visit.go("/"), sign_in(visit.database, person))
 
 
@@ -107,7 +107,7 @@ def change(visit: SignedIn, form: Form) -> Response:
     try:
         change_profile(visit.database, visit.account.id, _profile(form, visit))
     except InputError as error:
-        return visit.page("profile.html", code=422, problem=str(error), done="")
+        return visit.page("profile.html", code=422, problem=error.args[0], done="")
     return visit.go("/me")
 
 
@@ -118,7 +118,7 @@ def password(visit: SignedIn, form: Form) -> Response:
     try:
         set_password(visit.database, visit.account.id, form.get("password"))
     except InputError as error:
-        return visit.page("profile.html", code=422, problem=str(error), done="")
+        return visit.page("profile.html", code=422, problem=error.args[0], done="")
     return visit.keep(visit.go("/me"), sign_in(visit.database, visit.account.id))
 
 

@@ -1,0 +1,100 @@
+"""Brings the studio's translations up to date: `python tools/translations.py` after a text has changed.
+
+Texts stand in the templates as `_("…")`, and in Python as the labels of fields, the titles of stages and tasks, the
+reasons of refusals, and phrases. Each language has one file in `src/mores/studio/web/locales`; new texts are added to
+it without a translation, and texts that are gone are dropped. `--check` only says what is missing (exit 1).
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from io import BytesIO
+from pathlib import Path
+
+from babel.messages.catalog import Catalog
+from babel.messages.pofile import read_po, write_po
+from jinja2.ext import babel_extract
+
+from mores.studio.records import EventKind, Role, Status
+
+STUDIO = Path(__file__).parents[1] / "src" / "mores" / "studio"
+LOCALES = STUDIO / "web" / "locales"
+LANGUAGES = ("ar", "es", "hi", "sw", "zh")
+SAYING = {"Field", "Stage", "Task", "Refused", "Phrase", "InputError", "FormError"}
+"""Calls whose texts people read."""
+TABLES = {"DECIDED"}
+"""Tables of such texts."""
+WORDS = [member.value for kind in (Role, Status, EventKind) for member in kind]
+NOTE = "Machine-made. Corrections by native speakers are welcome."
+
+
+def texts() -> list[str]:
+    """Every text that people read, in the order of the files."""
+    seen: dict[str, None] = {}
+    for path in sorted(STUDIO.rglob("*.html")):
+        with path.open("rb") as file:
+            for _line, _function, message, _comments in babel_extract(file, ("_",), [], {}):
+                if isinstance(message, str):  # otherwise it is a variable, whose texts stand in Python
+                    seen.setdefault(message)
+    for path in sorted(STUDIO.rglob("*.py")):
+        seen |= dict.fromkeys(said(ast.parse(path.read_text("utf-8"))))
+    return [text for text in seen | dict.fromkeys(WORDS) if text]
+
+
+def said(tree: ast.AST) -> Iterator[str]:
+    """The texts in Python that people read."""
+    for node in ast.walk(tree):
+        match node:
+            case ast.Call(func=ast.Name(id=name)):
+                read = name in SAYING
+            case ast.FunctionDef(name=name):
+                read = name.lstrip("_").startswith(("may", "check"))
+            case ast.Assign(targets=[ast.Name(id=name)]):
+                read = name in TABLES
+            case _:
+                read = False
+        if read:
+            yield from filter(is_text, constants(node))
+
+
+def constants(node: ast.AST) -> Iterator[str]:
+    """The string constants in a piece of code, without docstrings and parts of f-strings."""
+    inside = {part for joined in ast.walk(node) if isinstance(joined, ast.JoinedStr) for part in ast.walk(joined)}
+    docs = {inner.value for inner in ast.walk(node) if isinstance(inner, ast.Expr)}
+    for inner in ast.walk(node):
+        if isinstance(inner, ast.Constant) and isinstance(inner.value, str) and inner not in inside | docs:
+            yield inner.value
+
+
+def is_text(value: str) -> bool:
+    """Whether a constant is a sentence or a title, not a name."""
+    return bool(value) and value[0].isupper() and not value.isupper()
+
+
+def update(language: str) -> list[str]:
+    """Bring one language up to date; the texts without a translation."""
+    path = LOCALES / f"{language}.po"
+    known: dict[str, str] = {}
+    if path.exists():
+        with path.open("rb") as file:
+            known = {str(message.id): str(message.string) for message in read_po(file, locale=language) if message.id}
+    catalog = Catalog(locale=language, header_comment=f"# {NOTE}", fuzzy=False)
+    for text in texts():
+        catalog.add(text, known.get(text, ""))
+    buffer = BytesIO()
+    write_po(buffer, catalog, width=0, omit_header=False, sort_output=True)
+    lines = buffer.getvalue().decode().splitlines(keepends=True)
+    kept = "".join(line for line in lines if "POT-Creation-Date" not in line and "PO-Revision-Date" not in line)
+    if "--check" not in sys.argv:
+        LOCALES.mkdir(exist_ok=True)
+        path.write_text(kept, "utf-8")
+    return [text for text in texts() if not known.get(text)]
+
+
+if __name__ == "__main__":
+    missing = {language: update(language) for language in LANGUAGES}
+    for language, absent in missing.items():
+        print(f"{language}: {len(absent)} of {len(texts())} texts have no translation")
+    sys.exit(1 if "--check" in sys.argv and any(missing.values()) else 0)
