@@ -3,7 +3,7 @@
     python benchmarks/bench.py                          # 1,064 questions × 1 and × 100 samples, 200 connections, 200 ms
     python benchmarks/bench.py --samples 1,10
 
-Each number of samples has a process of its own. The share is that of connections ÷ latency, which no client can pass,
+Each number of samples has its own process. The share is that of connections ÷ latency, which no client can pass,
 over both stages: asking the model and asking the judge about every answer. Memory must not grow with the samples.
 """
 
@@ -32,7 +32,7 @@ QUESTIONS, CONNECTIONS, LATENCY_MS = 1064, 200, 200.0
 
 
 class Lenient:
-    """A judge to whom everything is right; every question to it is another, so that none is answered by the store."""
+    """A judge that accepts everything; all of its questions differ, so that the store answers none."""
 
     prompt = "bench"
     labels = tuple(Label)

@@ -1,4 +1,4 @@
-"""One contestant in a process of its own, so that its CPU time and peak memory are its own.
+"""One contestant in a separate process, so that its CPU time and peak memory are its own.
 
     python contestants.py '{"name": "mores", "base_url": …, "calls": …, "connections": …, "folder": …}'
 
@@ -38,7 +38,7 @@ class Plan(NamedTuple):
 
 
 class Done(NamedTuple):
-    """What a contestant says of its run."""
+    """What a contestant reports about its run."""
 
     good: int
     """Answers with the text that the server gave."""

@@ -3,7 +3,7 @@
     python benchmarks/factory.py                       # 10,000 and 100,000 made-up items
     python benchmarks/factory.py --sizes 10000,100000,1000000
 
-Each size is built and written in a process of its own, uncapped, with rules for soft errors and the shortcut-free
+Each size is built and written in a separate process, uncapped, with rules for soft errors and the shortcut-free
 sampling. A quarter of the items are of each task: multiple choice, short questions with a label prior, texts, roles.
 """
 

@@ -105,19 +105,19 @@ def print_speed(folder: Path | None) -> None:
 def print_table(folder: Path) -> None:
     """Accuracy on the questions by language: restricted to these languages, open, and the paper's check."""
     texts, tags = read_questions(folder)
-    right = np.array(tags)
+    correct = np.array(tags)
     columns = [
-        np.array([detected.language for detected in detect(texts, candidates=sorted(set(tags)))]) == right,
-        np.array([detected.language for detected in detect(texts)]) == right,
-        np.array(detect_as_paper(texts, tags)) == right,
+        np.array([detected.language for detected in detect(texts, candidates=sorted(set(tags)))]) == correct,
+        np.array([detected.language for detected in detect(texts)]) == correct,
+        np.array(detect_as_paper(texts, tags)) == correct,
     ]
     print("| language | questions | ours restricted | ours open | --lid paper | Table 13 |")
     print("| --- | ---: | ---: | ---: | ---: | ---: |")
     names = sorted(set(tags), key=language_name)
     for tag in names:
-        cells = [f"{100 * column[right == tag].mean():.1f}" for column in columns]
-        print(f"| {language_name(tag)} | {(right == tag).sum()} | {' | '.join(cells)} | {TABLE_13[tag]:.1f} |")
-    macro = [f"{100 * np.mean([column[right == tag].mean() for tag in names]):.1f}" for column in columns]
+        cells = [f"{100 * column[correct == tag].mean():.1f}" for column in columns]
+        print(f"| {language_name(tag)} | {(correct == tag).sum()} | {' | '.join(cells)} | {TABLE_13[tag]:.1f} |")
+    macro = [f"{100 * np.mean([column[correct == tag].mean() for tag in names]):.1f}" for column in columns]
     print(f"| macro | {len(texts)} | {' | '.join(macro)} | {np.mean(list(TABLE_13.values())):.1f} |")
 
 

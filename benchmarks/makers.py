@@ -33,7 +33,7 @@ from mores.factory.wrap import Wrapper
 
 
 def items(data: Path, names: Iterable[str], count: int) -> list[SourceItem]:
-    """So many items of each source that gives no wrong answers, drawn by their ids."""
+    """A number of items of each source without wrong answers, drawn by their ids."""
     chosen: list[SourceItem] = []
     for name in names:
         loaded = sources.load(name, sources.folder_of(name, data), lambda _: None)
@@ -46,16 +46,16 @@ def by_rules(chosen: list[SourceItem]) -> list[Gold]:
     """All errors that rules make of the items."""
     pool, wrapper = Pool(chosen), Wrapper()
     every = (draft for item in chosen for draft in drafts(item, lambda item: changes(item, pool, 0)))
-    return [word(draft, wrapper) for draft in every if not draft.right]
+    return [word(draft, wrapper) for draft in every if not draft.correct]
 
 
-async def by_model(right: list[Gold], asker: Asker, tokens: int) -> list[Gold]:
-    """All errors that a model makes of the right pairs; what it could not do is counted on the way."""
+async def by_model(correct: list[Gold], asker: Asker, tokens: int) -> list[Gold]:
+    """All errors that a model makes of the correct pairs; failures are counted on the way."""
     softened: list[Gold] = []
     failed: Counter[str] = Counter()
     async with (
-        asker.progress.stage("soft errors", 2 * len(right), asker.price) as counts,
-        aclosing(make(right, asker, Settings(max_tokens=tokens), counts)) as results,
+        asker.progress.stage("soft errors", 2 * len(correct), asker.price) as counts,
+        aclosing(make(correct, asker, Settings(max_tokens=tokens), counts)) as results,
     ):
         async for _, result in results:
             if isinstance(result, Gold):
@@ -66,15 +66,15 @@ async def by_model(right: list[Gold], asker: Asker, tokens: int) -> list[Gold]:
     return softened
 
 
-def describe(name: str, golds: list[Gold], right: dict[str, Gold]) -> str:
-    """One row of the table, over the items in `right`."""
-    paired = [gold for gold in golds if gold.item in right]
+def describe(name: str, golds: list[Gold], correct: dict[str, Gold]) -> str:
+    """One row of the table, over the items in `correct`."""
+    paired = [gold for gold in golds if gold.item in correct]
     spans = fmean(len(gold.report.errors) for gold in paired)
     changed = fmean(_changed(gold) for gold in paired)
     major = fmean(gold.report.errors[0].severity == "major" for gold in paired)
-    texts = [*(gold.sample.text for gold in right.values()), *(gold.sample.text for gold in paired)]
-    labels = [True] * len(right) + [False] * len(paired)
-    folds = [draw(0, gold.item)[0] % FOLDS for gold in (*right.values(), *paired)]
+    texts = [*(gold.sample.text for gold in correct.values()), *(gold.sample.text for gold in paired)]
+    labels = [True] * len(correct) + [False] * len(paired)
+    folds = [draw(0, gold.item)[0] % FOLDS for gold in (*correct.values(), *paired)]
     shortcut = audit(see(texts, labels, folds))
     gain = f"{shortcut.value:>6.3f} ± {shortcut.error:.3f}"
     return f"{name:<8} {len(paired):>7} {spans:>7.2f} {changed:>9.1%} {major:>7.0%}   {gain}"
@@ -103,19 +103,19 @@ def main() -> None:
     options = parser.parse_args()
     chosen = items(options.data, options.sources.split(","), options.items)
     wrapper = Wrapper()
-    right = {gold.item: gold for item in chosen for gold in (word(draft, wrapper) for draft in drafts(item))}
+    correct = {gold.item: gold for item in chosen for gold in (word(draft, wrapper) for draft in drafts(item))}
     rules = by_rules(chosen)
     asker = open_asker(options.model, base_url=options.base_url, progress=Terminal())
-    written = run(by_model(list(right.values()), asker, options.max_tokens))
+    written = run(by_model(list(correct.values()), asker, options.max_tokens))
     by_maker = {"rules": rules, "model": written}
     of = {name: {gold.item for gold in golds} for name, golds in by_maker.items()}
     both = of["rules"] & of["model"]
     counted = ", ".join(f"by {name} {len(golds)}" for name, golds in of.items())
-    print(f"{len(right)} items; with an error {counted}, by both {len(both)}")
+    print(f"{len(correct)} items; with an error {counted}, by both {len(both)}")
     if not both:
         return
     print(f"{'maker':<8} {'errors':>7} {'spans':>7} {'words':>9} {'major':>7}   told by words alone")
-    shared = {item: right[item] for item in right if item in both}
+    shared = {item: correct[item] for item in correct if item in both}
     for name, golds in by_maker.items():
         print(describe(name, golds, shared))
 

@@ -2,8 +2,8 @@
 
     python benchmarks/reports.py --data DIR --split test-covered [--samples 50] [--model embedded] [--decisions FILE]
 
-Of the errors that it finds where there is one: how many are on the right words, cite the right evidence, and say what
-should stand there. With `--decisions`, which `mores train` writes, also how often the report decides the same.
+Where there is an error and the judge finds one: how many are on the correct words, cite the correct evidence, and name
+the correction. With `--decisions`, which `mores train` writes, also how often the report decides the same.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ def main() -> None:
 
 
 def compare(golds: Sequence[Gold], judged: Sequence[Judgement]) -> Counter[str]:
-    """What is right in the reports."""
+    """What is correct in the reports."""
     counts: Counter[str] = Counter(samples=len(golds))
     for gold, judgement in zip(golds, judged, strict=True):
         if judgement.report is None:
             counts["not judged"] += 1
             continue
-        counts["verdicts right"] += bool(judgement.report.errors) == bool(gold.report.errors)
+        counts["correct verdicts"] += bool(judgement.report.errors) == bool(gold.report.errors)
         if judgement.report.errors and gold.report.errors:
             counts["errors found where there is one"] += 1
             counts.update(_same(judgement.report.errors[0], gold.report.errors[0]))
@@ -49,9 +49,9 @@ def compare(golds: Sequence[Gold], judged: Sequence[Judgement]) -> Counter[str]:
 
 def _same(error: Error, gold: Error) -> dict[str, int]:
     return {
-        "on the right words": (error.start, error.end) == (gold.start, gold.end),
-        "with the right citation": error.evidence == gold.evidence,
-        "with the right explanation": error.explanation == gold.explanation,
+        "on the correct words": (error.start, error.end) == (gold.start, gold.end),
+        "with the correct citation": error.evidence == gold.evidence,
+        "with the correct explanation": error.explanation == gold.explanation,
     }
 
 

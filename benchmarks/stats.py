@@ -132,7 +132,7 @@ def measure_one_group(count: int) -> dict[str, float]:
 
 
 def start_one_group(count: int) -> list[str]:
-    """One row, from a process of its own, so that the memory is that of this work."""
+    """One row, from a separate process, so that the memory is that of this work."""
     command = [sys.executable, __file__, "--one-group", str(count)]
     measured = json.loads(subprocess.run(command, capture_output=True, text=True, check=True).stdout)
     memory = f"peak {measured['peak_mb']:,.0f} MB, of which {measured['before_mb']:,.0f} before"

@@ -1,6 +1,6 @@
 """The chat server that the contestants call: it answers at once or after a fixed time, and is never the bottleneck.
 
-It is `stub_server.c` where a C compiler is there, otherwise the asyncio server in this file (slower, same bytes):
+It is `stub_server.c` if there is a C compiler, otherwise the asyncio server in this file (slower, same bytes):
 
     python stub.py LATENCY_MS ANSWER_FILE        # prints its port; ends when standard input is closed
 """

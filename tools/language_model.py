@@ -330,7 +330,7 @@ def _pieces(seen: Declaration, held: Sequence[str], rng: np.random.Generator) ->
 
 
 def _cut(words: Sequence[str], size: int) -> list[str]:
-    """Runs of whole words of at least so many characters."""
+    """Runs of whole words, each of a minimal number of characters."""
     cut, run = [], ""
     for word in words:
         run = f"{run} {word}".strip()
@@ -352,7 +352,7 @@ def _held(model: Model, script: str, texts: Sequence[str], answer: Sequence[int]
 
 
 def calibrate(held: Sequence[Held]) -> Calibration:
-    """The scale and power that give held-out pieces the best log-likelihood, and when to be sure."""
+    """The scale and power that give held-out pieces the best log-likelihood, and the confidence that is needed."""
     new = [part.of_new_words() for part in held]
     scales = (0.1, 0.2, 0.3, 0.4, 0.6, 0.8, 1.1, 1.6, 2.3, 3.2, 4.5, 6.4)
     grid = [Calibration(scale, power / 10) for power in range(2, 10) for scale in scales]
@@ -375,9 +375,9 @@ def _log_right(held: Held, calibration: Calibration) -> Floats:
 def _sure_from(held: Sequence[Held], calibration: Calibration) -> float:
     posteriors = [_posteriors(part, calibration) for part in held]
     top = np.concatenate([part.max(axis=1) for part in posteriors])
-    right = np.concatenate([p.argmax(axis=1) == part.answer for p, part in zip(posteriors, held, strict=True)])
+    correct = np.concatenate([p.argmax(axis=1) == part.answer for p, part in zip(posteriors, held, strict=True)])
     for sure in np.arange(0.5, 0.999, 0.01):
-        if right[top >= sure].mean() >= RIGHT:
+        if correct[top >= sure].mean() >= RIGHT:
             return round(float(sure), 2)
     return 0.99
 
@@ -395,9 +395,11 @@ def list_confusions(held: Sequence[Held], calibration: Calibration) -> dict[str,
 
 
 def accuracy(held: Sequence[Held]) -> float:
-    """Mean over languages of the share of held-out pieces that are found right."""
-    rights = [np.mean((p.nats.argmax(1) == p.answer)[p.answer == place]) for p in held for place in np.unique(p.answer)]
-    return float(np.mean(rights))
+    """Mean over languages of the share of held-out pieces that are detected correctly."""
+    accuracies = [
+        np.mean((p.nats.argmax(1) == p.answer)[p.answer == place]) for p in held for place in np.unique(p.answer)
+    ]
+    return float(np.mean(accuracies))
 
 
 def train(folder: Path) -> tuple[Model, list[Held]]:

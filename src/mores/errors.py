@@ -3,11 +3,11 @@
 MoresError
 ├── InputError      a file, a row or a value that the user gave is wrong
 ├── ConfigError     an option, a model name or an installation is wrong
-├── GateError       a result is not as good as it was asked to be
+├── GateError       a result is worse than a gate allows
 ├── StoreError      answers cannot be kept (full disk, locked or damaged file)
-└── ModelError      the model or its server cannot go on: the run stops
+└── ModelError      the model or its server cannot continue: the run stops
     ├── Transient   it may work later: the engine tries again
-    └── Rejected    this one request can never work: it becomes a Failure, the run goes on
+    └── Rejected    this one request can never work: it becomes a Failure, the run continues
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class ConfigError(MoresError):
 
 
 class GateError(MoresError):
-    """A result is not as good as it was asked to be."""
+    """A result is worse than a gate allows."""
 
 
 class StoreError(MoresError):
@@ -41,7 +41,7 @@ class StoreError(MoresError):
 
 
 class ModelError(MoresError):
-    """The model or its server cannot go on."""
+    """The model or its server cannot continue."""
 
 
 class Transient(ModelError):  # noqa: N818 - reads as what it is: `except Transient`

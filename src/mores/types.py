@@ -102,7 +102,7 @@ class Item(Record):
 
 
 class Response(Record):
-    """What a model said to an item, or why it did not."""
+    """A model's answer to an item, or why there is none."""
 
     item_id: str
     model: str
@@ -122,7 +122,7 @@ class Evidence(Record):
     """The passage or snippet."""
     title: str = ""
     source: str = ""
-    """Where it stands: an address, or file and line."""
+    """Where it was found: an address, or file and line."""
     date: str = ""
 
 
@@ -175,7 +175,7 @@ class Error(Record):
     correction: str = Field("", exclude_if=_is_empty)
     """What would be correct in place of the quote, where the judge says so."""
     evidence: tuple[int, ...] = Field((), exclude_if=_is_empty)
-    """What it rests on: numbers of the sample's evidence, from 1."""
+    """The evidence for it: numbers of the sample's evidence, from 1."""
 
     @property
     def located(self) -> bool:
@@ -204,10 +204,10 @@ class ErrorReport(Record):
 
 
 class Judgement(Record):
-    """What a judge, a person or a model, says of one sample: a report and its score, or why there is none.
+    """What a judge, a person or a model, says about one sample: a report and its score, or why there is none.
 
-    It repeats the sample, so that a line of a file of judgements can be read alone; whoever holds many judgements
-    beside their samples takes that out again (`repeat(None)`).
+    It repeats the sample, so that each line of a file of judgements can be read alone; `repeat(None)` removes the
+    sample, to save memory.
     """
 
     sample_id: str
@@ -224,7 +224,7 @@ class Judgement(Record):
     """What the judge was shown with the sample: an error's number 1 is the first of it."""
     failure: Failure | None = None
     notes: tuple[str, ...] = ()
-    """What a reader must know about this number, for example that p(R) could not be had."""
+    """What a reader must know about this number, for example that p(R) is unknown."""
     signature: Signature = Signature()
 
     @classmethod
@@ -233,7 +233,7 @@ class Judgement(Record):
         return cls(sample_id=sample.id, **fields).repeat(sample)
 
     def repeat(self, sample: Sample | None) -> Self:
-        """The judgement with its sample; with None, without it, for whoever holds many of them beside the samples."""
+        """The judgement with its sample; with None, without it."""
         names = ("language", "region", "instruction", "text")
         return self.model_copy(update={name: getattr(sample, name, None) for name in names})
 

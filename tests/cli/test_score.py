@@ -260,7 +260,7 @@ def test_dry_run_sends_nothing(mores: Run) -> None:
         ("t.jsonl", b'{"text": " "}\n', "t.jsonl:1: the text is empty"),
         ("t.jsonl", b'{"text": "\xff"}\n', "t.jsonl:1: not valid UTF-8 (byte 0xff at column 11); save"),
         ("t.jsonl", b'{"id": 1, "text": "a"}\n{"id": 1, "text": "b"}\n', "t.jsonl:2: id '1' is already that of line 1"),
-        ("t.jsonl", b"", "there is no text in it"),
+        ("t.jsonl", b"", "t.jsonl: contains no text"),
         ("t.csv", b"instruction,txt\na,b\n", "no field 'text'"),
         ("t.parquet", b"not parquet", "t.parquet"),
         ("t.docx", b"x", "suffix '.docx' is not known"),
@@ -311,7 +311,7 @@ def test_unreachable_server_and_wrong_key(mores: Run) -> None:
         assert (done.returncode, server.asked) == (1, [])
         assert "refused the key: set OPENAI_API_KEY" in done.stderr
         done = mores("score", "t.jsonl", "--model", "openai:x", "--base-url", server.url)
-        assert "wants a key, and none is set" in done.stderr
+        assert "requires a key, and none is set" in done.stderr
     done = mores("score", "t.jsonl", "--model", "openai:x", "--base-url", server.url)
     assert done.returncode == 1
     assert f"cannot reach {server.url}" in done.stderr

@@ -202,8 +202,8 @@ def test_every_sampling_is_even_and_takes_one_wrong_answer_of_an_item(sampling: 
     for items, task in ((survey(), Task.FREEFORM), (quiz(), Task.QA)):
         every = all_drafts(items, task)
         chosen = SAMPLINGS[sampling](every, fold_of(items), 0)
-        assert sum(draft.right for draft in chosen) * 2 == len(chosen)
-        wrong = [draft.item.id for draft in chosen if not draft.right]
+        assert sum(draft.correct for draft in chosen) * 2 == len(chosen)
+        wrong = [draft.item.id for draft in chosen if not draft.correct]
         assert len(set(wrong)) == len(wrong)
         assert len({draft.key for draft in chosen}) == len(chosen)
         assert chosen == SAMPLINGS[sampling](every[::-1], fold_of(items), 0)

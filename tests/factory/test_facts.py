@@ -35,7 +35,7 @@ def changed(item: SourceItem, **fields: Any) -> SourceItem:
     [
         (item(Task.QA, "What is eaten in Peru?", "potatoes", options=("potatoes", "rice")),
          "What is eaten in Peru? potatoes"),
-        (item(Task.FREEFORM, "What is eaten\n in Peru?", "a", also_right=("b", "c", "d", "e")),
+        (item(Task.FREEFORM, "What is eaten\n in Peru?", "a", also_correct=("b", "c", "d", "e")),
          "What is eaten in Peru? a; b; c; d"),
         (item(Task.GENERATION, "the culture of Kenya", "Ugali is  eaten."), "the culture of Kenya: Ugali is eaten."),
         (item(Task.IMPERSONATION, "May I?", "Yes", role=(("Country", "Peru"), ("Age", "30")), context="One may."),
@@ -48,7 +48,7 @@ def test_a_fact_is_what_was_asked_and_what_is_right(source_item: SourceItem, wor
 
 
 def test_a_fact_has_its_answers_and_what_an_english_question_asks_for() -> None:
-    question = item(Task.QA, "What is a snack in Peru?", "a  b", also_right=("c", "d", "e", "f"), language="en-GB")
+    question = item(Task.QA, "What is a snack in Peru?", "a  b", also_correct=("c", "d", "e", "f"), language="en-GB")
     others = [
         changed(question, language="es"), changed(question, language=None), changed(question, task=Task.IMPERSONATION),
         changed(question, task=Task.GENERATION),

@@ -214,7 +214,7 @@ def test_a_range_stays_in_order() -> None:
 
 def test_a_number_that_is_also_right_is_not_put_in() -> None:
     right = tuple(str(n) for n in range(1, 12) if n not in {7, 9})
-    assert {marked(change("numbers", item("7", also_right=right), seed=seed)) for seed in range(9)} <= {"[9]", "[12]"}
+    assert {marked(change("numbers", item("7", also_correct=right), seed=seed)) for seed in range(9)} <= {"[9]", "[12]"}
 
 
 def test_a_year_is_never_in_the_future() -> None:
@@ -228,7 +228,7 @@ def test_a_year_is_never_in_the_future() -> None:
 def question(country: str, region: str, answer: str, *also: str) -> SourceItem:
     return item(
         answer, source="blend", id=region, task=Task.QA, question=f"What do people in {country} eat at New Year?",
-        region=region, also_right=also,
+        region=region, also_correct=also,
     )  # fmt: skip
 
 
@@ -335,7 +335,7 @@ answers = st.one_of(st.text(max_size=80), st.lists(st.sampled_from(FRAGMENTS), m
 
 @given(answers, st.sampled_from(TEN_LARGEST), st.integers(0, 5), st.lists(answers, max_size=2))
 def test_every_change_changes_words_and_marks_them(answer: str, language: str, seed: int, also: list[str]) -> None:
-    unchanged = item(answer, language, region="IT", also_right=tuple(also))
+    unchanged = item(answer, language, region="IT", also_correct=tuple(also))
     every = list(changes(unchanged, POOL, seed))
     assert len({changed.rule for changed in every}) == len(every)
     for changed in every:

@@ -292,7 +292,7 @@ def test_blend(data: Path) -> None:
     by_id = {item.id: item for item in items}
     greece = by_id["Q-1:Greece"]
     assert (greece.question, greece.answer) == ("What do people drink in Greece?", "coffee")
-    assert set(greece.also_right) == {"a coffee", "milk"}
+    assert set(greece.also_correct) == {"a coffee", "milk"}
     assert set(greece.wrong) in ({"tea", "kopi", "bandrek"}, {"black teas", "kopi", "bandrek"})
     assert greece.options == tuple(sorted([*greece.wrong, "coffee"]))
     assert set(by_id["Q-1:China"].wrong) == {"coffee", "kopi", "bandrek"}, "black teas are tea"
@@ -328,7 +328,7 @@ def test_blend_gives_the_top_answer_and_no_option_that_people_gave(tmp_path: Pat
     [item], bad = load("blend", tmp_path)
     assert not bad
     assert (item.id, item.answer, item.wrong) == ("Q-1:Mexico", "masterchef", ("sumo", "polo"))
-    assert item.also_right == ("taekwondo", "soaps")
+    assert item.also_correct == ("taekwondo", "soaps")
 
 
 def test_blend_as_on_the_hub(tmp_path: Path) -> None:
@@ -346,7 +346,7 @@ def test_blend_as_on_the_hub(tmp_path: Path) -> None:
     copy.parent.mkdir(parents=True)
     copy.write_text(f'{header}Q-1_0,Q-1,US,?,"{{""A"": ""copy""}}",x,A\n')
     [item], bad = load("blend", tmp_path)
-    assert (item.id, item.answer, item.wrong, item.also_right) == ("Q-1:US", "pie", ("rice",), ())
+    assert (item.id, item.answer, item.wrong, item.also_correct) == ("Q-1:US", "pie", ("rice",), ())
     assert item.question == "What is eaten in the US?"
     fix = "'choices' is no object of letters and texts; expected the published columns"
     assert bad == [f"data/mc_questions_hf/mc_questions_file_v1.1.json:11: {fix}"]
@@ -365,13 +365,13 @@ def test_blend_from_its_other_forms(tmp_path: Path) -> None:
 def test_culturalbench_several_true_options(data: Path) -> None:
     (first, second), bad = load("culturalbench", data / "culturalbench")
     assert (first.id, first.question, first.region, first.language) == ("7", "What is drunk?", "KR", "en")
-    assert (first.answer, first.options, first.wrong, first.also_right) == (
+    assert (first.answer, first.options, first.wrong, first.also_correct) == (
         "b",
         ("a", "b", "c", "d"),
         ("a", "c", "d"),
         (),
     )
-    assert (second.answer, second.options, second.wrong, second.also_right) == (
+    assert (second.answer, second.options, second.wrong, second.also_correct) == (
         "b",
         ("a", "b", "c"),
         ("a", "c"),
@@ -542,7 +542,7 @@ def test_exams(data: Path) -> None:
     assert (item.language, item.region, item.topic) == ("mk", None, "History")
     assert bad == [
         "test.jsonl.tar.gz/test.jsonl:3: answerKey '@' is none of A, B; correct or remove the row",
-        "test.jsonl.tar.gz/test.jsonl:4: an answer is both right and wrong; correct or remove the row",
+        "test.jsonl.tar.gz/test.jsonl:4: an answer is both correct and wrong; edit or remove the row",
         "test.jsonl.tar.gz/test.jsonl:5: a choice without 'label' or 'text'; correct or remove the row",
     ]
 
@@ -729,7 +729,7 @@ def test_real_data(name: str) -> None:
     assert len(bad) <= most_bad, bad
     assert len({item.region for item in items} - {None}) == regions
     if name == "culturalbench":
-        assert sum(bool(item.also_right) for item in items) == 86
+        assert sum(bool(item.also_correct) for item in items) == 86
     if name == "blend":
         assert Counter(len(item.wrong) for item in items)[3] > 0.8 * len(items)
     if name == "epic":

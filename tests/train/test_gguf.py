@@ -149,7 +149,7 @@ def test_rows_of_q_are_put_back(llama: Path) -> None:
 
 
 def test_a_folder_is_not_written_over(llama: Path) -> None:
-    with pytest.raises(InputError, match="is there already; remove it"):
+    with pytest.raises(InputError, match="already exists; remove it"):
         unpack(llama / "base.gguf", llama / "base")
 
 

@@ -81,7 +81,7 @@ async def build(
         if problems := built.problems:
             progress.note(f"left out {count(len(problems), 'bad row')}:{first_problems(problems, SHOWN)}")
         for line in built.missing:
-            progress.note(f"note: there was no {line}")
+            progress.note(f"note: not available: {line}")
         failures.update({"input": len(problems)} if problems else {})
         run.finish(files=FILES, failures=failures, headline=headline(built))
     return BuildRun(run.path, run.manifest)

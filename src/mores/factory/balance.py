@@ -1,15 +1,15 @@
-"""Which right and wrong answers go into a dataset.
+"""Which correct and wrong answers go into a dataset.
 
 | sampling | what it does |
 | --- | --- |
-| `paper` | one wrong answer for each right one, drawn at random (ExCAM, Appendix E) |
+| `paper` | one wrong answer for each correct one, drawn at random (ExCAM, Appendix E) |
 | `shortcut-free` | the same number of each, chosen so that the answer alone does not tell which it is |
 
-Shortcut-free, in each source, task and fold: (1) an answer text that occurs right for some items and wrong for others
-is taken equally often as each; (2) of the texts that remain, right and wrong ones are paired that look equally right
-to a guesser fitted on the other folds, and what finds no partner is left out; this is done again with a new guesser,
-until it does no better than chance. It is done within folds, because what is even as a whole is uneven in its parts,
-and one part would tell of the other.
+Shortcut-free, in each source, task and fold: (1) an answer text that is correct for some items and wrong for others is
+used equally often as each; (2) of the remaining texts, correct and wrong ones are paired that look equally correct to a
+guesser fitted on the other folds, and those without a partner are left out; this is repeated with a new guesser, until
+it does no better than chance. Folds are balanced one by one: a balanced whole may have unbalanced parts, and one part
+would give away the other.
 """
 
 from __future__ import annotations
@@ -26,28 +26,28 @@ from mores.factory.split import normalise
 
 ROUNDS = 6
 CALIPER = 0.1
-"""Pairs may differ by so many standard deviations of the log-odds."""
+"""The largest difference of a pair, in standard deviations of the log-odds."""
 
 Folds = Mapping[str, int]
 """The fold of each item, by `source/id`."""
 
 
 def paper(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:  # noqa: ARG001 - one signature for all
-    """One right and one wrong answer of each item that has both."""
+    """One correct and one wrong answer of each item that has both."""
     chosen: list[Draft] = []
     for _, of_item in _by(drafts, lambda d: d.item.id):
-        wrong = _drawn((d for d in of_item if not d.right), seed)
+        wrong = _drawn((d for d in of_item if not d.correct), seed)
         if wrong:
-            chosen += [next(d for d in of_item if d.right), wrong[0]]
+            chosen += [next(d for d in of_item if d.correct), wrong[0]]
     return chosen
 
 
 def shortcut_free(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:
-    """As many right as wrong answers, which cannot be told apart without the instruction."""
+    """As many correct as wrong answers, which cannot be told apart without the instruction."""
     matched = [d for _, of_fold in _by(drafts, lambda d: str(_fold(d, folds))) for d in _match_texts(of_fold, seed)]
     used = {d.key for d in matched}
-    busy = {d.item.id for d in matched if not d.right}
-    rest = [d for d in drafts if d.key not in used and (d.right or d.item.id not in busy)]
+    busy = {d.item.id for d in matched if not d.correct}
+    rest = [d for d in drafts if d.key not in used and (d.correct or d.item.id not in busy)]
     return matched + _match_looks(rest, folds, seed)
 
 
@@ -58,16 +58,16 @@ SAMPLINGS: dict[str, Callable[[Sequence[Draft], Folds, int], list[Draft]]] = {
 
 
 def _match_texts(drafts: Sequence[Draft], seed: int) -> list[Draft]:
-    """Texts that occur as both, each equally often right and wrong, with at most one wrong answer of an item."""
+    """Texts that occur as both, each equally often correct and wrong, with at most one wrong answer of an item."""
     texts = _by(drafts, lambda d: normalise(d.answer))
-    both = [same_text for _, same_text in texts if 0 < sum(d.right for d in same_text) < len(same_text)]
+    both = [same_text for _, same_text in texts if 0 < sum(d.correct for d in same_text) < len(same_text)]
     busy: set[str] = set()
     chosen: list[Draft] = []
     # The rarest first: they have least choice.
     for same_text in sorted(both, key=lambda group: (len(group), group[0].answer)):
-        right = _drawn((d for d in same_text if d.right), seed)
-        wrong = _one_each(d for d in _drawn((d for d in same_text if not d.right), seed) if d.item.id not in busy)
-        pairs = list(zip(right, wrong, strict=False))
+        correct = _drawn((d for d in same_text if d.correct), seed)
+        wrong = _one_each(d for d in _drawn((d for d in same_text if not d.correct), seed) if d.item.id not in busy)
+        pairs = list(zip(correct, wrong, strict=False))
         busy.update(d.item.id for _, d in pairs)
         chosen += [draft for pair in pairs for draft in pair]
     return chosen
@@ -75,7 +75,7 @@ def _match_texts(drafts: Sequence[Draft], seed: int) -> list[Draft]:
 
 def _match_looks(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft]:
     ordered = sorted(drafts, key=lambda d: d.key)
-    if not any(d.right for d in ordered) or all(d.right for d in ordered):
+    if not any(d.correct for d in ordered) or all(d.correct for d in ordered):
         return []
     everything = see_drafts(ordered, folds)
     places = [draw(seed, d.key) for d in ordered]
@@ -87,7 +87,7 @@ def _match_looks(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft
         rows = _pair(order, ordered, CALIPER * float(odds.std()) + 1e-9)
         seen = everything.take(rows)
         odds = out_of_fold(seen)
-        if abs((shortcut := gain(odds, seen.right)).value) <= shortcut.error:
+        if abs((shortcut := gain(odds, seen.correct)).value) <= shortcut.error:
             break
     return [ordered[row] for row in rows]
 
@@ -97,7 +97,7 @@ _Candidate = tuple[int, float, int]
 
 
 def _pair(ranked: list[_Candidate], drafts: Sequence[Draft], caliper: float) -> npt.NDArray[np.int64]:
-    """Neighbours of a fold along the odds, one right and one wrong; each item gives at most one wrong answer."""
+    """Neighbours of a fold along the odds, one correct and one wrong; each item gives at most one wrong answer."""
     waiting: dict[bool, deque[_Candidate]] = {True: deque(), False: deque()}
     busy: set[str] = set()
     chosen: list[int] = []
@@ -105,25 +105,25 @@ def _pair(ranked: list[_Candidate], drafts: Sequence[Draft], caliper: float) -> 
         draft = drafts[row]
         if _taken(draft, busy):
             continue
-        others = waiting[not draft.right]
+        others = waiting[not draft.correct]
         while others and (others[0][0] != fold or odds - others[0][1] > caliper or _taken(drafts[others[0][2]], busy)):
             others.popleft()
         if not others:
-            waiting[draft.right].append((fold, odds, row))
+            waiting[draft.correct].append((fold, odds, row))
             continue
         pair = (others.popleft()[2], row)
-        busy.update(drafts[member].item.id for member in pair if not drafts[member].right)
+        busy.update(drafts[member].item.id for member in pair if not drafts[member].correct)
         chosen += pair
     return np.array(chosen, dtype=np.int64)
 
 
 def _taken(draft: Draft, busy: set[str]) -> bool:
-    return not draft.right and draft.item.id in busy
+    return not draft.correct and draft.item.id in busy
 
 
 def see_drafts(drafts: Sequence[Draft], folds: Folds) -> Seen:
     """What the shortcut audit reads: answers, whether they are correct, and folds."""
-    return see([d.answer for d in drafts], [d.right for d in drafts], [_fold(d, folds) for d in drafts])
+    return see([d.answer for d in drafts], [d.correct for d in drafts], [_fold(d, folds) for d in drafts])
 
 
 def _fold(draft: Draft, folds: Folds) -> int:

@@ -29,13 +29,13 @@ T = TypeVar("T")
 
 
 class Progress(Protocol):
-    """Follows a stage: what it does one after the other, and how many there are where that is known."""
+    """Follows the steps of a stage; `total` is their number, if it is known."""
 
     def __call__(self, stage: str, steps: Iterable[T], total: int | None = None, /) -> Iterable[T]: ...
 
 
 def quiet(stage: str, steps: Iterable[T], total: int | None = None) -> Iterable[T]:  # noqa: ARG001 - a Progress
-    """Shows nothing."""
+    """A `Progress` that shows nothing."""
     return steps
 
 
@@ -46,7 +46,7 @@ SPLIT_OF = {fold: split for split, folds_of_split in SPLITS.items() for fold in 
 
 
 class Golds:
-    """The chosen drafts as pairs, worded anew each time they are gone through, so that they need no memory."""
+    """The chosen drafts as pairs, worded anew each time they are iterated over, so that they need no memory."""
 
     def __init__(self, chosen: list[Draft], group_of: dict[str, str], fold_of: dict[str, int], recipe: Recipe) -> None:
         self._chosen = sorted(chosen, key=lambda d: (d.item.source, d.item.id, d.task, d.key))
@@ -70,7 +70,7 @@ class Golds:
 
 @dataclass
 class Built:
-    """A dataset, with what is to be said of it."""
+    """A dataset, with what its card reports."""
 
     golds: Golds | list[Gold]
     items: dict[str, int]
@@ -82,9 +82,9 @@ class Built:
     revisions: dict[str, str]
     """The Hub's commit of each source, or the SHA-256 of the local files."""
     missing: list[str]
-    """Lines of the recipe of which no source was there."""
+    """Lines of the recipe without an available source."""
     lost: dict[str, int]
-    """Samples that the paper's sampling would have had and this one has not, by source."""
+    """Samples that the paper's sampling would include and this one does not, by source."""
     facts: Iterable[Fact] = ()
     """What is correct about each item that is in it."""
     shortcuts: dict[str, Shortcut] = field(default_factory=dict)
@@ -156,7 +156,7 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, pro
 
 
 def _there(recipe: Recipe, data: Path | None) -> list[str]:
-    """The sources that a recipe names and that are there."""
+    """The sources that a recipe names and that are available."""
     in_recipe = [name for name in datasets.names() if any(name in map(str.strip, s.split("|")) for s in recipe.sources)]
     if data is None:
         return [name for name in in_recipe if datasets.source(name).hub is not None]
@@ -181,7 +181,7 @@ def _read(name: str, recipe: Recipe, data: Path | None, commercial: bool, proble
 
 
 def _own_items(path: str) -> Iterator[SourceItem]:
-    """Items of one's own; a language or region that is none is found here, and not when everything is made."""
+    """A user's own items; an unknown language or region is reported here, not at the end of the build."""
     for item in read_records(path, SourceItem):
         try:
             for code, parse in ((item.language, culture.language), (item.region, culture.region)):
@@ -202,10 +202,10 @@ def _drafts(recipe: Recipe, items: list[SourceItem], soften: Soften | None, prog
     yield from (draft for item in items if item.wrong for draft in drafts(item))
     plain = {f"{item.source}/{item.id}": item for item in items if not item.wrong}
     wrapper = _wrapper(recipe)
-    right = [word(draft, wrapper) for item in plain.values() for draft in drafts(item)]
-    softened = list(soften(right))
+    correct = [word(draft, wrapper) for item in plain.values() for draft in drafts(item)]
+    softened = list(soften(correct))
     with_errors = {gold.item for gold in softened}
-    for gold in [*(gold for gold in right if gold.item in with_errors), *softened]:
+    for gold in [*(gold for gold in correct if gold.item in with_errors), *softened]:
         yield from worded(plain[gold.item], [gold])
 
 

@@ -1,4 +1,4 @@
-"""From items to what could be built of them: every right and wrong answer, before any is chosen or worded.
+"""From items to drafts: every correct and wrong answer, before any is chosen or worded.
 
 A multiple-choice item is asked with its options and without (ExCAM, Section 3); a wrong answer that the source gives
 is a hard error, and where it gives none, rules change the correct one into soft errors.
@@ -41,17 +41,17 @@ class Draft:
         object.__setattr__(self, "key", key)
 
     @property
-    def right(self) -> bool:
+    def correct(self) -> bool:
         return self.kind == "correct"
 
     @property
     def stratum(self) -> tuple[str, Task]:
-        """Within what right and wrong answers are weighed against each other."""
+        """The group in which correct and wrong answers are balanced."""
         return self.item.source, self.task
 
 
 def drafts(item: SourceItem, make: Maker | None = None) -> Iterator[Draft]:
-    """All right and wrong answers of one item."""
+    """All correct and wrong answers of one item."""
     tasks = (Task.QA, Task.FREEFORM) if item.task is Task.QA else (item.task,)
     for task in tasks:
         yield Draft(item, task, item.answer, "correct")
@@ -88,7 +88,7 @@ def word(draft: Draft, wrapper: Wrapper) -> Gold:
 
 
 def _report(draft: Draft, wrapped: Wrapped) -> ErrorReport:
-    if draft.right:
+    if draft.correct:
         return ErrorReport()
     change = draft.change or _hard(draft)
     errors = tuple(
@@ -119,7 +119,7 @@ def _hard(draft: Draft) -> Change:
 
 
 def worded(item: SourceItem, golds: Iterable[Gold]) -> Iterator[Draft]:
-    """Drafts of an item from pairs that exist already; they are weighed by their whole text."""
+    """Drafts of an item from pairs that exist already; they are balanced by their whole text."""
     for gold in golds:
         yield Draft(item, gold.task, gold.sample.text, gold.kind, gold.maker, worded=gold)
 
@@ -127,7 +127,7 @@ def worded(item: SourceItem, golds: Iterable[Gold]) -> Iterator[Draft]:
 def cap(
     items: Iterable[SourceItem], by: Callable[[SourceItem], str | None], *, most: int, seed: int
 ) -> list[SourceItem]:
-    """At most so many items, each group in its share (largest remainders), drawn by the seed; in a fixed order."""
+    """At most `most` items, each group in its share (largest remainders), drawn by the seed; in a fixed order."""
     groups: dict[str, list[SourceItem]] = defaultdict(list)
     for item in items:
         groups[by(item) or ""].append(item)

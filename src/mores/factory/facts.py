@@ -61,7 +61,7 @@ def tell(item: SourceItem) -> str:
 def _answers(item: SourceItem) -> tuple[str, ...]:
     if item.task is Task.GENERATION:
         return ()
-    return tuple(map(_joined, (item.answer, *item.also_right[:FEW])))
+    return tuple(map(_joined, (item.answer, *item.also_correct[:FEW])))
 
 
 def _subject(item: SourceItem) -> str | None:
@@ -95,7 +95,7 @@ def _start(text: str, longest: int) -> str:
 
 @dataclass(frozen=True)
 class Facts:
-    """The facts of items, told anew each time they are gone through, so that they need no memory."""
+    """The facts of items, made anew each time they are iterated over, so that they need no memory."""
 
     items: list[SourceItem]
     """Each once, in their order in the file."""

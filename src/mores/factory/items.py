@@ -26,7 +26,7 @@ class Task(StrEnum):
 
 
 class SourceItem(Record):
-    """One item of a dataset, verified by people and so taken to be culturally right."""
+    """One item of a dataset, verified by people and so taken to be culturally correct."""
 
     source: str
     """Name of the source, for example `blend`."""
@@ -41,8 +41,8 @@ class SourceItem(Record):
     """For QA all options in the order of the source, the correct one among them."""
     wrong: tuple[str, ...] = ()
     """Wrong answers that the source itself gives: the hard errors."""
-    also_right: tuple[str, ...] = ()
-    """Further answers that count as right."""
+    also_correct: tuple[str, ...] = ()
+    """Further answers that count as correct."""
     context: str | None = None
     """For IMPERSONATION what the role is told besides its country, for example an etiquette or a parent post."""
     role: tuple[tuple[str, str], ...] = ()
@@ -77,7 +77,7 @@ class Source:
     read: Callable[[Path, Callable[[InputError], None]], Iterator[SourceItem]]
     """Reads a folder; a bad row goes to the callback, with file and line, and is left out."""
     hub: str | None = None
-    """The dataset on the Hugging Face Hub, `owner/name`; None where it is not there."""
+    """The dataset on the Hugging Face Hub, `owner/name`; None if it has none there."""
     soft: bool = False
     """Whether it gives no wrong answers, so that errors are made (`*` in ExCAM, Table 2)."""
     stands_in_for: str | None = None

@@ -45,7 +45,7 @@ def write(
     progress: Progress = quiet,
     page: Callable[[dict[str, Any]], str] | None = None,
 ) -> None:
-    """Write everything; the same build gives the same bytes. `page` makes HTML of the card, where that is wanted."""
+    """Write everything; the same build gives the same bytes. `page` makes HTML of the card, if it is given."""
     make_folder(folder)
     tally = Tally()
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""A recipe: which sources, how many items, how right and wrong are chosen. A recipe is a small YAML file."""
+"""A recipe: which sources, how many items, how correct and wrong answers are chosen. It is a small YAML file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ class Recipe(Record):
 
     name: str
     sources: tuple[str, ...] = Field(min_length=1)
-    """Names of sources, or `PATH.jsonl` with items of one's own; `a | b` takes the first that is there."""
+    """Names of sources, or `PATH.jsonl` with your own items; `a | b` takes the first that is available."""
     seed: int = 0
     cap: int = Field(default=5000, ge=1)
     """Most items of a source, before errors are made."""
@@ -27,9 +27,9 @@ class Recipe(Record):
     soft: Literal["rules", "model", "none"] = "rules"
     """How errors are made where a source gives no wrong answers."""
     templates: str | None = None
-    """Folder with templates of one's own."""
+    """Folder with your own templates."""
     revisions: dict[str, str] = Field(default_factory=dict)
-    """Commits on the Hub by source, where they are to be other than the pinned ones or the newest."""
+    """Commits on the Hub by source, to use instead of the pinned or the newest ones."""
 
 
 def built_in() -> list[str]:
@@ -64,6 +64,6 @@ def _load(text: str, name: str) -> Any:
 
 
 def first_there(line: str, there: Iterable[str]) -> str | None:
-    """The first source of a line of a recipe that is there."""
+    """The first source of a line of a recipe that is available."""
     have = set(there)
     return next((name for name in map(str.strip, line.split("|")) if name in have or name.endswith(".jsonl")), None)

@@ -21,7 +21,7 @@ Labels = npt.NDArray[np.bool_]
 
 
 class Shortcut(Record):
-    """Scaled accuracy of the guesser: 0 is chance, 1 is always right."""
+    """Scaled accuracy of the guesser: 0 is chance, 1 is always correct."""
 
     value: float
     error: float
@@ -34,12 +34,12 @@ class Seen(NamedTuple):
 
     rows: Any
     """What `words` makes of the texts."""
-    right: Labels
+    correct: Labels
     folds: npt.NDArray[np.int64]
 
     def take(self, at: npt.NDArray[np.int64]) -> Seen:
         """Some of the texts."""
-        return Seen(self.rows[at], self.right[at], self.folds[at])
+        return Seen(self.rows[at], self.correct[at], self.folds[at])
 
 
 def words(texts: Sequence[str]) -> Any:
@@ -51,37 +51,38 @@ def words(texts: Sequence[str]) -> Any:
     ).transform(texts)
 
 
-def see(texts: Sequence[str], right: Sequence[bool], folds: Sequence[int]) -> Seen:
+def see(texts: Sequence[str], correct: Sequence[bool], folds: Sequence[int]) -> Seen:
     """Texts as the guesser sees them, without the columns of words that none of them has: a fit takes time for each."""
     rows = words(texts)
-    return Seen(rows[:, np.unique(rows.indices)], np.asarray(right, dtype=bool), np.asarray(folds, dtype=np.int64))
+    return Seen(rows[:, np.unique(rows.indices)], np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64))
 
 
 def out_of_fold(seen: Seen) -> Odds:
-    """The log-odds of being right of each text, from a guesser that was fitted on the other folds."""
-    rows, right, fold = seen.rows, seen.right, seen.folds // 2  # two at a time: half the work
-    odds = np.zeros(len(right))
+    """The log-odds that each text is correct, from a guesser that was fitted on the other folds."""
+    rows, correct, fold = seen.rows, seen.correct, seen.folds // 2  # two at a time: half the work
+    odds = np.zeros(len(correct))
     for number in np.unique(fold):
         in_fold = fold == number
-        if 0 < right[~in_fold].sum() < (~in_fold).sum():
-            odds[in_fold] = guesser().fit(rows[~in_fold], right[~in_fold]).decision_function(rows[in_fold])
+        if 0 < correct[~in_fold].sum() < (~in_fold).sum():
+            odds[in_fold] = guesser().fit(rows[~in_fold], correct[~in_fold]).decision_function(rows[in_fold])
     return odds
 
 
-def gain(odds: Odds, right: Labels) -> Shortcut:
+def gain(odds: Odds, correct: Labels) -> Shortcut:
     """How much better than chance the guesser does; 2 times balanced accuracy, less 1."""
-    hit = (odds > 0) == right
-    counts = [int((right == label).sum()) for label in (True, False)]
+    hit = (odds > 0) == correct
+    counts = [int((correct == label).sum()) for label in (True, False)]
     rates = [
-        float(hit[right == label].mean()) if count else 0.5 for label, count in zip((True, False), counts, strict=True)
+        float(hit[correct == label].mean()) if count else 0.5
+        for label, count in zip((True, False), counts, strict=True)
     ]
     error = math.sqrt(sum(rate * (1 - rate) / max(1, count) for rate, count in zip(rates, counts, strict=True)))
-    return Shortcut(value=sum(rates) - 1, error=error, n=len(right))
+    return Shortcut(value=sum(rates) - 1, error=error, n=len(correct))
 
 
 def audit(seen: Seen) -> Shortcut:
     """How much the texts alone tell."""
-    return gain(out_of_fold(seen), seen.right)
+    return gain(out_of_fold(seen), seen.correct)
 
 
 def guesser() -> Any:

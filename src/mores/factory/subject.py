@@ -1,9 +1,9 @@
-"""What an English question asks for, as a noun phrase that its answer can be said of.
+"""What an English question asks for, as a noun phrase that its answer completes to a sentence.
 
 subject("What is a common snack in Peru?")      "a common snack in Peru"
 subject("In Peru, where do people meet?")       "the place where people meet in Peru"
 
-So an answer can be a sentence of its own ("A common snack in Peru is corn."), as people and models write it.
+So an answer can be a whole sentence ("A common snack in Peru is corn."), as people and models write it.
 """
 
 from __future__ import annotations

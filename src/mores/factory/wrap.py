@@ -302,8 +302,8 @@ class Wrapper:
 
     Within a stratum (source, task, language) the templates are dealt like cards: all of them once, in an order
     drawn from the seed, then all of them again in a new order. So each is used equally often up to one, and no
-    other stratum matters. All versions of an item share the instruction; every version is dealt an output template
-    of its own. Nothing here looks at which answer is the correct one.
+    other stratum matters. All versions of an item share the instruction; every version is dealt another output
+    template. Nothing here looks at which answer is the correct one.
     """
 
     def __init__(self, templates: Templates | None = None, *, seed: int = 0) -> None:

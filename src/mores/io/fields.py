@@ -27,7 +27,7 @@ EVIDENCE = "evidence"
 """Our name of a list of passages, each a text or an object with one; it has no other name."""
 
 MOST = 12
-"""So many names of a row's fields are listed, at most."""
+"""Most names of a row's fields that a message lists."""
 KNOWN = frozenset(name for field, aliases in FIELDS.items() for name in (field, *aliases))
 
 

@@ -1,6 +1,6 @@
 """Only the user can read what Mores writes: new files are 0600 and new folders 0700.
 
-Prompts, answers and judged texts may be confidential. What is there already keeps its permissions.
+Prompts, answers and judged texts may be confidential. Existing files and folders keep their permissions.
 """
 
 from __future__ import annotations

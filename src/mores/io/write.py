@@ -154,7 +154,7 @@ def _explained(path: Path) -> Iterator[None]:
     """Turns the system's errors on writing into ours, with the fix."""
     try:
         yield
-    except BrokenPipeError:  # the reader has had enough (`| head`): the command line ends quietly
+    except BrokenPipeError:  # the reader stopped early (`| head`): the command line ends quietly
         raise
     except OSError as error:
         raise _unwritable(path, error) from error

@@ -45,7 +45,7 @@ async def score_file(
 ) -> ScoreRun:
     """Judge a file of texts; the run is in the folder `out`, or in TEXTS.MODEL.score, and continues where it stopped.
 
-    `evidence` is a search or a corpus, in which at most so many `passages` are looked up for each text.
+    `evidence` is a search or a corpus, in which at most `passages` passages are looked up for each text.
     """
     metric = open_metric(model, settings, **options)
     lookup = Lookup(search_or_corpus(evidence), passages) if evidence else None

@@ -26,7 +26,7 @@ SampleLike = Sample | str | tuple[str, str] | Mapping[str, Any]
 _SURROGATE = re.compile("[\ud800-\udfff]")
 NO_LOGPROBS = "the server gives no log-probabilities: an error-free report scores 0 instead of p(R)"
 NOT_THERE = "it cites evidence that it was not given; those numbers are left out"
-REPAIRED = "the first answer was no report; this one was written under the schema constraint"
+REPAIRED = "the first answer was not a report; this one was written under the schema constraint"
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class Settings:
     style: Style | None = None
     """The prompt, see `mores.metric.prompt`; None means the one that the model was tuned with, or `guided`."""
     constrain: bool | None = None
-    """Whether the model is held to the schema as it writes; None leaves it to the model's kind."""
+    """Whether the schema constrains what the model writes; None leaves it to the model's kind."""
     max_errors: int | None = None
     """Most errors in a report under the constraint; None means 3 for models that need it, any number for others."""
     repair: bool = False
@@ -61,7 +61,7 @@ class Metric:
     """The model that judges."""
     settings: Settings = field(default_factory=Settings)
     unsearched: dict[str, Failure] = field(default_factory=dict)
-    """By id: samples that were to be judged by evidence, and why none could be looked up; they are not judged."""
+    """By id: samples for which no evidence could be looked up, and why; they are not judged."""
 
     @property
     def model(self) -> Model:
@@ -88,7 +88,7 @@ class Metric:
     def jobs(self, samples: Iterable[SampleLike]) -> Iterator[Job]:
         """The calls to make."""
         if isinstance(samples, str | Mapping):
-            raise InputError("samples is a single one; put it in a list: [sample]")
+            raise InputError("samples is a single sample; put it in a list: [sample]")
         for number, value in enumerate(samples, 1):
             sample = as_sample(value, number)
             yield Job(sample.id, self.unsendable(sample) or self.request(sample), data=sample)
@@ -164,7 +164,7 @@ class Metric:
                 f"{len(whole):,} characters are more than the limit of {most:,}; shorten it or raise max_characters"
             )
         elif _SURROGATE.search(whole):
-            reason = "it holds half a character (a lone surrogate), which cannot be sent; repair the text"
+            reason = "it contains half a character (a lone surrogate), which cannot be sent; repair the text"
         else:
             return None
         return Failure(kind=FailureKind.INPUT, reason=reason)

@@ -54,7 +54,7 @@ LONGEST_TUNED = 400
 
 @cache
 def report_schema(most: int | None = None, *, longest: int = LONGEST, evidence: int = 0) -> dict[str, Any]:
-    """The JSON schema that constrains a model that was given so many pieces of evidence.
+    """The JSON schema that constrains a model, which may cite `evidence` passages.
 
     With `most`, the number of errors and all lengths are limited, and there are no corrections and no summary, so that
     a small model cannot ramble on. Without, it has only what the strict mode of hosted servers knows.

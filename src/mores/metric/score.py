@@ -12,7 +12,7 @@ from mores.types import ErrorReport
 def certainty(logprobs: Sequence[float] | None) -> float | None:
     """p(R): the probability of the whole report, normalised by length: exp(mean token log-probability).
 
-    None where there are no log-probabilities, or a number among them that is none: some servers send values above 0.
+    None without log-probabilities, or if one of the numbers cannot be one: some servers send values above 0.
     """
     if not logprobs or not all(map(is_logprob, logprobs)):
         return None
@@ -20,6 +20,6 @@ def certainty(logprobs: Sequence[float] | None) -> float | None:
 
 
 def score(report: ErrorReport) -> float:
-    """The sum of the severities (minor -1, major -5); without errors p(R), or 0 where p(R) cannot be had."""
+    """The sum of the severities (minor -1, major -5); without errors p(R), or 0 if p(R) is unknown."""
     total = sum(error.severity.weight for error in report.errors)
     return float(total) if total < 0 else (report.certainty or 0.0)

@@ -1,6 +1,6 @@
 """Finds a quoted span in the side that it was quoted from.
 
-First as it is; then with the differences ignored that models make when they copy: case, width and other
+First exactly; then without the differences that models introduce when they copy: case, width and other
 compatibility forms, composed or decomposed accents, white space, kinds of quotation marks and dashes, invisible
 characters. Offsets are code points of the original, and `side[start:end]` is what the located error quotes.
 """
@@ -49,9 +49,9 @@ def find(quote: str, text: str, nth: int = 1) -> tuple[int, int] | None:
 
 
 def candidates(quote: str, text: str) -> Iterator[list[tuple[int, int]]]:
-    """Where the quote may stand, in the order of trust: as it is before normalised, whole words before parts.
+    """Where the quote may be, most trusted first: exact matches before normalised ones, whole words before parts.
 
-    The text is normalised only when the quote is not found as it is: most are, and it is the costly part.
+    The text is normalised only if there is no exact match: most quotes have one, and normalising is costly.
     """
     if not quote.strip():
         return
@@ -83,12 +83,12 @@ def _nth(places: Iterable[list[tuple[int, int]]], nth: int) -> tuple[int, int] |
 
 
 def _whole(spans: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
-    """Those that do not cut a word: a quoted `he` is not the one in `The`."""
+    """The spans that do not cut a word: a quoted `he` is not the one in `The`."""
     return [(start, end) for start, end in spans if not _cuts(text, start) and not _cuts(text, end)]
 
 
 def _cuts(text: str, position: int) -> bool:
-    """Whether a word or an accented letter goes on across this position."""
+    """Whether this position is inside a word or an accented letter."""
     if not 0 < position < len(text):
         return False
     before, after = text[position - 1], text[position]

@@ -26,7 +26,7 @@ class Summary(Record):
     mean_score: float | None
     """Over the judged texts; None when there is none."""
     without_certainty: int
-    """Texts without errors for which p(R) could not be had."""
+    """Texts without errors for which p(R) is unknown."""
     signatures: tuple[Signature, ...]
     """Of the judged texts: more than one means that not all scores compare."""
 

@@ -68,7 +68,7 @@ def open_texts(
                 raise InputError(text, setting="" if check.repeated else "skip_bad")
             progress.note(f"left out {count(wrong, 'bad row')}:{lines}")
         if not check.count:
-            raise InputError(f"{texts}: there is no text in it")
+            raise InputError(f"{texts}: contains no text")
         yield Texts("standard input" if texts == "-" else texts, path, format_, check.count, check.bad)
 
 

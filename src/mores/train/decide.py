@@ -36,7 +36,7 @@ class Decisions:
     """Log-odds of an error."""
 
     @property
-    def right(self) -> Bools:
+    def correct(self) -> Bools:
         """Whether each decision is correct."""
         wrong = np.array([bool(gold.report.errors) for gold in self.golds], dtype=bool)
         correct: Bools = (self.odds > 0) == wrong
@@ -48,11 +48,11 @@ class Decisions:
 
     def result(self) -> Result:
         """Scaled accuracy, 2·accuracy − 1, so that guessing is 0 (ExCAM, Section 4)."""
-        right, n = int(self.right.sum()), len(self.golds)
+        correct, n = int(self.correct.sum()), len(self.golds)
         if not n:
             return Result(name="scaled accuracy", value=None)
-        low, high = mean_interval(self.right, groups=[gold.group or gold.sample.id for gold in self.golds])
-        return Result(name="scaled accuracy", value=2 * right / n - 1, low=2 * low - 1, high=2 * high - 1, n=n)
+        low, high = mean_interval(self.correct, groups=[gold.group or gold.sample.id for gold in self.golds])
+        return Result(name="scaled accuracy", value=2 * correct / n - 1, low=2 * low - 1, high=2 * high - 1, n=n)
 
 
 def decide(

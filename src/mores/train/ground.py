@@ -48,11 +48,11 @@ TESTED = ("dev", "test")
 _CHUNK = 512
 """Samples that are searched for together."""
 _MORE = 5
-"""Passages that are looked at beyond those that are wanted, in case some may not be had."""
+"""Passages that are looked up in addition, in case some are not allowed."""
 _SENTENCES = 2
-"""In training one text of so many is a sentence, where it can be one."""
+"""In training, one text in this many is a sentence, if it can be one."""
 _TOGETHER = 4
-"""One passage of so many says something else too."""
+"""One passage in this many says something else too."""
 _AROUND = 80
 """Characters on both sides of an error by which the part of a long fact is known that it rests on."""
 
@@ -99,7 +99,7 @@ class Facts:
 Keep = Callable[[Gold, Evidence], bool]
 """Whether a sample may have a piece of evidence."""
 Words = Literal["own", "some", "other"]
-"""Texts and facts as they are, some of them in other words, or only such."""
+"""Texts and facts unchanged, some of them in other words, or all of them."""
 
 
 def ground_dataset(
@@ -259,7 +259,7 @@ async def nearest(corpus: Corpus, golds: Sequence[Gold], k: int, keep: Keep) -> 
         results = await corpus.find([queries[place] for place in short], limit)
         for place, result in zip(short, results, strict=True):
             evidence[place] = tuple(piece for piece in result.evidence if keep(golds[place], piece))[:k]
-        # What may not be had can fill all places, as the parts of a long text do: look further down there.
+        # Passages that are not allowed can fill all places, as the parts of a long text do: look further down.
         full = (place for place, result in zip(short, results, strict=True) if len(result.evidence) == limit)
         short = [place for place in full if len(evidence[place]) < k]
         limit *= 4

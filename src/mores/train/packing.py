@@ -28,7 +28,7 @@ class Shape:
     size: int
     """Tokens."""
     examples: int
-    """Room for so many."""
+    """The most examples of a row."""
     longest: int
     """No example is longer."""
 
@@ -83,7 +83,7 @@ def make_row(examples: Sequence[Example], shape: Shape, decision_weight: float =
         targets[begin : end - 1] = example.tokens[1:]
         weights[begin + example.report - 1 : end - 1] = 1.0
         weights[begin + example.decision - 1] = decision_weight
-    # Padding is in examples of its own, none too long: a token that no attention computes may hold anything.
+    # Padding makes separate examples, none too long: a token that no attention computes may hold anything.
     starts = np.full(shape.starts, size, np.int32)
     every = [0, *ends, *range(int(ends[-1]) + shape.longest, size, shape.longest)]
     starts[: len(every)] = every
@@ -91,7 +91,7 @@ def make_row(examples: Sequence[Example], shape: Shape, decision_weight: float =
 
 
 def shape_of(lengths: Sequence[int], batch: int, most: int) -> Shape:
-    """A shape into which any of these examples go: for batches of so many, with at most `most` tokens if it can."""
+    """A shape that fits all of these examples, for batches of `batch`, with at most `most` tokens if possible."""
     longest = _up(max(lengths), STEP)
     whole = batch * float(np.mean(lengths)) + 3 * math.sqrt(batch) * float(np.std(lengths))
     parts = max(1, math.ceil(whole / most))

@@ -32,7 +32,7 @@ class Recipe(Record):
     batch: int = Field(8, ge=1)
     """Examples per step, over all GPUs: the paper has 4 on each of two."""
     row_tokens: int = Field(16_384, ge=256)
-    """Examples are packed into rows of so many tokens; a step of more has several rows."""
+    """Tokens of a row into which examples are packed; a larger step has several rows."""
     longest: int = Field(2048, ge=64)
     """Longer examples are left out, and counted."""
     weight_decay: float = Field(0.1, ge=0)

@@ -1,4 +1,4 @@
-"""What a training says of itself."""
+"""The result of a training."""
 
 from __future__ import annotations
 

@@ -34,7 +34,7 @@ _JOINS = (", ", " or ", "; ", " and ")
 
 
 def evidence(piece: Evidence, fact: Fact, characters: int, key: str) -> Evidence:
-    """A fact in other words, which the key draws; a part of one stays as it is, and so does one that gets too long."""
+    """A fact in other words, which the key draws; part of a fact is not changed, nor one that would get too long."""
     if not fact.answers or piece.text != fact.text:
         return piece
     digest = draw(0, "evidence", key)

@@ -9,7 +9,7 @@
 | `decisions.SPLIT.jsonl` | what the model decides about the samples of a split: `mores meta` reads it |
 | `training.json` | what it was trained on, how long it took, and how well it decides |
 | `README.md` | the card |
-| `checkpoint.pt` | where a stopped run goes on; removed at the end |
+| `checkpoint.pt` | where a stopped run continues; removed at the end |
 
 Of several processes (`accelerate launch`) all train and decide, each about its share of the samples; the first writes.
 """
@@ -114,7 +114,7 @@ class Study:
         return trained
 
     def _begin(self) -> None:
-        """The folder is there before any process goes on, and only the first shows how it loads."""
+        """Make the folder before any process continues; only the first process shows what it loads."""
         from transformers.utils.logging import disable_progress_bar
 
         if self._team.is_main_process:
@@ -138,7 +138,7 @@ class Study:
         return golds if self.limit is None else golds[: self.limit]
 
     def splits(self) -> list[str]:
-        """Those that are decided about and are there."""
+        """The splits to decide about that the dataset has."""
         return [name for name in self.evaluate if (self.data / f"{name}.jsonl").is_file()]
 
     def signature(self, golds: Iterable[Gold]) -> Signature:
@@ -160,7 +160,7 @@ class Study:
         return by_source(decided)
 
     def _write(self, decided: Decisions, split: str) -> None:
-        """As judgements: what is more likely wrong than not scores below 0."""
+        """Write the decisions as judgements: a text that is more likely wrong than not scores below 0."""
         with JsonlWriter(self.folder / f"decisions.{split}.jsonl") as writer:
             for gold, odds in zip(decided.golds, decided.odds.tolist(), strict=True):
                 writer.write(Judgement.of(gold.sample, judge=f"tuned:{self.folder.name}", score=-odds))
@@ -198,5 +198,5 @@ def _device(processes: int) -> str:
 
 
 def read_trained(folder: Path) -> Trained:
-    """What a training says of itself."""
+    """The result of a training in a folder."""
     return Trained.model_validate(json.loads((folder / "training.json").read_text("utf-8")))

@@ -1,4 +1,4 @@
-"""The training loop: packed rows in, a tuned model out. It stops and goes on; the same seed gives the same model.
+"""The training loop: packed rows in, a tuned model out. It can be stopped and continued; the seed decides the model.
 
 Several GPUs: `accelerate launch --no_python mores train ...`. The examples of each step are dealt out to the processes
 and the loss is the mean over all of them, so that a recipe gives the same model on any number, but for rounding.
@@ -44,9 +44,9 @@ class Progress:
     learning_rate: float
     norm: float
     tokens: int
-    """Trained on so far, padding left out."""
+    """Trained on so far, without padding."""
     seconds: float
-    """Since the start, or since it went on."""
+    """Since the start, or since the run was continued."""
 
 
 class Tuned(torch.nn.Module):  # type: ignore[misc]
@@ -74,9 +74,9 @@ def weighted_loss(hidden: Any, weight: Any, targets: Any, weights: Any) -> Any:
 
 
 def join() -> Any:
-    """What speaks with the other processes, where `accelerate launch` has started several.
+    """The connection to the other processes, if `accelerate launch` has started several.
 
-    The recipe says what a step is and how precise; what the launcher's configuration says of that is not asked.
+    The recipe decides what a step is and its precision; the launcher's configuration of both is ignored.
     """
     from accelerate import Accelerator
     from accelerate.utils import GradientAccumulationPlugin
@@ -117,7 +117,7 @@ def learning_rate(step: int, total: int, recipe: Recipe) -> float:
 def total_steps(count: int, recipe: Recipe) -> int:
     """Steps of a whole run."""
     if not count:
-        raise ConfigError("there is no example to train on; is the split right, and is `longest` long enough?")
+        raise ConfigError("there is no example to train on; check the split, and whether `longest` is long enough")
     return max(1, round(recipe.epochs * math.ceil(count / recipe.batch)))
 
 
@@ -131,14 +131,14 @@ def batches(count: int, recipe: Recipe) -> Iterator[Any]:
 
 @dataclass
 class Training:
-    """A run: `tune` trains, and goes on from a checkpoint where there is one."""
+    """A run: `tune` trains, and continues from a checkpoint if there is one."""
 
     model: Any
     examples: Sequence[Example]
     recipe: Recipe
     folder: Path
     identity: str
-    """What must be the same for a checkpoint to be gone on from."""
+    """What must be the same for a checkpoint to be used."""
     save_every: int = 500
     """Steps."""
     on_step: Callable[[Progress], None] = lambda _: None
@@ -291,7 +291,7 @@ class Training:
         part.replace(self.folder / CHECKPOINT)
 
     def _resume(self) -> tuple[int, int]:
-        """The step and the tokens to go on from, the same in all processes."""
+        """The step and the tokens to continue from, the same in all processes."""
         from accelerate.utils import gather_object
 
         path = self.folder / CHECKPOINT
@@ -304,7 +304,9 @@ class Training:
 
     def _restored(self, path: Path) -> tuple[int, int]:
         if self._deepspeed:
-            raise ConfigError(f"{path}: a run under DeepSpeed cannot go on from it; remove it, or go without DeepSpeed")
+            raise ConfigError(
+                f"{path}: a run under DeepSpeed cannot continue from it; remove it, or run without DeepSpeed"
+            )
         state = torch.load(path, map_location="cpu", weights_only=True)  # copied to its device below
         if state["identity"] != self.identity:
             reason = "a checkpoint of another recipe, base or data; remove it, or choose another folder"

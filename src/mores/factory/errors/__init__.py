@@ -1,4 +1,4 @@
-"""Soft errors: culturally wrong versions of right texts, made by rules or by a model (ExCAM, Section 3).
+"""Soft errors: culturally wrong versions of correct texts, made by rules or by a model (ExCAM, Section 3).
 
 | module | makes |
 | --- | --- |

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from mores.factory.errors.units import Unit, units
 
 COINCIDENCE = 2
-"""So many equal clusters between two differences are chance, in scripts where a word has several: Thai and its like."""
+"""Up to this many equal clusters between two differences are chance, in scripts such as Thai with several in a word."""
 
 
 class Block(NamedTuple):

@@ -1,8 +1,8 @@
-"""Soft errors by a model: it is given a right pair and writes a wrong one (ExCAM, Section 3 and Table 7).
+"""Soft errors by a model: it gets a correct pair and writes a wrong one (ExCAM, Section 3 and Table 7).
 
 Each pair is tried once with minor and once with major errors. What the model calls not cultural is dropped, and an
-answer that cannot be used is a failure; neither is asked for again. Where the errors are is not asked of the model
-but found by comparing its texts with the originals.
+answer that cannot be used is a failure; neither is asked for again. The errors are located by comparing the model's
+texts with the originals; the model is not asked where they are.
 """
 
 from __future__ import annotations

@@ -36,9 +36,9 @@ REGIONS = {
 """The 16 regions as BLEnD names them; three are parts of a country."""
 MOST_WRONG = 3
 MOST_WITHOUT, MOST_UNKNOWING = 3, 5
-"""So many people without an answer, or who do not know one, leave a question out."""
+"""A question is left out if this many people have no answer, or do not know one."""
 FEWEST_VOTES = 2
-"""So many annotators must agree on an answer for it to be correct here, or to be used as wrong elsewhere."""
+"""This many annotators must agree on an answer for it to be correct here, or to be used as wrong elsewhere."""
 
 CHOICES = ("mcq*.json", "mc_questions*.json", "mc_questions*.csv")
 """The names of multiple-choice files: of a part by split, and of the release in its two forms."""
@@ -255,7 +255,7 @@ def _item(unit: Unit, question: str, answer: str, wrong: list[str], known: list[
         answer=answer,
         options=tuple(sorted([answer, *wrong], key=str.casefold)),  # as BLEnD orders them
         wrong=tuple(wrong),
-        also_right=others,
+        also_correct=others,
         region=REGIONS[unit[1]],
         language="en",
     )

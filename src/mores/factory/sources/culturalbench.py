@@ -2,7 +2,7 @@
 
 The Hard format says of every option whether it is true, so it alone gives the items: 86 questions of the first release
 have several true options, which the Easy format hides behind choices such as "i, ii". One true option is the answer,
-the other true ones count as right, and only false ones are offered as wrong.
+the other true ones also count as correct, and only false ones are offered as wrong.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def _item(statements: list[Statement]) -> SourceItem:
         answer=true[0],
         options=tuple(s.option for s in statements if not s.true or s.option == true[0]),
         wrong=tuple(false),
-        also_right=tuple(true[1:]),
+        also_correct=tuple(true[1:]),
         region=region(row.text("country")),
         language="en",
     )

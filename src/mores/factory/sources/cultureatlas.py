@@ -1,7 +1,7 @@
 """CultureAtlas (Fung et al. 2024): statements about countries, each with one that is wrong; stands in for Mango.
 
 Pairs of two equal statements are left out (most of the release: nothing was changed there), and so are those whose
-wrong statement is part of a right one about the country. What shares a page of Wikipedia stays in one split.
+wrong statement is part of a correct one about the country. What shares a page of Wikipedia stays in one split.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from mores.factory.sources.rows import OnBad, Row, digest, fold, items
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     rows = list(read_all(find(folder, "cultureatlas*.json", "cultureatlas*.jsonl")))
-    right: dict[object, set[str]] = defaultdict(set)
+    correct: dict[object, set[str]] = defaultdict(set)
     for row in rows:
         if isinstance(row, Row):
-            right[row.values.get("country")].add(fold(str(row.values.get("positive_sample"))))
-    yield from items(rows, lambda row: _item(row, right[row.values.get("country")]), on_bad)
+            correct[row.values.get("country")].add(fold(str(row.values.get("positive_sample"))))
+    yield from items(rows, lambda row: _item(row, correct[row.values.get("country")]), on_bad)
 
 
-def _item(row: Row, right: set[str]) -> SourceItem | None:
+def _item(row: Row, correct: set[str]) -> SourceItem | None:
     statement, wrong = row.text("positive_sample"), row.text("negative_sample")
-    if any(fold(wrong) in text for text in right):
+    if any(fold(wrong) in text for text in correct):
         return None
     country, keyword = region(row.text("country")), row.text("keyword")
     name = region_name(country)

@@ -1,4 +1,4 @@
-"""A row of a dataset, how its fields are had, and how rows become items that keep the contract of `SourceItem`."""
+"""A row of a dataset, access to its fields, and how rows become items that keep the contract of `SourceItem`."""
 
 from __future__ import annotations
 
@@ -100,21 +100,21 @@ def items(
 
 
 def check(item: SourceItem) -> None:
-    """InputError when an item does not keep the contract: a correct answer, and wrong ones that are not right."""
+    """InputError when an item does not keep the contract: a correct answer, and wrong ones that are not correct."""
     if not item.question or not item.answer:
         raise InputError("an empty question or answer; fill it in or remove the row")
     try:
-        "".join((item.question, item.answer, item.context or "", *item.wrong, *item.also_right)).encode()
+        "".join((item.question, item.answer, item.context or "", *item.wrong, *item.also_correct)).encode()
     except UnicodeEncodeError as error:
         raise InputError("half a character (a lone surrogate) in a text; correct or remove the row") from error
-    right = {fold(text) for text in (item.answer, *item.also_right)}
+    correct = {fold(text) for text in (item.answer, *item.also_correct)}
     wrong = [fold(text) for text in item.wrong]
-    if not right.isdisjoint(wrong):
-        raise InputError("an answer is both right and wrong; correct or remove the row")
+    if not correct.isdisjoint(wrong):
+        raise InputError("an answer is both correct and wrong; edit or remove the row")
     if len(set(wrong)) < len(wrong) or "" in wrong:
         raise InputError("two wrong answers are the same, or one is empty; correct or remove the row")
     if item.task is Task.QA and (not item.wrong or {item.answer, *item.wrong} != set(item.options)):
-        raise InputError("the options are not the right answer and at least one wrong one; correct or remove the row")
+        raise InputError("the options are not the correct answer and at least one wrong one; edit or remove the row")
 
 
 def fold(text: str) -> str:

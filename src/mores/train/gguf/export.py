@@ -141,7 +141,7 @@ def _write_lora(
 
 
 class _Writer:
-    """A GGUF file that is there when it is whole."""
+    """A GGUF file that appears when it is complete."""
 
     def __init__(self, out: Path, architecture: str) -> None:
         require("pip install 'mores[train]'", "gguf")
@@ -179,7 +179,7 @@ class _Writer:
             self.writer.add_string(STYLE, style)
 
     def add(self, name: str, weight: Floats, kind: str) -> None:
-        """A weight in that type of numbers, or in the nearest that can be had."""
+        """A weight in that type of numbers, or in the nearest one that is possible."""
         from gguf import GGMLQuantizationType
         from gguf.quants import quantize
 

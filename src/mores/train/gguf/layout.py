@@ -121,7 +121,7 @@ LAYOUTS = {
 
 
 class Metadata(Protocol):
-    """What a GGUF file says of its model."""
+    """What a GGUF file says about its model."""
 
     meta: Mapping[str, Any]
 

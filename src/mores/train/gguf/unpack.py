@@ -20,10 +20,10 @@ from mores.train.gguf.words import end_tokens, make_tokenizer, token_number
 
 
 def unpack(path: Path, folder: Path) -> None:
-    """Write the model of a GGUF file as a transformers folder, which must not be there yet."""
+    """Write the model of a GGUF file as a transformers folder, which must not exist yet."""
     require("pip install 'mores[hf]'", "torch", "transformers", "safetensors")
     if folder.exists():
-        raise InputError(f"{folder}: is there already; remove it to unpack {path.name} again")
+        raise InputError(f"{folder}: already exists; remove it to unpack {path.name} again")
     file = FileWeights(path)
     make_folder(folder.parent)
     # Made beside its place and moved there at the end, so that a stopped run leaves no half of a model.

@@ -36,7 +36,7 @@ def open_weights(path: Path) -> Weights:
 
 
 class FileWeights:
-    """A GGUF file; `meta` is what it says of the model."""
+    """A GGUF file; `meta` is what it says about the model."""
 
     def __init__(self, path: Path) -> None:
         self.path = path

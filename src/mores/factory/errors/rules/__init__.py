@@ -82,9 +82,9 @@ def changes(item: SourceItem, pool: Pool, seed: int) -> Iterator[Change]:
 
 
 def _is_wrong(answer: str, item: SourceItem) -> bool:
-    """Whether the answer differs in its words from every right one."""
-    right = {folded(other) for other in item.also_right}
-    return bool(differences(item.answer, answer)) and folded(answer) not in right | {folded(item.answer)}
+    """Whether the answer differs in its words from every correct one."""
+    correct = {folded(further) for further in item.also_correct}
+    return bool(differences(item.answer, answer)) and folded(answer) not in correct | {folded(item.answer)}
 
 
 def _change(name: str, rule: Rule, edit: Edit, item: SourceItem) -> Change:

@@ -30,7 +30,7 @@ class Edit:
     note: str = ""
     """What the explanation says besides the words, for example `year`."""
     in_part: bool = False
-    """Whether words that it leaves as they are, at its ends, are not to be marked. Names are marked as a whole."""
+    """Whether unchanged words at its ends stay unmarked. Names are marked as a whole."""
 
     def apply(self, answer: str) -> str:
         return answer[: self.start] + self.new + answer[self.end :]
@@ -91,10 +91,10 @@ def folded(text: str) -> tuple[str, ...]:
     return tuple(key.casefold() for key in keys(text))
 
 
-def is_right(words: str, item: SourceItem) -> bool:
-    """Whether the words stand in an answer that counts as right besides the one that is changed, so may be right."""
+def is_correct(words: str, item: SourceItem) -> bool:
+    """Whether the words are in another answer that counts as correct, so that they may be correct here."""
     wanted = folded(words)
-    return any(_within(wanted, folded(other)) for other in item.also_right)
+    return any(_within(wanted, folded(other)) for other in item.also_correct)
 
 
 def _within(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
@@ -102,7 +102,7 @@ def _within(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
 
 
 def whole(text: str, start: int, end: int) -> bool:
-    """Whether no word goes on across the ends of `text[start:end]`, nor with a hyphen or an apostrophe."""
+    """Whether `text[start:end]` cuts no word, and none that continues with a hyphen or an apostrophe."""
     return not (_goes_on(text, start - 1, -1) or _goes_on(text, end, 1))
 
 

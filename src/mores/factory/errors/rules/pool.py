@@ -72,7 +72,7 @@ class Bounded(Generic[K, V]):
         return self._values[key]
 
     def find(self, key: K) -> V | None:
-        """The value of a key that is there."""
+        """The value of a key, or None."""
         return self._values.get(key)
 
     def items(self) -> Iterable[tuple[K, V]]:
@@ -140,7 +140,7 @@ class Pool:
     def _add_answer(self, item: SourceItem) -> None:
         short = len(item.answer) <= LONGEST_ANSWER and len(item.answer.split()) <= MOST_WORDS
         if item.task in {Task.QA, Task.FREEFORM} and short and (uses_by_answer := self._answers.get(question_of(item))):
-            for answer in (item.answer, *item.also_right):
+            for answer in (item.answer, *item.also_correct):
                 if uses := uses_by_answer.get(answer):
                     uses.add(item)
                     uses.best |= answer == item.answer

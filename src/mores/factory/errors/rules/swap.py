@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from functools import cache
 
 from mores import culture
-from mores.factory.errors.rules.edit import AROUND, Draw, Edit, data, ends_with, folded, is_right, primary, whole
+from mores.factory.errors.rules.edit import AROUND, Draw, Edit, data, ends_with, folded, is_correct, primary, whole
 from mores.factory.errors.rules.pool import UNSPACED, Group, Pool, apart, named
 from mores.factory.items import SourceItem
 
@@ -28,11 +28,11 @@ def swap(item: SourceItem, pool: Pool, draw: Draw) -> Edit | None:
 
 def _answers(item: SourceItem, pool: Pool) -> Iterator[Edit]:
     others = pool.answers(item)
-    right = [_stems(answer) for answer in (item.answer, *item.also_right)] if others else []
+    correct = [_stems(answer) for answer in (item.answer, *item.also_correct)] if others else []
     for name, region in others:
         words = _stems(name)
         # "rice" is not wrong where "fried rice" is correct, nor the other way round.
-        if words and not _DIGIT.search(name) and not any(words <= other or other <= words for other in right):
+        if words and not _DIGIT.search(name) and not any(words <= other or other <= words for other in correct):
             yield Edit(0, len(item.answer), name, culture.region_name(region))
 
 
@@ -90,4 +90,4 @@ def _named(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
 def _is_new(name: str, item: SourceItem) -> bool:
     """Whether neither the item's correct answers nor its question have the name."""
     texts = f"{item.answer}\n{item.question}".casefold()
-    return name.casefold() not in texts and not is_right(name, item)
+    return name.casefold() not in texts and not is_correct(name, item)
