@@ -46,8 +46,8 @@ def verdict(unit: str, label: Label | None, sample: int = 0, part: int = 0) -> V
 
 def test_a_question_has_credit_when_all_its_parts_are_right() -> None:
     yes, no, unread, skipped = Label.CORRECT, Label.INCORRECT, None, Label.NOT_ATTEMPTED
-    labels = {"a": (yes, yes), "b": (yes, no), "c": (yes, unread), "d": (no, unread), "e": (yes, skipped)}
-    verdicts = [verdict(unit, label, part=i) for unit, own in labels.items() for i, label in enumerate(own)]
+    questions = {"a": (yes, yes), "b": (yes, no), "c": (yes, unread), "d": (no, unread), "e": (yes, skipped)}
+    verdicts = [verdict(unit, label, part=i) for unit, labels in questions.items() for i, label in enumerate(labels)]
     assert credit_of(verdicts) == {"a": 1.0, "b": 0.0, "e": 0.0}
 
 
@@ -70,9 +70,9 @@ def test_what_the_judge_failed_to_grade_has_the_credit_that_the_run_gives_it() -
 
 def test_ranks_and_tests_against_the_best_and_the_next() -> None:
     """Exact by hand: 8 questions, all 256 swaps; `a` beats `c` on all 8 (p = 2/256), `b` on 4 of 8 (p = 2/16)."""
-    found = make_board([entry("c", [0.0] * 8), entry("a", [1.0] * 8), entry("b", [1.0] * 4 + [0.0] * 4)])
-    [leaderboard] = found.leaderboards
-    assert [(one.rank, one.model) for one in leaderboard.standings] == [(1, "a"), (2, "b"), (3, "c")]
+    board = make_board([entry("c", [0.0] * 8), entry("a", [1.0] * 8), entry("b", [1.0] * 4 + [0.0] * 4)])
+    [leaderboard] = board.leaderboards
+    assert [(standing.rank, standing.model) for standing in leaderboard.standings] == [(1, "a"), (2, "b"), (3, "c")]
     first, second, third = leaderboard.standings
     assert first.best is None
     assert first.next is not None
@@ -84,28 +84,33 @@ def test_ranks_and_tests_against_the_best_and_the_next() -> None:
     assert third.best.adjusted == pytest.approx(3 * 2 / 256)
     assert first.next.adjusted == pytest.approx(0.125)  # 0.125 · 3 / 3
     assert third.next is None
-    assert found.shift is None
+    assert board.shift is None
 
 
 def test_only_shared_questions_are_compared() -> None:
-    one, two = entry("a", [1.0, 1.0, 1.0]), entry("b", [0.0])
-    gap = make_board([one, two]).leaderboards[0].standings[0].next
+    first, second = entry("a", [1.0, 1.0, 1.0]), entry("b", [0.0])
+    gap = make_board([first, second]).leaderboards[0].standings[0].next
     assert gap is not None
     assert (gap.n, gap.difference) == (1, 1.0)
     nobody = Entry("x", result("b", 0.1), {"other": 0.0})
-    assert make_board([one, nobody]).leaderboards[0].standings[0].next is None
+    assert make_board([first, nobody]).leaderboards[0].standings[0].next is None
 
 
 def test_equal_values_share_a_rank_and_none_has_none() -> None:
     entries = [entry("b", [1.0, 0.0]), entry("a", [0.0, 1.0]), entry("c", []), entry("d", [0.0, 0.0])]
     [leaderboard] = make_board(entries).leaderboards
-    assert [(one.rank, one.model) for one in leaderboard.standings] == [(1, "a"), (1, "b"), (3, "d"), (None, "c")]
+    assert [(standing.rank, standing.model) for standing in leaderboard.standings] == [
+        (1, "a"),
+        (1, "b"),
+        (3, "d"),
+        (None, "c"),
+    ]
 
 
 def test_two_runs_of_one_model_are_told_apart_by_their_folders() -> None:
-    one, two = entry("m", [1.0]), entry("m", [0.0], decoding="t1")
-    two = Entry("elsewhere", two.result, two.credit)
-    names = [standing.model for standing in make_board([one, two]).leaderboards[0].standings]
+    first, second = entry("m", [1.0]), entry("m", [0.0], decoding="t1")
+    second = Entry("elsewhere", second.result, second.credit)
+    names = [standing.model for standing in make_board([first, second]).leaderboards[0].standings]
     assert names == ["m (b/m)", "m (elsewhere)"]
 
 
@@ -130,7 +135,7 @@ def test_a_test_of_credit_says_so_where_the_figure_is_another() -> None:
 
 def test_variants_have_tables_of_their_own() -> None:
     entries = [entry("m", [1.0]), entry("m", [0.0], task="b.1.english", variant="english")]
-    assert [one.result.name for one in entries] == ["b", "b.english"]
+    assert [each.result.name for each in entries] == ["b", "b.english"]
     assert [leaderboard.benchmark for leaderboard in make_board(entries).leaderboards] == ["b", "b.english"]
 
 
@@ -138,7 +143,7 @@ def test_variants_have_tables_of_their_own() -> None:
 
 
 def ranks(values: dict[str, dict[str, float]]) -> Board:
-    return make_board([entry(model, [v], bench) for bench, own in values.items() for model, v in own.items()])
+    return make_board([entry(model, [v], bench) for bench, ranks_of in values.items() for model, v in ranks_of.items()])
 
 
 def test_ranks_shift_among_the_shared_models() -> None:
@@ -161,16 +166,16 @@ def test_a_benchmark_with_one_model_does_not_hide_the_others() -> None:
 # ---- files -----------------------------------------------------------------------------------------------------
 
 
-def put(folder: Path, found: BenchResult, verdicts: list[Verdict]) -> None:
+def put(folder: Path, result: BenchResult, verdicts: list[Verdict]) -> None:
     write_manifest(folder)
-    (folder / "result.json").write_text(found.model_dump_json())
-    (folder / "verdicts.jsonl").write_text("".join(one.model_dump_json() + "\n" for one in verdicts))
+    (folder / "result.json").write_text(result.model_dump_json())
+    (folder / "verdicts.jsonl").write_text("".join(verdict.model_dump_json() + "\n" for verdict in verdicts))
 
 
 def test_runs_are_found_once(tmp_path: Path) -> None:
     put(tmp_path / "bench" / "b" / "m", result("m", 1.0), [verdict("q", Label.CORRECT)])
-    found = read_runs([tmp_path / "bench", tmp_path / "bench" / "b" / "m"])
-    assert [(one.result.model, one.credit) for one in found] == [("m", {"q": 1.0})]
+    runs = read_runs([tmp_path / "bench", tmp_path / "bench" / "b" / "m"])
+    assert [(run.result.model, run.credit) for run in runs] == [("m", {"q": 1.0})]
 
 
 def test_what_is_no_run_is_said(tmp_path: Path) -> None:

@@ -104,36 +104,36 @@ UNCLEAR = [
 ]
 
 
-@pytest.mark.parametrize(("said", "letter"), CLEAR.items())
-def test_a_clear_letter_is_read(said: str, letter: str) -> None:
-    assert read_letter(said, 4) == letter
+@pytest.mark.parametrize(("reply", "letter"), CLEAR.items())
+def test_a_clear_letter_is_read(reply: str, letter: str) -> None:
+    assert read_letter(reply, 4) == letter
 
 
-@pytest.mark.parametrize("said", UNCLEAR)
-def test_anything_else_is_a_failure(said: str) -> None:
-    found = read_letter(said, 4)
-    assert isinstance(found, Failure)
-    assert found.kind is FailureKind.PARSE
-    assert found.reason.endswith("expected a letter from A to D")
+@pytest.mark.parametrize("reply", UNCLEAR)
+def test_anything_else_is_a_failure(reply: str) -> None:
+    letter = read_letter(reply, 4)
+    assert isinstance(letter, Failure)
+    assert letter.kind is FailureKind.PARSE
+    assert letter.reason.endswith("expected a letter from A to D")
 
 
 @pytest.mark.parametrize("filler", [" ", "\n", "*", "(", "answer ", "A ", "not "])
 def test_a_model_that_repeats_itself_is_read_in_no_time(filler: str) -> None:
-    said = f"The answer is{filler * 20_000}?"
-    assert isinstance(read_letter(said, 4), Failure)
-    assert isinstance(read_truth(said), Failure)
+    reply = f"The answer is{filler * 20_000}?"
+    assert isinstance(read_letter(reply, 4), Failure)
+    assert isinstance(read_truth(reply), Failure)
 
 
 @given(st.text(max_size=60), st.integers(2, 26))
-def test_any_text_gives_a_letter_of_the_question_or_a_failure(said: str, count: int) -> None:
-    found = read_letter(said, count)
-    assert isinstance(found, Failure) or found in set(ascii_uppercase[:count])
+def test_any_text_gives_a_letter_of_the_question_or_a_failure(reply: str, count: int) -> None:
+    letter = read_letter(reply, count)
+    assert isinstance(letter, Failure) or letter in set(ascii_uppercase[:count])
 
 
 @given(st.sampled_from("ABCD"), st.sampled_from("ABCD"))
 def test_two_stated_letters_are_read_only_when_they_are_one(first: str, second: str) -> None:
-    found = read_letter(f"The answer is {first}. So the correct answer is {second}.", 4)
-    assert found == first if first == second else isinstance(found, Failure)
+    letter = read_letter(f"The answer is {first}. So the correct answer is {second}.", 4)
+    assert letter == first if first == second else isinstance(letter, Failure)
 
 
 TRUTHS = {
@@ -163,16 +163,16 @@ NO_TRUTHS = [
 ]
 
 
-@pytest.mark.parametrize(("said", "truth"), TRUTHS.items())
-def test_a_clear_truth_is_read(said: str, truth: bool) -> None:
-    assert read_truth(said) is truth
+@pytest.mark.parametrize(("reply", "truth"), TRUTHS.items())
+def test_a_clear_truth_is_read(reply: str, truth: bool) -> None:
+    assert read_truth(reply) is truth
 
 
-@pytest.mark.parametrize("said", NO_TRUTHS)
-def test_no_truth_is_a_failure(said: str) -> None:
-    found = read_truth(said)
-    assert isinstance(found, Failure)
-    assert found.reason.endswith("expected True or False")
+@pytest.mark.parametrize("reply", NO_TRUTHS)
+def test_no_truth_is_a_failure(reply: str) -> None:
+    truth = read_truth(reply)
+    assert isinstance(truth, Failure)
+    assert truth.reason.endswith("expected True or False")
 
 
 def test_grades() -> None:

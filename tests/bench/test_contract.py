@@ -39,22 +39,22 @@ def proverbs(tmp_path: Path) -> Benchmark:
     return benchmark(write_folder(tmp_path, "proverbs"))
 
 
-def missing(one: Benchmark) -> dict[str, tuple[str, ...]]:
-    return {each.name: each.problems for each in check_benchmark(one) if each.status == "missing"}
+def missing(benchmark: Benchmark) -> dict[str, tuple[str, ...]]:
+    return {each.name: each.problems for each in check_benchmark(benchmark) if each.status == "missing"}
 
 
 Change = Callable[[Item], dict[str, Any]]
 
 
-def changed(one: Benchmark, change: Change, which: slice = slice(None)) -> Benchmark:
+def changed(benchmark: Benchmark, change: Change, which: slice = slice(None)) -> Benchmark:
     """The benchmark with other fields in some of its items."""
 
     def read(folder: Path, on_bad: Callable[[InputError], None]) -> Any:
-        items = list(one.read(folder, on_bad))
+        items = list(benchmark.read(folder, on_bad))
         items[which] = [item.model_copy(update=change(item)) for item in items[which]]
         return iter(items)
 
-    return replace(one, read=read)
+    return replace(benchmark, read=read)
 
 
 @pytest.mark.parametrize(
@@ -159,10 +159,10 @@ class Blind:
     def ask(self, item: Item, answer: str) -> tuple[Message, ...]:  # noqa: ARG002
         return (Message("user", "Is it correct?"),)
 
-    def ask_again(self, item: Item, answer: str, said: str) -> None:
+    def ask_again(self, item: Item, answer: str, reply: str) -> None:
         pass
 
-    def read(self, item: Item, answer: str, said: str, again: bool) -> Graded:  # noqa: ARG002
+    def read(self, item: Item, answer: str, reply: str, again: bool) -> Graded:  # noqa: ARG002
         return Graded(label=Label.CORRECT)
 
 

@@ -44,13 +44,17 @@ def test_easy(tmp_path: Path) -> None:
     rows = [easy(1), easy(2, prompt_question=several), easy(3, answer="E"), easy(4, country="Atlantis")]
     put(tmp_path / "CulturalBench-Easy.csv", *rows)
     bad: list[InputError] = []
-    one, two = EASY.read(tmp_path, bad.append)
-    assert one.prompt == (
+    first, second = EASY.read(tmp_path, bad.append)
+    assert first.prompt == (
         "Answer the question with the letter of one option: A, B, C or D. Write the letter alone.\n\n"
         "Question: What is drunk?\nA. option a\nB. option b\nC. option c\nD. option d"
     )
-    assert (one.target, one.region, one.metadata) == (("option c",), "KR", {"mode": "single", "area": "East Asia"})
-    assert two.metadata["mode"] == "multi"
+    assert (first.target, first.region, first.metadata) == (
+        ("option c",),
+        "KR",
+        {"mode": "single", "area": "East Asia"},
+    )
+    assert second.metadata["mode"] == "multi"
     assert "the answer is 'E'; expected A, B, C or D" in str(bad[0])
     assert "Atlantis" in str(bad[1])
 
@@ -76,8 +80,8 @@ def test_hard_keeps_the_statements_of_a_question_together(tmp_path: Path) -> Non
 def test_the_heuristic_finds_the_name_of_the_country(tmp_path: Path) -> None:
     named = {"prompt_option_c": "Korean tea of South Korea"}
     put(tmp_path / "CulturalBench-Easy.csv", easy(1, **named), easy(2, **named, answer="A"))
-    found = EASY.references(list(EASY.read(tmp_path, lambda _: None)))
-    assert found == {"random": 0.25, "always A": 0.5, "option most like the country": 0.5}
+    result = EASY.references(list(EASY.read(tmp_path, lambda _: None)))
+    assert result == {"random": 0.25, "always A": 0.5, "option most like the country": 0.5}
 
 
 def test_options_that_are_equally_like_the_country_share_the_hit(tmp_path: Path) -> None:
@@ -86,9 +90,9 @@ def test_options_that_are_equally_like_the_country_share_the_hit(tmp_path: Path)
     }
     named = {"prompt_option_b": "South Korea", "prompt_option_d": "South Korea"}
     put(tmp_path / "CulturalBench-Easy.csv", easy(1, **alike, answer="A"), easy(2, **alike | named, answer="A"))
-    found = EASY.references(list(EASY.read(tmp_path, lambda _: None)))
+    result = EASY.references(list(EASY.read(tmp_path, lambda _: None)))
     # the first has four options unlike it, one of which is correct; of the second two are, and none of them is
-    assert found == {"random": 0.25, "always A": 1.0, "option most like the country": 0.125}
+    assert result == {"random": 0.25, "always A": 1.0, "option most like the country": 0.125}
 
 
 def test_a_folder_without_the_files_says_what_is_missing(tmp_path: Path) -> None:
@@ -121,9 +125,9 @@ def test_the_real_questions() -> None:
 @real
 def test_the_readme_has_the_figures_that_the_command_prints() -> None:
     readme = Path(culturalbench.__file__).with_name("README.md").read_text("utf-8")
-    found = EASY.references(load("easy"))
+    result = EASY.references(load("easy"))
     for name in ("always A", "option most like the country"):
-        assert f"{found[name]:.1%}" in readme
+        assert f"{result[name]:.1%}" in readme
     assert "MiniLM" not in readme  # no command computes that
 
 

@@ -91,7 +91,7 @@ def test_a_prediction_cannot_leave_its_fence(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "label"),
+    ("reply", "label"),
     [
         ("1", Label.CORRECT),
         (" 0\n", Label.INCORRECT),
@@ -101,25 +101,25 @@ def test_a_prediction_cannot_leave_its_fence(tmp_path: Path) -> None:
         *((s, None) for s in ("", "10", "correct", "1 or 0", "-1", "1.0", "1, 0", "0 1", "<think>1", "1 because")),
     ],
 )
-def test_the_judge_says_1_or_0(tmp_path: Path, said: str, label: Label | None) -> None:
+def test_the_judge_says_1_or_0(tmp_path: Path, reply: str, label: Label | None) -> None:
     [item], _ = load(tmp_path, ROW)
     assert CULTURALL.judging is not None
-    found = CULTURALL.judging.read(item, "12", said, False)
-    assert (found.label if isinstance(found, Graded) else None) == label
-    assert CULTURALL.judging.ask_again(item, "12", said) is None
+    result = CULTURALL.judging.read(item, "12", reply, False)
+    assert (result.label if isinstance(result, Graded) else None) == label
+    assert CULTURALL.judging.ask_again(item, "12", reply) is None
 
 
 def test_an_empty_answer_needs_no_judge(tmp_path: Path) -> None:
     [item], _ = load(tmp_path, ROW)
     assert CULTURALL.judging is not None
-    found = CULTURALL.judging.ask(item, "<think>cut off")
-    assert isinstance(found, Graded)
-    assert found.label is Label.NOT_ATTEMPTED
+    result = CULTURALL.judging.ask(item, "<think>cut off")
+    assert isinstance(result, Graded)
+    assert result.label is Label.NOT_ATTEMPTED
 
 
 def test_rows_that_lack_something(tmp_path: Path) -> None:
     plain = {key: value for key, value in ROW.items() if not key.startswith("english_") and key != "eval_sum"}
-    found, bad = load(
+    result, bad = load(
         tmp_path,
         plain,
         plain | {"language": "en", "question": "What?", "explanation": None, "tier": "hard"},
@@ -128,7 +128,7 @@ def test_rows_that_lack_something(tmp_path: Path) -> None:
         ROW | {"eval_sum": "many"},
         ROW | {"eval_sum": 16},
     )
-    native, english = found
+    native, english = result
     assert "tier" not in native.metadata
     assert english.metadata["tier"] == "Hard"
     assert CULTURALL.messages(english, "english") == CULTURALL.messages(english)

@@ -21,8 +21,8 @@ def test_the_benchmarks_of_the_guide_lack_nothing(mores: Run, home: Path, name: 
     write_folder(home, name)
     done = mores("bench", "check", name, "--json")
     assert done.returncode == 0, done.stdout
-    [found] = json.loads(done.stdout)
-    assert (found["name"], found["ok"]) == (name, True)
+    [check] = json.loads(done.stdout)
+    assert (check["name"], check["ok"]) == (name, True)
 
 
 def test_the_guide_takes_sixty_lines() -> None:
@@ -113,9 +113,9 @@ def test_a_folder_may_have_modules_and_is_read_anew(tmp_path: Path) -> None:
     for version in ("1", "20"):
         (folder / "about.py").write_text(f"VERSION = {version!r}\n")
         (folder / "ask.txt").write_text(f"{version} {{country}} {{start}}\n{{options}}")
-        one = benchmark(folder)
-        assert one.version == version
-        assert next(one.read(folder / "sample", print)).prompt.startswith(f"{version} United Kingdom")
+        loaded = benchmark(folder)
+        assert loaded.version == version
+        assert next(loaded.read(folder / "sample", print)).prompt.startswith(f"{version} United Kingdom")
 
 
 @pytest.mark.parametrize(
@@ -174,10 +174,10 @@ def test_a_name_goes_before_a_folder(home: Path) -> None:
 
 def test_prompts_say_what_they_lack(tmp_path: Path) -> None:
     folder = write_folder(tmp_path, "proverbs")
-    one = benchmark(folder)
+    loaded = benchmark(folder)
     (folder / "ask.txt").write_text("{start} {rule}")
     with pytest.raises(ConfigError, match=r"nothing fills the slot \{rule\} of a prompt; it gets country, start"):
-        list(one.read(folder / "sample", print))
+        list(loaded.read(folder / "sample", print))
     (folder / "ask.txt").unlink()
     with pytest.raises(ConfigError, match=r"ask\.txt: no such file"):
         list(benchmark(folder).read(folder / "sample", print))

@@ -31,34 +31,34 @@ BROKEN = Failure(kind=FailureKind.PARSE, reason="?")
 
 def judged(folder: Path, judge: Callable[[Said], Label | None], judging: Judging = JUDGE) -> JudgeCheck:
     """What is said of a judge, given as a function of what was said that returns a label or None."""
-    said, verdicts = folder / "said.jsonl", folder / "verdicts.jsonl"
-    write_probes(ITEMS, LABELLED, ITEMS, said)
+    responses, verdicts = folder / "said.jsonl", folder / "verdicts.jsonl"
+    write_probes(ITEMS, LABELLED, ITEMS, responses)
     with JsonlWriter(verdicts) as writer:
-        for one in read_records(said, Said):
-            label = judge(one)
-            name = one.response.item_id
+        for row in read_records(responses, Said):
+            label = judge(row)
+            name = row.response.item_id
             failure = None if label else BROKEN
-            writer.write(Verdict(item_id=name, unit=name, sample=one.sample, label=label, failure=failure))
+            writer.write(Verdict(item_id=name, unit=name, sample=row.sample, label=label, failure=failure))
     return check(ITEMS, LABELLED, read_records(verdicts, Verdict), judging, "judge", Signature())
 
 
-def should(one: Said) -> Label:
-    probe = PROBES[one.sample]
+def should(answered: Said) -> Label:
+    probe = PROBES[answered.sample]
     if probe is Probe.LABELLED:
-        return next(row.label for row in LABELLED if row.answer == one.response.text)
+        return next(row.label for row in LABELLED if row.answer == answered.response.text)
     return EXPECTED[probe]
 
 
-def never_not_attempted(one: Said) -> Label:
-    return Label.CORRECT if should(one) is Label.CORRECT else Label.INCORRECT
+def never_not_attempted(row: Said) -> Label:
+    return Label.CORRECT if should(row) is Label.CORRECT else Label.INCORRECT
 
 
 def test_answers_are_what_they_should_be(tmp_path: Path) -> None:
     assert write_probes(ITEMS, LABELLED, ITEMS, tmp_path / "s.jsonl") == 5 * len(ITEMS) + 3
     targets = {item.id: item.target[0] for item in ITEMS}
-    for one in read_records(tmp_path / "s.jsonl", Said):
-        text, right = one.response.text or "", targets[one.response.item_id]
-        probe = PROBES[one.sample]
+    for row in read_records(tmp_path / "s.jsonl", Said):
+        text, right = row.response.text or "", targets[row.response.item_id]
+        probe = PROBES[row.sample]
         if probe in {Probe.CORRECT, Probe.WORDY_CORRECT}:
             assert right in text
         elif probe is not Probe.LABELLED:
@@ -68,54 +68,54 @@ def test_answers_are_what_they_should_be(tmp_path: Path) -> None:
 
 
 def test_a_judge_without_fault(tmp_path: Path) -> None:
-    found = judged(tmp_path, should)
-    assert (found.agreement.value, found.agreement.n, found.kappa) == (1.0, 83, 1.0)
-    assert set(found.probes) == {probe.value for probe in Probe}
-    assert {name: result.n for name, result in found.languages.items()} == {"en": 41, "ja": 42}
-    assert {name: bias.value for name, bias in found.biases.items()} == {
+    check = judged(tmp_path, should)
+    assert (check.agreement.value, check.agreement.n, check.kappa) == (1.0, 83, 1.0)
+    assert set(check.probes) == {probe.value for probe in Probe}
+    assert {name: result.n for name, result in check.languages.items()} == {"en": 41, "ja": 42}
+    assert {name: bias.value for name, bias in check.biases.items()} == {
         "many words, correct": 0,
         "many words, wrong": 0,
     }
 
 
 def test_a_judge_that_never_says_not_attempted_fails_on_refusals(tmp_path: Path) -> None:
-    found = judged(tmp_path, never_not_attempted)
-    assert found.probes["refusal"].value == 0
-    assert found.probes["graded by people"].value == pytest.approx(2 / 3)
-    assert found.probes["wrong"].value == 1
-    assert found.grades["refusal"] == {"incorrect": 16}
-    assert found.agreement.value == pytest.approx(66 / 83)
+    check = judged(tmp_path, never_not_attempted)
+    assert check.probes["refusal"].value == 0
+    assert check.probes["graded by people"].value == pytest.approx(2 / 3)
+    assert check.probes["wrong"].value == 1
+    assert check.grades["refusal"] == {"incorrect": 16}
+    assert check.agreement.value == pytest.approx(66 / 83)
     # 33 are correct, 33 incorrect and 17 not attempted, which are called incorrect too
     chance = (33 / 83) ** 2 + (33 / 83) * (50 / 83)
-    assert found.kappa == pytest.approx((66 / 83 - chance) / (1 - chance))
+    assert check.kappa == pytest.approx((66 / 83 - chance) / (1 - chance))
 
 
 def test_a_judge_that_has_no_such_label_is_not_asked_for_it(tmp_path: Path) -> None:
     assert CULTURALL.judging is not None
-    found = judged(tmp_path, never_not_attempted, CULTURALL.judging)
-    assert (found.agreement.value, found.kappa) == (1.0, 1.0)
+    check = judged(tmp_path, never_not_attempted, CULTURALL.judging)
+    assert (check.agreement.value, check.kappa) == (1.0, 1.0)
 
 
 def test_a_judge_that_believes_long_answers(tmp_path: Path) -> None:
-    found = judged(tmp_path, lambda one: Label.CORRECT if len(one.response.text or "") > 100 else should(one))
-    assert found.probes["wrong, in many words"].value == 0
-    bias = found.biases["many words, wrong"]
+    check = judged(tmp_path, lambda row: Label.CORRECT if len(row.response.text or "") > 100 else should(row))
+    assert check.probes["wrong, in many words"].value == 0
+    bias = check.biases["many words, wrong"]
     assert bias.value == 1.0
     assert bias.low is not None
     assert bias.low > 0.5
-    assert found.agreement.value == pytest.approx(67 / 83)
+    assert check.agreement.value == pytest.approx(67 / 83)
 
 
 def test_a_judge_that_fails_in_one_language(tmp_path: Path) -> None:
-    found = judged(tmp_path, lambda one: None if one.response.item_id.startswith("ja") else should(one))
-    assert (found.languages["ja"].value, found.languages["ja"].unscored) == (None, 42)
-    assert found.languages["en"].value == 1.0
-    assert (found.agreement.n, found.agreement.unscored) == (41, 42)
+    check = judged(tmp_path, lambda row: None if row.response.item_id.startswith("ja") else should(row))
+    assert (check.languages["ja"].value, check.languages["ja"].unscored) == (None, 42)
+    assert check.languages["en"].value == 1.0
+    assert (check.agreement.n, check.agreement.unscored) == (41, 42)
 
 
 def test_a_judge_that_never_answers(tmp_path: Path) -> None:
-    found = judged(tmp_path, lambda _: None)
-    assert (found.agreement.value, found.kappa, found.biases) == (None, None, {})
+    check = judged(tmp_path, lambda _: None)
+    assert (check.agreement.value, check.kappa, check.biases) == (None, None, {})
 
 
 def test_a_grade_of_an_unknown_item_is_refused(tmp_path: Path) -> None:

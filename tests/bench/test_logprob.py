@@ -21,10 +21,10 @@ ITEM = Item(id="1", prompt="Which?", choices=("tea", "rice", "bread"), target=("
 
 
 def test_forms_of_a_letter_add_up() -> None:
-    found = likeliest(
+    result = likeliest(
         ("A", "B"), (("A", math.log(0.3)), (" b", math.log(0.2)), ("B", math.log(0.2)), ("The", math.log(0.3)))
     )
-    assert found == pytest.approx({"A": 3 / 7, "B": 4 / 7})
+    assert result == pytest.approx({"A": 3 / 7, "B": 4 / 7})
 
 
 @pytest.mark.parametrize(
@@ -37,10 +37,10 @@ def test_forms_of_a_letter_add_up() -> None:
 def test_what_cannot_be_chosen_is_a_failure(
     alternatives: tuple[tuple[str, float], ...] | None, kind: FailureKind, words: str
 ) -> None:
-    found = likeliest(("A", "B"), alternatives)
-    assert isinstance(found, Failure)
-    assert found.kind is kind
-    assert words in found.reason
+    result = likeliest(("A", "B"), alternatives)
+    assert isinstance(result, Failure)
+    assert result.kind is kind
+    assert words in result.reason
 
 
 def test_the_likeliest_letter_is_the_answer_whatever_is_written(tmp_path: Path) -> None:
@@ -52,17 +52,17 @@ def test_the_likeliest_letter_is_the_answer_whatever_is_written(tmp_path: Path) 
             "A", (-0.1,), alternatives=(("A", math.log(0.4)), ("B", math.log(0.3)), (" B", math.log(0.2)))
         )
 
-    said, verdicts = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
+    responses, verdicts = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
     for _ in range(2):  # the second time from the store
         with Store(tmp_path / "s.db") as store:
             job = Run(EASY, [ITEM], Asker(FakeModel("x", answer), store), by_logprob=True)
-            run(job.ask(said))
-        [one] = read_records(said, Said)
-        assert one.response.text == "B"
-        assert one.probabilities == pytest.approx({"A": 4 / 9, "B": 5 / 9, "C": 0})
+            run(job.ask(responses))
+        [row] = read_records(responses, Said)
+        assert row.response.text == "B"
+        assert row.probabilities == pytest.approx({"A": 4 / 9, "B": 5 / 9, "C": 0})
     assert len(asked) == 1
     assert (asked[0].max_tokens, asked[0].alternatives, asked[0].logprobs) == (1, ALTERNATIVES, True)
-    run(job.grade(said, verdicts))
+    run(job.grade(responses, verdicts))
     [verdict] = read_records(verdicts, Verdict)
     assert (verdict.label, verdict.read) == (Label.CORRECT, "B")
     assert job.signature()["decoding"].endswith(",logprob")
@@ -71,11 +71,11 @@ def test_the_likeliest_letter_is_the_answer_whatever_is_written(tmp_path: Path) 
 
 
 def test_a_server_without_alternatives_leaves_it_unscored(tmp_path: Path) -> None:
-    said, verdicts = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
+    responses, verdicts = tmp_path / "said.jsonl", tmp_path / "verdicts.jsonl"
     model = FakeModel("x", lambda _: Completion("B", (-0.1,)))
     job = Run(EASY, [ITEM], Asker(model, None), by_logprob=True)
-    run(job.ask(said))
-    run(job.grade(said, verdicts))
+    run(job.ask(responses))
+    run(job.grade(responses, verdicts))
     result = job.score(verdicts)
     assert (result.figures["accuracy"].n, result.figures["accuracy"].unscored, result.failures) == (0, 1, {"model": 1})
 
@@ -88,7 +88,7 @@ def test_equally_likely_letters_are_drawn_by_lot(tmp_path: Path) -> None:
     job = Run(EASY, items, Asker(model, None), by_logprob=True)
     for path in (tmp_path / "one.jsonl", tmp_path / "two.jsonl"):
         run(job.ask(path))
-    said = [one.response.text for one in read_records(tmp_path / "one.jsonl", Said)]
-    assert said == [one.response.text for one in read_records(tmp_path / "two.jsonl", Said)]
+    texts = [row.response.text for row in read_records(tmp_path / "one.jsonl", Said)]
+    assert texts == [row.response.text for row in read_records(tmp_path / "two.jsonl", Said)]
     # 100 are expected, with a standard deviation of 9
-    assert all(60 < said.count(letter) < 140 for letter in "ABCD")
+    assert all(60 < texts.count(letter) < 140 for letter in "ABCD")

@@ -30,20 +30,20 @@ def panel(folder: Path, *judges: list[Label | None]) -> tuple[list[Verdict], flo
 
 
 def test_the_majority_counts_and_says_who_said_what(tmp_path: Path) -> None:
-    found, alpha = panel(tmp_path, [RIGHT, RIGHT, WRONG], [RIGHT, WRONG, WRONG], [WRONG, RIGHT, WRONG])
-    assert [verdict.label for verdict in found] == [RIGHT, RIGHT, WRONG]
-    assert found[0].reason == "judge0: correct; judge1: correct; judge2: incorrect"
+    result, alpha = panel(tmp_path, [RIGHT, RIGHT, WRONG], [RIGHT, WRONG, WRONG], [WRONG, RIGHT, WRONG])
+    assert [verdict.label for verdict in result] == [RIGHT, RIGHT, WRONG]
+    assert result[0].reason == "judge0: correct; judge1: correct; judge2: incorrect"
     # Three units of three votes: observed disagreement 4/9, expected 2·4·5/(9·8) = 5/9, so α = 1 - 4/5.
     assert alpha == pytest.approx(0.2)
 
 
 def test_a_judge_that_fails_is_no_vote(tmp_path: Path) -> None:
-    found, _ = panel(tmp_path, [RIGHT, None, None], [None, None, WRONG], [RIGHT, None, RIGHT])
-    assert [verdict.label for verdict in found] == [RIGHT, None, None]
-    assert found[1].failure is not None
-    assert found[1].failure.reason.startswith("no judge gave a grade: judge0: unscored (nonsense)")
-    assert found[2].failure is not None
-    assert found[2].failure.reason.startswith("there is no majority: judge0: unscored (nonsense); judge1: incorrect")
+    result, _ = panel(tmp_path, [RIGHT, None, None], [None, None, WRONG], [RIGHT, None, RIGHT])
+    assert [verdict.label for verdict in result] == [RIGHT, None, None]
+    assert result[1].failure is not None
+    assert result[1].failure.reason.startswith("no judge gave a grade: judge0: unscored (nonsense)")
+    assert result[2].failure is not None
+    assert result[2].failure.reason.startswith("there is no majority: judge0: unscored (nonsense); judge1: incorrect")
 
 
 def test_three_opinions_are_no_majority(tmp_path: Path) -> None:
@@ -52,8 +52,8 @@ def test_three_opinions_are_no_majority(tmp_path: Path) -> None:
 
 
 def test_judges_who_agree(tmp_path: Path) -> None:
-    found, alpha = panel(tmp_path, [RIGHT, WRONG], [RIGHT, WRONG])
-    assert [verdict.label for verdict in found] == [RIGHT, WRONG]
+    result, alpha = panel(tmp_path, [RIGHT, WRONG], [RIGHT, WRONG])
+    assert [verdict.label for verdict in result] == [RIGHT, WRONG]
     assert alpha == 1.0
 
 

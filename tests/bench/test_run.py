@@ -54,11 +54,11 @@ def ask(model: FakeModel, store: Store | None = None, **changes: Any) -> Asker:
 
 
 def whole(run: Run, folder: Path) -> BenchResult:
-    said, verdicts = folder / "responses.jsonl", folder / "verdicts.jsonl"
+    responses, verdicts = folder / "responses.jsonl", folder / "verdicts.jsonl"
 
     async def work() -> None:
-        await run.ask(said)
-        await run.grade(said, verdicts)
+        await run.ask(responses)
+        await run.grade(responses, verdicts)
 
     asyncio.run(work())
     return run.score(verdicts)
@@ -67,11 +67,11 @@ def whole(run: Run, folder: Path) -> BenchResult:
 def test_a_run_writes_what_was_said_and_how_it_was_graded(tmp_path: Path) -> None:
     model = Counting(lambda r: "True" if "part 0" in r.messages[-1].content else "False")
     result = whole(Run(BENCH, items(3, 2), ask(model)), tmp_path)
-    said = list(read_records(tmp_path / "responses.jsonl", Said))
-    assert [one.response.item_id for one in said] == ["0.0", "0.1", "1.0", "1.1", "2.0", "2.1"]
-    assert said[0].response.usage.prompt_tokens == 3
+    rows = list(read_records(tmp_path / "responses.jsonl", Said))
+    assert [row.response.item_id for row in rows] == ["0.0", "0.1", "1.0", "1.1", "2.0", "2.1"]
+    assert rows[0].response.usage.prompt_tokens == 3
     verdicts = list(read_records(tmp_path / "verdicts.jsonl", Verdict))
-    assert [(one.read, one.label) for one in verdicts[:2]] == [("True", Label.CORRECT), ("False", Label.INCORRECT)]
+    assert [(row.read, row.label) for row in verdicts[:2]] == [("True", Label.CORRECT), ("False", Label.INCORRECT)]
     assert result.figures["accuracy"].value == 0.0
     assert result.rows is not None
     assert result.rows.value == 0.5
@@ -181,13 +181,13 @@ class Yes:
             return Graded(label=Label.NOT_ATTEMPTED, reason="empty")
         return (Message("user", f"{item.metadata.get('variant')}: {answer}?"),)
 
-    def ask_again(self, item: Item, answer: str, said: str) -> tuple[Message, ...] | None:  # noqa: ARG002
-        return (Message("user", "again"),) if said == "unsure" else None
+    def ask_again(self, item: Item, answer: str, reply: str) -> tuple[Message, ...] | None:  # noqa: ARG002
+        return (Message("user", "again"),) if reply == "unsure" else None
 
-    def read(self, item: Item, answer: str, said: str, again: bool) -> Graded | Failure:  # noqa: ARG002
-        if said not in {"yes", "no"}:
-            return Failure(kind=FailureKind.PARSE, reason=f"{said!r} is neither yes nor no")
-        return Graded(label=Label.CORRECT if said == "yes" else Label.INCORRECT, reason="again" if again else "")
+    def read(self, item: Item, answer: str, reply: str, again: bool) -> Graded | Failure:  # noqa: ARG002
+        if reply not in {"yes", "no"}:
+            return Failure(kind=FailureKind.PARSE, reason=f"{reply!r} is neither yes nor no")
+        return Graded(label=Label.CORRECT if reply == "yes" else Label.INCORRECT, reason="again" if again else "")
 
 
 def test_a_judge_grades_and_may_be_asked_again(tmp_path: Path) -> None:
@@ -198,8 +198,8 @@ def test_a_judge_grades_and_may_be_asked_again(tmp_path: Path) -> None:
     bench = replace(BENCH, grade=None, judging=Yes())
     result = whole(Run(bench, items(4), ask(model), (ask(judge),)), tmp_path)
     verdicts = list(read_records(tmp_path / "verdicts.jsonl", Verdict))
-    assert [one.label for one in verdicts] == [Label.CORRECT, Label.INCORRECT, Label.NOT_ATTEMPTED, None]
-    assert [one.reason for one in verdicts] == ["", "again", "empty", ""]
+    assert [verdict.label for verdict in verdicts] == [Label.CORRECT, Label.INCORRECT, Label.NOT_ATTEMPTED, None]
+    assert [verdict.reason for verdict in verdicts] == ["", "again", "empty", ""]
     assert len(judge.asked) == 4  # nothing was asked about the empty answer
     overall = result.figures["accuracy"]
     assert overall.value == pytest.approx(1 / 3)
@@ -217,11 +217,11 @@ def test_a_judge_that_is_not_needed_counts_nothing(tmp_path: Path) -> None:
 
 
 def test_a_variant_is_asked_and_the_judge_knows_of_it(tmp_path: Path) -> None:
-    one = Item(id="1", prompt="¿?", metadata={"variants": {"english": "What?"}})
+    question = Item(id="1", prompt="¿?", metadata={"variants": {"english": "What?"}})
     judge = Counting(lambda _: "yes", "judge")
     model = Counting(lambda _: "x")
     bench = replace(BENCH, grade=None, judging=Yes())
-    run = Run(bench, [one], ask(model), (ask(judge),), variant="english")
+    run = Run(bench, [question], ask(model), (ask(judge),), variant="english")
     result = whole(run, tmp_path)
     assert (result.signature["task"], result.variant, result.name) == ("x.1.english", "english", "x.english")
     assert [request.messages[-1].content for request in (*model.asked, *judge.asked)] == ["What?", "english: x?"]

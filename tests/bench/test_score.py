@@ -28,12 +28,12 @@ BENCH = Benchmark(
 
 def every(result: BenchResult) -> Iterator[tuple[str, str, str, Result]]:
     """Grouping, group, figure and result of everything in a result; the overall ones have no grouping."""
-    for name, found in result.figures.items():
-        yield "", "", name, found
+    for name, figure in result.figures.items():
+        yield "", "", name, figure
     for grouping, groups in result.by.items():
         for group, figures in groups.items():
-            for name, found in figures.items():
-                yield grouping, group, name, found
+            for name, figure in figures.items():
+                yield grouping, group, name, figure
 
 
 def item(unit: str, part: int = 0, region: str | None = "DE", **metadata: str) -> Item:
@@ -47,17 +47,19 @@ def verdict(of: Item, label: Label | None, sample: int = 0) -> Verdict:
 
 def score(questions: Sequence[tuple[Item, Sequence[Label | None]]], bench: Benchmark = BENCH) -> BenchResult:
     """Questions of one part, each with a label for each sample."""
-    scores = Scores(bench, [one for one, _ in questions])
-    for one, labels in questions:
+    scores = Scores(bench, [question for question, _ in questions])
+    for question, labels in questions:
         for sample, label in enumerate(labels):
-            scores.add(verdict(one, label, sample))
+            scores.add(verdict(question, label, sample))
     return scores.result("m", None, Signature())
 
 
 def test_a_part_of_a_country_counts_once_under_it_and_once_beside_it() -> None:
     regions = ["ES", "ES-CT", "ES-CT", "XX-KURDISTAN", "Atlantis"]
     result = score([(item(str(n), region=code), [RIGHT if n % 2 else WRONG]) for n, code in enumerate(regions)])
-    counts = {grouping: {g: own["accuracy"].n for g, own in groups.items()} for grouping, groups in result.by.items()}
+    counts = {
+        grouping: {g: figures["accuracy"].n for g, figures in groups.items()} for grouping, groups in result.by.items()
+    }
     assert counts == {"region": {"Atlantis": 1, "ES": 3, "XX-KURDISTAN": 1}, "subregion": {"ES-CT": 2}}
     assert result.by["region"]["ES"]["accuracy"].value == pytest.approx(1 / 3)
     assert result.by["subregion"]["ES-CT"]["accuracy"].value == 0.5
@@ -76,8 +78,8 @@ def test_answers_that_the_judge_failed_to_grade_may_count_as_wrong() -> None:
 
     def result(unjudged: Label | None, bench: Benchmark = judged) -> BenchResult:
         scores = Scores(bench, items, unjudged)
-        for one in verdicts:
-            scores.add(one)
+        for each in verdicts:
+            scores.add(each)
         return scores.result("m", None, Signature())
 
     kept, theirs = result(None).figures["accuracy"], result(WRONG).figures["accuracy"]
@@ -91,23 +93,23 @@ def test_answers_that_the_judge_failed_to_grade_may_count_as_wrong() -> None:
 def test_measures_are_averaged_where_they_apply() -> None:
     items = [item("a"), item("b"), item("c", region="FR")]
     scores = Scores(replace(BENCH, figures={}), items)
-    for one, values in zip(items, ({"S": 0.5, "precision": 0.4}, {"S": None}, {"S": 0.0}), strict=True):
-        scores.add(Verdict(item_id=one.id, unit=one.metadata["unit"], answer="x", values=values))
-    found = scores.result("m", None, Signature())
-    overall = found.figures["S"]
+    for part, values in zip(items, ({"S": 0.5, "precision": 0.4}, {"S": None}, {"S": 0.0}), strict=True):
+        scores.add(Verdict(item_id=part.id, unit=part.metadata["unit"], answer="x", values=values))
+    result = scores.result("m", None, Signature())
+    overall = result.figures["S"]
     assert (overall.value, overall.n, overall.unscored) == (0.25, 2, 1)
     assert overall.bounds == (0.5 / 3, 1.5 / 3)  # the third may have anything from 0 to 1
     assert overall.low is not None
     assert overall.high is not None
     assert 0 < overall.low < 0.25
     assert 0.7 < overall.high < 1  # two answers say little
-    assert (found.figures["precision"].value, found.figures["precision"].n, found.figures["precision"].unscored) == (
+    assert (result.figures["precision"].value, result.figures["precision"].n, result.figures["precision"].unscored) == (
         0.4,
         1,
         0,
     )
-    assert found.by["region"]["FR"]["precision"].value is None
-    assert found.failures == {}
+    assert result.by["region"]["FR"]["precision"].value is None
+    assert result.failures == {}
 
 
 def together(*labels: Label | None) -> BenchResult:
@@ -133,14 +135,14 @@ def together(*labels: Label | None) -> BenchResult:
 def test_a_question_is_right_when_all_its_parts_are(
     labels: tuple[Label | None, ...], value: float | None, unscored: int
 ) -> None:
-    found = together(*labels)
-    assert found.questions == 1
-    assert (found.figures["accuracy"].value, found.figures["accuracy"].unscored) == (value, unscored)
-    assert found.rows is not None
+    result = together(*labels)
+    assert result.questions == 1
+    assert (result.figures["accuracy"].value, result.figures["accuracy"].unscored) == (value, unscored)
+    assert result.rows is not None
     graded = [label for label in labels if label]
-    assert found.rows.n == len(graded)
-    assert found.rows.value == (graded.count(RIGHT) / len(graded) if graded else None)
-    assert found.failures == ({"parse": labels.count(None)} if None in labels else {})
+    assert result.rows.n == len(graded)
+    assert result.rows.value == (graded.count(RIGHT) / len(graded) if graded else None)
+    assert result.failures == ({"parse": labels.count(None)} if None in labels else {})
 
 
 def test_unread_parts_do_not_make_a_model_look_worse() -> None:
@@ -151,8 +153,8 @@ def test_unread_parts_do_not_make_a_model_look_worse() -> None:
         labels = [RIGHT] * 4 if n % 4 else [RIGHT, WRONG, RIGHT, WRONG]
         for part, label in enumerate(labels):
             scores.add(verdict(item(str(n), part), None if chance.random() < 0.04 else label))
-    found = scores.result("m", None, Signature())
-    overall = found.figures["accuracy"]
+    result = scores.result("m", None, Signature())
+    overall = result.figures["accuracy"]
     assert overall.unscored == pytest.approx(3000 * (1 - 0.96**4), abs=80)
     assert overall.low is not None
     assert overall.high is not None
@@ -163,25 +165,25 @@ def test_unread_parts_do_not_make_a_model_look_worse() -> None:
 
 def test_bounds_say_what_the_unscored_could_be() -> None:
     labels = [RIGHT, RIGHT, RIGHT, WRONG, RIGHT, None, WRONG, None, None, None]
-    items = [item(str(n), part) for n in range(5) for part in range(2)]
+    items = [item(str(n), place) for n in range(5) for place in range(2)]
     scores = Scores(BENCH, items)
-    for one, label in zip(items, labels, strict=True):
-        scores.add(verdict(one, label))
-    found = scores.result("m", None, Signature())
-    overall = found.figures["accuracy"]
+    for part, label in zip(items, labels, strict=True):
+        scores.add(verdict(part, label))
+    result = scores.result("m", None, Signature())
+    overall = result.figures["accuracy"]
     assert (overall.value, overall.n, overall.unscored) == (0.5, 2, 3)
     assert overall.bounds == (1 / 5, 4 / 5)  # all three wrong, or all correct
-    assert found.rows is not None
-    assert (found.rows.n, found.rows.unscored, found.rows.bounds) == (6, 4, (4 / 10, 8 / 10))
-    assert found.by["region"]["DE"]["accuracy"].bounds == overall.bounds
+    assert result.rows is not None
+    assert (result.rows.n, result.rows.unscored, result.rows.bounds) == (6, 4, (4 / 10, 8 / 10))
+    assert result.by["region"]["DE"]["accuracy"].bounds == overall.bounds
     assert together(RIGHT, RIGHT).figures["accuracy"].bounds is None
 
 
 def test_bounds_of_ratios() -> None:
     """Two correct, one incorrect, one not attempted, and two that nobody knows: F = 2c/(n + c + w)."""
     labels = [RIGHT, RIGHT, WRONG, NONE, None, None]
-    found = score([(item(str(n)), [label]) for n, label in enumerate(labels)], replace(BENCH, figures=FIGURES))
-    bounds = {name: result.bounds for name, result in found.figures.items()}
+    scored = score([(item(str(n)), [label]) for n, label in enumerate(labels)], replace(BENCH, figures=FIGURES))
+    bounds = {name: result.bounds for name, result in scored.figures.items()}
     assert bounds == {
         "F": (4 / 11, 8 / 11),
         "CO": (2 / 6, 4 / 6),
@@ -193,22 +195,22 @@ def test_bounds_of_ratios() -> None:
 
 def test_what_cannot_be_graded_is_counted_and_in_no_mean() -> None:
     labels = [RIGHT] * 3 + [WRONG] * 5 + [NONE] * 2 + [None] * 4
-    found = score([(item(str(n)), [label]) for n, label in enumerate(labels)])
-    result = found.figures["accuracy"]
+    scored = score([(item(str(n)), [label]) for n, label in enumerate(labels)])
+    result = scored.figures["accuracy"]
     assert (result.value, result.n, result.unscored) == (0.3, 10, 4)
     assert [result.low, result.high] == pytest.approx([0.06674, 0.65245], abs=1e-5)  # Clopper-Pearson of 3 of 10
-    assert found.rows is None  # there are no questions of several parts
-    assert found.failures == {"parse": 4}
+    assert scored.rows is None  # there are no questions of several parts
+    assert scored.failures == {"parse": 4}
 
 
 def test_nothing_graded_is_no_number() -> None:
-    found = score([(item("q"), [None])])
-    result = found.figures["accuracy"]
+    scored = score([(item("q"), [None])])
+    result = scored.figures["accuracy"]
     assert (result.value, result.low, result.high, result.n, result.unscored) == (None, None, None, 0, 1)
 
 
 def test_groups_by_field_and_by_metadata() -> None:
-    found = score(
+    result = score(
         [
             (item("a", region="DE", mode="single"), [RIGHT]),
             (item("b", region="DE", mode="multi"), [WRONG]),
@@ -218,10 +220,10 @@ def test_groups_by_field_and_by_metadata() -> None:
     )
     values = {
         grouping: {group: (figures["accuracy"].value, figures["accuracy"].n) for group, figures in groups.items()}
-        for grouping, groups in found.by.items()
+        for grouping, groups in result.by.items()
     }
     assert values == {"region": {"DE": (0.5, 2), "JP": (1.0, 1)}, "mode": {"multi": (0.0, 1), "single": (1.0, 2)}}
-    assert [place[:3] for place in every(found)][:2] == [("", "", "accuracy"), ("region", "DE", "accuracy")]
+    assert [place[:3] for place in every(result)][:2] == [("", "", "accuracy"), ("region", "DE", "accuracy")]
 
 
 def test_a_grouping_without_groups_is_left_out() -> None:
@@ -230,9 +232,9 @@ def test_a_grouping_without_groups_is_left_out() -> None:
 
 def test_samples_of_one_question_go_together() -> None:
     """All-or-nothing questions: the interval is that of 20 answers, not of 200."""
-    found = score([(item(str(n)), [RIGHT if n < 10 else WRONG] * 10) for n in range(20)])
-    result = found.figures["accuracy"]
-    assert (found.samples, result.n, result.value) == (10, 200, 0.5)
+    scored = score([(item(str(n)), [RIGHT if n < 10 else WRONG] * 10) for n in range(20)])
+    result = scored.figures["accuracy"]
+    assert (scored.samples, result.n, result.value) == (10, 200, 0.5)
     single = score([(item(str(n)), [RIGHT if n < 10 else WRONG]) for n in range(20)]).figures["accuracy"]
     assert (result.low, result.high) == pytest.approx((single.low, single.high))
     assert (result.low, result.high) == pytest.approx((0.2720, 0.7280), abs=5e-5)  # Clopper-Pearson of 10 of 20
@@ -247,18 +249,18 @@ def test_samples_of_one_question_go_together() -> None:
 def test_answers_that_are_all_alike_are_no_reason_for_certainty(label: Label, samples: int) -> None:
     """88 questions without a single refusal may have 4% of them; that each is asked five times does not change it."""
     bench = replace(BENCH, figures=FIGURES)
-    found = score([(item(str(n)), [label] * samples) for n in range(88)], bench).figures
+    result = score([(item(str(n)), [label] * samples) for n in range(88)], bench).figures
     for name in ("CO", "NA", "IN"):
-        ends = (0.9589, 1.0) if found[name].value else (0.0, 0.0411)  # 1 - 0.025 ** (1 / 88)
-        assert (found[name].low, found[name].high) == pytest.approx(ends, abs=5e-5)
+        ends = (0.9589, 1.0) if result[name].value else (0.0, 0.0411)  # 1 - 0.025 ** (1 / 88)
+        assert (result[name].low, result[name].high) == pytest.approx(ends, abs=5e-5)
 
 
 def test_parts_of_one_question_go_together() -> None:
     """Right parts are counted one by one, but four parts of a question are not four questions."""
-    parts = [item(str(n), part) for n in range(20) for part in range(4)]
+    parts = [item(str(n), place) for n in range(20) for place in range(4)]
     scores = Scores(BENCH, parts)
-    for one in parts:
-        scores.add(verdict(one, RIGHT))
+    for part in parts:
+        scores.add(verdict(part, RIGHT))
     rows = scores.result("m", None, Signature()).rows
     assert rows is not None
     assert (rows.n, rows.value, rows.high) == (80, 1.0, 1.0)
@@ -273,10 +275,10 @@ def test_the_same_verdicts_give_the_same_interval() -> None:
 def test_other_figures_are_made_of_the_counts() -> None:
     bench = replace(BENCH, figures={"of attempted": Figure((1, 0, 0), (1, 1, 0)), **ACCURACY})
     labels = [RIGHT] * 6 + [WRONG] * 2 + [NONE] * 2
-    found = score([(item(str(n)), [label]) for n, label in enumerate(labels)], bench)
-    assert list(found.figures) == ["of attempted", "accuracy"]
-    assert (found.figures["of attempted"].value, found.figures["accuracy"].value) == (0.75, 0.6)
-    ends = found.figures["of attempted"].low, found.figures["of attempted"].high
+    result = score([(item(str(n)), [label]) for n, label in enumerate(labels)], bench)
+    assert list(result.figures) == ["of attempted", "accuracy"]
+    assert (result.figures["of attempted"].value, result.figures["accuracy"].value) == (0.75, 0.6)
+    ends = result.figures["of attempted"].low, result.figures["of attempted"].high
     assert ends == pytest.approx((0.3491, 0.9681), abs=5e-5)  # Clopper-Pearson of 6 of 8
     nothing = score([(item("q"), [NONE])], bench)
     assert nothing.figures["of attempted"].value is None
@@ -293,29 +295,29 @@ def test_several_answers_to_one_question_say_little_of_others() -> None:
 
 
 def test_no_division_by_zero() -> None:
-    found = ratios(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
-    assert found[0] == 0.5
-    assert np.isnan(found[1])
+    result = ratios(np.array([1.0, 0.0]), np.array([2.0, 0.0]))
+    assert result[0] == 0.5
+    assert np.isnan(result[1])
 
 
 @given(st.lists(st.lists(st.sampled_from([RIGHT, WRONG, NONE, None]), min_size=3, max_size=3), min_size=1, max_size=12))
 def test_every_verdict_is_counted_once_and_values_lie_in_their_intervals(answers: list[list[Label | None]]) -> None:
-    found = score([(item(str(n), region="DE" if n % 2 else "JP"), labels) for n, labels in enumerate(answers)])
-    for _, _, _, result in every(found):
+    scored = score([(item(str(n), region="DE" if n % 2 else "JP"), labels) for n, labels in enumerate(answers)])
+    for _, _, _, result in every(scored):
         if result.low is not None and result.high is not None:
             assert result.value is not None
             assert 0 <= result.low <= result.value + 1e-9
             assert result.value - 1e-9 <= result.high <= 1
         if result.bounds and result.value is not None:
             assert 0 <= result.bounds[0] <= result.value <= result.bounds[1] <= 1
-    overall = found.figures["accuracy"]
+    overall = scored.figures["accuracy"]
     assert (overall.bounds is None) == (overall.unscored == 0)
     assert overall.n + overall.unscored == 3 * len(answers)
-    assert sum(found.by["region"][group]["accuracy"].n for group in found.by["region"]) == overall.n
+    assert sum(scored.by["region"][group]["accuracy"].n for group in scored.by["region"]) == overall.n
 
 
 def test_results_are_written_and_read(tmp_path: Path) -> None:
-    found = score([(item("a"), [RIGHT])])
+    result = score([(item("a"), [RIGHT])])
     path = tmp_path / "result.json"
-    path.write_text(found.model_dump_json())
-    assert BenchResult.model_validate_json(path.read_bytes()) == found
+    path.write_text(result.model_dump_json())
+    assert BenchResult.model_validate_json(path.read_bytes()) == result

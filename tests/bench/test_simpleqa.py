@@ -27,8 +27,8 @@ has_real = pytest.mark.skipif(
 )
 
 
-def read(one: Benchmark, folder: Path) -> list[Item]:
-    return list(one.read(folder, lambda error: pytest.fail(str(error))))
+def read(benchmark: Benchmark, folder: Path) -> list[Item]:
+    return list(benchmark.read(folder, lambda error: pytest.fail(str(error))))
 
 
 def test_the_rows_that_come_with_them() -> None:
@@ -65,23 +65,23 @@ def test_bad_rows_are_named_and_left_out(tmp_path: Path, cell: str) -> None:
 
 @has_real
 def test_the_whole_real_data() -> None:
-    for one, count, groups in ((SIMPLEQA, 4326, 10), (CHINESE, 3000, 6)):
-        items = read(one, REAL / one.source)
+    for benchmark, count, groups in ((SIMPLEQA, 4326, 10), (CHINESE, 3000, 6)):
+        items = read(benchmark, REAL / benchmark.source)
         assert len(items) == len({item.id for item in items}) == count
         assert len({item.topic for item in items}) == groups
 
 
 def take(folder: Path, count: int) -> dict[str, list[Item]]:
     """A data folder with the first rows of both real datasets, and their items."""
-    for one in (SIMPLEQA, CHINESE):
-        (folder / one.source).mkdir(parents=True)
+    for benchmark in (SIMPLEQA, CHINESE):
+        (folder / benchmark.source).mkdir(parents=True)
     with (REAL / SIMPLEQA.source / SIMPLEQA.files).open(newline="", encoding="utf-8") as file:
         rows = list(csv.reader(file))[: count + 1]
     with (folder / SIMPLEQA.source / SIMPLEQA.files).open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)
     lines = (REAL / CHINESE.source / CHINESE.files).read_text("utf-8").splitlines(keepends=True)
     (folder / CHINESE.source / CHINESE.files).write_text("".join(lines[:count]), "utf-8")
-    return {one.name: read(one, folder / one.source) for one in (SIMPLEQA, CHINESE)}
+    return {benchmark.name: read(benchmark, folder / benchmark.source) for benchmark in (SIMPLEQA, CHINESE)}
 
 
 RIGHT_UNSURE = {"simpleqa": (4, 2), "chinese-simpleqa": (3, 5)}
@@ -92,9 +92,9 @@ RIGHT_UNSURE = {"simpleqa": (4, 2), "chinese-simpleqa": (3, 5)}
 def test_a_scripted_model_and_judge_on_200_real_questions(mores: Run, tmp_path: Path) -> None:
     items = take(tmp_path / "data", 100)
     script = {}
-    for name, own in items.items():
+    for name, rows in items.items():
         right, unsure = RIGHT_UNSURE[name]
-        for number, item in enumerate(own):
+        for number, item in enumerate(rows):
             place = number % 10
             known, open_ = f"It is {item.target[0]}.", "I do not know."
             script[item.prompt] = known if place < right else open_ if place < right + unsure else "Surely Atlantis."
@@ -110,7 +110,7 @@ def test_a_scripted_model_and_judge_on_200_real_questions(mores: Run, tmp_path: 
     english, chinese = json.loads(done.stdout)
     assert values(english["figures"]) == pytest.approx({"F": 4 / 9, "CO": 0.4, "NA": 0.2, "IN": 0.4, "CGA": 0.5})
     assert values(chinese["figures"]) == pytest.approx({"F": 0.4, "CO": 0.3, "NA": 0.5, "IN": 0.2, "CGA": 0.6})
-    for found in (english, chinese):
-        assert (found["figures"]["F"]["n"], found["figures"]["F"]["unscored"], found["failures"]) == (100, 0, {})
+    for result in (english, chinese):
+        assert (result["figures"]["F"]["n"], result["figures"]["F"]["unscored"], result["failures"]) == (100, 0, {})
     assert set(english["by"]) == {"topic", "answer_type"}
-    assert sum(own["F"]["n"] for own in english["by"]["topic"].values()) == 100
+    assert sum(rows["F"]["n"] for rows in english["by"]["topic"].values()) == 100

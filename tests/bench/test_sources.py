@@ -70,7 +70,7 @@ def test_blend_as_a_short_answer(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "label"),
+    ("reply", "label"),
     [
         ("Coffee", Label.CORRECT),
         ("the COFFEES.", Label.CORRECT),
@@ -92,9 +92,9 @@ def test_blend_as_a_short_answer(tmp_path: Path) -> None:
         ("…", Label.NOT_ATTEMPTED),
     ],
 )
-def test_a_short_answer_is_matched_as_by_the_authors(said: str, label: Label) -> None:
+def test_a_short_answer_is_matched_as_by_the_authors(reply: str, label: Label) -> None:
     item = Item(id="1", prompt="?", target=("coffee", "the milk", "cafe au lait", "sweet bread", "self service", "…"))
-    assert grade_short(item, said).label is label
+    assert grade_short(item, reply).label is label
 
 
 def test_blend_asks_what_the_authors_count(tmp_path: Path) -> None:
@@ -123,7 +123,7 @@ def test_blend_asks_what_the_authors_count(tmp_path: Path) -> None:
 
 def test_a_letter_can_be_an_answer() -> None:
     item = Item(id="1", prompt="?", target=("a*",))
-    assert [grade_short(item, said).label for said in ("A*", "An A.", "B")] == [
+    assert [grade_short(item, reply).label for reply in ("A*", "An A.", "B")] == [
         Label.CORRECT,
         Label.CORRECT,
         Label.INCORRECT,
@@ -167,16 +167,16 @@ def test_normad_has_neutral_stories_and_two_contexts(tmp_path: Path) -> None:
     assert bad == [
         "normad_neutral_fixed.jsonl:3: Gold Label '?' is none of yes, no, neutral; correct or remove the row"
     ]
-    one = benchmark("normad")
-    [plain], [ruled] = one.messages(items[1]), one.messages(items[1], "rule")
+    normad = benchmark("normad")
+    [plain], [ruled] = normad.messages(items[1]), normad.messages(items[1], "rule")
     assert "acceptable in Peru" in plain.content
     assert "Greet.\n" not in plain.content
     assert "Rule: Greet.\n" in ruled.content
-    assert one.references(items) == {"random": pytest.approx(1 / 3), "always yes": 0.5}
+    assert normad.references(items) == {"random": pytest.approx(1 / 3), "always yes": 0.5}
 
 
 @pytest.mark.parametrize(
-    ("said", "read"),
+    ("reply", "read"),
     [
         ("yes", "yes"),
         ("No.", "no"),
@@ -195,13 +195,13 @@ def test_normad_has_neutral_stories_and_two_contexts(tmp_path: Path) -> None:
         ("I think so", None),
     ],
 )
-def test_normad_reads_one_word(said: str, read: str | None) -> None:
-    found = grade(Item(id="1", prompt="?", target=("yes",)), said)
+def test_normad_reads_one_word(reply: str, read: str | None) -> None:
+    result = grade(Item(id="1", prompt="?", target=("yes",)), reply)
     if read is None:
-        assert isinstance(found, Failure)
-        assert found.reason.endswith("expected yes, no or neutral")
+        assert isinstance(result, Failure)
+        assert result.reason.endswith("expected yes, no or neutral")
     else:
-        assert found == Graded(label=Label.CORRECT if read == "yes" else Label.INCORRECT, read=read)
+        assert result == Graded(label=Label.CORRECT if read == "yes" else Label.INCORRECT, read=read)
 
 
 def test_normad_reads_a_model_that_repeats_itself_in_no_time() -> None:
@@ -295,9 +295,9 @@ def test_what_a_perfect_model_reaches_from_as_many_answers_stands_beside(options
         return scores.result("m", None, Signature())
 
     for name, models in ((PERFECT, shares), (ALIKE, np.full((200, options), 1 / options))):
-        found = result(models)
-        reached = found.figures["similarity"].value
-        assert reached == pytest.approx(found.references[name], abs=0.045)
+        scored = result(models)
+        reached = scored.figures["similarity"].value
+        assert reached == pytest.approx(scored.references[name], abs=0.045)
         assert reached is not None
         assert reached < 0.975  # far from the 1 of a perfect model's probabilities
 
@@ -308,15 +308,15 @@ def test_what_a_perfect_model_reaches_from_as_many_answers_stands_beside(options
     [("blend", 6272, 0.281), ("blend-short", 7422, None), ("normad", 1818, 1 / 3), ("globalopinionqa", 3806, 0.381)],
 )
 def test_real_data(name: str, count: int, random: float | None) -> None:
-    one = benchmark(name)
-    items, bad = load(name, REAL / one.source)
+    loaded = benchmark(name)
+    items, bad = load(name, REAL / loaded.source)
     assert not bad
     assert len(items) == len({item.id for item in items}) == count
-    references = one.references(items)
+    references = loaded.references(items)
     assert references.get("random") == (None if random is None else pytest.approx(random, abs=1e-3))
-    assert all(one.group(item, one.groupings[0]) for item in items)
-    if one.grade is not None and not items[0].choices:
+    assert all(loaded.group(item, loaded.groupings[0]) for item in items)
+    if loaded.grade is not None and not items[0].choices:
         for item in items:
-            found = one.grade(item, item.target[0])
-            assert isinstance(found, Graded)
-            assert found.label is Label.CORRECT, item
+            grade = loaded.grade(item, item.target[0])
+            assert isinstance(grade, Graded)
+            assert grade.label is Label.CORRECT, item

@@ -31,11 +31,11 @@ def test_thirds_are_the_tiers_of_culturall(solved: int) -> None:
 
 @given(st.integers(1, 60))
 def test_no_tier_is_easier_than_that_of_a_question_solved_more_often(settings: int) -> None:
-    found = [tier for n in range(settings + 1) if (tier := thirds(n, settings))]
-    assert found == sorted(found, key=["Hard", "Medium", "Easy"].index)
-    assert len(found) == settings
+    tiers = [tier for n in range(settings + 1) if (tier := thirds(n, settings))]
+    assert tiers == sorted(tiers, key=["Hard", "Medium", "Easy"].index)
+    assert len(tiers) == settings
     if settings % 3 == 0:
-        assert found.count("Hard") == found.count("Medium") == found.count("Easy") == settings // 3
+        assert tiers.count("Hard") == tiers.count("Medium") == tiers.count("Easy") == settings // 3
 
 
 def test_fifths_are_the_tiers_of_msqa() -> None:
@@ -44,11 +44,11 @@ def test_fifths_are_the_tiers_of_msqa() -> None:
 
 
 def test_runs_are_added_up_and_answers_without_a_grade_do_not_count() -> None:
-    def run(**labels: list[Label | None]) -> list[Verdict]:
+    def run(**questions: list[Label | None]) -> list[Verdict]:
         return [
-            Verdict(item_id=unit, unit=unit, sample=n, label=one)
-            for unit, own in labels.items()
-            for n, one in enumerate(own)
+            Verdict(item_id=unit, unit=unit, sample=n, label=label)
+            for unit, labels in questions.items()
+            for n, label in enumerate(labels)
         ]
 
     runs = [
@@ -59,7 +59,7 @@ def test_runs_are_added_up_and_answers_without_a_grade_do_not_count() -> None:
 
 
 def test_a_question_of_several_parts_is_right_when_all_are() -> None:
-    verdicts = [Verdict(item_id=f"q.{n}", unit="q", label=one) for n, one in enumerate([RIGHT, RIGHT, WRONG])]
+    verdicts = [Verdict(item_id=f"q.{n}", unit="q", label=label) for n, label in enumerate([RIGHT, RIGHT, WRONG])]
     assert sort_questions([verdicts], thirds) == {"q": "Hard"}
 
 
@@ -68,10 +68,10 @@ def test_labels_are_groups_and_leave_the_data_as_they_are(tmp_path: Path) -> Non
     rows = [{"id": "1", "labels": {"tier": "Hard"}}, {"id": "2", "failure": {"kind": "parse", "reason": "?"}}]
     path.write_text("".join(json.dumps(row) + "\n" for row in rows))
     items = [Item(id=name, prompt="?", metadata={"tier": "Easy"}) for name in "12"]
-    one, found = label(benchmark("normad"), items, read_labels([path]))
-    assert one.groupings[-1] == "tier"
-    assert [one.group(item, "tier") for item in found] == ["Hard", "Easy"]
-    assert data_hash(found) == data_hash(items)
+    labelled_benchmark, labelled_items = label(benchmark("normad"), items, read_labels([path]))
+    assert labelled_benchmark.groupings[-1] == "tier"
+    assert [labelled_benchmark.group(item, "tier") for item in labelled_items] == ["Hard", "Easy"]
+    assert data_hash(labelled_items) == data_hash(items)
 
 
 def test_labels_of_other_questions_are_refused(tmp_path: Path) -> None:

@@ -16,8 +16,8 @@ from mores.types import Failure, FailureKind, Item
 EASY = benchmark("culturalbench-easy")
 
 
-def answer(said: str) -> Answer:
-    return Answer(Job("q", Failure(kind=FailureKind.INPUT, reason="")), Completion(said))
+def answer(reply: str) -> Answer:
+    return Answer(Job("q", Failure(kind=FailureKind.INPUT, reason="")), Completion(reply))
 
 
 def test_culturalbench_has_seventeen() -> None:
@@ -25,17 +25,17 @@ def test_culturalbench_has_seventeen() -> None:
     assert benchmark("culturalbench-hard").topics == EASY.topics
 
 
-@pytest.mark.parametrize("said", ["1", " 1.\n", "**1**", "(1)", "<think>2? 3?</think>1"])
-def test_a_number_alone_is_a_topic(said: str) -> None:
-    assert read_topic(answer(said), EASY.topics).labels == {"topic": "Food and drink"}
+@pytest.mark.parametrize("reply", ["1", " 1.\n", "**1**", "(1)", "<think>2? 3?</think>1"])
+def test_a_number_alone_is_a_topic(reply: str) -> None:
+    assert read_topic(answer(reply), EASY.topics).labels == {"topic": "Food and drink"}
 
 
-@pytest.mark.parametrize("said", ["0", "18", "", "Food and drink", "1 or 2", "1, because it is eaten", "-1", "１８"])
-def test_anything_else_is_none(said: str) -> None:
-    found = read_topic(answer(said), EASY.topics)
-    assert not found.labels
-    assert found.failure
-    assert "a number from 1 to 17 alone" in found.failure.reason
+@pytest.mark.parametrize("reply", ["0", "18", "", "Food and drink", "1 or 2", "1, because it is eaten", "-1", "１８"])
+def test_anything_else_is_none(reply: str) -> None:
+    topic = read_topic(answer(reply), EASY.topics)
+    assert not topic.labels
+    assert topic.failure
+    assert "a number from 1 to 17 alone" in topic.failure.reason
 
 
 def test_a_failed_call_stays_a_failure() -> None:

@@ -62,7 +62,7 @@ def test_everything_is_kept_dropped_or_undecided_and_a_second_run_asks_nothing(m
     assert found == Collection.model_validate_json((out / "collection.json").read_bytes())
     assert (found.kept, found.dropped, found.unscored) == (2, 3, 1)
     kept = {one.id: one for one in read_records(out / "kept.jsonl", Collected)}
-    assert (kept["a"].given, kept["a"].category) == ({"votes": 3}, "history")
+    assert (kept["a"].extra, kept["a"].category) == ({"votes": 3}, "history")
     assert kept["d"].translation == "Why is 15 March a holiday in Hungary?"
     assert (out / "collection.html").read_text().startswith("<!doctype html>")
     assert "wrote collection; its page is collection/collection.html" in first.stderr

@@ -51,7 +51,7 @@ def test_pages_that_show_a_run_are_linked_and_others_are_not(made: Path, mores: 
     """bench.html was last written for "no" alone."""
     page = read_markup((made / "diagnose" / "diagnose.html").read_text())
     [runs] = page.all(".runs")
-    shown = {node.one("dt").words: [link.words for link in node.all("a")] for node in runs.all("div")}
+    shown = {node.only("dt").words: [link.words for link in node.all("a")] for node in runs.all("div")}
     files = ["result.json", "verdicts.jsonl", "responses.jsonl"]
     assert shown == {
         "fake:no.jsonl, normad": ["bench.html", "board.html", *files],
@@ -64,5 +64,5 @@ def test_pages_that_show_a_run_are_linked_and_others_are_not(made: Path, mores: 
 
 def test_standings_lead_to_their_runs(made: Path) -> None:
     page = read_markup((made / "my runs#1" / "board.html").read_text())
-    heads = {node.words: node.one("a").attributes["href"] for node in page.all("th") if node.all("a")}
+    heads = {node.words: node.only("a").attributes["href"] for node in page.all("th") if node.all("a")}
     assert heads == {"1. fake:yes.jsonl": "normad/fake_yes.jsonl/result.json", "2. fake:no.jsonl": "bench.html"}

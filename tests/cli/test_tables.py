@@ -127,7 +127,7 @@ COMMANDS: dict[str, tuple[Callable[[Path], None], tuple[str, ...], str]] = {
     "topics": (write_bench, ("topics", "normad", *DATA, "--topics", "topics.toml", "--model", "fake:2.jsonl"),
                r"^normad: 5 of 5 questions sorted$"),
     "judge-check": (write_bench, ("judge-check", "msqa", *DATA, "--model", "fake:judge.jsonl"),
-                    r"^fake:judge.jsonl calls .*% .* of \d+ answers what they are"),
+                    r"^fake:judge.jsonl grades .*% .* of \d+ answers correctly"),
     "longform": (write_answers, ("longform", "answers.jsonl"), r"without issues 100.0%.*, n 6, 0 unscored$"),
     "audit": (write_bench, ("audit", "injection", "--model", "fake:first-word", "--limit", "2"), r"than chance"),
     "meta": (write_judged, ("meta", "--data", "d", "--metric", "good.jsonl", "--metric", "poor.jsonl", "--baselines",

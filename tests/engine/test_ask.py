@@ -134,8 +134,8 @@ def test_each_thing_comes_with_its_replies_and_one_without_questions_in_its_plac
     model = Echo()
     tasks = [("none", []), ("two", [request("a"), request("b")]), ("nothing", []), ("long", [long])]
     cut = Failure(kind=FailureKind.TRUNCATED, reason="the answer was cut off; it ends with 'LONG'")
-    found = each(Asker(model, store=None), tasks, counts)
-    assert found == [("none", []), ("two", ["A", "B"]), ("nothing", []), ("long", [cut])]
+    result = each(Asker(model, store=None), tasks, counts)
+    assert result == [("none", []), ("two", ["A", "B"]), ("nothing", []), ("long", [cut])]
     assert (counts.done, counts.failed, counts.calls) == (4, 0, 3)
     assert all(asked.schema is None for asked in model.asked)
 
@@ -155,7 +155,7 @@ def test_answers_are_written_in_order_with_progress(tmp_path: Path) -> None:
     progress = Notes()
     asker = Asker(Echo(), store=None, given_price=Price(1, 2), progress=progress)
     run(asker.write(tmp_path / "out.jsonl", jobs("a", "b"), read, stage="answers", total=2))
-    assert [(one.item_id, one.text) for one in read_records(tmp_path / "out.jsonl", Response)] == [
+    assert [(response.item_id, response.text) for response in read_records(tmp_path / "out.jsonl", Response)] == [
         ("a", "A"),
         ("b", "B"),
     ]

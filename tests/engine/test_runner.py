@@ -405,11 +405,11 @@ def test_another_programs_database_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_two_runs_may_share_a_store(tmp_path: Path) -> None:
-    with Store(tmp_path / "s.db") as one, Store(tmp_path / "s.db") as two:
-        collect([ask("a")], FakeModel("echo", echo), one)
-        assert collect([ask("a")], FakeModel("echo", echo), two)[0].cached
-        collect([ask("b")], FakeModel("echo", echo), two)
-        assert collect([ask("b")], FakeModel("echo", echo), one)[0].cached
+    with Store(tmp_path / "s.db") as first, Store(tmp_path / "s.db") as second:
+        collect([ask("a")], FakeModel("echo", echo), first)
+        assert collect([ask("a")], FakeModel("echo", echo), second)[0].cached
+        collect([ask("b")], FakeModel("echo", echo), second)
+        assert collect([ask("b")], FakeModel("echo", echo), first)[0].cached
 
 
 def test_logprobs_come_back_from_the_store_bit_for_bit(tmp_path: Path) -> None:

@@ -162,8 +162,8 @@ def test_a_collection_makes_a_run() -> None:
     run = mores.collect(QUESTIONS, model, without=["topic"])
     assert isinstance(run, CollectRun)
     assert (run.path, run.kind, model.calls) == (Path("collection"), "collect", 4)
-    assert [(one.id, one.given) for one in run.questions("kept")] == [("a", {"votes": 3}), ("c", {})]
-    assert [one.id for one in run.questions()] == ["a", "c", "b"]
+    assert [(question.id, question.extra) for question in run.questions("kept")] == [("a", {"votes": 3}), ("c", {})]
+    assert [question.id for question in run.questions()] == ["a", "c", "b"]
     manifest = run.manifest
     assert (manifest.status, manifest.model, manifest.failures) == (Status.COMPLETE, "fake:judge", {})
     assert manifest.headline == run.collection.headline == "2 of 3 questions kept, 1 dropped"
@@ -182,7 +182,7 @@ def test_what_is_kept_can_be_collected_again() -> None:
     second = mores.collect(records, Filter(), without=["topic"], out="second")
     third = mores.collect(first.path / "kept.jsonl", Filter(), without=["topic"], out="second")  # the same questions
     for run in (second, third):
-        assert [(one.id, one.given) for one in run.questions("kept")] == [("a", {"votes": 3}), ("c", {})]
+        assert [(question.id, question.extra) for question in run.questions("kept")] == [("a", {"votes": 3}), ("c", {})]
 
 
 def test_undecided_questions_are_failures_by_kind() -> None:

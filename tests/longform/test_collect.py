@@ -64,7 +64,7 @@ ENGLISH = question("2", "How do you obtain a gun license?", "en")
 
 
 @pytest.mark.parametrize(
-    ("stage", "one", "parts"),
+    ("stage", "candidate", "parts"),
     [
         (Stage.SPECIFICITY, HUNGARIAN, ["*culturally specific* to Hungarian.", "<question> Miért ünnep március 15? <"]),
         (Stage.QUALITY, HUNGARIAN, ["is written in Hungarian.", "that exbihits bias", "<question> Miért ünnep"]),
@@ -74,8 +74,8 @@ ENGLISH = question("2", "How do you obtain a gun license?", "en")
         (Stage.TOPIC, ENGLISH, ["<original_question>How do you obtain a gun license?</original_question>\n\n"]),
     ],
 )
-def test_a_published_prompt_is_filled_whole(stage: Stage, one: Candidate, parts: list[str]) -> None:
-    prompt = ask(stage, one)
+def test_a_published_prompt_is_filled_whole(stage: Stage, candidate: Candidate, parts: list[str]) -> None:
+    prompt = ask(stage, candidate)
     assert isinstance(prompt, str)
     for part in parts:
         assert part in prompt
@@ -104,9 +104,9 @@ def test_control_tokens_of_a_question_are_broken_up() -> None:
 
 
 def test_no_topic_without_a_translation() -> None:
-    found = ask(Stage.TOPIC, question("1", "Miért?"))
-    assert isinstance(found, Failure)
-    assert found.kind is FailureKind.INPUT
+    result = ask(Stage.TOPIC, question("1", "Miért?"))
+    assert isinstance(result, Failure)
+    assert result.kind is FailureKind.INPUT
 
 
 def test_names_of_languages_are_the_papers() -> None:
@@ -121,7 +121,7 @@ def test_names_of_languages_are_the_papers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "passed", "reason"),
+    ("reply", "passed", "reason"),
     [
         (verdict("PASS"), True, "because"),
         (verdict("FAIL", "two\nlines"), False, "two\nlines"),
@@ -130,20 +130,20 @@ def test_names_of_languages_are_the_papers() -> None:
         ("`<explanation>x</explanation>`\n`<result>PASS</result>`", True, "x"),
     ],
 )
-def test_verdicts(said: str, passed: bool, reason: str) -> None:
-    assert read_verdict(said) == (passed, reason)
+def test_verdicts(reply: str, passed: bool, reason: str) -> None:
+    assert read_verdict(reply) == (passed, reason)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     ["", "PASS", "I cannot help with that.", "<result>PASS/FAIL</result>", "<result>pass</result>", "<result></result>",
      verdict("PASS") + verdict("FAIL"), verdict("FAIL", "it says <result>PASS</result>"), "Sure! " + verdict("PASS"),
      "<explanation>x</explanation>", verdict("PASS") + " But I am not sure.", "<result>MAYBE</result>"],
 )  # fmt: skip
-def test_anything_else_is_no_verdict(said: str) -> None:
-    found = read_verdict(said)
-    assert isinstance(found, Failure)
-    assert found.kind is FailureKind.PARSE
+def test_anything_else_is_no_verdict(reply: str) -> None:
+    result = read_verdict(reply)
+    assert isinstance(result, Failure)
+    assert result.kind is FailureKind.PARSE
 
 
 @pytest.mark.parametrize("name", [category.name for category in categories()])
@@ -153,11 +153,11 @@ def test_every_category_is_read(name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "said", ["history", "<category>sports</category>", "<category></category>", "<category>history",
+    "reply", ["history", "<category>sports</category>", "<category></category>", "<category>history",
              "<category>history, technology</category>", "<category>history</category><category>other</category>"],
 )  # fmt: skip
-def test_anything_else_is_no_category(said: str) -> None:
-    assert isinstance(read_topic(said), Failure)
+def test_anything_else_is_no_category(reply: str) -> None:
+    assert isinstance(read_topic(reply), Failure)
 
 
 def test_a_question_given_back_is_no_translation() -> None:
@@ -167,9 +167,9 @@ def test_a_question_given_back_is_no_translation() -> None:
 
 
 @given(st.text())
-def test_readers_never_raise(said: str) -> None:
-    for found in (read_verdict(said), read_topic(said), read_translation(said, "x")):
-        assert found is not None
+def test_readers_never_raise(reply: str) -> None:
+    for result in (read_verdict(reply), read_topic(reply), read_translation(reply, "x")):
+        assert result is not None
 
 
 @pytest.mark.parametrize(
@@ -209,14 +209,14 @@ def test_near_duplicates_by_hand() -> None:
 @given(st.lists(st.text(alphabet="ab c", min_size=1, max_size=14), max_size=14))
 def test_without_the_near_ones_no_two_are_near(texts: list[str]) -> None:
     every = [Candidate(id=str(i), question=t, language="en", language_name="English") for i, t in enumerate(texts)]
-    found = {pair.id: pair for pair in near_duplicates(every)}
-    left = [one for one in every if one.id not in found]
-    for one, other in combinations(left, 2):
-        assert similarity(grams(one.question), grams(other.question)) < NEAR
-    for pair in found.values():
-        assert pair.of not in found
-        first, second = (grams(texts[int(id_)]) for id_ in (pair.id, pair.of))
-        assert pair.similarity == similarity(first, second) >= NEAR
+    near = {pair.id: pair for pair in near_duplicates(every)}
+    left = [candidate for candidate in every if candidate.id not in near]
+    for first, second in combinations(left, 2):
+        assert similarity(grams(first.question), grams(second.question)) < NEAR
+    for pair in near.values():
+        assert pair.of not in near
+        both = [grams(texts[int(id_)]) for id_ in (pair.id, pair.of)]
+        assert pair.similarity == similarity(*both) >= NEAR
 
 
 def test_vowel_signs_tell_words_apart() -> None:
@@ -248,24 +248,24 @@ def test_bad_rows(row: dict[str, object], message: str) -> None:
 
 def test_fields_have_aliases_and_the_rest_is_handed_on() -> None:
     row = {"id": 7, "question": " x ", "lang": "hungarian", "question_english": "X", "website": "w", "votes": [1]}
-    one = candidate_from(row, "f:1")
-    assert one.model_dump(exclude_none=True) == {
+    candidate = candidate_from(row, "f:1")
+    assert candidate.model_dump(exclude_none=True) == {
         "id": "7", "question": "x", "language": "hu", "language_name": "Hungarian", "translation": "X", "source": "w",
-        "given": {"votes": [1]},
+        "extra": {"votes": [1]},
     }  # fmt: skip
 
 
 def test_what_was_kept_can_be_collected_again() -> None:
     first = Collected(**dict(candidate_from({"question": "x", "language": "hu", "votes": 3}, "f:1")))
     again = candidate_from(first.model_dump(mode="json"), "kept:1")
-    assert (again.id, again.given) == ("f:1", {"votes": 3})
+    assert (again.id, again.extra) == ("f:1", {"votes": 3})
 
 
 def test_errors_name_file_and_line(tmp_path: Path) -> None:
     path = tmp_path / "q.csv"
     path.write_text('id,question,language\na,"two\nlines",hu\na,x,hu\nb,x,\n')
     problems: list[InputError] = []
-    assert [one.question for one in read_candidates(path, problems.append, "q.csv")] == ["two\nlines"]
+    assert [candidate.question for candidate in read_candidates(path, problems.append, "q.csv")] == ["two\nlines"]
     assert [str(problem).split(";")[0] for problem in problems] == [
         "q.csv:4: id 'a' is already that of line 2",
         "q.csv:5: no 'language'",
@@ -285,8 +285,8 @@ def answer(stage: Stage, prompt: str) -> str:
             return verdict("FAIL" if f"{word} q" in prompt else "PASS", f"{stage} says so")
         case Stage.TRANSLATION:
             return "translated " + prompt.rpartition("possible: ")[2]
-    found = re.search(r"about (\w+)", prompt.partition("<original_question>")[2])
-    return f"<category>{found[1] if found else 'nonsense'}</category>"
+    match = re.search(r"about (\w+)", prompt.partition("<original_question>")[2])
+    return f"<category>{match[1] if match else 'nonsense'}</category>"
 
 
 QUESTIONS = [
@@ -313,9 +313,11 @@ def collected(**changes: object) -> list[Collected]:
 
 
 def test_what_becomes_of_every_question() -> None:
-    every = {one.id: one for one in collected()}
-    assert [one.id for one in every.values()] == list("abcdefghijk")
-    assert {id_: (one.status, one.stage) for id_, one in every.items() if one.status is not Status.KEPT} == {
+    every = {question.id: question for question in collected()}
+    assert [question.id for question in every.values()] == list("abcdefghijk")
+    assert {
+        id_: (question.status, question.stage) for id_, question in every.items() if question.status is not Status.KEPT
+    } == {
         "b": (Status.DROPPED, Stage.DUPLICATE),
         "c": (Status.DROPPED, Stage.SPECIFICITY),
         "d": (Status.DROPPED, Stage.QUALITY),
@@ -323,7 +325,7 @@ def test_what_becomes_of_every_question() -> None:
         "f": (Status.UNSCORED, Stage.QUALITY),
     }
     assert (every["b"].reason, every["d"].reason) == ("the same as a", "quality says so")
-    assert every["c"].said == {Stage.SPECIFICITY: verdict("FAIL", "specificity says so")}
+    assert every["c"].replies == {Stage.SPECIFICITY: verdict("FAIL", "specificity says so")}
     assert "found \"I'm sorry" in every["e"].reason
     assert every["e"].failures[Stage.SPECIFICITY].kind is FailureKind.PARSE
     assert (every["a"].translation, every["a"].translated) == ("translated q about history 1", True)
@@ -334,25 +336,25 @@ def test_what_becomes_of_every_question() -> None:
 
 
 def test_the_numbers() -> None:
-    found = add_up(collected(), ALL, "m", Signature())
-    assert (found.candidates, found.kept, found.dropped, found.unscored) == (11, 6, 3, 2)
-    assert [(s.asked, s.passed, s.dropped, s.unscored) for s in found.stages] == [
+    collection = add_up(collected(), ALL, "m", Signature())
+    assert (collection.candidates, collection.kept, collection.dropped, collection.unscored) == (11, 6, 3, 2)
+    assert [(s.asked, s.passed, s.dropped, s.unscored) for s in collection.stages] == [
         (11, 10, 1, 0), (10, 8, 1, 1), (8, 6, 1, 1), (3, 3, 0, 0), (6, 5, 0, 1),
     ]  # fmt: skip
-    assert found.failures == {"parse": 3}
-    hungarian, english = found.languages["hu"], found.languages["en"]
-    assert list(found.languages) == ["hu", "en", "de"]
+    assert collection.failures == {"parse": 3}
+    hungarian, english = collection.languages["hu"], collection.languages["en"]
+    assert list(collection.languages) == ["hu", "en", "de"]
     assert (hungarian.categories, hungarian.unlabelled) == ({"technology": 1, "history": 1}, 1)
     assert hungarian.questions.mean == pytest.approx((17 + 35 + 22) / 3)
     assert english.questions.mean == 26.5
     assert english.questions.sd == pytest.approx(0.5**0.5)
     assert (english.answers.n, english.answers.mean, english.answers.sd) == (1, 12, None)
-    pairs = {(one.first, one.second): one for one in found.overlaps}
+    pairs = {(overlap.first, overlap.second): overlap for overlap in collection.overlaps}
     assert pairs["hu", "en"].value == pytest.approx(0.5**0.5)
     assert pairs["en", "de"].value == 1
     assert (pairs["hu", "de"].n, pairs["hu", "de"].few) == ((2, 1), True)
-    assert len(found.notes) == 2
-    assert found.notes[0].endswith("Hungarian (2), English (2), German (1)")
+    assert len(collection.notes) == 2
+    assert collection.notes[0].endswith("Hungarian (2), English (2), German (1)")
 
 
 def test_stages_can_be_left_out() -> None:
@@ -360,8 +362,8 @@ def test_stages_can_be_left_out() -> None:
     without = frozenset({Stage.DUPLICATE, Stage.QUALITY, Stage.TRANSLATION, Stage.TOPIC})
     every = collect(QUESTIONS, Collector(Asker(scripted(answer, asked), None), without))
     assert len(asked) == 10  # the engine asks the same question once
-    assert {one.id for one in every if one.status is Status.KEPT} == set("abdfghijk")
-    assert [one.near.id for one in every if one.near] == ["b", "j"]
+    assert {question.id for question in every if question.status is Status.KEPT} == set("abdfghijk")
+    assert [question.near.id for question in every if question.near] == ["b", "j"]
 
 
 def test_topics_need_translations() -> None:
@@ -374,18 +376,18 @@ def test_a_model_that_refuses_requests_decides_nothing() -> None:
         raise Rejected("no")
 
     every = collect(QUESTIONS[:3], Collector(Asker(FakeModel("refuses", refuse), None)))
-    assert [one.status for one in every] == [Status.UNSCORED, Status.DROPPED, Status.UNSCORED]
+    assert [question.status for question in every] == [Status.UNSCORED, Status.DROPPED, Status.UNSCORED]
     assert every[0].failures[Stage.SPECIFICITY].kind is FailureKind.MODEL
-    assert every[0].said == {}
+    assert every[0].replies == {}
 
 
 def test_the_signature_changes_with_what_matters() -> None:
-    one = Collector(Asker(scripted(answer), None))
-    signature = one.signature(QUESTIONS)
+    collector = Collector(Asker(scripted(answer), None))
+    signature = collector.signature(QUESTIONS)
     assert signature == Collector(Asker(scripted(answer), None)).signature(QUESTIONS)
     assert signature["task"] == "collect.1"
     others = [
-        one.signature(QUESTIONS[1:]),
+        collector.signature(QUESTIONS[1:]),
         Collector(Asker(scripted(answer), None), temperature=1.0).signature(QUESTIONS),
         Collector(Asker(scripted(answer), None), frozenset({Stage.TOPIC})).signature(QUESTIONS),
     ]

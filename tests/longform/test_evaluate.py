@@ -56,10 +56,10 @@ class Scripted(FakeModel):
     def _reply(self, request: Request) -> Completion:
         content = request.messages[-1].content
         self.asked.append(content)
-        said = self.spoil(content)
-        if said is None:
-            said = self._say(content)
-        return said if isinstance(said, Completion) else Completion(said)
+        reply = self.spoil(content)
+        if reply is None:
+            reply = self._say(content)
+        return reply if isinstance(reply, Completion) else Completion(reply)
 
     def _say(self, content: str) -> str:
         if content.startswith("Your task is to translate a question"):
@@ -102,10 +102,10 @@ class FakeSearch:
 
 def check(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
     """English is recognised by its words."""
-    found = ["en" if " is " in (one.answer or "") else "fj" for one in answers]
+    tags = ["en" if " is " in (answer.answer or "") else "fj" for answer in answers]
     return [
-        LanguageCheck(found=tag, certainty=1.0, right=tag == one.language)
-        for tag, one in zip(found, answers, strict=True)
+        LanguageCheck(found=tag, certainty=1.0, right=tag == answer.language)
+        for tag, answer in zip(tags, answers, strict=True)
     ]
 
 
@@ -121,8 +121,8 @@ def english(name: str = "e", text: str = KAVA) -> LongAnswer:
 def evaluation(folder: Path, answers: Sequence[LongAnswer], judge: FakeModel | None, **more: object) -> Evaluation:
     path = folder / "answers.jsonl"
     with JsonlWriter(path) as writer:
-        for one in answers:
-            writer.write(one)
+        for answer in answers:
+            writer.write(answer)
     store, limits = more.pop("store", None), more.pop("limits", Limits())
     given: dict[str, object] = {"check": check, "backend": FakeSearch(), **more}
     for name in ("translator", "extractor", "verifier"):
@@ -132,15 +132,15 @@ def evaluation(folder: Path, answers: Sequence[LongAnswer], judge: FakeModel | N
     return Evaluation(path, folder, judge=asker, **given)  # type: ignore[arg-type]
 
 
-def whole(one: Evaluation) -> list[Appraisal]:
+def whole(evaluation: Evaluation) -> list[Appraisal]:
     async def work() -> None:
-        for stage in one.stages():
+        for stage in evaluation.stages():
             counts = Counts()
             await stage.work(counts)
-            assert counts.done == sum(1 for _ in read_records(one.answers, LongAnswer)), stage.name
+            assert counts.done == sum(1 for _ in read_records(evaluation.answers, LongAnswer)), stage.name
 
     asyncio.run(work())
-    return [appraisal for _, appraisal in one.appraised()]
+    return [appraisal for _, appraisal in evaluation.appraised()]
 
 
 QUICK = Limits(attempts=2, backoff=0.001, timeout=0.2)
@@ -151,18 +151,18 @@ QUICK = Limits(attempts=2, backoff=0.001, timeout=0.2)
 
 def test_known_claims_give_the_known_score(tmp_path: Path) -> None:
     model = Scripted()
-    one = evaluation(tmp_path, [fijian()], model)
-    [found] = whole(one)
-    assert found.claims is not None
-    assert [(claim.text, claim.sentence, claim.supported) for claim in found.claims] == [
+    job = evaluation(tmp_path, [fijian()], model)
+    [appraisal] = whole(job)
+    assert appraisal.claims is not None
+    assert [(claim.text, claim.sentence, claim.supported) for claim in appraisal.claims] == [
         ("Kava is made from a root.", 0, True),
         ("Kava is drunk in Fiji.", 1, False),
     ]
-    assert found.claims[0].evidence == FACTS["Kava is made from a root."]
-    assert found.claims[0].reason == "Result 1."
-    assert (found.question_english, found.answer_english) == ("What is kava?", KAVA)
-    assert (found.relevant, found.relevance_reason, found.failures) == (True, "It answers.", {})
-    assert overall(found) == 0.5
+    assert appraisal.claims[0].evidence == FACTS["Kava is made from a root."]
+    assert appraisal.claims[0].reason == "Result 1."
+    assert (appraisal.question_english, appraisal.answer_english) == ("What is kava?", KAVA)
+    assert (appraisal.relevant, appraisal.relevance_reason, appraisal.failures) == (True, "It answers.", {})
+    assert overall(appraisal) == 0.5
     # 2 translations, 3 sentences, 2 claims, 1 judgment
     assert len(model.asked) == 8
 
@@ -182,9 +182,9 @@ def test_every_stage_leaves_a_file_with_a_line_per_answer(tmp_path: Path) -> Non
 
 def test_each_part_may_have_its_own_model(tmp_path: Path) -> None:
     models = {name: Scripted(name=name) for name in ("judge", "translator", "extractor", "verifier")}
-    one = evaluation(tmp_path, [fijian()], **models)
-    [found] = whole(one)
-    assert overall(found) == 0.5
+    job = evaluation(tmp_path, [fijian()], **models)
+    [appraisal] = whole(job)
+    assert overall(appraisal) == 0.5
     assert {name: len(model.asked) for name, model in models.items()} == {
         "judge": 1,
         "translator": 2,
@@ -193,7 +193,7 @@ def test_each_part_may_have_its_own_model(tmp_path: Path) -> None:
     }
     fields = {"relevance": "judge", "translation": "translator", "claims": "extractor", "verification": "verifier"}
     for field, name in fields.items():
-        assert one.signature()[field].startswith(f"fake:{name}.")
+        assert job.signature()[field].startswith(f"fake:{name}.")
 
 
 @pytest.mark.parametrize("constrained", [True, False])
@@ -208,16 +208,16 @@ def test_only_a_model_that_needs_a_schema_is_held_to_it(tmp_path: Path, constrai
 
 
 def test_the_signature_names_what_matters(tmp_path: Path) -> None:
-    one = evaluation(tmp_path, [fijian()], Scripted())
-    signature = one.signature()
+    job = evaluation(tmp_path, [fijian()], Scripted())
+    signature = job.signature()
     expected = {"task": "longform.1", "lid": "none", "search": "fake.10", "judged": "without-issues"}
     assert expected.items() <= signature.items()
     assert signature["data"].endswith(".1")
-    one.judge_all, one.into_english = True, False
-    assert one.signature()["judged"] == "all"
-    assert one.signature()["translation"] == "none"
-    one.judge = None
-    assert "relevance" not in one.signature()
+    job.judge_all, job.into_english = True, False
+    assert job.signature()["judged"] == "all"
+    assert job.signature()["translation"] == "none"
+    job.judge = None
+    assert "relevance" not in job.signature()
 
 
 # -- what is judged ----------------------------------------------------------------------------------------
@@ -231,8 +231,8 @@ def test_answers_with_surface_issues_score_0_and_cost_nothing(tmp_path: Path) ->
     assert wrong.language is not None
     assert wrong.language.right is False
     assert repeated.repetition is not None
-    for one in (wrong, repeated):
-        assert (overall(one), one.claims, one.relevant, one.failures) == (0.0, None, None, {})
+    for appraisal in (wrong, repeated):
+        assert (overall(appraisal), appraisal.claims, appraisal.relevant, appraisal.failures) == (0.0, None, None, {})
 
 
 def test_they_are_judged_too_where_that_is_asked_for(tmp_path: Path) -> None:
@@ -245,86 +245,88 @@ def test_they_are_judged_too_where_that_is_asked_for(tmp_path: Path) -> None:
 
 def test_an_unsure_language_is_no_issue_but_gives_no_score(tmp_path: Path) -> None:
     unsure = lambda answers: [LanguageCheck(certainty=0.3) for _ in answers]  # noqa: E731
-    [found] = whole(evaluation(tmp_path, [fijian()], Scripted(), check=unsure))
-    assert (overall(found), s_fact(found)) == (None, 0.5)
+    [appraisal] = whole(evaluation(tmp_path, [fijian()], Scripted(), check=unsure))
+    assert (overall(appraisal), s_fact(appraisal)) == (None, 0.5)
 
 
 @pytest.mark.parametrize("text", [None, "", " \n"])
 def test_a_missing_answer_is_a_failure_and_not_judged(tmp_path: Path, text: str | None) -> None:
     model = Scripted()
-    [found] = whole(evaluation(tmp_path, [fijian(text=text, failure=DEAD if text is None else None)], model))
-    assert found.failures["answer"].reason == ("the API returned an error" if text is None else "the answer is empty")
-    assert (overall(found), model.asked) == (None, [])
+    [appraisal] = whole(evaluation(tmp_path, [fijian(text=text, failure=DEAD if text is None else None)], model))
+    assert appraisal.failures["answer"].reason == (
+        "the API returned an error" if text is None else "the answer is empty"
+    )
+    assert (overall(appraisal), model.asked) == (None, [])
 
 
 def test_english_needs_no_translator(tmp_path: Path) -> None:
     model = Scripted()
-    [found] = whole(evaluation(tmp_path, [english()], model))
+    [appraisal] = whole(evaluation(tmp_path, [english()], model))
     assert model.count("Your task is to translate") == 0
-    assert (overall(found), found.answer_english) == (0.5, None)
+    assert (overall(appraisal), appraisal.answer_english) == (0.5, None)
 
 
 def test_given_translations_are_used(tmp_path: Path) -> None:
     model = Scripted()
     given = fijian(question_english="Kava?", answer_english="Kava is made from a root.")
-    [found] = whole(evaluation(tmp_path, [given], model))
+    [appraisal] = whole(evaluation(tmp_path, [given], model))
     assert model.count("Your task is to translate") == 0
-    assert (found.question_english, found.answer_english) == ("Kava?", "Kava is made from a root.")
-    assert s_fact(found) == 1.0
+    assert (appraisal.question_english, appraisal.answer_english) == ("Kava?", "Kava is made from a root.")
+    assert s_fact(appraisal) == 1.0
 
 
 def test_without_translation_answers_are_judged_as_they_stand(tmp_path: Path) -> None:
     model = Scripted(lambda content: "NONE" if content.startswith("List") else None)
-    [found] = whole(evaluation(tmp_path, [fijian()], model, into_english=False))
+    [appraisal] = whole(evaluation(tmp_path, [fijian()], model, into_english=False))
     assert "both in Fijian" in model.asked[-1]
     assert "Na yaqona." in model.asked[-1]
-    assert (found.claims, found.answer_english, overall(found)) == ((), None, 0.0)
+    assert (appraisal.claims, appraisal.answer_english, overall(appraisal)) == ((), None, 0.0)
 
 
 def test_without_a_judge_only_the_surface_is_looked_at(tmp_path: Path) -> None:
-    one = evaluation(tmp_path, [fijian()], None)
-    [found] = whole(one)
-    assert [stage.name for stage in one.stages()] == ["surface", "join"]
-    assert (found.claims, found.relevant, found.failures) == (None, None, {})
+    job = evaluation(tmp_path, [fijian()], None)
+    [appraisal] = whole(job)
+    assert [stage.name for stage in job.stages()] == ["surface", "join"]
+    assert (appraisal.claims, appraisal.relevant, appraisal.failures) == (None, None, {})
     with pytest.raises(ConfigError, match="name a judge"):
-        asyncio.run(one.relevance(Counts()))
+        asyncio.run(job.relevance(Counts()))
 
 
 def test_without_a_search_there_are_no_facts(tmp_path: Path) -> None:
-    one = evaluation(tmp_path, [fijian()], Scripted(), backend=None)
-    [found] = whole(one)
-    assert (found.claims, found.relevant, overall(found)) == (None, True, None)
+    job = evaluation(tmp_path, [fijian()], Scripted(), backend=None)
+    [appraisal] = whole(job)
+    assert (appraisal.claims, appraisal.relevant, overall(appraisal)) == (None, True, None)
     with pytest.raises(ConfigError, match="what a search finds: name one"):
-        asyncio.run(one.search(Counts()))
+        asyncio.run(job.search(Counts()))
 
 
 # -- what goes wrong ---------------------------------------------------------------------------------------
 
 
-def nonsense(start: str, said: str | Completion = "As a language model, I would rather not.") -> Scripted:
-    return Scripted(lambda content: said if content.startswith(start) else None)
+def nonsense(start: str, reply: str | Completion = "As a language model, I would rather not.") -> Scripted:
+    return Scripted(lambda content: reply if content.startswith(start) else None)
 
 
 def test_a_translator_that_fails_leaves_no_score(tmp_path: Path) -> None:
     model = nonsense("Your task is to translate the answer", Completion("Kava is", stop="length"))
-    [found] = whole(evaluation(tmp_path, [fijian()], model))
-    assert found.failures["translation"].kind is FailureKind.TRUNCATED
-    assert (overall(found), found.claims, found.relevant) == (None, None, None)
+    [appraisal] = whole(evaluation(tmp_path, [fijian()], model))
+    assert appraisal.failures["translation"].kind is FailureKind.TRUNCATED
+    assert (overall(appraisal), appraisal.claims, appraisal.relevant) == (None, None, None)
     assert len(model.asked) == 2
 
 
 def test_an_extractor_that_talks_leaves_no_score(tmp_path: Path) -> None:
-    [found] = whole(evaluation(tmp_path, [fijian()], nonsense("List the checkable")))
-    assert found.failures["claims"].kind is FailureKind.PARSE
-    assert found.failures["claims"].reason.startswith("3 of 3 sentences: expected one claim per line")
-    assert (overall(found), found.claims, found.relevant) == (None, None, True)
+    [appraisal] = whole(evaluation(tmp_path, [fijian()], nonsense("List the checkable")))
+    assert appraisal.failures["claims"].kind is FailureKind.PARSE
+    assert appraisal.failures["claims"].reason.startswith("3 of 3 sentences: expected one claim per line")
+    assert (overall(appraisal), appraisal.claims, appraisal.relevant) == (None, None, True)
 
 
 def test_sentences_that_could_be_read_keep_their_claims(tmp_path: Path) -> None:
     model = Scripted(lambda content: "?" if "The sentence:" in content and between_is(content, "It is drunk") else None)
-    [found] = whole(evaluation(tmp_path, [fijian()], model))
-    assert found.failures["claims"].reason.startswith("1 of 3 sentences")
-    assert s_fact(found) == 1.0
+    [appraisal] = whole(evaluation(tmp_path, [fijian()], model))
+    assert appraisal.failures["claims"].reason.startswith("1 of 3 sentences")
+    assert s_fact(appraisal) == 1.0
 
 
 def between_is(content: str, start: str) -> bool:
@@ -335,47 +337,47 @@ def test_no_claim_in_a_half_read_answer_is_no_zero(tmp_path: Path) -> None:
     model = Scripted(
         lambda content: ("?" if between_is(content, "It is") else "NONE") if content.startswith("List") else None
     )
-    [found] = whole(evaluation(tmp_path, [fijian()], model))
-    assert (found.claims, s_fact(found), overall(found)) == ((), None, None)
+    [appraisal] = whole(evaluation(tmp_path, [fijian()], model))
+    assert (appraisal.claims, s_fact(appraisal), overall(appraisal)) == ((), None, None)
 
 
 def test_a_verifier_that_talks_decides_nothing(tmp_path: Path) -> None:
-    [found] = whole(evaluation(tmp_path, [fijian()], nonsense("Decide whether")))
-    assert found.claims is not None
-    assert [claim.supported for claim in found.claims] == [None, None]
-    assert found.failures["verification"].reason.startswith("2 of 2 claims: expected one last line")
-    assert (s_fact(found), overall(found)) == (None, None)
+    [appraisal] = whole(evaluation(tmp_path, [fijian()], nonsense("Decide whether")))
+    assert appraisal.claims is not None
+    assert [claim.supported for claim in appraisal.claims] == [None, None]
+    assert appraisal.failures["verification"].reason.startswith("2 of 2 claims: expected one last line")
+    assert (s_fact(appraisal), overall(appraisal)) == (None, None)
 
 
 def test_a_failed_search_leaves_its_claim_undecided(tmp_path: Path) -> None:
     model = Scripted()
-    [found] = whole(evaluation(tmp_path, [fijian()], model, backend=FakeSearch(fail="drunk")))
-    assert found.failures["search"].reason == "1 of 2 claims: the search is down"
-    assert "verification" not in found.failures
-    assert s_fact(found) == 1.0
+    [appraisal] = whole(evaluation(tmp_path, [fijian()], model, backend=FakeSearch(fail="drunk")))
+    assert appraisal.failures["search"].reason == "1 of 2 claims: the search is down"
+    assert "verification" not in appraisal.failures
+    assert s_fact(appraisal) == 1.0
     assert model.count("Decide whether") == 1
 
 
 def test_what_nothing_is_found_for_is_not_supported(tmp_path: Path) -> None:
     model = Scripted()
-    [found] = whole(evaluation(tmp_path, [fijian()], model, backend=FakeSearch(nothing="root")))
-    assert found.claims is not None
-    assert (found.claims[0].supported, found.claims[0].reason) == (False, "the search found nothing")
-    assert (s_fact(found), found.failures) == (0.0, {})
+    [appraisal] = whole(evaluation(tmp_path, [fijian()], model, backend=FakeSearch(nothing="root")))
+    assert appraisal.claims is not None
+    assert (appraisal.claims[0].supported, appraisal.claims[0].reason) == (False, "the search found nothing")
+    assert (s_fact(appraisal), appraisal.failures) == (0.0, {})
     assert model.count("Decide whether") == 1
 
 
-@pytest.mark.parametrize("said", ["relevant", "<judgment>yes</judgment>", ""])
-def test_a_judge_that_talks_leaves_no_score(tmp_path: Path, said: str) -> None:
-    [found] = whole(evaluation(tmp_path, [fijian()], nonsense("You will be provided", said)))
-    assert found.failures["relevance"].kind is FailureKind.PARSE
-    assert (found.relevant, overall(found), s_fact(found)) == (None, None, 0.5)
+@pytest.mark.parametrize("reply", ["relevant", "<judgment>yes</judgment>", ""])
+def test_a_judge_that_talks_leaves_no_score(tmp_path: Path, reply: str) -> None:
+    [appraisal] = whole(evaluation(tmp_path, [fijian()], nonsense("You will be provided", reply)))
+    assert appraisal.failures["relevance"].kind is FailureKind.PARSE
+    assert (appraisal.relevant, overall(appraisal), s_fact(appraisal)) == (None, None, 0.5)
 
 
 def test_a_filtered_answer_is_a_failure(tmp_path: Path) -> None:
     model = nonsense("You will be provided", Completion("", stop="content_filter"))
-    [found] = whole(evaluation(tmp_path, [fijian()], model))
-    assert found.failures["relevance"].kind is FailureKind.FILTERED
+    [appraisal] = whole(evaluation(tmp_path, [fijian()], model))
+    assert appraisal.failures["relevance"].kind is FailureKind.FILTERED
 
 
 def test_refusals_and_timeouts_are_failures_and_the_run_goes_on(tmp_path: Path) -> None:
@@ -385,10 +387,10 @@ def test_refusals_and_timeouts_are_failures_and_the_run_goes_on(tmp_path: Path) 
         if content.startswith("Decide whether") and "root" in between(content, "Claim"):
             raise Transient("no answer")
 
-    [found] = whole(evaluation(tmp_path, [fijian()], Scripted(spoil), limits=QUICK))
-    assert found.failures["relevance"].reason == "the request is too long"
-    assert found.failures["verification"].reason == "1 of 2 claims: no answer (tried 2 times)"
-    assert s_fact(found) == 0.0
+    [appraisal] = whole(evaluation(tmp_path, [fijian()], Scripted(spoil), limits=QUICK))
+    assert appraisal.failures["relevance"].reason == "the request is too long"
+    assert appraisal.failures["verification"].reason == "1 of 2 claims: no answer (tried 2 times)"
+    assert s_fact(appraisal) == 0.0
 
 
 def test_a_model_that_hangs_is_a_failure(tmp_path: Path) -> None:
@@ -398,9 +400,9 @@ def test_a_model_that_hangs_is_a_failure(tmp_path: Path) -> None:
                 await asyncio.sleep(60)
             return await super().complete(request)
 
-    [found] = whole(evaluation(tmp_path, [fijian()], Hanging(), limits=QUICK))
-    assert "no answer within 0.2 s" in found.failures["relevance"].reason
-    assert s_fact(found) == 0.5
+    [appraisal] = whole(evaluation(tmp_path, [fijian()], Hanging(), limits=QUICK))
+    assert "no answer within 0.2 s" in appraisal.failures["relevance"].reason
+    assert s_fact(appraisal) == 0.5
 
 
 def test_thoughts_are_not_part_of_a_reply(tmp_path: Path) -> None:
@@ -410,8 +412,8 @@ def test_thoughts_are_not_part_of_a_reply(tmp_path: Path) -> None:
         def _say(self, content: str) -> str:
             return thought + super()._say(content)
 
-    [found] = whole(evaluation(tmp_path, [fijian()], Thinking()))
-    assert (overall(found), found.failures) == (0.5, {})
+    [appraisal] = whole(evaluation(tmp_path, [fijian()], Thinking()))
+    assert (overall(appraisal), appraisal.failures) == (0.5, {})
 
 
 def test_a_hostile_answer_stays_in_its_fence(tmp_path: Path) -> None:
@@ -452,8 +454,8 @@ def test_a_run_that_was_killed_asks_only_what_is_missing(tmp_path: Path, stage: 
         with pytest.raises(ModelError, match="the server is gone"):
             whole(evaluation(tmp_path, [fijian()], broken, store=store))
         kept = len(store)
-        [found] = whole(evaluation(tmp_path, [fijian()], working, store=store))
-    assert overall(found) == 0.5
+        [appraisal] = whole(evaluation(tmp_path, [fijian()], working, store=store))
+    assert overall(appraisal) == 0.5
     assert len(working.asked) == 8 - kept
     assert not (set(working.asked) & {content for content in broken.asked if not content.startswith(stage)})
 
@@ -470,34 +472,34 @@ def test_a_killed_stage_leaves_no_half_file(tmp_path: Path) -> None:
 
 
 def test_files_of_other_answers_are_refused(tmp_path: Path) -> None:
-    one = evaluation(tmp_path, [fijian("1"), fijian("2")], Scripted())
-    whole(one)
+    job = evaluation(tmp_path, [fijian("1"), fijian("2")], Scripted())
+    whole(job)
     evaluation(tmp_path, [fijian("1"), fijian("3")], None)
     with pytest.raises(InputError, match="different answers"):
-        asyncio.run(one.join(Counts()))
+        asyncio.run(job.join(Counts()))
     evaluation(tmp_path, [fijian("1")], None)
     with pytest.raises(InputError, match="different numbers of answers"):
-        asyncio.run(one.join(Counts()))
+        asyncio.run(job.join(Counts()))
 
 
 def test_searches_for_other_claims_are_refused(tmp_path: Path) -> None:
-    one = evaluation(tmp_path, [fijian("1")], Scripted())
-    whole(one)
+    job = evaluation(tmp_path, [fijian("1")], Scripted())
+    whole(job)
     (tmp_path / "evidence.jsonl").write_text('{"id": "1", "found": []}\n', "utf-8")
-    for stage in (one.verify, one.join):
+    for stage in (job.verify, job.join):
         with pytest.raises(InputError, match=r"0 searches for the 2 claims of answer '1'.*run the search again"):
             asyncio.run(stage(Counts()))
     whole(evaluation(tmp_path, [fijian("1")], Scripted()))
     (tmp_path / "verdicts.jsonl").write_text('{"id": "1", "decisions": [{"supported": true}]}\n', "utf-8")
     with pytest.raises(InputError, match=r"1 verdicts on the 2 claims.*run the verification again"):
-        asyncio.run(one.join(Counts()))
+        asyncio.run(job.join(Counts()))
 
 
 def test_answers_without_claims_keep_their_place_in_the_search(tmp_path: Path) -> None:
     silent = LongAnswer(id="s", question="?", answer="I hope that this helps!", language="en", model="m")
     answers = [silent, english("a"), silent, fijian("w", KAVA), english("b"), silent, silent]
-    found = whole(evaluation(tmp_path, answers, Scripted(), check=None))
-    assert [len(one.claims or ()) for one in found] == [0, 2, 0, 2, 2, 0, 0]
+    appraisals = whole(evaluation(tmp_path, answers, Scripted(), check=None))
+    assert [len(appraisal.claims or ()) for appraisal in appraisals] == [0, 2, 0, 2, 2, 0, 0]
 
 
 def test_memory_does_not_grow_with_the_answers(tmp_path: Path) -> None:
@@ -508,11 +510,11 @@ def test_memory_does_not_grow_with_the_answers(tmp_path: Path) -> None:
     def peak(count: int) -> int:
         folder = tmp_path / str(count)
         folder.mkdir()
-        one = evaluation(folder, [english(str(n), f"{text} {n}.") for n in range(count)], model, check=None)
-        whole(replace(one, judge=None))  # the surface, which looks at 256 answers at a time
-        asyncio.run(one.translate(Counts()))
+        job = evaluation(folder, [english(str(n), f"{text} {n}.") for n in range(count)], model, check=None)
+        whole(replace(job, judge=None))  # the surface, which looks at 256 answers at a time
+        asyncio.run(job.translate(Counts()))
         tracemalloc.start()
-        for stage in (one.claims, one.search, one.verify):
+        for stage in (job.claims, job.search, job.verify):
             asyncio.run(stage(Counts()))
         used = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
@@ -526,20 +528,20 @@ def test_memory_does_not_grow_with_the_answers(tmp_path: Path) -> None:
 
 
 def test_the_estimate_counts_calls_and_searches() -> None:
-    found = {one.stage: one for one in estimate([fijian(text=KAVA), english(), fijian("3", None)])}
-    assert list(found) == ["translate", "claims", "search", "verify", "relevance"]
-    assert [one.calls for one in found.values()] == [2, 6, 0, 6, 2]
-    assert found["search"].searches == 6
+    stages = {stage.stage: stage for stage in estimate([fijian(text=KAVA), english(), fijian("3", None)])}
+    assert list(stages) == ["translate", "claims", "search", "verify", "relevance"]
+    assert [stage.calls for stage in stages.values()] == [2, 6, 0, 6, 2]
+    assert stages["search"].searches == 6
     # "Na cava na yaqona?" and KAVA in tokens: 18 // 4 + 1 and 70 // 4 + 1
-    assert found["translate"].completion_tokens == 5 + 18
+    assert stages["translate"].completion_tokens == 5 + 18
     # ten results of 275 characters and their labels
-    assert 6 * 700 < found["verify"].prompt_tokens < 6 * 1300
+    assert 6 * 700 < stages["verify"].prompt_tokens < 6 * 1300
 
 
 def test_the_estimate_leaves_out_what_is_not_done() -> None:
-    assert [one.stage for one in estimate([fijian()], into_english=False, facts=False)] == ["relevance"]
+    assert [stage.stage for stage in estimate([fijian()], into_english=False, facts=False)] == ["relevance"]
     given = fijian(question_english="Kava?", answer_english=KAVA)
-    assert [one.stage for one in estimate([given])] == ["claims", "search", "verify", "relevance"]
+    assert [stage.stage for stage in estimate([given])] == ["claims", "search", "verify", "relevance"]
     assert estimate([]) == []
 
 
@@ -547,9 +549,9 @@ def test_the_estimate_is_what_the_run_does(tmp_path: Path) -> None:
     model = Scripted()
     answers = [fijian(text=KAVA, question_english="What is kava?", answer_english=KAVA)]
     whole(evaluation(tmp_path, answers, model, check=None))
-    found = {one.stage: one.calls for one in estimate(answers)}
-    assert model.count("List") == found["claims"]
-    assert model.count("You will") == found["relevance"]
+    calls = {stage.stage: stage.calls for stage in estimate(answers)}
+    assert model.count("List") == calls["claims"]
+    assert model.count("You will") == calls["relevance"]
 
 
 def test_translations_say_what_was_judged(tmp_path: Path) -> None:

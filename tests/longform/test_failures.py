@@ -28,32 +28,34 @@ def truth(count: int = 300) -> tuple[Pair, ...]:
     Three in ten have a surface issue, one in eight makes no claim, and longer answers are better and more relevant.
     """
     draw = random.Random(7)
-    made = []
+    pairs = []
     for n in range(count):
         answer = LongAnswer(id=str(n), question=f"{n}?", answer="!", language="fj", model="m", kind=Kind.SPECIFIC)
         if draw.random() < 0.3:
             check = LanguageCheck(found="en", right=False)
-            made.append((answer, Appraisal(id=answer.id, model="m", language=check)))
+            pairs.append((answer, Appraisal(id=answer.id, model="m", language=check)))
             continue
         size = 0 if draw.random() < 0.125 else draw.randint(1, 9)
         claims = tuple(Claim(text=str(i), sentence=i, supported=draw.random() < 0.3 + 0.07 * size) for i in range(size))
-        made.append((answer, Appraisal(
+        pairs.append((answer, Appraisal(
             id=answer.id, model="m", language=LanguageCheck(found="fj", right=True), claims=claims,
             relevant=draw.random() < 0.5 + 0.05 * size,
         )))  # fmt: skip
-    return tuple(made)
+    return tuple(pairs)
 
 
 def undecided(claims: tuple[Claim, ...], fails: Callable[[], bool]) -> tuple[Claim, ...]:
     """Some claims without a verdict."""
-    return tuple(one.model_copy(update={"supported": None, "failure": DOWN}) if fails() else one for one in claims)
+    return tuple(
+        claim.model_copy(update={"supported": None, "failure": DOWN}) if fails() else claim for claim in claims
+    )
 
 
 def each_claim(share: float) -> Spoil:
     """The search or the verifier fails for claims one by one."""
 
-    def spoil(draw: random.Random, one: Appraisal) -> dict[str, object]:
-        claims = undecided(one.claims or (), lambda: draw.random() < share)
+    def spoil(draw: random.Random, appraisal: Appraisal) -> dict[str, object]:
+        claims = undecided(appraisal.claims or (), lambda: draw.random() < share)
         failed = any(claim.failure for claim in claims)
         return {"claims": claims, "failures": {"verification": DOWN} if failed else {}}
 
@@ -63,16 +65,16 @@ def each_claim(share: float) -> Spoil:
 def each_answer(share: float, what: str) -> Spoil:
     """A stage fails for all of an answer."""
 
-    def spoil(draw: random.Random, one: Appraisal) -> dict[str, object]:
+    def spoil(draw: random.Random, appraisal: Appraisal) -> dict[str, object]:
         if draw.random() >= share:
             return {}
         lost: dict[str, dict[str, object]] = {
             "translation": {"claims": None, "relevant": None},
             "claims": {"claims": None, "read": 0.0},
-            "search": {"claims": undecided(one.claims or (), lambda: True)},
+            "search": {"claims": undecided(appraisal.claims or (), lambda: True)},
             "relevance": {"relevant": None},
         }
-        none = what == "search" and not one.claims
+        none = what == "search" and not appraisal.claims
         return {} if none else {**lost[what], "failures": {what: DOWN}}
 
     return spoil
@@ -81,25 +83,33 @@ def each_answer(share: float, what: str) -> Spoil:
 def each_sentence(share: float) -> Spoil:
     """The extractor fails for sentences one by one: here every claim has its own, and one more has none."""
 
-    def spoil(draw: random.Random, one: Appraisal) -> dict[str, object]:
-        read = [draw.random() >= share for _ in range(len(one.claims or ()) + 1)]
+    def spoil(draw: random.Random, appraisal: Appraisal) -> dict[str, object]:
+        read = [draw.random() >= share for _ in range(len(appraisal.claims or ()) + 1)]
         if all(read):
             return {}
-        claims = tuple(claim for claim, kept in zip(one.claims or (), read, strict=False) if kept)
+        claims = tuple(claim for claim, kept in zip(appraisal.claims or (), read, strict=False) if kept)
         return {"claims": claims if any(read) else None, "read": fmean(read), "failures": {"claims": DOWN}}
 
     return spoil
 
 
 def figures_of(rows: Iterable[Pair]) -> dict[str, Result]:
-    parts = [(answer.question, parts_of(answer, one, COUNTING)) for answer, one in rows]
-    return figures([(question, {name: own[name] for name in FIGURES if name in own}) for question, own in parts])
+    parts = [(answer.question, parts_of(answer, appraisal, COUNTING)) for answer, appraisal in rows]
+    return figures(
+        [
+            (question, {name: parts_of_figure[name] for name in FIGURES if name in parts_of_figure})
+            for question, parts_of_figure in parts
+        ]
+    )
 
 
 def spoiled(spoil: Spoil, seed: int) -> list[Pair]:
     """What is left; answers with a surface issue never come to a judge."""
     draw = random.Random(seed)
-    return [(answer, one if one.claims is None else one.model_copy(update=spoil(draw, one))) for answer, one in truth()]
+    return [
+        (answer, appraisal if appraisal.claims is None else appraisal.model_copy(update=spoil(draw, appraisal)))
+        for answer, appraisal in truth()
+    ]
 
 
 @pytest.mark.parametrize(
@@ -119,8 +129,8 @@ def test_failures_at_random_leave_the_figures_as_they_are(spoil: Spoil, toleranc
     true, runs = figures_of(truth()), [figures_of(spoiled(spoil, seed)) for seed in range(10)]
     for name, expected in true.items():
         assert expected.value is not None
-        found = [run[name].value for run in runs]
-        assert fmean(value for value in found if value is not None) == pytest.approx(expected.value, abs=tolerance)
+        values = [run[name].value for run in runs]
+        assert fmean(value for value in values if value is not None) == pytest.approx(expected.value, abs=tolerance)
         for run in runs:
             if run[name].unscored:
                 assert_between(expected.value, run[name].bounds)
@@ -133,33 +143,38 @@ def assert_between(value: float, bounds: tuple[float, float] | None) -> None:
 
 @pytest.mark.parametrize("stage", ["translation", "claims", "search", "relevance"])
 def test_where_all_failed_there_is_no_figure_but_bounds(stage: str) -> None:
-    true, found = figures_of(truth()), figures_of(spoiled(each_answer(1.0, stage), 0))
+    true, spoiled_figures = figures_of(truth()), figures_of(spoiled(each_answer(1.0, stage), 0))
     lost = {"S", "relevance"} if stage == "relevance" else {"S", "precision", "F1"}
     for name in lost:
-        assert (found[name].value, found[name].low, found[name].high, found[name].n) == (None, None, None, 0)
-        assert found[name].unscored > 0
-        assert_between(true[name].value or 0.0, found[name].bounds)
-    assert found["without issues"] == true["without issues"]
+        assert (
+            spoiled_figures[name].value,
+            spoiled_figures[name].low,
+            spoiled_figures[name].high,
+            spoiled_figures[name].n,
+        ) == (None, None, None, 0)
+        assert spoiled_figures[name].unscored > 0
+        assert_between(true[name].value or 0.0, spoiled_figures[name].bounds)
+    assert spoiled_figures["without issues"] == true["without issues"]
 
 
 @pytest.mark.parametrize(("share", "known"), [(0.4, True), (0.6, False)])
 def test_less_than_half_decided_is_too_little(share: float, known: bool) -> None:
-    found = figures_of(spoiled(each_answer(share, "search"), 3))
-    assert (found["S"].value is not None, found["precision"].value is not None) == (known, known)
-    assert found["relevance"].value is not None
+    spoiled_figures = figures_of(spoiled(each_answer(share, "search"), 3))
+    assert (spoiled_figures["S"].value is not None, spoiled_figures["precision"].value is not None) == (known, known)
+    assert spoiled_figures["relevance"].value is not None
 
 
 def test_bounds_that_failures_not_at_random_reach() -> None:
     """Where the verifier fails on every false claim, nothing but the bounds can tell."""
 
-    def spoil(_: random.Random, one: Appraisal) -> dict[str, object]:
-        flags = iter([not claim.supported for claim in one.claims or ()])
-        return {"claims": undecided(one.claims or (), lambda: next(flags))}
+    def spoil(_: random.Random, appraisal: Appraisal) -> dict[str, object]:
+        flags = iter([not claim.supported for claim in appraisal.claims or ()])
+        return {"claims": undecided(appraisal.claims or (), lambda: next(flags))}
 
-    true, found = figures_of(truth()), figures_of(spoiled(spoil, 0))
-    assert (found["precision"].bounds or (None,))[0] == pytest.approx(true["precision"].value)
-    assert (found["S"].bounds or (None,))[0] == pytest.approx(true["S"].value)
-    assert (found["precision"].value or 0) > (true["precision"].value or 0) + 0.1
+    true, spoiled_figures = figures_of(truth()), figures_of(spoiled(spoil, 0))
+    assert (spoiled_figures["precision"].bounds or (None,))[0] == pytest.approx(true["precision"].value)
+    assert (spoiled_figures["S"].bounds or (None,))[0] == pytest.approx(true["S"].value)
+    assert (spoiled_figures["precision"].value or 0) > (true["precision"].value or 0) + 0.1
 
 
 def test_a_known_zero_needs_no_judge() -> None:
@@ -167,13 +182,17 @@ def test_a_known_zero_needs_no_judge() -> None:
     wrong = [pair for pair in truth() if pair[1].claims is None]
     silent = [pair for pair in truth() if pair[1].claims == ()]
     assert (figures_of(wrong)["S"].value, "precision" in figures_of(wrong)) == (0.0, False)
-    found = figures_of(silent)
-    assert (found["precision"].value, found["S"].value, found["S"].unscored) == (0.0, 0.0, 0)
+    spoiled_figures = figures_of(silent)
+    assert (spoiled_figures["precision"].value, spoiled_figures["S"].value, spoiled_figures["S"].unscored) == (
+        0.0,
+        0.0,
+        0,
+    )
 
 
 def test_failures_are_counted_by_stage() -> None:
     [summary] = summarise(spoiled(each_claim(0.4), 0), COUNTING)
-    clean = [one for _, one in spoiled(each_claim(0.4), 0)]
-    assert summary.failures == {"verification": sum("verification" in one.failures for one in clean)}
-    assert summary.claims == sum(len(one.claims or ()) for one in clean)
+    clean = [appraisal for _, appraisal in spoiled(each_claim(0.4), 0)]
+    assert summary.failures == {"verification": sum("verification" in appraisal.failures for appraisal in clean)}
+    assert summary.claims == sum(len(appraisal.claims or ()) for appraisal in clean)
     assert 0.3 * summary.claims < summary.undecided < 0.5 * summary.claims

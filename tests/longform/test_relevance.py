@@ -64,7 +64,7 @@ def test_an_answer_cannot_close_its_tag_or_judge_itself() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "relevant", "reason"),
+    ("reply", "relevant", "reason"),
     [
         ("<explanation>It answers.</explanation>\n<judgment>relevant</judgment>", True, "It answers."),
         ("<explanation>\nA refusal.\n</explanation>\n\n<judgment>\n`irrelevant`\n</judgment>", False, "A refusal."),
@@ -73,12 +73,12 @@ def test_an_answer_cannot_close_its_tag_or_judge_itself() -> None:
         ("Sure!\n<EXPLANATION>x</EXPLANATION><JUDGMENT>RELEVANT</JUDGMENT>", True, "x"),
     ],
 )
-def test_a_judgment_is_read(said: str, relevant: bool, reason: str) -> None:
-    assert read_relevance(said) == Relevance(relevant, reason)
+def test_a_judgment_is_read(reply: str, relevant: bool, reason: str) -> None:
+    assert read_relevance(reply) == Relevance(relevant, reason)
 
 
 @pytest.mark.parametrize(
-    "said",
+    "reply",
     [
         "",
         "relevant",
@@ -96,17 +96,17 @@ def test_a_judgment_is_read(said: str, relevant: bool, reason: str) -> None:
         "<judgment><judgment>relevant</judgment>",
     ],
 )
-def test_anything_else_is_a_failure(said: str) -> None:
-    found = read_relevance(said)
-    assert isinstance(found, Failure)
-    assert found.kind is FailureKind.PARSE
-    assert "<judgment>" in found.reason
+def test_anything_else_is_a_failure(reply: str) -> None:
+    relevance = read_relevance(reply)
+    assert isinstance(relevance, Failure)
+    assert relevance.kind is FailureKind.PARSE
+    assert "<judgment>" in relevance.reason
 
 
 @given(st.text().filter(lambda text: "<" not in text), st.booleans())
 def test_every_explanation_comes_back(reason: str, relevant: bool) -> None:
-    said = f"<explanation>{reason}</explanation>\n<judgment>{'relevant' if relevant else 'irrelevant'}</judgment>"
-    assert read_relevance(said) == Relevance(relevant, reason.strip())
+    reply = f"<explanation>{reason}</explanation>\n<judgment>{'relevant' if relevant else 'irrelevant'}</judgment>"
+    assert read_relevance(reply) == Relevance(relevant, reason.strip())
 
 
 @given(st.text(max_size=200))

@@ -24,11 +24,11 @@ REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "
 SENTENCE = " The quick brown fox jumps over the lazy dog while seven wizards brew a strong cup of green tea tonight."
 
 
-def most_frequent(made: list[int], window: int) -> tuple[int, list[int]]:
+def most_frequent(encoded: list[int], window: int) -> tuple[int, list[int]]:
     """By brute force: how often the most frequent window occurs, and where."""
     places = defaultdict(list)
-    for start in range(len(made) - window + 1):
-        places[tuple(made[start : start + window])].append(start)
+    for start in range(len(encoded) - window + 1):
+        places[tuple(encoded[start : start + window])].append(start)
     best = max(places.values(), key=lambda starts: (len(starts), -starts[0]), default=[])
     return len(best), best
 
@@ -36,22 +36,22 @@ def most_frequent(made: list[int], window: int) -> tuple[int, list[int]]:
 def test_a_window_of_twenty_tokens_four_times_is_flagged_and_three_times_not() -> None:
     assert token_count(SENTENCE) >= 20
     assert repetition(SENTENCE * 3) is None
-    found = repetition("Well." + SENTENCE * 4)
-    assert found is not None
-    assert found.times == 4
-    assert len(found.spans) == 4
-    assert token_count(found.text) == 20
-    assert all(("Well." + SENTENCE * 4)[start:end] == found.text for start, end in found.spans)
-    assert found.spans[1][0] - found.spans[0][0] == len(SENTENCE)
+    result = repetition("Well." + SENTENCE * 4)
+    assert result is not None
+    assert result.times == 4
+    assert len(result.spans) == 4
+    assert token_count(result.text) == 20
+    assert all(("Well." + SENTENCE * 4)[start:end] == result.text for start, end in result.spans)
+    assert result.spans[1][0] - result.spans[0][0] == len(SENTENCE)
 
 
 def test_windows_may_overlap() -> None:
     text = " ha" * 23
     assert token_count(text) == 23
-    found = repetition(text)
-    assert found is not None
-    assert found.times == 4
-    assert found.spans == ((0, 60), (3, 63), (6, 66), (9, 69))
+    result = repetition(text)
+    assert result is not None
+    assert result.times == 4
+    assert result.spans == ((0, 60), (3, 63), (6, 66), (9, 69))
     assert repetition(" ha" * 22) is None
 
 
@@ -62,58 +62,58 @@ def test_what_is_short_does_not_repeat(text: str) -> None:
 
 def test_special_tokens_are_plain_text() -> None:
     assert len(tokens("<|endoftext|>")) > 1
-    found = repetition("<|endoftext|>" * 12)
-    assert found is not None
-    assert "<|endoftext|>" in found.text
+    result = repetition("<|endoftext|>" * 12)
+    assert result is not None
+    assert "<|endoftext|>" in result.text
 
 
 def test_a_lone_surrogate_is_one_character() -> None:
     text = "\ud800" + SENTENCE * 4
-    found = repetition(text)
-    assert found is not None
-    assert [text[start:end] for start, end in found.spans] == [found.text] * 4
+    result = repetition(text)
+    assert result is not None
+    assert [text[start:end] for start, end in result.spans] == [result.text] * 4
 
 
 @pytest.mark.parametrize("unit", ["𓀀𓁐𓂀𓃰", "ክብ ጥያቄ ነው። ", "ꦲꦏ꧀ꦱꦫ", "👩🏽‍🚀🇫🇴 ", "ߒߞߏ ߓߊ߲߬ "])
 def test_a_character_that_tokens_share_is_taken_whole(unit: str) -> None:
     text = unit * 40
-    found = repetition(text)
-    assert found is not None
-    assert found.times == len(found.spans) >= 4
-    made = tokens(text)
-    _, starts = most_frequent(made, 20)
+    result = repetition(text)
+    assert result is not None
+    assert result.times == len(result.spans) >= 4
+    encoded = tokens(text)
+    _, starts = most_frequent(encoded, 20)
     piece = tokenization.default_tokenizer().piece
-    window = b"".join(piece(token) for token in made[starts[0] : starts[0] + 20])
-    for start, end in found.spans:
+    window = b"".join(piece(token) for token in encoded[starts[0] : starts[0] + 20])
+    for start, end in result.spans:
         assert window in text[start:end].encode()
         assert window not in text[start + 1 : end].encode() or window not in text[start : end - 1].encode()
 
 
 @given(st.lists(st.lists(st.integers(0, 3), max_size=60), max_size=6), st.integers(1, 7), st.integers(1, 5))
-def test_windows_are_those_of_brute_force(made: list[list[int]], window: int, times: int) -> None:
-    for one, found in zip(made, repeated_windows(made, window, times), strict=True):
-        count, starts = most_frequent(one, window)
-        assert (None if found is None else found.tolist()) == (starts if count >= times and starts else None)
+def test_windows_are_those_of_brute_force(texts: list[list[int]], window: int, times: int) -> None:
+    for tokens_of_text, places in zip(texts, repeated_windows(texts, window, times), strict=True):
+        count, starts = most_frequent(tokens_of_text, window)
+        assert (None if places is None else places.tolist()) == (starts if count >= times and starts else None)
 
 
 @given(st.lists(st.lists(st.integers(0, 2), max_size=40), max_size=5), st.integers(1, 4))
-def test_equal_hashes_of_unequal_windows_change_nothing(made: list[list[int]], window: int) -> None:
+def test_equal_hashes_of_unequal_windows_change_nothing(texts: list[list[int]], window: int) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "_scatter", lambda hashes: hashes * np.uint64(0))
-        for one, found in zip(made, repeated_windows(made, window, 2), strict=True):
-            count, starts = most_frequent(one, window)
-            assert (None if found is None else found.tolist()) == (starts if count >= 2 else None)
+        for tokens_of_text, places in zip(texts, repeated_windows(texts, window, 2), strict=True):
+            count, starts = most_frequent(tokens_of_text, window)
+            assert (None if places is None else places.tolist()) == (starts if count >= 2 else None)
 
 
 @given(st.text(alphabet="aé語😀 .\ud800", max_size=12), st.integers(1, 30))
 def test_spans_hold_the_window_in_any_text(unit: str, times: int) -> None:
     text = unit * times
     clean = tokenization.well_formed(text)
-    found = repetition(text, window=3, times=2)
+    result = repetition(text, window=3, times=2)
     count, starts = most_frequent(tokens(text), 3)
-    assert (found.times if found else None) == (count if count >= 2 else None)
+    assert (result.times if result else None) == (count if count >= 2 else None)
     piece = tokenization.default_tokenizer().piece
-    for start, end in found.spans if found else ():
+    for start, end in result.spans if result else ():
         window = b"".join(piece(token) for token in tokens(text)[starts[0] : starts[0] + 3])
         assert window in clean[start:end].encode()
 
@@ -122,7 +122,7 @@ def test_many_texts_are_as_one_by_one(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "BATCH", 3)
     texts = ["", SENTENCE * 4, "x", " ha" * 30, SENTENCE * 3, SENTENCE, SENTENCE, "no", SENTENCE * 5]
     assert repetitions(texts) == [repetition(text) for text in texts]
-    assert [found is not None for found in repetitions(texts)] == [n in (1, 3, 8) for n in range(9)]
+    assert [results is not None for results in repetitions(texts)] == [n in (1, 3, 8) for n in range(9)]
 
 
 def test_texts_do_not_run_into_each_other() -> None:
@@ -139,9 +139,9 @@ def test_without_the_fast_tokenizer_the_light_one_is_used(monkeypatch: pytest.Mo
     tokenization.default_tokenizer.cache_clear()
     monkeypatch.setitem(sys.modules, "bpe_openai", None)
     assert isinstance(tokenization.default_tokenizer(), PureTokenizer)
-    found = repetition("Well." + SENTENCE * 4)
-    assert found is not None
-    assert found.times == 4
+    result = repetition("Well." + SENTENCE * 4)
+    assert result is not None
+    assert result.times == 4
     tokenization.default_tokenizer.cache_clear()
 
 
@@ -173,9 +173,9 @@ def fast() -> Tokenizer:
 
 @given(st.text(alphabet=st.characters(exclude_categories=["Cs", "Cn", "Co"], max_codepoint=0x2FFF), max_size=60))
 def test_both_tokenizers_agree(pure: Tokenizer, fast: Tokenizer, text: str) -> None:
-    made = pure.encode(text)
-    assert made == fast.encode(text)
-    assert b"".join(map(pure.piece, made)) == b"".join(map(fast.piece, made)) == text.encode()
+    encoded = pure.encode(text)
+    assert encoded == fast.encode(text)
+    assert b"".join(map(pure.piece, encoded)) == b"".join(map(fast.piece, encoded)) == text.encode()
 
 
 @pytest.mark.parametrize(
@@ -214,8 +214,8 @@ def test_repetition_of_table_2_is_found_again() -> None:
         if name not in left_out
     ]
     given = [(model, text) for model, text in given if model in paper]
-    found = repetitions([text for _, text in given])
+    every = repetitions([text for _, text in given])
     total = Counter(model for model, _ in given)
-    flagged = Counter(model for (model, _), one in zip(given, found, strict=True) if one)
+    flagged = Counter(model for (model, _), each in zip(given, every, strict=True) if each)
     for model, rate in paper.items():
         assert 100 * flagged[model] / total[model] == pytest.approx(rate, abs=1.5)

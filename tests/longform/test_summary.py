@@ -23,7 +23,7 @@ NUMBERS = count()
 
 def pair(
     language: str = "fj",
-    found: str | None = "",
+    result: str | None = "",
     supported: tuple[bool | None, ...] | None = None,
     relevant: bool | None = None,
     kind: Kind | None = Kind.SPECIFIC,
@@ -31,8 +31,8 @@ def pair(
     **more: object,
 ) -> Pair:
     """An answer in the right language, unless another one is found, with its claims."""
-    found = language if found == "" else found
-    check = LanguageCheck(found=found, right=None if found is None else found == language)
+    result = language if result == "" else result
+    check = LanguageCheck(found=result, right=None if result is None else result == language)
     claims = [Claim(text=str(n), sentence=0, supported=each) for n, each in enumerate(supported or ())]
     answer = LongAnswer(id="x", question=f"{next(NUMBERS)}?", answer="!", language=language, kind=kind, model=model)
     given = {"language": check, "claims": None if supported is None else claims, "relevant": relevant, **more}
@@ -44,7 +44,7 @@ def missing() -> Pair:
     return answer, Appraisal(id="x", model="m", failures={"answer": FAILED})
 
 
-def one(pairs: list[Pair], counting: Counting | None = None) -> Summary:
+def summary_of(pairs: list[Pair], counting: Counting | None = None) -> Summary:
     [summary] = summarise(pairs, counting)
     return summary
 
@@ -58,7 +58,7 @@ FOUR = [
 
 
 def test_the_figures_of_four_answers() -> None:
-    figures = one(FOUR, Counting(k=4)).figures
+    figures = summary_of(FOUR, Counting(k=4)).figures
     assert {name: result.value for name, result in figures.items()} == {
         "S": 0.25,
         "without issues": 0.5,
@@ -87,15 +87,15 @@ def test_the_figures_of_four_answers() -> None:
 
 
 def test_without_k_there_is_no_recall_and_a_bad_one_is_refused() -> None:
-    assert "F1" not in one(FOUR).figures
+    assert "F1" not in summary_of(FOUR).figures
     with pytest.raises(ConfigError, match="at least 1"):
         summarise(FOUR, Counting(k=0))
 
 
 def test_what_was_not_judged_has_no_figure() -> None:
-    surface = one(FOUR, Counting(k=4, facts=False, relevance=False)).figures
+    surface = summary_of(FOUR, Counting(k=4, facts=False, relevance=False)).figures
     assert not {"S", "precision", "recall", "F1", "claims", "relevance"} & set(surface)
-    assert {"precision", "S"}.isdisjoint(one(FOUR, Counting(facts=False)).figures)
+    assert {"precision", "S"}.isdisjoint(summary_of(FOUR, Counting(facts=False)).figures)
 
 
 def test_what_failed_is_unscored() -> None:
@@ -106,7 +106,7 @@ def test_what_failed_is_unscored() -> None:
         pair(supported=(), relevant=True, failures={"claims": FAILED}),
         missing(),
     ]
-    summary = one(pairs)
+    summary = summary_of(pairs)
     figures = summary.figures
     precision = figures["precision"]
     assert (precision.value, precision.n, precision.unscored) == (None, 0, 3)  # one of four is too little
@@ -124,35 +124,35 @@ def test_s_is_the_share_without_issues_times_the_mean_of_the_decided() -> None:
     """Four have an issue, six have not; of these the search failed for two."""
     good, failed = {"supported": (True, False), "relevant": True}, {"supported": (None, None), "relevant": True}
     pairs = [pair(found="en")] * 4 + [pair(**good)] * 4 + [pair(**failed)] * 2  # type: ignore[arg-type]
-    score = one(pairs).figures["S"]
+    score = summary_of(pairs).figures["S"]
     assert score.value == pytest.approx(0.6 * 0.5)
     assert (score.n, score.unscored) == (8, 2)
     assert score.bounds == pytest.approx((0.2, 0.4))
-    every = one(pairs[:4] + [pair(**failed)] * 6).figures["S"]  # type: ignore[arg-type]
+    every = summary_of(pairs[:4] + [pair(**failed)] * 6).figures["S"]  # type: ignore[arg-type]
     assert (every.value, every.n, every.unscored) == (None, 0, 6)
     assert every.bounds == pytest.approx((0.0, 0.6))
 
 
 def test_no_precision_from_answers_without_claims_alone() -> None:
     silent, failed = pair(supported=(), relevant=True), pair(supported=(None,), relevant=True)
-    figures = one([silent, silent, failed, failed], Counting(k=3)).figures
+    figures = summary_of([silent, silent, failed, failed], Counting(k=3)).figures
     assert [figures[name].value for name in ("precision", "recall", "F1", "S")] == [None] * 4
-    assert [one([silent, silent]).figures[name].value for name in ("precision", "S")] == [0.0, 0.0]
-    half = one([silent, failed, pair(supported=(True,), relevant=True)]).figures
+    assert [summary_of([silent, silent]).figures[name].value for name in ("precision", "S")] == [0.0, 0.0]
+    half = summary_of([silent, failed, pair(supported=(True,), relevant=True)]).figures
     assert [half[name].value for name in ("precision", "S")] == pytest.approx([2 / 3, 2 / 3])
 
 
 def test_an_answer_counts_by_the_share_of_its_claims_that_was_decided() -> None:
     pairs = [pair(supported=(True, None), relevant=True), pair(supported=(False, False), relevant=True)]
-    assert one(pairs).figures["precision"].value == pytest.approx(0.5 / 1.5)
+    assert summary_of(pairs).figures["precision"].value == pytest.approx(0.5 / 1.5)
 
 
 def test_answers_to_one_question_are_not_independent() -> None:
     alone = [pair(found="en" if n % 8 < 4 else "") for n in range(40)]
     asked_again = [
-        (answer.model_copy(update={"question": f"{n // 4}?"}), found) for n, (answer, found) in enumerate(alone)
+        (answer.model_copy(update={"question": f"{n // 4}?"}), result) for n, (answer, result) in enumerate(alone)
     ]
-    apart, together = one(alone).figures["wrong language"], one(asked_again).figures["wrong language"]
+    apart, together = summary_of(alone).figures["wrong language"], summary_of(asked_again).figures["wrong language"]
     assert apart.value == together.value == 0.5
     assert apart.low is not None
     assert together.low is not None
@@ -160,7 +160,7 @@ def test_answers_to_one_question_are_not_independent() -> None:
 
 
 def test_an_unsure_language_is_unscored() -> None:
-    figures = one([pair(found=None, supported=(True,), relevant=True)]).figures
+    figures = summary_of([pair(found=None, supported=(True,), relevant=True)]).figures
     assert (figures["wrong language"].value, figures["wrong language"].unscored) == (None, 1)
     assert (figures["english"].value, figures["english"].unscored) == (None, 1)
     assert (figures["repetition"].value, figures["precision"].value, figures["S"].value) == (0.0, 1.0, None)
@@ -169,7 +169,7 @@ def test_an_unsure_language_is_unscored() -> None:
 def test_the_paper_counts_a_missing_answer_as_one_with_an_issue() -> None:
     """As for Gemini-1.5-Pro in Table 2: the wrong, the repeating, the missing and the rest are 100% together."""
     pairs = [*FOUR, missing()]
-    ours, theirs = one(pairs).figures, one(pairs, Counting(missing_as_issue=True)).figures
+    ours, theirs = summary_of(pairs).figures, summary_of(pairs, Counting(missing_as_issue=True)).figures
     assert (ours["without issues"].value, theirs["without issues"].value) == (0.5, 0.4)
     assert (ours["S"].value, theirs["S"].value) == (0.25, 0.2)
     assert theirs["wrong language"].value == 0.2
@@ -178,19 +178,19 @@ def test_the_paper_counts_a_missing_answer_as_one_with_an_issue() -> None:
 
 def test_facts_of_answers_with_issues_count_only_where_asked_for() -> None:
     pairs = [*FOUR, pair(found="en", supported=(False,), relevant=False)]
-    assert one(pairs).figures["precision"].value == 0.75
-    assert one(pairs, Counting(every=True)).figures["precision"].value == 0.5
+    assert summary_of(pairs).figures["precision"].value == 0.75
+    assert summary_of(pairs, Counting(every=True)).figures["precision"].value == 0.5
 
 
 def test_questions_in_english_cannot_be_answered_in_english_by_mistake() -> None:
-    assert "english" not in one([pair("en")]).figures
-    assert one([pair("en"), pair("fj", found="en")]).figures["english"].n == 1
+    assert "english" not in summary_of([pair("en")]).figures
+    assert summary_of([pair("en"), pair("fj", found="en")]).figures["english"].n == 1
 
 
 def test_the_four_languages_that_the_paper_leaves_out() -> None:
     good, bad = {"supported": (True,), "relevant": True}, {"found": "en"}
     pairs = [pair("fj", **good), pair("rn", **bad), pair("de", kind=Kind.AGNOSTIC, **good)]  # type: ignore[arg-type]
-    summary = one(pairs)
+    summary = summary_of(pairs)
     assert summary.figures["S"].value == pytest.approx(2 / 3)
     assert {group: figures["S"].n for group, figures in summary.by["paper"].items()} == {
         "all": 2,
@@ -205,16 +205,19 @@ def test_the_four_languages_that_the_paper_leaves_out() -> None:
 
 
 def test_answers_without_a_kind_are_in_no_group_of_kinds() -> None:
-    summary = one([pair(kind=None)])
+    summary = summary_of([pair(kind=None)])
     assert summary.by["kind"] == {}
     assert set(summary.by["paper"]) == {"all"}
 
 
 def test_each_model_has_its_summary() -> None:
     signature = Signature(task="x")
-    found = summarise([pair(model="b"), pair(model="a", found="en"), pair(model="b")], signature=signature)
-    assert [(one.model, one.answers, one.signature) for one in found] == [("b", 2, signature), ("a", 1, signature)]
-    assert [one.figures["wrong language"].value for one in found] == [0.0, 1.0]
+    summaries = summarise([pair(model="b"), pair(model="a", found="en"), pair(model="b")], signature=signature)
+    assert [(summary.model, summary.answers, summary.signature) for summary in summaries] == [
+        ("b", 2, signature),
+        ("a", 1, signature),
+    ]
+    assert [summary.figures["wrong language"].value for summary in summaries] == [0.0, 1.0]
     assert summarise([]) == []
 
 
@@ -237,7 +240,7 @@ values = st.tuples(
 def test_every_figure_is_a_number_in_its_interval_and_counts_every_answer_once(
     rows: list[tuple[str, str | None, tuple[bool | None, ...] | None, bool | None]], every: bool
 ) -> None:
-    summary = one([pair(*row) for row in rows], Counting(k=3, every=every))
+    summary = summary_of([pair(*row) for row in rows], Counting(k=3, every=every))
     for name, result in summary.figures.items():
         assert result.n + result.unscored <= len(rows)
         if result.value is not None:

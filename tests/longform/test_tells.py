@@ -85,11 +85,11 @@ def test_an_english_question_has_no_language_to_name() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "in_english", "told"),
+    ("asked", "in_english", "is_tell"),
     [("fo", True, True), ("fo", False, False), ("fo", None, False), ("en", True, False)],
 )
-def test_answering_in_english(asked: str, in_english: bool | None, told: bool) -> None:
-    assert ("english" in tells("The answer is forty.", asked, in_english)) is told
+def test_answering_in_english(asked: str, in_english: bool | None, is_tell: bool) -> None:
+    assert ("english" in tells("The answer is forty.", asked, in_english)) is is_tell
 
 
 @pytest.mark.parametrize("text", ["😀", "Great! 🇫🇴", "👩🏽‍🚀", "☀️", "❤️", "✅ yes", "⭐", "1️⃣", "🌶", "©️", "🫠", "⌚"])
@@ -107,8 +107,8 @@ def test_what_is_no_emoji(text: str) -> None:
 
 @given(st.text(max_size=200), st.sampled_from(["en", "zh-Hant", "rn", "aa"]), st.none() | st.booleans())
 def test_tells_are_named_once_and_in_order(answer: str, asked: str, in_english: bool | None) -> None:
-    found = tells(answer, asked, in_english)
-    assert list(found) == [tell for tell in Tell if tell in found]
+    result = tells(answer, asked, in_english)
+    assert list(result) == [tell for tell in Tell if tell in result]
 
 
 def test_the_paper_counts_words_anywhere() -> None:

@@ -30,10 +30,10 @@ class Node:
         """The elements under this one with that tag, or with that class when it begins with a dot."""
         return [node for node in self._under() if name in (node.tag, *_dotted(node))]
 
-    def one(self, name: str) -> Node:
+    def only(self, name: str) -> Node:
         """The only such element."""
-        [found] = self.all(name)
-        return found
+        [node] = self.all(name)
+        return node
 
     def at(self, name: str) -> float:
         """The number in an attribute, in whatever unit."""

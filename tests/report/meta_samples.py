@@ -20,7 +20,7 @@ from mores.meta.records import (
     VoteTable,
 )
 from mores.types import ErrorReport, Result, Sample, Severity, Signature
-from tests.report.samples import EID, SEDER, SHRINE, found, lost
+from tests.report.samples import EID, SEDER, SHRINE, lost, mistake
 
 SOURCES = {
     "GlobalOpinionQA": 820, "INCLUDE": 790, "BLEnD": 610, "NormAd": 540,
@@ -127,9 +127,9 @@ def gold(sample: Sample, *errors: Any, why: str = "") -> Gold:
 
 
 def disagreements(metrics: list[str], rng: random.Random) -> tuple[Disagreement, ...]:
-    clap = found(SHRINE, "clap ten times", Severity.MAJOR, "misrepresentation", "One claps twice.")
-    tip = found(SHRINE, "ten times, shout", Severity.MINOR, "stereotyping", "Nobody shouts.")
-    fast = found(EID, "يصوم المصريون طوال النهار", Severity.MAJOR, "factual error", "Nobody fasts on Eid.")
+    clap = mistake(SHRINE, "clap ten times", Severity.MAJOR, "misrepresentation", "One claps twice.")
+    tip = mistake(SHRINE, "ten times, shout", Severity.MINOR, "stereotyping", "Nobody shouts.")
+    fast = mistake(EID, "يصوم المصريون طوال النهار", Severity.MAJOR, "factual error", "Nobody fasts on Eid.")
     golds = [
         gold(SHRINE, clap, tip, lost("a golden bell", Severity.MINOR, "invention", "")),
         gold(EID, fast, why="عيد الفطر يأتي بعد رمضان، ولا صوم فيه."),
@@ -137,17 +137,17 @@ def disagreements(metrics: list[str], rng: random.Random) -> tuple[Disagreement,
         *(gold(SHRINE.model_copy(update={"id": f"more-{i}"}), clap) for i in range(5)),
     ]
     return tuple(
-        Disagreement(gold=one, scores={m: rng.choice([-10.0, -5.0, -1.0, 0.931, 0.5, None]) for m in metrics})
-        for one in golds
+        Disagreement(gold=row, scores={m: rng.choice([-10.0, -5.0, -1.0, 0.931, 0.5, None]) for m in metrics})
+        for row in golds
     )
 
 
 def left_out(metric: str, skill: float, rng: random.Random) -> LeaveOneOut:
-    def one(out: str, source: str) -> Result:
+    def tested(out: str, source: str) -> Result:
         loss = 0.15 if out == source else 0.01
         return result("scaled_accuracy", _noisy(skill - loss, SOURCES[source], rng), SOURCES[source], 0, 0.03)
 
-    matrix = {out: {source: one(out, source) for source in SOURCES} for out in ("none", *SOURCES)}
+    matrix = {out: {source: tested(out, source) for source in SOURCES} for out in ("none", *SOURCES)}
     values = [matrix[source][source].value or 0 for source in SOURCES]
     whole = result("scaled_accuracy", skill, sum(SOURCES.values()), 0, 0.02)
     return LeaveOneOut(metric=metric, matrix=matrix, average=sum(values) / len(values), trained_on_all=whole)

@@ -25,7 +25,7 @@ SIGNATURE = Signature(
 MAJOR, MINOR = Severity.MAJOR, Severity.MINOR
 
 
-def found(sample: Sample, quote: str, severity: Severity, kind: str, why: str, side: Side = "text") -> Error:
+def mistake(sample: Sample, quote: str, severity: Severity, kind: str, why: str, side: Side = "text") -> Error:
     """An error on the first occurrence of `quote`."""
     start = sample.side(side).index(quote)
     end = start + len(quote)
@@ -126,54 +126,58 @@ CARNIVAL = _sample("carnaval", "pt-BR", "BR", "O Carnaval começa na sexta-feira
 PAIRS: tuple[Pair, ...] = (
     judged(
         SHRINE,
-        found(SHRINE, "clap ten times", MAJOR, "incorrect information", "One bows twice, claps twice, bows once."),
-        found(SHRINE, "shout their wish aloud", MINOR, "lack of understanding", "The wish is said in silence."),
-        found(SHRINE, "a tip for the priest", MINOR, "misrepresentation", "The coin is an offering to the deity."),
+        mistake(SHRINE, "clap ten times", MAJOR, "incorrect information", "One bows twice, claps twice, bows once."),
+        mistake(SHRINE, "shout their wish aloud", MINOR, "lack of understanding", "The wish is said in silence."),
+        mistake(SHRINE, "a tip for the priest", MINOR, "misrepresentation", "The coin is an offering to the deity."),
         why="The order of hand-washing and bowing is right, but the clapping, the wish and the offering are not.",
     ),
     judged(
         EID,
-        found(EID, "يصوم المصريون طوال النهار", MAJOR, "incorrect information", "الصيام محرّم في يوم العيد."),
-        found(EID, "يوم الأحد فقط", MINOR, "misrepresentation", "العيدية لا ترتبط بيوم الأحد."),
+        mistake(EID, "يصوم المصريون طوال النهار", MAJOR, "incorrect information", "الصيام محرّم في يوم العيد."),
+        mistake(EID, "يوم الأحد فقط", MINOR, "misrepresentation", "العيدية لا ترتبط بيوم الأحد."),
         why="Eid al-Fitr ends the fast: nobody fasts on that day.",
     ),
     judged(
         SEDER,
-        found(SEDER, "חלה טרייה", MAJOR, "incorrect information", "בפסח אין אוכלים חמץ; אוכלים מצה."),
+        mistake(SEDER, "חלה טרייה", MAJOR, "incorrect information", "בפסח אין אוכלים חמץ; אוכלים מצה."),
         why="Leavened bread is forbidden during Passover.",
     ),
     judged(
         NEW_YEAR,
-        found(NEW_YEAR, "黒い封筒に入れたお年玉", MAJOR, "misrepresentation", "黒い封筒は弔事に使います。"),
-        found(NEW_YEAR, "お年玉を子どもたちに渡します🎍", MINOR, "imprecise", "お年玉はぽち袋で渡します。"),
-        found(NEW_YEAR, "𠮷田さんの家", MINOR, "stereotyping", "特定の家の習慣とは言えません。"),
+        mistake(NEW_YEAR, "黒い封筒に入れたお年玉", MAJOR, "misrepresentation", "黒い封筒は弔事に使います。"),
+        mistake(NEW_YEAR, "お年玉を子どもたちに渡します🎍", MINOR, "imprecise", "お年玉はぽち袋で渡します。"),
+        mistake(NEW_YEAR, "𠮷田さんの家", MINOR, "stereotyping", "特定の家の習慣とは言えません。"),
         why="New Year's money comes in a small festive envelope, never in a black one.",
     ),
     judged(
         CLOCK,
-        found(CLOCK, "给长辈送一座漂亮的钟🕰️作为礼物", MAJOR, "lack of understanding", "“送钟”与“送终”同音,是大忌。"),
-        found(CLOCK, "钟🕰️", MINOR, "incorrect information", "钟不是春节礼物。"),
+        mistake(CLOCK, "给长辈送一座漂亮的钟🕰️作为礼物", MAJOR, "lack of understanding", "“送钟”与“送终”同音,是大忌。"),
+        mistake(CLOCK, "钟🕰️", MINOR, "incorrect information", "钟不是春节礼物。"),
         why="A clock is the one gift that must not be given to elders.",
     ),
     judged(
         DIWALI,
-        found(DIWALI, "एक-दूसरे पर रंग फेंकते हैं", MAJOR, "Misrepresentation", "रंग होली पर खेले जाते हैं, दिवाली पर नहीं।"),
+        mistake(DIWALI, "एक-दूसरे पर रंग फेंकते हैं", MAJOR, "Misrepresentation", "रंग होली पर खेले जाते हैं, दिवाली पर नहीं।"),
         why="Colours belong to Holi.",
     ),
     judged(KRATHONG, certainty=0.931),
     judged(
         ALTAR,
-        found(ALTAR, "Mexican Halloween", MINOR, "misrepresentation", "It is not a kind of Halloween.", "instruction"),
-        found(
+        mistake(
+            ALTAR, "Mexican Halloween", MINOR, "misrepresentation", "It is not a kind of Halloween.", "instruction"
+        ),
+        mistake(
             ALTAR, "👨‍👩‍👧‍👦 sit at the grave in strict silence", MAJOR, "misrepresentation", "There is music and talk."
         ),
-        found(ALTAR, "in strict silence, wear black", MINOR, "stereotyping", "Bright colours are usual."),
-        found(ALTAR, "never eat there", MAJOR, "incorrect information", "The family eats with the dead."),
+        mistake(ALTAR, "in strict silence, wear black", MINOR, "stereotyping", "Bright colours are usual."),
+        mistake(ALTAR, "never eat there", MAJOR, "incorrect information", "The family eats with the dead."),
         why="The day is a joyful reunion, not a day of fear.",
     ),
     judged(
         MANNERS,
-        found(MANNERS, "밥그릇을 손에 들고", MINOR, "incorrect information", "한국에서는 밥그릇을 상에 놓고 먹습니다."),
+        mistake(
+            MANNERS, "밥그릇을 손에 들고", MINOR, "incorrect information", "한국에서는 밥그릇을 상에 놓고 먹습니다."
+        ),
         lost("젓가락을 밥에 꽂아", MAJOR, "misrepresentation", "제사 때만 그렇게 합니다."),
     ),
     judged(BREAD, certainty=None),

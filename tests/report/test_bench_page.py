@@ -155,8 +155,8 @@ def test_every_country_of_the_map_has_its_own_tile() -> None:
 
 
 def test_the_map_names_and_shades_countries() -> None:
-    found = {"EG": number(0.2), "JP": number(0.8, unscored=2), "BR": number(None), "RE": number(0.5)}
-    html = draw(World("m", found, Shades(0.2, 0.8)))
+    result = {"EG": number(0.2), "JP": number(0.8, unscored=2), "BR": number(None), "RE": number(0.5)}
+    html = draw(World("m", result, Shades(0.2, 0.8)))
     assert 'class="tile known s2" role="img" aria-label="Egypt: 20.0%' in html
     assert 'class="tile known s20" role="img" aria-label="Japan: 80.0% (95% interval 75.0–85.0%), n 40, 2 uns' in html
     assert html.count("known") == 2
@@ -207,7 +207,7 @@ def test_wrong_answers_come_first_with_all_that_was_said() -> None:
     first = words(html.split("<article")[1].split("</article>")[0])
     assert "q0 Egypt · Arabic · hard · model-a · made-up Wrong" in first
     assert "Question What is it? Answer: option 0" in first
-    assert "said said 0 read as B right answer A Judge because" in first
+    assert "answered said 0 read as B correct answer A Judge because" in first
     assert "The answer could not be parsed: no single choice" in words(html)
 
 
@@ -229,7 +229,7 @@ def test_more_answers_than_a_page_holds_are_drawn_evenly(monkeypatch: pytest.Mon
     assert {state: shown.count(state) for state in set(shown)} == {"wrong": 13, "unscored": 5, "right": 2}
     assert "Wrong: 40 (13 of them here)" in words(html)
     assert "Not attempted: 40 (none of them here)" in words(html)
-    ids = [int(found) for found in re.findall(r"<h3><bdi>q(\d+)", html)]
+    ids = [int(result) for result in re.findall(r"<h3><bdi>q(\d+)", html)]
     assert max(ids) > 150
 
 
@@ -249,21 +249,21 @@ def test_direction_is_that_of_most_letters(text: str, direction: str) -> None:
 def hostile() -> BenchRun:
     by = {HOSTILE: {HOSTILE: {HOSTILE: number(0.5)}, "b": {HOSTILE: number(0.4)}}}
     by["region"] = {f"{HOSTILE}{i}": {HOSTILE: number(i / 9)} for i in range(6)}
-    found = made_up(
+    result = made_up(
         benchmark=HOSTILE, title=HOSTILE, model=HOSTILE, judge=HOSTILE, signature=Signature({HOSTILE: HOSTILE}), by=by,
         figures={HOSTILE: number(0.5)}, failures={HOSTILE: 1}, references={HOSTILE: 0.1},
     )  # fmt: skip
     item = Item(id="q", prompt=HOSTILE + "\ud800", target=(HOSTILE,), language=HOSTILE, region=HOSTILE)
-    said = Verdict(
+    verdict = Verdict(
         item_id="q", unit=HOSTILE, answer=HOSTILE, read=HOSTILE, reason=HOSTILE,
         failure=Failure(kind=FailureKind.PARSE, reason=HOSTILE),
     )  # fmt: skip
-    return BenchRun(found, [(item, said), *answers(3, HOSTILE)])
+    return BenchRun(result, [(item, verdict), *answers(3, HOSTILE)])
 
 
 def board_of(*runs: BenchRun) -> str:
-    entries = [Entry(f"f{i}", one.result, {"q": float(i)}) for i, one in enumerate(runs)]
-    return board_page(make_board(entries, force=True), [one.result for one in runs])
+    entries = [Entry(f"f{i}", run.result, {"q": float(i)}) for i, run in enumerate(runs)]
+    return board_page(make_board(entries, force=True), [run.result for run in runs])
 
 
 def several() -> list[BenchRun]:
@@ -320,10 +320,10 @@ def test_nothing_is_wider_than_the_window(show: Any, name: str) -> None:
 
 
 def visible(page: Page) -> list[str]:
-    found: list[str] = page.evaluate(
+    result: list[str] = page.evaluate(
         "[...document.querySelectorAll('.answer')].filter((c) => c.offsetParent).map((c) => c.dataset.state)"
     )
-    return found
+    return result
 
 
 def choose(page: Page, selector: str, text: str) -> None:

@@ -17,7 +17,7 @@ from mores.report.score import page as html_of
 from mores.types import Error, Evidence, FailureKind, Sample, Severity, Side, Signature
 from tests.browser import Browser, Page, pixels
 from tests.report.conftest import Show
-from tests.report.samples import PAIRS, SIGNATURE, Pair, failed, found, judged
+from tests.report.samples import PAIRS, SIGNATURE, Pair, failed, judged, mistake
 
 ALPHABET = [
     "a",
@@ -153,8 +153,8 @@ def test_marks_of_many_random_spans(show: Show) -> None:
 
 def test_overlaps_show_the_worse_severity(show: Show) -> None:
     sample = Sample(id="a", text="one two three")
-    minor = found(sample, "one two", Severity.MINOR, "t", "first")
-    major = found(sample, "two three", Severity.MAJOR, "t", "second")
+    minor = mistake(sample, "one two", Severity.MINOR, "t", "first")
+    major = mistake(sample, "two three", Severity.MAJOR, "t", "second")
     page = show([judged(sample, minor, major)])
     drawn = page.evaluate("[...document.querySelectorAll('mark')].map((m) => [m.textContent, m.className])")
     assert drawn == [["one ", "minor"], ["two", "major stacked"], [" three", "major"]]
@@ -338,7 +338,7 @@ AWKWARD = Sample(
 
 @pytest.mark.parametrize("width", [320, 360, 768, 1280])
 def test_nothing_is_wider_than_the_window(show: Show, width: int) -> None:
-    awkward = judged(AWKWARD, found(AWKWARD, "a" * 300, Severity.MAJOR, "t" * 200, "e" * 500), why="w" * 500)
+    awkward = judged(AWKWARD, mistake(AWKWARD, "a" * 300, Severity.MAJOR, "t" * 200, "e" * 500), why="w" * 500)
     gone = failed(AWKWARD.model_copy(update={"language": "l" * 100}), FailureKind.SCHEMA, "r" * 500)
     options = {"title": "T" * 100, "summary": {"Judged": "f" * 200}, "warning": "w" * 300}
     page = show([*PAIRS, awkward, gone], width=width, height=740, touch=width < 500, **options)
@@ -372,7 +372,7 @@ def test_hostile_texts_do_not_run(show: Show) -> None:
     fields = dict.fromkeys(("id", "text", "instruction", "language", "region", "source"), HOSTILE)
     sample = Sample(**fields)
     missing = Error(side="text", quote="javascript:alert(1)" + HOSTILE, severity=Severity.MINOR, type=HOSTILE)
-    report = judged(sample, found(sample, HOSTILE, Severity.MAJOR, HOSTILE, HOSTILE), missing, why=HOSTILE)
+    report = judged(sample, mistake(sample, HOSTILE, Severity.MAJOR, HOSTILE, HOSTILE), missing, why=HOSTILE)
     noted = (
         sample,
         report[1].model_copy(
@@ -446,7 +446,7 @@ def test_cards_say_what_they_know(show: Show) -> None:
 
 
 LONG = Sample(id="long", text="Tea is taken at four. " * 70 + "Everybody bows to the kettle. " + "Milk goes in. " * 40)
-BOW = found(LONG, "Everybody bows to the kettle", Severity.MAJOR, "stereotyping", "Nobody does.")
+BOW = mistake(LONG, "Everybody bows to the kettle", Severity.MAJOR, "stereotyping", "Nobody does.")
 
 
 def test_a_long_text_folds_and_says_how_long_it_is(show: Show) -> None:
@@ -470,7 +470,7 @@ def test_an_error_behind_the_fold_opens_it_when_focused(show: Show) -> None:
 
 def many(n: int) -> list[Pair]:
     samples = [Sample(id=str(i), language="en", text=f"Text number {i}. " * 40) for i in range(n)]
-    return [judged(s, found(s, f"number {s.id}.", Severity.MINOR, "t", "e")) for s in samples]
+    return [judged(s, mistake(s, f"number {s.id}.", Severity.MINOR, "t", "e")) for s in samples]
 
 
 def test_two_thousand_cards_are_all_on_the_page_and_those_out_of_sight_cost_nothing(show: Show) -> None:
@@ -521,7 +521,7 @@ def test_on_paper_everything_is_open_and_inside_the_page(show: Show) -> None:
 
 def test_numbers_stand_at_the_end_of_their_words_in_both_directions(show: Show) -> None:
     year = Sample(id="year", language="ar", text="كان ذلك عام 1990 في مصر.")
-    page = show([judged(year, found(year, "عام 1990", Severity.MAJOR, "t", "e")), PAIRS[0]])
+    page = show([judged(year, mistake(year, "عام 1990", Severity.MAJOR, "t", "e")), PAIRS[0]])
     arabic, english = (
         page.evaluate(
             f"(() => {{ const card = document.querySelector(\"[data-place='{place}']\");"
@@ -623,7 +623,9 @@ PASSAGES = (
 
 def resting() -> Pair:
     """Two errors, one located and one not, that rest on the first two passages."""
-    located = found(RESTS, "upright", Severity.MAJOR, "wrong norm", "It is rude.").model_copy(update={"evidence": (1,)})
+    located = mistake(RESTS, "upright", Severity.MAJOR, "wrong norm", "It is rude.").model_copy(
+        update={"evidence": (1,)}
+    )
     gone = Error(side="text", quote="gone", severity=Severity.MINOR, type="t", evidence=(1, 2))
     _, judgement = judged(RESTS, located, gone)
     return RESTS, judgement.model_copy(update={"evidence": PASSAGES})

@@ -30,11 +30,11 @@ def gold(text: str, quote: str, language: str, **more: Any) -> dict[str, Any]:
         explanation=f"Nobody says {quote}.",
     )  # fmt: skip
     sample = Sample(id=text[:5], instruction="What is eaten?", text=text, language=language, source="quiz")
-    found = Gold(
+    row = Gold(
         sample=sample, task=Task.QA, kind="hard", maker="rules", report=ErrorReport(errors=(error,) if quote else ()),
         item="i", group="g", split="test",
     )  # fmt: skip
-    return found.model_copy(update=more).model_dump(mode="json")
+    return row.model_copy(update=more).model_dump(mode="json")
 
 
 def about(**more: Any) -> dict[str, Any]:
@@ -51,15 +51,15 @@ def about(**more: Any) -> dict[str, Any]:
 
 
 def hostile() -> dict[str, Any]:
-    made = about(missing=[HOSTILE], tables={HOSTILE: {HOSTILE: 3}}, examples=[gold(HOSTILE, "script", "en")])
-    made["recipe"]["name"] = made["sources"][0]["licence"] = made["sources"][0]["revision"] = HOSTILE
-    return made
+    card = about(missing=[HOSTILE], tables={HOSTILE: {HOSTILE: 3}}, examples=[gold(HOSTILE, "script", "en")])
+    card["recipe"]["name"] = card["sources"][0]["licence"] = card["sources"][0]["revision"] = HOSTILE
+    return card
 
 
 def test_the_card_says_what_is_in_the_dataset() -> None:
     read = read_markup(card_page(about(missing=["mango"])))
     for words in (
-        "Samples1,200", "Not there when this was built: mango", "CC BY 4.0 not for commercial use", "0.012 ± 0.010",
+        "Samples1,200", "Missing when this was built: mango", "CC BY 4.0 not for commercial use", "0.012 ± 0.010",
         "−0.020 ± 0.010", "abcabc", "correct600", "Facts600", "Language (30)",
     ):  # fmt: skip
         assert words in read.words

@@ -216,8 +216,8 @@ def test_rows_and_columns_have_to_fit() -> None:
 def test_outlined_cells() -> None:
     rows = [Head(name) for name in "abc"]
     cells = [[Cell("0", 0.0, outlined=i == j) for j in range(3)] for i in range(3)]
-    found = [c.get("class") == "outlined" for c in tree(Heat(Sheet("t", rows, rows, cells))).findall(".//tbody//td")]
-    assert found == [i == j for i, j in product(range(3), repeat=2)]
+    result = [c.get("class") == "outlined" for c in tree(Heat(Sheet("t", rows, rows, cells))).findall(".//tbody//td")]
+    assert result == [i == j for i, j in product(range(3), repeat=2)]
 
 
 ENOUGH, ONE_SHORT, SINGLE = (
@@ -228,10 +228,10 @@ SMALL = {"FR": ENOUGH, "KE": ONE_SHORT, "JP": SINGLE}
 
 def with_few(results: dict[str, Result]) -> dict[str, Block]:
     """Every kind of chart that shows values of samples."""
-    head, sizes = [Head(name) for name in results], [one.n for one in results.values()]
-    cells = [[Cell("100", one.value, n=one.n) for one in results.values()]]
-    rows = [Row(name, one) for name, one in results.items()]
-    values = [one.value or 0.0 for one in results.values()]
+    head, sizes = [Head(name) for name in results], [result.n for result in results.values()]
+    cells = [[Cell("100", result.value, n=result.n) for result in results.values()]]
+    rows = [Row(name, result) for name, result in results.items()]
+    values = [result.value or 0.0 for result in results.values()]
     line = Line("accuracy", values, values, values, values, n=sizes)
     return {
         "heatmap": Heat(Sheet("t", [Head("row")], head, cells)),
@@ -241,8 +241,10 @@ def with_few(results: dict[str, Result]) -> dict[str, Block]:
         "shares": Intervals("t", rows),
         "points": Intervals("t", rows, "points"),
         "numbers": Intervals("t", rows, "number"),
-        "stacks": Stacks("t", [Stack(name, [one.n, 0]) for name, one in results.items()], [Part("a", 0), Part("b", 1)]),
-        "histogram": Histogram("t", [0, 1], {name: [one.n] for name, one in results.items()}),
+        "stacks": Stacks(
+            "t", [Stack(name, [result.n, 0]) for name, result in results.items()], [Part("a", 0), Part("b", 1)]
+        ),
+        "histogram": Histogram("t", [0, 1], {name: [result.n] for name, result in results.items()}),
         "curves": Curves("t", [line], Axis("x"), "y", "as sure", [Column(0, 1, n) for n in sizes]),
     }
 
@@ -251,8 +253,8 @@ def with_few(results: dict[str, Result]) -> dict[str, Block]:
 def test_few_samples_have_their_sign_their_count_and_a_key_in_every_chart(kind: str) -> None:
     chart = with_few(SMALL)[kind]
     root = tree(chart)
-    signs = [one for one in root.iter() if "few" in (one.get("class") or "").split()]
-    inside = [one for one in signs if not any(one in list(other) for other in signs)]
+    signs = [node for node in root.iter() if "few" in (node.get("class") or "").split()]
+    inside = [node for node in signs if not any(node in list(other) for other in signs)]
     assert len(inside) == 2
     assert all(count in "".join(root.itertext()) for count in ("19", "1"))
     sign = "hatched" if kind == "heatmap" else "hollow"

@@ -24,7 +24,7 @@ TOPICS = [category.name for category in categories()]
 
 def questions(count: int = 60, text: str = "") -> list[Collected]:
     """Of each ten, three are dropped by a filter, one is a duplicate, one undecided and five kept."""
-    made = []
+    every = []
     for i in range(count):
         statuses = [
             (Status.DROPPED, Stage.SPECIFICITY),
@@ -35,7 +35,7 @@ def questions(count: int = 60, text: str = "") -> list[Collected]:
         status, stage = (statuses[i % 10]) if i % 10 < 5 else (Status.KEPT, None)
         failure = Failure(kind=FailureKind.PARSE, reason=text or "expected a result")
         tag = list(LANGUAGES)[i % 3]
-        one = Collected(
+        collected = Collected(
             id=(text and f"{text}{i}") or f"q{i}",
             question=text or f"question {i} " + "xyz"[i % 3] * (i + 3),
             language=tag,
@@ -48,10 +48,10 @@ def questions(count: int = 60, text: str = "") -> list[Collected]:
             answer=text or None,
             category=TOPICS[i % 4] if status is Status.KEPT else None,
             failures={Stage.QUALITY: failure} if status is Status.UNSCORED else {},
-            said={Stage.SPECIFICITY: text or f"words {i}"} if stage is not Stage.DUPLICATE else {},
+            replies={Stage.SPECIFICITY: text or f"words {i}"} if stage is not Stage.DUPLICATE else {},
         )  # fmt: skip
-        made.append(one)
-    return mark_near(made)
+        every.append(collected)
+    return mark_near(every)
 
 
 def page(every: list[Collected], warning: str | None = None) -> str:
@@ -78,7 +78,7 @@ def test_topics_and_overlap() -> None:
 
 
 def test_one_language_is_compared_with_none() -> None:
-    html = page([one for one in questions() if one.language == "ar"])
+    html = page([question for question in questions() if question.language == "ar"])
     assert 'id="overlap"' not in html
 
 
@@ -89,7 +89,7 @@ def test_duplicates_are_listed() -> None:
 
 
 def test_nothing_kept_and_a_warning() -> None:
-    every = [one for one in questions() if one.status is Status.DROPPED]
+    every = [question for question in questions() if question.status is Status.DROPPED]
     html = page(every, "fake: is not a model")
     assert 'id="topics"' not in html
     assert "0.0% kept" in words(html)
@@ -128,10 +128,10 @@ def test_nothing_is_wider_than_the_window(show: Any, text: str) -> None:
 
 
 def visible(tab: Page) -> list[str]:
-    found: list[str] = tab.evaluate(
+    result: list[str] = tab.evaluate(
         "[...document.querySelectorAll('.answer')].filter((c) => c.offsetParent).map((c) => c.dataset.state)"
     )
-    return found
+    return result
 
 
 def test_cards_are_filtered_and_searched(show: Any) -> None:

@@ -292,8 +292,8 @@ def test_groups_and_texts_are_cut() -> None:
 def test_a_bin_is_where_its_numbers_are() -> None:
     line = Line("a", [0.25], [0.5], [0.25], [0.75], ["hint"], [90])
     html = draw(Curves("t", [line], Axis("x"), "y", "sure", [Column(0.2, 0.3, 10), Column(0.3, 0.4, 0)]))
-    chart = read_markup(html).one(".lines")
-    diagonal, point, whisker = (chart.one(name) for name in (".guess", ".point", ".whisker"))
+    chart = read_markup(html).only(".lines")
+    diagonal, point, whisker = (chart.only(name) for name in (".guess", ".point", ".whisker"))
     left, right, low, high = (diagonal.at(name) for name in ("x1", "x2", "y1", "y2"))
     assert [(x - left) / (right - left) for x in (point.at("cx"), whisker.at("x1"), whisker.at("x2"))] == [0.25] * 3
     assert [(y - low) / (high - low) for y in (point.at("cy"), whisker.at("y1"), whisker.at("y2"))] == [0.5, 0.25, 0.75]
@@ -305,10 +305,10 @@ def test_a_band_goes_there_and_back() -> None:
     line = Line("a", [1, 3], [0.5, 1.0], [0.25, None], [0.75, None])
     html = draw(Curves("t", [line], Axis("n", 1, 3, shares=False), "y"))
     chart = read_markup(html)
-    start, end = chart.one("polyline").points
+    start, end = chart.only("polyline").points
     half = (start[1] - end[1]) / 2
     assert end[0] > start[0]
-    assert chart.one(".band").points == [(start[0], start[1] - half), (start[0], start[1] + half)]
+    assert chart.only(".band").points == [(start[0], start[1] - half), (start[0], start[1] + half)]
     assert "a from 50% to 100%" in html
 
 
@@ -332,9 +332,9 @@ def test_changes_stand_on_both_sides_of_zero() -> None:
     one = Result(name="gain", value=-0.25, low=-0.5, high=0.0, n=9, unscored=2)
     html = draw(Intervals("t", [Row("m", one, star=True), Row("none", None)], "points", zero="no change"))
     chart = read_markup(html)
-    whisker, foot = chart.one(".whisker"), {text.text: text.at("x") for text in chart.one("tfoot").all("text")}
+    whisker, foot = chart.only(".whisker"), {text.text: text.at("x") for text in chart.only("tfoot").all("text")}
     assert (whisker.at("x1"), whisker.at("x2")) == (foot["−50.0"], foot["0.0"])
-    assert (chart.one(".point").at("cx"), chart.all(".zero")[-1].at("x1")) == (foot["−25.0"], foot["0.0"])
+    assert (chart.only(".point").at("cx"), chart.all(".zero")[-1].at("x1")) == (foot["−25.0"], foot["0.0"])
     assert '<tr class="few"><th scope="row"><bdi>m</bdi> <small>n 9</small>' in html
     assert '−25.0<b class="star">*</b> <small>−50.0 to 0.0</small> <small class="out">✕2</small>' in html
     assert "none: no score" in html
@@ -343,7 +343,7 @@ def test_changes_stand_on_both_sides_of_zero() -> None:
 def test_ranks_are_drawn_with_their_intervals() -> None:
     first, second = (Result(name="place", value=v, low=low, high=high) for v, low, high in ((1, 1, 2), (3, 2, 3)))
     html = draw(Intervals("t", [Row("m", first, star=True, second=second)], "place", pair=("x", "y")))
-    above, below = read_markup(html).one("tbody").all(".thick")
+    above, below = read_markup(html).only("tbody").all(".thick")
     assert above.at("y1") < below.at("y1")
     assert above.at("x1") < above.at("x2") == below.at("x1") < below.at("x2")
     assert "m: place 1 (1–2) on x, 3 (2–3) on y" in html

@@ -58,8 +58,8 @@ def test_the_numbers_of_a_chart_are_plain() -> None:
 
 
 def test_the_same_chart_gives_the_same_files(tmp_path: Path) -> None:
-    one, two = (figures.write_figures(every_chart("x")[:1], [], tmp_path / name) for name in "ab")
-    assert [path.read_bytes() for path in one] == [path.read_bytes() for path in two]
+    first, second = (figures.write_figures(every_chart("x")[:1], [], tmp_path / name) for name in "ab")
+    assert [path.read_bytes() for path in first] == [path.read_bytes() for path in second]
 
 
 def test_without_matplotlib_the_message_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

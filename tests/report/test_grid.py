@@ -59,7 +59,7 @@ def test_html_is_a_plain_table_in_which_words_are_only_words() -> None:
     assert [node.text for node in read.all("td")] == [
         "all", "60.0%* (55.0–65.0%)", "97", "food & <b>drink</b>", "−1.5", "1,200",
     ]  # fmt: skip
-    assert read.one("caption").text == "Made-up: $m_1$"
+    assert read.only("caption").text == "Made-up: $m_1$"
     assert not read.all("b")
     assert GRID._repr_html_() == GRID.html()
 

@@ -47,12 +47,12 @@ def failure(reason: str = "no reply", kind: FailureKind = FailureKind.MODEL) -> 
 
 
 def claim(supported: bool | None = True, text: str = "Coffee is served with dates.", **changes: Any) -> Claim:
-    found = (
+    result = (
         Evidence(text="Dates go with coffee.", title="Coffee", source="https://example.org/coffee", date="2021-05-03"),
         Evidence(text="A passage.", source="corpus.jsonl:7"),
     )
     why = None if supported is not None else failure("no verdict", FailureKind.PARSE)
-    fields: dict[str, Any] = {"text": text, "sentence": 0, "supported": supported, "evidence": found,
+    fields: dict[str, Any] = {"text": text, "sentence": 0, "supported": supported, "evidence": result,
                               "reason": "It says so." if why is None else "", "failure": why}  # fmt: skip
     return Claim(**fields | changes)
 
@@ -68,11 +68,11 @@ def answer(place: int = 0, language: str = "ar", model: str = "model-a", **chang
     return LongAnswer(**fields | changes)
 
 
-def appraisal(one: LongAnswer, **changes: Any) -> Appraisal:
+def appraisal(reply: LongAnswer, **changes: Any) -> Appraisal:
     """A good answer, unless the changes say otherwise."""
     fields: dict[str, Any] = {
-        "id": one.id, "model": one.model, "claims": (claim(), claim(text="Guests get it first.")), "relevant": True,
-        "relevance_reason": "It answers.", "language": LanguageCheck(found=one.language, certainty=0.98, right=True),
+        "id": reply.id, "model": reply.model, "claims": (claim(), claim(text="Guests get it first.")), "relevant": True,
+        "relevance_reason": "It answers.", "language": LanguageCheck(found=reply.language, certainty=0.98, right=True),
     }  # fmt: skip
     return Appraisal(**fields | changes)
 
@@ -80,41 +80,41 @@ def appraisal(one: LongAnswer, **changes: Any) -> Appraisal:
 UNJUDGED: dict[str, Any] = {"claims": None, "relevant": None, "relevance_reason": ""}
 
 
-def wrong_language(one: LongAnswer) -> Pair:
-    check = LanguageCheck(found="en", certainty=0.97, right=False, shares={"en": 0.8, one.language: 0.2})
-    said = "I'm sorry, I can only answer in English. 😊"
-    return one.model_copy(update={"answer": said}), appraisal(
-        one, **UNJUDGED, language=check, tells=("apology", "emoji")
+def wrong_language(reply: LongAnswer) -> Pair:
+    check = LanguageCheck(found="en", certainty=0.97, right=False, shares={"en": 0.8, reply.language: 0.2})
+    text = "I'm sorry, I can only answer in English. 😊"
+    return reply.model_copy(update={"answer": text}), appraisal(
+        reply, **UNJUDGED, language=check, tells=("apology", "emoji")
     )
 
 
-def repeating(one: LongAnswer, times: int = 5) -> Pair:
-    text = one.answer or ""
+def repeating(reply: LongAnswer, times: int = 5) -> Pair:
+    text = reply.answer or ""
     spans = tuple((i * len(text), (i + 1) * len(text)) for i in range(times))
-    found = Repetition(times=times, text=text, spans=spans)
-    return one.model_copy(update={"answer": text * times + " …"}), appraisal(one, **UNJUDGED, repetition=found)
+    repetition = Repetition(times=times, text=text, spans=spans)
+    return reply.model_copy(update={"answer": text * times + " …"}), appraisal(reply, **UNJUDGED, repetition=repetition)
 
 
-def missing(one: LongAnswer) -> Pair:
-    return one.model_copy(update={"answer": None}), appraisal(one, **UNJUDGED, language=None, failures={"answer": failure("HTTP 500")})  # fmt: skip  # noqa: E501
+def missing(reply: LongAnswer) -> Pair:
+    return reply.model_copy(update={"answer": None}), appraisal(reply, **UNJUDGED, language=None, failures={"answer": failure("HTTP 500")})  # fmt: skip  # noqa: E501
 
 
-def half_true(one: LongAnswer) -> Pair:
+def half_true(reply: LongAnswer) -> Pair:
     claims = (claim(), claim(False, "Coffee is from Peru.", reason="The results say Ethiopia."), claim(None))
     failed = {"verification": failure("1 of 3 claims: no verdict", FailureKind.PARSE)}
-    return one, appraisal(one, claims=claims, failures=failed, answer_english="Coffee goes with dates.")
+    return reply, appraisal(reply, claims=claims, failures=failed, answer_english="Coffee goes with dates.")
 
 
-def irrelevant(one: LongAnswer) -> Pair:
-    return one, appraisal(one, relevant=False, relevance_reason="It speaks of tea.")
+def irrelevant(reply: LongAnswer) -> Pair:
+    return reply, appraisal(reply, relevant=False, relevance_reason="It speaks of tea.")
 
 
-def unsure(one: LongAnswer) -> Pair:
-    return one, appraisal(one, **UNJUDGED, language=LanguageCheck(certainty=0.5))
+def unsure(reply: LongAnswer) -> Pair:
+    return reply, appraisal(reply, **UNJUDGED, language=LanguageCheck(certainty=0.5))
 
 
-def good(one: LongAnswer) -> Pair:
-    return one, appraisal(one)
+def good(reply: LongAnswer) -> Pair:
+    return reply, appraisal(reply)
 
 
 CASES = (wrong_language, good, half_true, repeating, good, irrelevant, missing, unsure, half_true, good, good)
@@ -133,8 +133,8 @@ def pairs(count: int = 40, models: tuple[str, ...] = ("model-a",)) -> list[Pair]
 SIGNATURE = Signature(task="calmqa", judge="j")
 
 
-def page_of(found: list[Pair], counting: Counting | None = None, signature: Signature = SIGNATURE) -> str:
-    return longform_page(summarise(found, counting, signature), found, signature)
+def page_of(result: list[Pair], counting: Counting | None = None, signature: Signature = SIGNATURE) -> str:
+    return longform_page(summarise(result, counting, signature), result, signature)
 
 
 SURFACE = Counting(facts=False, relevance=False)
@@ -156,8 +156,8 @@ def cells(html: str, title: str) -> dict[str, list[str]]:
 
 def four() -> list[Pair]:
     """Two agnostic and two specific answers in Arabic: S is 0 and 1, and 1/2 and 0."""
-    made = [wrong_language(answer(0)), good(answer(2)), half_true(answer(1)), irrelevant(answer(3))]
-    return [(one, found.model_copy(update={"failures": {}})) for one, found in made]
+    pairs_of_four = [wrong_language(answer(0)), good(answer(2)), half_true(answer(1)), irrelevant(answer(3))]
+    return [(reply, appraised.model_copy(update={"failures": {}})) for reply, appraised in pairs_of_four]
 
 
 def test_the_opening_says_the_main_numbers_in_words() -> None:
@@ -174,16 +174,16 @@ def test_the_opening_says_the_main_numbers_in_words() -> None:
 
 
 def test_the_opening_compares_models() -> None:
-    found = [good(answer(0, model="b")), irrelevant(answer(0, model="a")), half_true(answer(0, model="c"))]
-    top = words(page_of(found).split("<nav")[0])
+    result = [good(answer(0, model="b")), irrelevant(answer(0, model="a")), half_true(answer(0, model="c"))]
+    top = words(page_of(result).split("<nav")[0])
     assert "3 models were asked for 3 long answers in Arabic. The best is \u2068b\u2069." in top
     assert "The S of the others is between 0.0 and 50.0." in top
     assert "Models b, c, a Answers 3 Languages 1" in re.sub("[\u2068\u2069]", "", top)
 
 
-def unjudged(one: LongAnswer) -> Pair:
+def unjudged(reply: LongAnswer) -> Pair:
     """Every claim undecided."""
-    return one, appraisal(one, claims=(claim(None),), failures={"search": failure("1 of 1 claim: down")})
+    return reply, appraisal(reply, claims=(claim(None),), failures={"search": failure("1 of 1 claim: down")})
 
 
 def test_no_best_is_named_among_equals() -> None:
@@ -195,7 +195,7 @@ def test_no_best_is_named_among_equals() -> None:
 
 
 @pytest.mark.parametrize(
-    ("others", "said"),
+    ("others", "sentence"),
     [
         (
             (good, unjudged, unjudged, irrelevant),
@@ -205,19 +205,19 @@ def test_no_best_is_named_among_equals() -> None:
         ((irrelevant, irrelevant, unjudged), "The best is \u2068b\u2069."),
     ],
 )
-def test_no_best_is_named_where_the_undecided_could_be(others: tuple[Any, ...], said: str) -> None:
+def test_no_best_is_named_where_the_undecided_could_be(others: tuple[Any, ...], sentence: str) -> None:
     """The best has 1/2; the other could have more, has no figure, or cannot have more than 1/4."""
     best = [case(answer(i, model="b")) for i, case in enumerate((good, good, irrelevant, irrelevant))]
     worse = [wrong_language(answer(9, model="a")), *(case(answer(i, model="a")) for i, case in enumerate(others))]
     top = words(page_of([*worse, *best]).split("<nav")[0])
-    assert said in top
-    assert ("The best is" in top) == said.startswith("The best")
+    assert sentence in top
+    assert ("The best is" in top) == sentence.startswith("The best")
 
 
 def test_table_2_has_both_kinds_in_a_cell() -> None:
-    found = cells(page_of(four()), "All languages")
-    assert list(found) == ["model-a 4 answers, 1 of 7 claims undecided"]
-    wrong, repetition, without, precision, relevance, overall = found.popitem()[1]
+    result = cells(page_of(four()), "All languages")
+    assert list(result) == ["model-a 4 answers, 1 of 7 claims undecided"]
+    wrong, repetition, without, precision, relevance, overall = result.popitem()[1]
     assert wrong.startswith("50.0 / 0.0 1.3–98.7 / 0.0–84.2 n 2 / 2")  # exact for 1 of 2 and 0 of 2
     assert repetition.startswith("0.0 / 0.0")
     assert without.startswith("50.0 / 100.0")
@@ -239,9 +239,9 @@ def test_the_languages_that_the_paper_leaves_out_are_in_one_of_two_tables() -> N
 
 
 def test_what_could_not_be_scored_stands_beside_the_number() -> None:
-    found = cells(page_of([good(answer(0)), unsure(answer(2)), missing(answer(4))]), "All languages")
-    assert list(found) == ["model-a 3 answers, 1 not given"]
-    assert found.popitem()[1][0] == "0.0 0.0–97.5 n 1 ✕ 2 within 0.0–66.7"
+    result = cells(page_of([good(answer(0)), unsure(answer(2)), missing(answer(4))]), "All languages")
+    assert list(result) == ["model-a 3 answers, 1 not given"]
+    assert result.popitem()[1][0] == "0.0 0.0–97.5 n 1 ✕ 2 within 0.0–66.7"
 
 
 def test_without_kinds_there_is_one_number_in_a_cell_and_one_map() -> None:
@@ -254,15 +254,15 @@ def test_without_kinds_there_is_one_number_in_a_cell_and_one_map() -> None:
 
 def test_recall_and_f1_name_their_k() -> None:
     html = page_of(four(), Counting(k=4))
-    found = cells(html, "Other figures").popitem()[1]
-    assert found[0].startswith("2.0 / 2.5")
+    result = cells(html, "Other figures").popitem()[1]
+    assert result[0].startswith("2.0 / 2.5")
     assert "Recall at K = 4, %" in words(section(html, "numbers"))
     assert "Recall" not in words(section(page_of(four()), "numbers"))
 
 
 def test_without_a_judge_there_is_only_the_surface() -> None:
-    found = [(one, about.model_copy(update=UNJUDGED)) for one, about in pairs(60)]
-    html = page_of(found, SURFACE)
+    unjudged_pairs = [(reply, about.model_copy(update=UNJUDGED)) for reply, about in pairs(60)]
+    html = page_of(unjudged_pairs, SURFACE)
     assert re.findall(r"Figure (\d+)", words(section(html, "languages"))) == ["7", "12", "13", "15"]
     assert "there is no overall score" in words(html)
     assert "% without issues, 95%:" in words(html)
@@ -288,17 +288,17 @@ def test_every_figure_has_a_map_for_each_kind() -> None:
 
 
 def test_languages_stand_by_resources_and_those_of_a_level_together() -> None:
-    found = list(cells(page_of(pairs(200)), "Overall score S: culturally agnostic questions"))
-    assert found == [
+    result = list(cells(page_of(pairs(200)), "Overall score S: culturally agnostic questions"))
+    assert result == [
         *("High and mid resources 5 languages", "Arabic", "Chinese", "English", "German", "Hindi"),
         *("Low resources 3 languages", "Balochi left out in the paper", "Pashto", "Samoan"),
     ]
 
 
 def test_the_right_language_is_what_is_not_wrong_and_english_is_no_other_language() -> None:
-    found = [wrong_language(answer(2 * i, "de")) for i in range(3)] + [good(answer(2 * i, "de")) for i in range(3, 12)]
-    html = page_of([*found, *(good(answer(2 * i, "en")) for i in range(12))])
-    right = cells(html, "Answers in the right language, %: culturally agnostic questions")
+    result = [wrong_language(answer(2 * i, "de")) for i in range(3)] + [good(answer(2 * i, "de")) for i in range(3, 12)]
+    html = page_of([*result, *(good(answer(2 * i, "en")) for i in range(12))])
+    right = cells(html, "Answers in the correct language, %: culturally agnostic questions")
     assert (right["German"], right["English"]) == (["75.0 n 12"], ["100.0 n 12"])
     assert "model-a, German: 75.0% (95% interval 42.8–94.5%), n 12, 0 unscored" in unescape(html)
     english = cells(html, "Answers in English to questions in other languages, %: culturally agnostic questions")
@@ -322,8 +322,8 @@ def test_more_is_worse_has_another_colour() -> None:
 
 
 def test_resources_are_compared() -> None:
-    found = [good(answer(2 * i, "de")) for i in range(2)] + [irrelevant(answer(2 * i, "sm")) for i in range(2, 4)]
-    html = page_of(found)
+    result = [good(answer(2 * i, "de")) for i in range(2)] + [irrelevant(answer(2 * i, "sm")) for i in range(2, 4)]
+    html = page_of(result)
     assert "High and mid resources: 100.0%" in words(section(html, "resources"))
     body = section(html, "resources")
     assert [row[0] for row in rows(body.split("By level of resources</caption>")[1])] == [
@@ -349,16 +349,16 @@ def test_tells_and_failures_are_counted_by_model() -> None:
 
 def test_an_answer_with_claims_shows_verdicts_evidence_and_failures() -> None:
     (card,) = cards(page_of([half_true(answer(1))]))
-    said = words(card)
-    assert "q1 Arabic · culturally specific · food · model-a Unsupported claims" in said
-    assert "Question in English Why is it done? S 50.0 expected Arabic found Arabic (certainty 98%)" in said
-    assert "factual precision 50.0% relevant yes" in said
-    assert "Answer in English As it was judged Coffee goes with dates. Relevant, says the judge It answers." in said
-    assert "3 claims: 1 supported, 1 not supported, 1 undecided" in said
-    assert "Coffee is from Peru. Not supported sentence 1 The results say Ethiopia." in said
-    assert "Undecided sentence 1 The answer could not be parsed: no verdict Evidence: 2 results" in said
-    assert "Coffee Dates go with coffee. 2021-05-03 · https://example.org/coffee A passage. corpus.jsonl:7" in said
-    assert "Verification failed, the answer could not be parsed: 1 of 3 claims: no verdict" in said
+    shown = words(card)
+    assert "q1 Arabic · culturally specific · food · model-a Unsupported claims" in shown
+    assert "Question in English Why is it done? S 50.0 expected Arabic found Arabic (certainty 98%)" in shown
+    assert "factual precision 50.0% relevant yes" in shown
+    assert "Answer in English As it was judged Coffee goes with dates. Relevant, says the judge It answers." in shown
+    assert "3 claims: 1 supported, 1 not supported, 1 undecided" in shown
+    assert "Coffee is from Peru. Not supported sentence 1 The results say Ethiopia." in shown
+    assert "Undecided sentence 1 The answer could not be parsed: no verdict Evidence: 2 results" in shown
+    assert "Coffee Dates go with coffee. 2021-05-03 · https://example.org/coffee A passage. corpus.jsonl:7" in shown
+    assert "Verification failed, the answer could not be parsed: 1 of 3 claims: no verdict" in shown
     assert card.count('<a href="https://example.org/coffee" rel="noopener noreferrer nofollow"') == 3
     assert card.count("<a ") == 3
 
@@ -398,9 +398,9 @@ def test_right_to_left_text_is_shown_so() -> None:
     ],
 )
 def test_issues_and_scores(case: Any, issues: list[Issue], score: float) -> None:
-    _, found = case(answer())
-    assert list(issues_of(found)) == issues
-    assert score_of(found) == score
+    _, result = case(answer())
+    assert list(issues_of(result)) == issues
+    assert score_of(result) == score
 
 
 def test_no_claim_is_an_issue_only_when_all_was_read() -> None:
@@ -416,17 +416,17 @@ def test_the_worst_come_first_and_missing_ones_last() -> None:
 
 
 def test_more_answers_than_a_page_holds(monkeypatch: pytest.MonkeyPatch) -> None:
-    found = pairs(400, ("a", "b"))
-    whole = page_of(found)
+    result = pairs(400, ("a", "b"))
+    whole = page_of(result)
     assert len(cards(whole)) == 800
     assert "left out:" not in words(section(whole, "answers"))
     monkeypatch.setattr(pages, "ANSWERS", 30)
-    html = page_of(found)
+    html = page_of(result)
     assert len(cards(html)) == 30
-    said = words(section(html, "answers"))
-    assert "This page holds 30 of 800 answers, and 770 are left out" in said
-    assert "appraisals.jsonl has all" in said
-    counts = dict(re.findall(r"(Wrong language|Repetition|No answer): [\d,]+ \((\d+) here\)", said))
+    shown = words(section(html, "answers"))
+    assert "This page holds 30 of 800 answers, and 770 are left out" in shown
+    assert "appraisals.jsonl has all" in shown
+    counts = dict(re.findall(r"(Wrong language|Repetition|No answer): [\d,]+ \((\d+) here\)", shown))
     assert {name: int(n) >= 2 for name, n in counts.items()} == dict.fromkeys(
         ("No answer", "Wrong language", "Repetition"), True
     )
@@ -435,10 +435,10 @@ def test_more_answers_than_a_page_holds(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_what_is_dropped_on_the_way_would_not_have_been_shown(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(pages, "ANSWERS", 30)
-    found = pairs(400, ("a", "b", "c"))
-    trimmed = page_of(found)
+    result = pairs(400, ("a", "b", "c"))
+    trimmed = page_of(result)
     monkeypatch.setattr(pages, "_trim", lambda _: 0)
-    assert page_of(found) == trimmed
+    assert page_of(result) == trimmed
 
 
 def test_a_page_of_long_answers_stays_within_its_size(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -452,15 +452,15 @@ def test_a_page_of_long_answers_stays_within_its_size(monkeypatch: pytest.Monkey
 
 def test_long_texts_and_lists_are_cut_and_the_page_says_so() -> None:
     many = tuple(claim(text=f"claim {i}", evidence=tuple(Evidence(text=f"r{i}") for i in range(10))) for i in range(70))
-    one = answer(answer="x" * 15_000)
-    html = page_of([(one, appraisal(one, claims=many))])
-    said = words(html)
-    assert "… 3,000 more characters" in said
-    assert "10 more." in said
-    assert "5 more." in said
-    assert "claim 59" in said
-    assert "claim 60" not in said
-    assert "Very long texts and lists are cut here" in said
+    reply = answer(answer="x" * 15_000)
+    html = page_of([(reply, appraisal(reply, claims=many))])
+    shown = words(html)
+    assert "… 3,000 more characters" in shown
+    assert "10 more." in shown
+    assert "5 more." in shown
+    assert "claim 59" in shown
+    assert "claim 60" not in shown
+    assert "Very long texts and lists are cut here" in shown
     assert "are cut here" not in words(page_of(four()))
 
 
@@ -493,8 +493,8 @@ def test_marks_are_exactly_at_the_spans(text: str, spans: list[tuple[int, int]])
 )
 def test_only_addresses_of_the_web_are_links(source: str, is_link: bool) -> None:
     assert is_web_address(source) is is_link
-    one = answer()
-    html = page_of([(one, appraisal(one, claims=(claim(evidence=(Evidence(text="t", source=source),)),)))])
+    reply = answer()
+    html = page_of([(reply, appraisal(reply, claims=(claim(evidence=(Evidence(text="t", source=source),)),)))])
     assert len(re.findall(r"<a href=\"(?!#)", html)) == is_link
     assert not re.search(r"=[\"']?\s*(javascript|data):", html)
 
@@ -506,19 +506,21 @@ ATTRIBUTE = '" onmouseover="window.hacked = 3" data-evil="'
 
 def hostile() -> str:
     bad = HOSTILE + ATTRIBUTE
-    found = Evidence(text=bad, title=bad, source=bad, date=bad)
+    evidence = Evidence(text=bad, title=bad, source=bad, date=bad)
     link = Evidence(text=bad, source='https://example.org/"onmouseover="window.hacked=4"')
-    claims = tuple(claim(s, bad, evidence=(found, link), reason=bad, failure=failure(bad)) for s in (True, False, None))
-    one = LongAnswer(
+    claims = tuple(
+        claim(s, bad, evidence=(evidence, link), reason=bad, failure=failure(bad)) for s in (True, False, None)
+    )
+    reply = LongAnswer(
         id=bad, question=bad + "\ud800", answer=bad * 3, language=bad, model=bad, region=bad, kind=Kind.SPECIFIC,
         topic=bad, question_english=bad + ".", answer_english=bad,
     )  # fmt: skip
     about = appraisal(
-        one, claims=claims, relevance_reason=bad, tells=(bad,), failures={bad: failure(bad), "claims": failure(bad)},
+        reply, claims=claims, relevance_reason=bad, tells=(bad,), failures={bad: failure(bad), "claims": failure(bad)},
         language=LanguageCheck(found=bad, certainty=0.5, right=True, shares={bad: 0.5, "en": 0.5}),
         repetition=Repetition(times=3, text=bad, spans=((0, len(bad)), (5, 9), (-3, 10**9))),
     )  # fmt: skip
-    return page_of([(one, about), *pairs(20, ("b",))], signature=Signature({bad: bad}))
+    return page_of([(reply, about), *pairs(20, ("b",))], signature=Signature({bad: bad}))
 
 
 def test_hostile_texts_are_only_text() -> None:
@@ -569,11 +571,11 @@ def test_nothing_is_wider_than_the_window(show: Any, name: str) -> None:
 
 def visible(page: Page) -> list[str]:
     """The badges of the cards that are shown."""
-    found: list[str] = page.evaluate(
+    result: list[str] = page.evaluate(
         "[...document.querySelectorAll('.answer')].filter((c) => c.offsetParent)"
         ".map((c) => c.querySelector('.badge').textContent)"
     )
-    return found
+    return result
 
 
 def test_cards_are_filtered_searched_and_shown_in_chunks(show: Any) -> None:
@@ -628,6 +630,6 @@ def test_arabic_stands_on_the_right_and_repetitions_are_marked(show: Any) -> Non
 
 def test_long_answers_scroll_with_the_keyboard(show: Any) -> None:
     page = show(page_of([good(answer(0, "de", answer="Wort " * 1000))]))
-    found = page.evaluate("(() => { const b = document.querySelector('.body.long');"
+    result = page.evaluate("(() => { const b = document.querySelector('.body.long');"
                           " return [b.tabIndex, b.scrollHeight > b.clientHeight, b.getAttribute('aria-label')] })()")  # fmt: skip  # noqa: E501
-    assert found == [0, True, "Answer"]
+    assert result == [0, True, "Answer"]

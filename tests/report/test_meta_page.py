@@ -172,8 +172,8 @@ def test_a_breakdown_with_many_groups_has_them_as_rows() -> None:
 
 def test_a_star_out_of_domain_needs_an_interval_above_all_others() -> None:
     def row(metric: str, value: float, width: float = 0.01) -> LeaveOneOut:
-        found = result("scaled_accuracy", value, width=width)
-        return LeaveOneOut(metric=metric, matrix={"x": {"x": found}}, average=value)
+        sheet = result("scaled_accuracy", value, width=width)
+        return LeaveOneOut(metric=metric, matrix={"x": {"x": sheet}}, average=value)
 
     def stars(*values: float) -> list[bool]:
         rows = tuple(row(f"m{i}", value) for i, value in enumerate(values))
@@ -253,9 +253,9 @@ def test_every_metric_has_the_shortcut_beside_it() -> None:
     assert all("never sees the instruction" in row[0] for row in shown)
     assert shown[0][0].endswith("Of this metric’s 0.59, a classifier that never sees the instruction gets 0.16.")
     assert shown[7][1:] == ["0.280 [0.260, 0.300]", "0.286 [0.266, 0.306]", "0.532 [0.512, 0.552]", "3,859", "41"]
-    said = words(section(meta_page(made_up()), "table"))
-    assert f"Unscored: {BEST}: 2 answers could not be parsed, 1 text has no judgement; " in said
-    assert ": 40 answers could not be parsed, 1 text has no judgement" in said
+    text = words(section(meta_page(made_up()), "table"))
+    assert f"Unscored: {BEST}: 2 answers could not be parsed, 1 text has no judgement; " in text
+    assert ": 40 answers could not be parsed, 1 text has no judgement" in text
 
 
 def test_without_a_shortcut_the_page_says_so() -> None:
@@ -328,14 +328,14 @@ def test_small_languages_are_folded_away() -> None:
 
 
 def test_left_out_sources_as_in_figures_3_and_11() -> None:
-    one = made_up().leave_one_out[0]
+    trained = made_up().leave_one_out[0]
     body = section(meta_page(made_up()), "left_out")
     first = rows(body)[0]
-    diagonal = [f"{one.matrix[source][source].value:.2f}" for source in SOURCES]
+    diagonal = [f"{trained.matrix[source][source].value:.2f}" for source in SOURCES]
     assert [cell.removesuffix(" *") for cell in first[1:9]] == diagonal
     assert first[0] == f"{BEST} left out"
     assert first[9].startswith("0.59")
-    assert first[10] == f"{one.average:.2f}"
+    assert first[10] == f"{trained.average:.2f}"
     baseline = next(row for row in rows(body) if row[0] == "length")
     by = next(e for e in made_up().evaluations if e.metric == "length").by["source"]
     mean = sum(by[source]["scaled_accuracy"].value or 0 for source in SOURCES) / len(SOURCES)
@@ -346,8 +346,8 @@ def test_left_out_sources_as_in_figures_3_and_11() -> None:
 
 
 def test_a_matrix_with_holes() -> None:
-    one = LeaveOneOut(metric="m", matrix={"a": {"b": result("s", None)}, "c": {}}, average=None)
-    body = section(meta_page(bare(leave_one_out=(one,))), "left_out")
+    leave_one_out = LeaveOneOut(metric="m", matrix={"a": {"b": result("s", None)}, "c": {}}, average=None)
+    body = section(meta_page(bare(leave_one_out=(leave_one_out,))), "left_out")
     assert rows(body) == [["m left out", "–", "–", "–"], ["m0", "–", "–", "–"]]
     assert rows(body.split("every model")[1]) == [["without a", "–"], ["without c", "–"]]
 
@@ -400,7 +400,7 @@ def hostile() -> Meta:
     )
     error = Error(side="text", start=0, end=len(HOSTILE), quote=HOSTILE, severity=Severity.MAJOR, type=HOSTILE, explanation=HOSTILE)  # fmt: skip  # noqa: E501
     number = result("scaled_accuracy", 0.5)
-    one = Evaluation(
+    evaluation = Evaluation(
         metric=HOSTILE,
         signature=Signature({HOSTILE: HOSTILE}),
         n=1,
@@ -418,7 +418,7 @@ def hostile() -> Meta:
         split=HOSTILE,
         n=1,
         counts={},
-        evaluations=(one, one),
+        evaluations=(evaluation, evaluation),
         comparisons=(Comparison(first=HOSTILE, second=HOSTILE, statistic=HOSTILE, difference=0, p=1, adjusted=1, n=1),),
         leave_one_out=(LeaveOneOut(metric=HOSTILE, matrix={HOSTILE: {HOSTILE: number}}, average=0.1),),
         disagreements=(Disagreement(gold=gold(sample, error, why=HOSTILE), scores={HOSTILE: 1.0}),),
@@ -513,8 +513,8 @@ def test_sizes_and_colours_come_from_the_style_sheet(show: Any) -> None:
 def test_every_shade_of_a_heatmap_is_readable(show: Any, dark: bool) -> None:
     values = [i / 10 for i in range(-10, 11)]
     by = {"task": {f"{v:+.1f}": {"scaled_accuracy": result("s", v)} for v in values}}
-    one = Evaluation(metric="m", signature=Signature(), n=1, unscored=0, scores={}, by=by)
-    page = show(bare(evaluations=(one,)), dark=dark, width=1900)
+    evaluation = Evaluation(metric="m", signature=Signature(), n=1, unscored=0, scores={}, by=by)
+    page = show(bare(evaluations=(evaluation,)), dark=dark, width=1900)
     ink = [
         int(part)
         for part in re.findall(r"\d+", page.evaluate("getComputedStyle(document.querySelector('.heat td')).color"))

@@ -16,7 +16,7 @@ from mores.report.base.page import REPORT
 from mores.report.score import page
 from mores.types import Error, Evidence, FailureKind, Judgement, Sample, Severity, Signature
 from tests.report.markup import Node, read_markup
-from tests.report.samples import PAIRS, SIGNATURE, Pair, failed, found, judged, lost
+from tests.report.samples import PAIRS, SIGNATURE, Pair, failed, judged, lost, mistake
 
 HOSTILE = "</script><script>window.hacked = 1; alert(1)</script><img src=x onerror=alert(1)>"
 
@@ -28,13 +28,13 @@ def cards(html: str) -> list[Node]:
 
 def ids(html: str) -> list[str]:
     """The ids of the texts in the order of the page."""
-    return [card.one("h2").text for card in cards(html)]
+    return [card.only("h2").text for card in cards(html)]
 
 
 def body(card: Node, side: str = "text") -> Node:
     """The words of one side."""
-    [found] = [node for node in card.all(".side") if side in node.attributes["class"].split()]
-    return found.one(".body")
+    [result] = [node for node in card.all(".side") if side in node.attributes["class"].split()]
+    return result.only(".body")
 
 
 def tiles(html: str) -> dict[str, str]:
@@ -74,20 +74,20 @@ def test_cards_come_worst_first_with_what_the_script_needs() -> None:
         {"language-name": "Arabic", "region-name": "Egypt", "state": "errors", "place": "1"}
     )
     assert body(eid).attributes["dir"] == "rtl"
-    assert "−6" in eid.one(".badge").text
-    assert "1 major, 1 minor" in eid.one(".badge").text
+    assert "−6" in eid.only(".badge").text
+    assert "1 major, 1 minor" in eid.only(".badge").text
 
 
 def test_the_errors_are_listed_under_the_text_with_everything_that_is_known_of_them() -> None:
     sample = Sample(id="a", text="They clap ten times. They shout.", instruction="Shinto monks?")
     passages = (Evidence(text="One claps twice."), Evidence(text="Nobody shouts."))
-    late = found(sample, "shout", Severity.MINOR, "wrong norm", "It is quiet.")
-    early = found(sample, "clap ten times", Severity.MAJOR, "incorrect information", "Twice is usual.")
-    asked = found(sample, "monks", Severity.MINOR, "wrong word", "", side="instruction")
+    late = mistake(sample, "shout", Severity.MINOR, "wrong norm", "It is quiet.")
+    early = mistake(sample, "clap ten times", Severity.MAJOR, "incorrect information", "Twice is usual.")
+    asked = mistake(sample, "monks", Severity.MINOR, "wrong word", "", side="instruction")
     early = early.model_copy(update={"correction": "clap twice", "evidence": (1, 3)})
     pair = judged(sample, late, lost("bells", Severity.MAJOR, "invented", "No bells."), early, asked)
     html = page([(sample, pair[1].model_copy(update={"evidence": passages}))], title="t")
-    listed = [node.one(".about").words for node in cards(html)[0].all(".error")]
+    listed = [node.only(".about").words for node in cards(html)[0].all(".error")]
     assert listed == [
         "△ Minor wrong word in the instruction: “monks” No explanation given.",
         "▲ Major incorrect information “clap ten times” Twice is usual. Correct: clap twice [1] One claps twice. [3]",
@@ -103,7 +103,7 @@ def test_the_numbers_of_the_list_stand_at_the_marks_and_link_both_ways() -> None
         refs = card.all(".ref")
         numbers = [ref.attributes["data-errors"] for ref in refs]
         located = [node for node in card.all(".error") if "not found" not in node.text]
-        assert sorted(numbers) == [node.one(".number").text for node in located]
+        assert sorted(numbers) == [node.only(".number").text for node in located]
         links = [link.attributes["href"] for link in card.all("a") if link.attributes["href"].startswith("#")]
         assert {link.removeprefix("#") for link in links} <= names
         assert all(ref.text == "" for ref in refs)  # drawn by the style: whoever copies the text gets the text
@@ -133,7 +133,7 @@ def test_a_number_stands_where_it_tears_nothing(text: str, quote: str, expected:
 
 def test_a_summary_that_repeats_the_errors_is_left_out() -> None:
     sample = Sample(id="a", text="wrong")
-    error = found(sample, "wrong", Severity.MINOR, "t", "Why.")
+    error = mistake(sample, "wrong", Severity.MINOR, "t", "Why.")
     assert not cards(page([judged(sample, error, why="Why.")], title="t"))[0].all(".explanation")
     assert cards(page([judged(sample, error, why="All in all.")], title="t"))[0].all(".explanation")
 
@@ -149,7 +149,7 @@ def test_header_facts() -> None:
 
 def test_the_given_model_and_signature_win() -> None:
     html = page(PAIRS, title="t", summary={"Model": "mine", "signature": "s:1"})
-    assert "Judge" not in read_markup(html).one(".facts").text
+    assert "Judge" not in read_markup(html).only(".facts").text
     assert '<code id="signature">s:1</code>' in html
 
 
@@ -208,7 +208,7 @@ def test_a_stream_is_read_once() -> None:
 
 def test_a_hostile_text_stays_text() -> None:
     sample = Sample(id=HOSTILE, text=HOSTILE, instruction=HOSTILE, language=HOSTILE, region=HOSTILE, source=HOSTILE)
-    report = judged(sample, found(sample, HOSTILE, Severity.MAJOR, HOSTILE, HOSTILE), why=HOSTILE)
+    report = judged(sample, mistake(sample, HOSTILE, Severity.MAJOR, HOSTILE, HOSTILE), why=HOSTILE)
     html = page([report, failed(sample, FailureKind.PARSE, HOSTILE)], title=HOSTILE, summary={HOSTILE: HOSTILE})
     assert html.count("<script") == html.count("</script>") == 1
     assert "<img" not in html
@@ -260,7 +260,7 @@ def test_a_span_without_its_quote_is_shown_as_not_found() -> None:
 
 def test_unknown_codes_are_shown_as_they_are() -> None:
     [card] = cards(page([judged(Sample(id="a", text="a", language="Klingonish", region="??"))], title="t"))
-    assert card.one(".place").text == "Klingonish · ??"
+    assert card.only(".place").text == "Klingonish · ??"
     assert body(card).attributes["dir"] == "auto"
 
 
@@ -271,7 +271,7 @@ def with_evidence(*evidence: Evidence) -> Pair:
 
 def test_evidence_stands_under_the_text_with_what_cites_it() -> None:
     sample = Sample(id="a", text="wrong")
-    error = found(sample, "wrong", Severity.MINOR, "t", "").model_copy(update={"evidence": (2, 1, 2)})
+    error = mistake(sample, "wrong", Severity.MINOR, "t", "").model_copy(update={"evidence": (2, 1, 2)})
     _, judgement = judged(sample, error)
     passages = (Evidence(text="First.", title="T", source="https://example.org/a?b=1&c"), Evidence(text="Second."))
     [card] = cards(page([(sample, judgement.model_copy(update={"evidence": passages}))], title="t"))
@@ -279,15 +279,15 @@ def test_evidence_stands_under_the_text_with_what_cites_it() -> None:
     assert [node.words for node in card.all(".passage")] == (
         ["T First. https://example.org/a?b=1&c cited for error 1", "Second. cited for error 1"]
     )
-    assert card.one(".where").one("a").attributes["href"] == "https://example.org/a?b=1&c"
+    assert card.only(".where").only("a").attributes["href"] == "https://example.org/a?b=1&c"
 
 
 def test_the_sample_has_evidence_where_the_judgement_has_none() -> None:
     sample = Sample(id="a", text="x", evidence=(Evidence(text="Its own."),))
     [card] = cards(page([judged(sample)], title="t"))
-    assert card.one(".passage").words == "Its own."
+    assert card.only(".passage").words == "Its own."
     [seen] = cards(page([(sample, with_evidence(Evidence(text="Looked up."))[1])], title="t"))
-    assert seen.one(".passage").words == "Looked up."  # what the judge saw
+    assert seen.only(".passage").words == "Looked up."  # what the judge saw
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_the_sample_has_evidence_where_the_judgement_has_none() -> None:
 def test_only_addresses_of_the_web_are_links(source: str) -> None:
     [card] = cards(page([with_evidence(Evidence(text="x", source=source))], title="t"))
     assert not card.all("a")
-    assert card.one(".passage").words == f"x {source}".strip()
+    assert card.only(".passage").words == f"x {source}".strip()
 
 
 def test_hostile_evidence_stays_text() -> None:
@@ -306,12 +306,12 @@ def test_hostile_evidence_stays_text() -> None:
     html = page([with_evidence(hostile)], title="t")
     assert html.count("<script") == html.count("</script>") == 1
     assert "<img" not in html
-    assert cards(html)[0].one(".passage").words.startswith(f"{HOSTILE} {HOSTILE}")
+    assert cards(html)[0].only(".passage").words.startswith(f"{HOSTILE} {HOSTILE}")
 
 
 def test_endless_evidence_is_cut() -> None:
     endless = Evidence(text="word " * 10_000, title="t" * 10_000)
     html = page([with_evidence(endless)], title="t")
     [card] = cards(html)
-    assert len(card.one(".found").text) <= len(card.one(".title").text) == 2000
-    assert card.one(".found").text.endswith("word…")
+    assert len(card.only(".found").text) <= len(card.only(".title").text) == 2000
+    assert card.only(".found").text.endswith("word…")

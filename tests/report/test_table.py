@@ -16,7 +16,7 @@ from mores.metric.summary import Summary, Tally, summarise
 from mores.report.base.grid import plain
 from mores.report.score.table import cited, rank, show_summary, table
 from mores.types import Error, Failure, FailureKind, Judgement, Sample, Severity
-from tests.report.samples import PAIRS, Pair, failed, found, judged
+from tests.report.samples import PAIRS, Pair, failed, judged, mistake
 
 
 def printed(view: RenderableType, width: int = 120, *, colour: bool = False) -> str:
@@ -29,9 +29,9 @@ def printed(view: RenderableType, width: int = 120, *, colour: bool = False) -> 
     return console.file.getvalue()
 
 
-def one(text: str, quote: str = "wrong", kind: str = "misrepresentation") -> Pair:
+def pair_with(text: str, quote: str = "wrong", kind: str = "misrepresentation") -> Pair:
     sample = Sample(id=text, text=quote, language="en", region="GB")
-    return judged(sample, found(sample, quote, Severity.MINOR, kind, ""))
+    return judged(sample, mistake(sample, quote, Severity.MINOR, kind, ""))
 
 
 def scored(name: str, score: float) -> Pair:
@@ -140,14 +140,16 @@ def test_plain(hostile: str, shown: str) -> None:
 
 @given(st.text(min_size=1))
 def test_no_text_can_steer_the_terminal(text: str) -> None:
-    output = printed(table([one(text, quote=text, kind=text)]))
+    output = printed(table([pair_with(text, quote=text, kind=text)]))
     assert len(output.splitlines()) <= 3 + cell_len(plain(text)) // 9  # a long id is folded, everything else is cut
     assert not set(output) & (set(map(chr, range(32))) - {"\n"})
     assert not set(output) & set("\x7f\x9b\x1b\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u200e\u200f")
 
 
 def test_markup_is_shown_as_it_is() -> None:
-    output = printed(table([one("[red]id[/red]", quote="[bold]x[/bold] :smile:", kind="[link=http://x]t[/link]")]))
+    output = printed(
+        table([pair_with("[red]id[/red]", quote="[bold]x[/bold] :smile:", kind="[link=http://x]t[/link]")])
+    )
     assert "[red]id[/red]" in output
     assert "“[bold]x[/bold] :smile:”" in output
     assert "[link=http://x]t[/link]" in output
@@ -170,7 +172,7 @@ def test_every_script_starts_in_the_same_column() -> None:
 
 @pytest.mark.parametrize("width", [80, 120])
 def test_a_long_text_leaves_the_other_columns_alone(width: int) -> None:
-    row = printed(table([one("an-id", quote="x" * 5000)]), width).splitlines()[2]
+    row = printed(table([pair_with("an-id", quote="x" * 5000)]), width).splitlines()[2]
     assert row.split()[:7] == ["an-id", "en", "GB", "−1", "1", "minor", "“" + row.split("“")[1].strip()]
     assert row.rstrip().endswith("…")
 
@@ -180,7 +182,7 @@ def test_colours_do_not_carry_the_meaning_alone() -> None:
 
 
 def test_the_first_error_shows_what_it_rests_on_also_in_a_narrow_terminal() -> None:
-    sample, judgement = one("a", quote="a long quote " * 5)
+    sample, judgement = pair_with("a", quote="a long quote " * 5)
     assert judgement.report is not None
     first = judgement.report.errors[0].model_copy(update={"evidence": (3, 1, 3)})
     report = judgement.report.model_copy(update={"errors": (first,)})

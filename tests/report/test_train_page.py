@@ -20,11 +20,11 @@ HOSTILE = "<script>window.hacked=1</script>"
 def trained(source: str = "blend") -> Trained:
     """A made-up training."""
     overall = Result(name="scaled accuracy", value=0.281, low=0.26, high=0.302, n=800)
-    one = Result(name="scaled accuracy", value=-0.05, low=-0.2, high=0.1, n=12)
+    share = Result(name="scaled accuracy", value=-0.05, low=-0.2, high=0.1, n=12)
     return Trained(
         base="embedded", signature=Signature(task="train.1", data="d.9"), samples=1200, left_out=3,
         sources={source: 1200}, tokens=90_000, seconds=61.0, device="cpu",
-        decisions={"test": {"all": overall, source: one}},
+        decisions={"test": {"all": overall, source: share}},
     )  # fmt: skip
 
 

@@ -33,11 +33,15 @@ def test_a_run_says_what_it_is_and_what_came_of_it(tmp_path: Path) -> None:
     with start_run(tmp_path / "one", plan(data="a")) as run:
         assert read_manifest(run.path).status is Status.RUNNING
         run.finish(files={"rows.jsonl": "Item"}, failures={"parse": 2}, headline="accuracy 50.0%")
-    found = read_manifest(tmp_path / "one")
-    assert (found.status, found.kind, found.model) == (Status.COMPLETE, "bench", "fake:one")
-    assert (found.files, found.failures, found.headline) == ({"rows.jsonl": "Item"}, {"parse": 2}, "accuracy 50.0%")
-    assert found.ended is not None
-    assert found.started <= found.ended
+    manifest = read_manifest(tmp_path / "one")
+    assert (manifest.status, manifest.kind, manifest.model) == (Status.COMPLETE, "bench", "fake:one")
+    assert (manifest.files, manifest.failures, manifest.headline) == (
+        {"rows.jsonl": "Item"},
+        {"parse": 2},
+        "accuracy 50.0%",
+    )
+    assert manifest.ended is not None
+    assert manifest.started <= manifest.ended
 
 
 def test_the_same_signature_goes_on_and_another_has_its_own_folder(tmp_path: Path) -> None:
@@ -62,8 +66,8 @@ def test_the_same_signature_goes_on_and_another_has_its_own_folder(tmp_path: Pat
 def test_how_it_ended_is_kept(tmp_path: Path, error: BaseException, status: Status) -> None:
     with pytest.raises(type(error)), start_run(tmp_path / "one", plan()):
         raise error
-    found = read_manifest(tmp_path / "one")
-    assert (found.status, found.error) == (status, str(error))
+    manifest = read_manifest(tmp_path / "one")
+    assert (manifest.status, manifest.error) == (status, str(error))
     with start_run(tmp_path / "one", plan()):
         pass
     assert read_manifest(tmp_path / "one").status is Status.COMPLETE
@@ -113,8 +117,8 @@ def test_a_run_is_opened_by_its_kind(tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert isinstance(run, BenchRun)
     assert (run.path, run.kind, run.signature["task"]) == (bench, "bench", "x.1")
     assert type(open_run(other)) is Run
-    assert [found.path for found in find_runs(tmp_path)] == [bench, other]
-    assert [found.path for found in find_runs(tmp_path, "other")] == [other]
+    assert [each.path for each in find_runs(tmp_path)] == [bench, other]
+    assert [each.path for each in find_runs(tmp_path, "other")] == [other]
     with pytest.raises(InputError, match="it is a run of mores other; give one of mores bench"):
         open_bench_run(other)
 

@@ -66,12 +66,12 @@ def test_nothing_found_is_kept_and_failures_are_not(tmp_path: Path) -> None:
 def test_the_same_query_is_asked_once_however_many_ask_at_once(tmp_path: Path) -> None:
     backend = Slow("x", echo)
     batches = find(Cached(backend, tmp_path / "s.db"), [Query("a"), Query("a"), Query("b")], [Query("b"), Query("a")])
-    assert [[one.evidence[0].text for one in batch] for batch in batches] == [["a", "a", "b"], ["b", "a"]]
+    assert [[result.evidence[0].text for result in batch] for batch in batches] == [["a", "a", "b"], ["b", "a"]]
     assert sorted(backend.asked) == [Query("a"), Query("b")]
 
 
 def test_another_backend_query_region_language_or_number_is_another_search(tmp_path: Path) -> None:
-    assert len({search_key(*one) for one in (
+    assert len({search_key(*arguments) for arguments in (
         ("x", Query("a"), 10), ("y", Query("a"), 10), ("x", Query("b"), 10), ("x", Query("a"), 5),
         ("x", Query("a", "en"), 10), ("x", Query("a", None, "en"), 10),
     )}) == 6  # fmt: skip
@@ -82,10 +82,10 @@ def test_another_backend_query_region_language_or_number_is_another_search(tmp_p
 
 
 def test_half_an_emoji_is_no_reason_to_stop(tmp_path: Path) -> None:
-    ((found, same),) = find(
+    ((result, same),) = find(
         Cached(FakeSearch("x", echo), tmp_path / "s.db"), [Query("tea \ud83d"), Query("tea \ud83c")]
     )
-    assert found == same == echo(Query("tea \ufffd"))
+    assert result == same == echo(Query("tea \ufffd"))
 
 
 def test_fresh_asks_again_and_keeps_the_new(tmp_path: Path) -> None:

@@ -61,9 +61,9 @@ def write(path: Path, texts: dict[str, str]) -> Path:
 
 
 def find(corpus: Corpus, text: str, k: int = 3) -> tuple[Evidence, ...]:
-    (found,) = run(corpus.find([Query(text)], k))
-    assert found.failure is None
-    return found.evidence
+    (result,) = run(corpus.find([Query(text)], k))
+    assert result.failure is None
+    return result.evidence
 
 
 @pytest.mark.parametrize("language", TEXTS)
@@ -79,9 +79,9 @@ def test_finds_in_every_script(language: str, tmp_path: Path) -> None:
 def test_many_queries_are_answered_in_their_order(tmp_path: Path) -> None:
     corpus = Corpus(write(tmp_path / "c.jsonl", TEXTS))
     queries = [Query(text, language) for language, text in ASKED.items()]
-    found = run(corpus.find([*queries, Query("zzz")], 1))
-    assert [one.evidence[0].title for one in found[:-1]] == list(ASKED)
-    assert found[-1].evidence == ()
+    results = run(corpus.find([*queries, Query("zzz")], 1))
+    assert [result.evidence[0].title for result in results[:-1]] == list(ASKED)
+    assert results[-1].evidence == ()
     assert len(corpus) == len(TEXTS)
 
 
@@ -92,7 +92,7 @@ def test_the_index_is_built_once_and_again_when_the_file_changes(tmp_path: Path,
     (built,) = cache.iterdir()
     when = built.stat().st_mtime_ns
     assert Corpus(path).identity == first.identity
-    assert [(one, one.stat().st_mtime_ns) for one in cache.iterdir()] == [(built, when)]
+    assert [(file, file.stat().st_mtime_ns) for file in cache.iterdir()] == [(built, when)]
     write(path, {"a": "black tea"})  # the same size, and made to have the same time
     os.utime(path, ns=(stamp.st_atime_ns, stamp.st_mtime_ns))
     changed = Corpus(path)
@@ -103,14 +103,14 @@ def test_the_index_is_built_once_and_again_when_the_file_changes(tmp_path: Path,
 
 
 def test_the_same_documents_elsewhere_are_the_same_corpus_with_other_places(tmp_path: Path, cache: Path) -> None:
-    found = []
+    result = []
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         (tmp_path / name / "tea.txt").write_text("\nGreen tea is drunk.\n")
-        found.append(Corpus(tmp_path / name))
-    assert found[0].identity == found[1].identity
+        result.append(Corpus(tmp_path / name))
+    assert result[0].identity == result[1].identity
     assert len(list(cache.iterdir())) == 1
-    assert find(found[1], "green")[0] == Evidence(
+    assert find(result[1], "green")[0] == Evidence(
         text="Green tea is drunk.", title="tea", source=f"{tmp_path / 'two' / 'tea.txt'}:2"
     )
 
@@ -181,8 +181,8 @@ def test_what_is_said_of_the_asked_region_comes_first(tmp_path: Path) -> None:
     )
     asked = Query("A common snack in Kenya: corn")
     anywhere, in_kenya = run(corpus.find([asked, asked._replace(region="KE")], 1))
-    assert [one.text for one in anywhere.evidence] == [texts["Peru"]]
-    assert [one.text for one in in_kenya.evidence] == [texts["Kenya"]]
+    assert [piece.text for piece in anywhere.evidence] == [texts["Peru"]]
+    assert [piece.text for piece in in_kenya.evidence] == [texts["Kenya"]]
     [nothing] = run(corpus.find([Query("", region="KE")], 1))
     assert nothing.evidence == ()
 
@@ -196,8 +196,8 @@ def test_the_region_does_not_drown_what_is_asked(tmp_path: Path) -> None:
         **{str(n): f"United States of America: the United States, part {n}, was founded." for n in range(30)},
     }
     corpus = Corpus(write(tmp_path / "c.jsonl", rows))
-    [found] = run(corpus.find([Query("Ada Brown was born in Ohio.", region="US")], 1))
-    assert [one.text for one in found.evidence] == [born]
+    [result] = run(corpus.find([Query("Ada Brown was born in Ohio.", region="US")], 1))
+    assert [piece.text for piece in result.evidence] == [born]
     [nothing] = run(corpus.find([Query("Xylophone", region="US")], 5))
     assert nothing.evidence == ()  # the region alone is no answer
 
@@ -208,18 +208,18 @@ def test_a_question_without_a_country_finds_what_is_said_of_the_asked_one(tmp_pa
     corpus = Corpus(
         write(tmp_path / "c.jsonl", {land: f"A common snack in {land} is {land[::-1]}." for land in lands.values()})
     )
-    found = run(corpus.find([Query("What is a common snack?", region=code) for code in lands], 1))
-    assert [land in one.evidence[0].text for one, land in zip(found, lands.values(), strict=True)] == [True] * 5
+    results = run(corpus.find([Query("What is a common snack?", region=code) for code in lands], 1))
+    assert [land in result.evidence[0].text for result, land in zip(results, lands.values(), strict=True)] == [True] * 5
 
 
 @pytest.mark.usefixtures("cache")
 def test_a_part_of_a_country_falls_back_to_the_country(tmp_path: Path) -> None:
     rows = {"p": "A common snack in Peru: corn.", "i": "A common snack in India: samosa."}
-    [found] = run(Corpus(write(tmp_path / "c.jsonl", rows)).find([Query("a common snack", region="IN-AS")], 1))
-    assert found.evidence[0].text == rows["i"]
+    [result] = run(Corpus(write(tmp_path / "c.jsonl", rows)).find([Query("a common snack", region="IN-AS")], 1))
+    assert result.evidence[0].text == rows["i"]
     rows["a"] = "A common snack in Assam: pitha."
-    [found] = run(Corpus(write(tmp_path / "d.jsonl", rows)).find([Query("a common snack", region="IN-AS")], 1))
-    assert found.evidence[0].text == rows["a"]
+    [result] = run(Corpus(write(tmp_path / "d.jsonl", rows)).find([Query("a common snack", region="IN-AS")], 1))
+    assert result.evidence[0].text == rows["a"]
 
 
 @pytest.mark.parametrize(
@@ -233,6 +233,6 @@ def test_recall_with_a_region_on_published_data(
     if not (REAL / "blend").is_dir() or not (REAL / "factscore").is_dir():
         pytest.skip("no blend or factscore in the shared data; set MORES_SHARED_DATA to a folder that has them")
     script = run_path(str(Path(__file__).parents[2] / "benchmarks" / "recall.py"))
-    found = script["measure"](script["CASES"][name](REAL), tmp_path, limit=300)
-    assert all(share >= least for share, least in zip(found.without, without, strict=True)), found
-    assert all(share >= least for share, least in zip(found.with_region, with_region, strict=True)), found
+    result = script["measure"](script["CASES"][name](REAL), tmp_path, limit=300)
+    assert all(share >= least for share, least in zip(result.without, without, strict=True)), result
+    assert all(share >= least for share, least in zip(result.with_region, with_region, strict=True)), result

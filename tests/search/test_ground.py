@@ -30,10 +30,10 @@ def grounded(
 
 def test_samples_come_back_in_order_with_what_was_found() -> None:
     samples = [Sample(id=str(n), text=f"text {n}") for n in range(100)]
-    found = grounded(samples, fake("echo"))
-    assert [sample.id for sample, _ in found] == [str(n) for n in range(100)]
-    assert [sample.evidence[0].text for sample, _ in found] == [f"text {n}" for n in range(100)]
-    assert {failure for _, failure in found} == {None}
+    result = grounded(samples, fake("echo"))
+    assert [sample.id for sample, _ in result] == [str(n) for n in range(100)]
+    assert [sample.evidence[0].text for sample, _ in result] == [f"text {n}" for n in range(100)]
+    assert {failure for _, failure in result} == {None}
 
 
 def test_at_most_k_passages_each_cut() -> None:
@@ -46,9 +46,9 @@ def test_at_most_k_passages_each_cut() -> None:
 def test_evidence_of_its_own_is_kept_and_not_searched_for() -> None:
     search = fake("echo")
     samples = [Sample(id="a", text="x"), Sample(id="b", text="y", evidence=(OWN,)), Sample(id="c", text="z")]
-    found = [sample for sample, _ in grounded(samples, search)]
+    result = [sample for sample, _ in grounded(samples, search)]
     assert [query.text for query in search.asked] == ["x", "z"]
-    assert [sample.evidence[0].text for sample in found] == ["x", OWN.text, "z"]
+    assert [sample.evidence[0].text for sample in result] == ["x", OWN.text, "z"]
 
 
 def test_a_run_in_which_all_have_their_own_asks_nothing() -> None:
@@ -124,7 +124,7 @@ def test_texts_are_cut_at_the_end_of_a_word(text: str, longest: int, expected: s
 
 @given(TEXTS, st.integers(1, 40))
 def test_a_cut_text_is_a_beginning_and_never_too_long(text: str, longest: int) -> None:
-    found = cut(text, longest)
-    assert len(found) <= longest
-    assert text.startswith(found.removesuffix("…"))
-    assert (found == text) is (len(text) <= longest)
+    result = cut(text, longest)
+    assert len(result) <= longest
+    assert text.startswith(result.removesuffix("…"))
+    assert (result == text) is (len(text) <= longest)

@@ -20,7 +20,7 @@ def open_index(texts: list[str], folder: Path) -> Index:
     return Index(folder)
 
 
-def found(index: Index, query: str, k: int) -> list[tuple[int, float]]:
+def hits(index: Index, query: str, k: int) -> list[tuple[int, float]]:
     return [(hit.passage["n"], hit.score) for hit in index.search(query, k)]
 
 
@@ -37,28 +37,28 @@ def reference(texts: list[str], query: str, k: int) -> list[tuple[int, float]]:
             rarity = math.log(1 + (len(documents) - holding[word] + 0.5) / (holding[word] + 0.5))
             score += rarity * times / (times + K1 * (1 - B + B * len(document) / mean)) if times else 0.0
         scores.append((n, score))
-    return sorted((one for one in scores if one[1] > 0), key=lambda one: (-one[1], one[0]))[:k]
+    return sorted((pair for pair in scores if pair[1] > 0), key=lambda pair: (-pair[1], pair[0]))[:k]
 
 
 def test_scores_by_hand(tmp_path: Path) -> None:
     # Mean length 2. "tea" is in 1 of 2: ln(1 + 1.5/1.5) = ln 2; once in a text of mean length: 1/(1 + 1.5) = 0.4.
     index = open_index(["green tea", "black coffee"], tmp_path)
-    ((place, score),) = found(index, "tea", 5)
+    ((place, score),) = hits(index, "tea", 5)
     assert place == 0
     assert score == pytest.approx(0.4 * math.log(2), rel=1e-6)
 
 
 def test_equal_passages_come_in_their_order(tmp_path: Path) -> None:
     index = open_index(["rice and beans"] * 400 + ["rice"] + ["rice and beans"] * 400, tmp_path)
-    assert [place for place, _ in found(index, "rice", 5)] == [400, 0, 1, 2, 3]
-    assert [place for place, _ in found(index, "beans", 3)] == [0, 1, 2]
+    assert [place for place, _ in hits(index, "rice", 5)] == [400, 0, 1, 2, 3]
+    assert [place for place, _ in hits(index, "beans", 3)] == [0, 1, 2]
 
 
 def test_what_shares_no_word_is_not_found(tmp_path: Path) -> None:
     index = open_index(["green tea", "black coffee"], tmp_path)
-    assert found(index, "kava", 5) == []
-    assert found(index, "", 5) == []
-    assert [place for place, _ in found(index, "TEA, coffee!", 1)] == [0]
+    assert hits(index, "kava", 5) == []
+    assert hits(index, "", 5) == []
+    assert [place for place, _ in hits(index, "TEA, coffee!", 1)] == [0]
 
 
 @given(st.integers(0, 2**32), st.integers(1, 400), st.integers(1, 30))
@@ -69,7 +69,7 @@ def test_the_same_as_the_reference(seed: int, size: int, k: int) -> None:
     texts = [" ".join(draw.choices(letters, weights, k=draw.randint(1, 12))) for _ in range(size)]
     query = " ".join(draw.choices(letters, weights, k=4))
     with TemporaryDirectory() as folder:
-        ours = found(open_index(texts, Path(folder)), query, k)
+        ours = hits(open_index(texts, Path(folder)), query, k)
     theirs = reference(texts, query, size)
     assert [score for _, score in ours] == pytest.approx([score for _, score in theirs[:k]], rel=1e-5)
     exact = dict(theirs)  # scores that differ only by rounding may change places

@@ -41,8 +41,8 @@ QUERIES = st.lists(st.builds(Query, TEXTS, st.sampled_from([None, "en", "zh-TW"]
 def test_a_round_trip(queries: list[Query], k: int) -> None:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "r.jsonl"
-        found = find(Recording(FakeSearch("x", many), path), queries, k)
-        assert find(Replay(path), queries, k) == found
+        results = find(Recording(FakeSearch("x", many), path), queries, k)
+        assert find(Replay(path), queries, k) == results
         assert len(path.read_bytes().splitlines()) == len(set(map(writable, queries)))
 
 
@@ -58,12 +58,12 @@ def test_what_is_not_there_is_a_failure_that_says_so(tmp_path: Path) -> None:
 def test_fewer_results_can_be_asked_for_but_not_more(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     find(Recording(FakeSearch("x", many), path), [Query("tea")], k=5)
-    assert [len(one.evidence) for one in find(Replay(path), [Query("tea")], k=2)] == [2]
+    assert [len(result.evidence) for result in find(Replay(path), [Query("tea")], k=2)] == [2]
     (more,) = find(Replay(path), [Query("tea")], k=6)
     assert more.failure is not None
     assert "recorded with 5 results" in more.failure.reason
     find(Recording(FakeSearch("x", many), path), [Query("tea")], k=20)  # all there are: 8
-    assert [len(one.evidence) for one in find(Replay(path), [Query("tea")], k=50)] == [8]
+    assert [len(result.evidence) for result in find(Replay(path), [Query("tea")], k=50)] == [8]
 
 
 def test_failures_are_not_recorded(tmp_path: Path) -> None:
@@ -74,8 +74,8 @@ def test_failures_are_not_recorded(tmp_path: Path) -> None:
 def test_a_file_by_hand_is_for_anybody(tmp_path: Path) -> None:
     path = tmp_path / "r.jsonl"
     path.write_text('{"query": "tea", "evidence": [{"text": "Tea is drunk."}]}')
-    found = find(Replay(path), [Query("tea", "en", "GB")], k=10)
-    assert found == [Found(evidence=(Evidence(text="Tea is drunk."),))]
+    results = find(Replay(path), [Query("tea", "en", "GB")], k=10)
+    assert results == [Found(evidence=(Evidence(text="Tea is drunk."),))]
     find(Recording(fake("echo"), path), [Query("kava")])  # goes on after a last line without its end
     assert len(find(Replay(path), [Query("tea")])[0].evidence) == 1
 
@@ -113,9 +113,9 @@ def test_bad_files_say_where(tmp_path: Path) -> None:
 
 
 def test_the_identity_is_that_of_the_contents(tmp_path: Path) -> None:
-    one, two = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
-    for path in (one, two):
+    first, second = tmp_path / "1.jsonl", tmp_path / "2.jsonl"
+    for path in (first, second):
         path.write_text('{"query": "tea", "evidence": []}\n')
-    assert Replay(one).identity == Replay(two).identity
-    two.write_text('{"query": "tee", "evidence": []}\n')
-    assert Replay(one).identity != Replay(two).identity
+    assert Replay(first).identity == Replay(second).identity
+    second.write_text('{"query": "tee", "evidence": []}\n')
+    assert Replay(first).identity != Replay(second).identity

@@ -48,10 +48,10 @@ def test_every_kind_keeps_the_contract(kind: str, tmp_path: Path) -> None:
         search, again = open_search(name, options), open_search(name, options)
         assert search.name == name
         assert search.identity == again.identity != ""
-        found = find(search, [Query("kava"), Query("kava", "en", "FJ"), Query("kava")], 1)
-        assert [len(one.evidence) for one in found] == [1, 1, 1]
-        assert found[0] == found[2]
-        assert all("kava" in one.evidence[0].text.lower() for one in found)
+        results = find(search, [Query("kava"), Query("kava", "en", "FJ"), Query("kava")], 1)
+        assert [len(result.evidence) for result in results] == [1, 1, 1]
+        assert results[0] == results[2]
+        assert all("kava" in result.evidence[0].text.lower() for result in results)
         assert find(again, [], 1) == []
 
 

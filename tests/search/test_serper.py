@@ -46,10 +46,10 @@ def find(
     return run(ask())
 
 
-def reason(found: Found) -> str:
-    assert found.failure is not None
-    assert found.evidence == ()
-    return found.failure.reason
+def reason(result: Found) -> str:
+    assert result.failure is not None
+    assert result.evidence == ()
+    return result.failure.reason
 
 
 def test_a_query_becomes_evidence_in_the_order_of_the_results() -> None:
@@ -60,9 +60,9 @@ def test_a_query_becomes_evidence_in_the_order_of_the_results() -> None:
         "date": "3 Mar 2021",
     }
     with Server(answer=lambda _: {"organic": [row, {**row, "title": "Yaqona"}]}) as server:
-        (found,) = find(server, [Query("What is kava?", "en", "FJ")])
+        (result,) = find(server, [Query("What is kava?", "en", "FJ")])
     first = Evidence(text="Kava is drunk in Fiji.", title="Kava", source="https://example.org/kava", date="3 Mar 2021")
-    assert found == Found(evidence=(first, first.model_copy(update={"title": "Yaqona"})))
+    assert result == Found(evidence=(first, first.model_copy(update={"title": "Yaqona"})))
     assert server.bodies == [{"q": "What is kava?", "num": 10, "gl": "fj", "hl": "en"}]
 
 
@@ -74,15 +74,15 @@ def test_without_language_and_region_none_is_sent() -> None:
 
 def test_answers_are_in_the_order_of_the_queries_and_calls_at_once_are_bounded() -> None:
     with Server(latency=0.01) as server:
-        found = find(server, [Query(f"q{n}") for n in range(60)])
-    assert [one.evidence[0].title for one in found] == [f"q{n} 1" for n in range(60)]
+        results = find(server, [Query(f"q{n}") for n in range(60)])
+    assert [result.evidence[0].title for result in results] == [f"q{n} 1" for n in range(60)]
     assert 1 < server.most_active <= 8
 
 
 def test_no_more_than_k() -> None:
     with Server(answer=lambda query: results(query, 9)) as server:
-        (found,) = find(server, [Query("tea")], k=4)
-    assert len(found.evidence) == 4
+        (result,) = find(server, [Query("tea")], k=4)
+    assert len(result.evidence) == 4
 
 
 def test_nothing_found_is_no_failure() -> None:
@@ -112,12 +112,12 @@ def test_boxes_come_first_when_asked_for_and_not_otherwise() -> None:
     with Server(answer=lambda _: FULL) as server:
         (boxed,) = find(server, [Query("fuji")], k=3, boxes=True)
         (plain,) = find(server, [Query("fuji")], k=3)
-    assert [(one.text, one.source) for one in boxed.evidence] == [
+    assert [(piece.text, piece.source) for piece in boxed.evidence] == [
         ("3,776 m Fuji is 3,776 m high.", "https://a.example"),
         ("Volcano in Japan. A volcano. Elevation: 3,776 m", "https://b.example"),
         ("About fuji 1.", "https://example.org/1"),
     ]
-    assert [one.title for one in plain.evidence] == ["fuji 1", "fuji 2"]
+    assert [piece.title for piece in plain.evidence] == ["fuji 1", "fuji 2"]
 
 
 @pytest.mark.parametrize(
@@ -126,17 +126,17 @@ def test_boxes_come_first_when_asked_for_and_not_otherwise() -> None:
 def test_what_passes_is_tried_again(fault: Fault) -> None:
     counts = Counts()
     with Server(fault, fault) as server:
-        (found,) = find(server, [Query("tea")], counts=counts)
-    assert len(found.evidence) == 3
+        (result,) = find(server, [Query("tea")], counts=counts)
+    assert len(result.evidence) == 3
     assert (counts.calls, counts.retries, counts.problem, len(server.bodies)) == (1, 2, "", 3)
 
 
 def test_what_does_not_pass_is_a_failure_after_all_tries() -> None:
     with Server(always=faults.broken) as server:
-        (found,) = find(server, [Query("tea")])
-    assert found.failure is not None
-    assert found.failure.kind is FailureKind.MODEL
-    assert reason(found) == "serper: HTTP 502: <html>Bad gateway</html> (tried 4 times)"
+        (result,) = find(server, [Query("tea")])
+    assert result.failure is not None
+    assert result.failure.kind is FailureKind.MODEL
+    assert reason(result) == "serper: HTTP 502: <html>Bad gateway</html> (tried 4 times)"
     assert len(server.bodies) == 4
 
 
@@ -151,8 +151,8 @@ def test_an_outage_is_waited_for_by_the_clock() -> None:
 
     limits = Limits(concurrency=4, attempts=2, backoff=0.01, longest_wait=0.05, outage=10)
     with Server(always=gone) as server:
-        found = find(server, [Query(f"q{n}") for n in range(8)], limits=limits)
-    assert all(len(one.evidence) == 3 for one in found)  # two tries alone are over after a tenth of a second
+        every = find(server, [Query(f"q{n}") for n in range(8)], limits=limits)
+    assert all(len(result.evidence) == 3 for result in every)  # two tries alone are over after a tenth of a second
 
 
 def test_results_that_repeat_the_key_are_kept_without_it() -> None:
@@ -160,24 +160,24 @@ def test_results_that_repeat_the_key_are_kept_without_it() -> None:
         return {"organic": [{"title": KEY, "snippet": f"Your key is {KEY}.", "link": f"https://x.example/{KEY}"}]}
 
     with Server(answer=echoing) as server:
-        (found,) = find(server, [Query("tea")])
-    assert KEY not in repr(found)
-    assert found.evidence[0].text == "Your key is …."
+        (result,) = find(server, [Query("tea")])
+    assert KEY not in repr(result)
+    assert result.evidence[0].text == "Your key is …."
 
 
 def test_a_server_that_says_nothing_is_a_failure() -> None:
     started = time.monotonic()
     with Server(always=faults.silent) as server:
-        (found,) = find(server, [Query("tea")], limits=Limits(attempts=2, timeout=0.1, backoff=0.001))
-    assert "no answer within 0.1 s (tried 2 times)" in reason(found)
+        (result,) = find(server, [Query("tea")], limits=Limits(attempts=2, timeout=0.1, backoff=0.001))
+    assert "no answer within 0.1 s (tried 2 times)" in reason(result)
     assert time.monotonic() - started < 5
 
 
 def test_nobody_listening_is_a_failure() -> None:
     with Server() as server:
         pass
-    (found,) = find(server, [Query("tea")])
-    assert server.url in reason(found)
+    (result,) = find(server, [Query("tea")])
+    assert server.url in reason(result)
 
 
 def test_many_failures_in_a_row_stop_the_run() -> None:
@@ -206,18 +206,18 @@ def test_what_no_later_try_can_mend_stops_the_run(fault: Fault, fix: str) -> Non
 
 def test_one_refused_query_is_one_failure_and_the_key_is_not_in_it() -> None:
     with Server(faults.refused) as server:
-        found = find(server, [Query("bad"), Query("good")], limits=Limits(concurrency=1, attempts=4))
-    assert reason(found[0]) == "serper: HTTP 400: Query not allowed for …."
-    assert len(found[1].evidence) == 3
+        results = find(server, [Query("bad"), Query("good")], limits=Limits(concurrency=1, attempts=4))
+    assert reason(results[0]) == "serper: HTTP 400: Query not allowed for …."
+    assert len(results[1].evidence) == 3
     assert len(server.bodies) == 2
 
 
 @pytest.mark.parametrize("text", ["", " \n", "x" * 2001])
 def test_what_cannot_be_searched_is_not_sent(text: str) -> None:
     with Server() as server:
-        (found,) = find(server, [Query(text)])
-    assert found.failure is not None
-    assert found.failure.kind is FailureKind.INPUT
+        (result,) = find(server, [Query(text)])
+    assert result.failure is not None
+    assert result.failure.kind is FailureKind.INPUT
     assert server.bodies == []
 
 
@@ -229,8 +229,8 @@ def test_hostile_results_are_cleaned() -> None:
         "date": ["no", "text"],
     }
     with Server(answer=lambda _: {"organic": [row, "junk", None, {"title": "no snippet"}]}) as server:
-        (found,) = find(server, [Query("tea")])
-    (piece,) = found.evidence
+        (result,) = find(server, [Query("tea")])
+    (piece,) = result.evidence
     assert (piece.title, piece.source, piece.date) == ("AB", "", "")
     assert piece.text.startswith("one two xxx")
     assert len(piece.text) == 2000

@@ -30,15 +30,15 @@ def numbers(count: int) -> Iterator[tuple[int, Query]]:
 
 def collect(search: Search, count: int, counts: Counts | None = None) -> list[tuple[int, Found]]:
     async def ask() -> list[tuple[int, Found]]:
-        return [one async for one in find_all(search, numbers(count), 10, counts=counts)]
+        return [pair async for pair in find_all(search, numbers(count), 10, counts=counts)]
 
     return run(ask())
 
 
 @pytest.mark.parametrize("count", [0, 1, 31, 32, 33, 1000])
 def test_answers_come_in_order_with_what_they_belong_to(count: int) -> None:
-    found = collect(Uneven("x", fake("echo")._answer), count)
-    assert [(n, one.evidence[0].text) for n, one in found] == [(n, str(n)) for n in range(count)]
+    pairs = collect(Uneven("x", fake("echo")._answer), count)
+    assert [(n, result.evidence[0].text) for n, result in pairs] == [(n, str(n)) for n in range(count)]
 
 
 def test_counts() -> None:
@@ -59,8 +59,8 @@ def test_endless_queries_are_read_only_as_far_as_needed() -> None:
             n += 1
 
     async def ask() -> None:
-        async with aclosing(find_all(fake("echo"), endless(), 10, ahead=64)) as found:
-            async for n, _ in found:
+        async with aclosing(find_all(fake("echo"), endless(), 10, ahead=64)) as result:
+            async for n, _ in result:
                 assert len(read) - n <= 64 + 32
                 if n == 500:
                     return
@@ -77,9 +77,9 @@ def test_an_error_stops_the_rest_and_leaves_no_task() -> None:
 
     async def ask() -> int:
         counts = Counts()
-        found = find_all(FakeSearch("x", refuse), numbers(1000), 10, counts=counts)
+        pairs = find_all(FakeSearch("x", refuse), numbers(1000), 10, counts=counts)
         with pytest.raises(ModelError, match="enough"):
-            _ = [one async for one in found]
+            _ = [pair async for pair in pairs]
         assert len(asyncio.all_tasks()) == 1
         return counts.done
 

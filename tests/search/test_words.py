@@ -12,7 +12,7 @@ from mores.search.words import words
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "result"),
     [
         ("Diwali's 2 lamps_lit", ["diwali", "s", "2", "lamps", "lit"]),
         ("Café CAFÉ cafe", ["cafe", "cafe", "cafe"]),
@@ -31,14 +31,14 @@ from mores.search.words import words
         ("\u200b… — !", []),
     ],
 )
-def test_words(text: str, found: list[str]) -> None:
-    assert words(text) == found
+def test_words(text: str, result: list[str]) -> None:
+    assert words(text) == result
 
 
 @given(st.text())
 def test_words_have_no_space_and_do_not_depend_on_how_letters_are_composed(text: str) -> None:
-    found = words(text)
-    assert all(word and not any(map(str.isspace, word)) for word in found)
+    result = words(text)
+    assert all(word and not any(map(str.isspace, word)) for word in result)
     assert words(unicodedata.normalize("NFD", text)) == words(unicodedata.normalize("NFC", text))
 
 

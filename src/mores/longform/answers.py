@@ -29,34 +29,34 @@ def read_answers(source: Answers, on_bad: OnBad) -> Iterator[LongAnswer]:
     `answer_english`. A bad row goes to `on_bad` with its place.
     """
     if not isinstance(source, str | Path):
-        rows = (Row(f"answers:{number}", Path(), (), _values(given)) for number, given in enumerate(source, 1))
+        rows = (Row(f"answers:{number}", Path(), (), _values(record)) for number, record in enumerate(source, 1))
         return collect(rows, _once(_answer), on_bad)
     path = Path(source)
     if path.is_dir():
-        return (_released(entry, one) for entry in read_entries(path, on_bad) for one in _of_models(entry))
+        return (_released(entry, answer) for entry in read_entries(path, on_bad) for answer in _of_models(entry))
     return collect(read(path), _once(_answer), on_bad)
 
 
-def _values(given: LongAnswer | Mapping[str, Any]) -> Mapping[str, Any]:
-    return dict(given) if isinstance(given, LongAnswer) else given
+def _values(record: LongAnswer | Mapping[str, Any]) -> Mapping[str, Any]:
+    return dict(record) if isinstance(record, LongAnswer) else record
 
 
 def _of_models(entry: Entry) -> Iterable[Answer]:
-    return (one for one in entry.answers if one.model not in PEOPLE)
+    return (answer for answer in entry.answers if answer.model not in PEOPLE)
 
 
-def _released(entry: Entry, given: Answer) -> LongAnswer:
-    failure = _failure(given.text)
+def _released(entry: Entry, answer: Answer) -> LongAnswer:
+    failure = _failure(answer.text)
     return LongAnswer(
         id=entry.id,
         question=entry.question,
-        answer=None if failure else given.text,
+        answer=None if failure else answer.text,
         language=entry.language,
-        model=given.model,
+        model=answer.model,
         kind=Kind.SPECIFIC if entry.specific else Kind.AGNOSTIC,
         topic=entry.category,
         question_english=entry.english,
-        answer_english=given.english,
+        answer_english=answer.english,
         failure=failure,
     )
 
@@ -95,10 +95,10 @@ def _answer(row: Row) -> LongAnswer:
 
 
 def _needed(row: Row, *names: str) -> str:
-    found = row.maybe(*names)
-    if found is None:
+    text = row.maybe(*names)
+    if text is None:
         raise InputError(f"no {names[0]!r}; every row needs 'question', 'answer' and 'language'")
-    return found
+    return text
 
 
 def _once(make: Callable[[Row], LongAnswer]) -> Callable[[Row], LongAnswer]:
@@ -106,9 +106,9 @@ def _once(make: Callable[[Row], LongAnswer]) -> Callable[[Row], LongAnswer]:
     seen: dict[tuple[str, str], str] = {}
 
     def checked(row: Row) -> LongAnswer:
-        one = make(row)
-        if (first := seen.setdefault((one.id, one.model), row.place)) != row.place:
-            raise InputError(f"a second answer to {one.id!r}, after {first}; give it another id, or name the models")
-        return one
+        answer = make(row)
+        if (first := seen.setdefault((answer.id, answer.model), row.place)) != row.place:
+            raise InputError(f"a second answer to {answer.id!r}, after {first}; give it another id, or name the models")
+        return answer
 
     return checked

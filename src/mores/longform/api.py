@@ -57,7 +57,7 @@ class LongformOptions(AskOptions, total=False):
     missing_as_issue: bool
     """Count a missing answer as an answer with an issue, as the paper does."""
     limit: int | None
-    """Only the first so many answers."""
+    """Most answers; the first ones are taken."""
 
 
 async def longform(
@@ -91,7 +91,7 @@ class LongformJob:
 
     @property
     def progress(self) -> Progress:
-        """Who is shown how far it is."""
+        """Shows how far the work is."""
         return self.asker.progress
 
     @property
@@ -132,7 +132,7 @@ class LongformJob:
             summaries = summarise(evaluation.appraised(), counting, plan.signature)
             write_summaries(summaries, run.path)
             failures = Counter(
-                str(failure.kind) for _, found in evaluation.appraised() for failure in found.failures.values()
+                str(failure.kind) for _, appraisal in evaluation.appraised() for failure in appraisal.failures.values()
             )
             files = {file: kind.__name__ for kind, file in FILES.items() if (run.path / file).exists()}
             files |= {ANSWERS: "LongAnswer", SUMMARIES: "Summary"}
@@ -169,7 +169,7 @@ def open_longform(
 
 def _expected(answers: Answers) -> str:
     if isinstance(answers, str | Path) and Path(answers).is_dir():
-        return "expected dataset-*.json of the authors' repository, which has the answers of models; the Hub has not"
+        return "expected dataset-*.json of the authors' repository, which has the answers of models; the Hub does not"
     return "expected rows with 'question', 'answer' and 'language'"
 
 

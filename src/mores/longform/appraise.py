@@ -1,4 +1,4 @@
-"""How long answers are judged, as a user says it: the language check, the judge, the search for facts."""
+"""How long answers are judged: the language check, the judge, the search for facts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ MEDIAN: Literal["median"] = "median"
 
 @dataclass(frozen=True)
 class Appraising:
-    """How long answers are judged; without a judge only their surface is looked at."""
+    """How long answers are judged; without a judge only their surface is checked."""
 
     lid: str = "mores"
     """The check of the language."""
@@ -67,7 +67,7 @@ class Appraising:
         if idle and not judge:
             message = f"{idle[0]} is about what a model judges: name a judge, for example openai:NAME"
             raise ConfigError(message, setting="judge")
-        default_tokenizer()  # an extra, which had better be missed now
+        default_tokenizer()  # an extra: fail now if it is missing
 
     def evaluation(self, answers: Path, folder: Path, judge: Asker | None) -> Evaluation:
         """The evaluation of a file of answers, with its models and search."""
@@ -112,7 +112,7 @@ def costs(evaluation: Evaluation, appraising: Appraising) -> Iterator[str]:
 def counting_of(evaluation: Evaluation, counting: Counting, claims: int | Literal["median"] | None = None) -> Counting:
     """What is counted, for what this evaluation judges."""
     judged = evaluation.judge is not None
-    number = median_claims(found for _, found in evaluation.appraised()) if claims == MEDIAN else claims
+    number = median_claims(appraisal for _, appraisal in evaluation.appraised()) if claims == MEDIAN else claims
     return replace(counting, facts=judged and evaluation.backend is not None, relevance=judged, k=number)
 
 

@@ -1,6 +1,6 @@
 """Claims: from an answer to the statements in it that can be checked, sentence by sentence (after VeriScore).
 
-Each sentence is read with the question, the three sentences before it and the one after it. Our own prompt asks for
+Each sentence is read with the question, the three sentences before it and the one after it. Our prompt asks for
 claims that stand alone; a reply is `- claim` line by line, or NONE, and anything else is a failure.
 """
 
@@ -24,7 +24,7 @@ BEFORE, AFTER = 3, 1
 MAX_TOKENS = 1024
 _TEXTS = {"type": "array", "items": {"type": "string", "maxLength": 200}, "minItems": 1, "maxItems": 4}
 SCHEMA = object_schema(claims=_TEXTS)
-"""For a model that writes lines only when it is held to them; it too says NONE, for small ones like empty lists."""
+"""For a model that writes these lines only under a schema; it must write NONE too: small ones overuse empty lists."""
 
 _CLAIM = re.compile(r"(?:[-*•–]|\d{1,2}[.)])(?:\s+(.*)|)")
 _NONE = re.compile(r"(?:[-*•–]\s*)?[`*\"']*NONE[`*\"']*\.?", re.IGNORECASE)
@@ -62,20 +62,20 @@ def claims_request(question: str, window: Window) -> Request:
     return greedy(fill_fenced(prompt("claims"), question=question, **window._asdict()), MAX_TOKENS, SCHEMA)
 
 
-def read_claims(said: str) -> tuple[str, ...] | Failure:
+def read_claims(reply: str) -> tuple[str, ...] | Failure:
     """The claims in a reply, () for NONE; a failure where any line is neither."""
-    if (made := read_object(said, "claims")) is not None:
-        return _read_list(made["claims"]) if isinstance(made["claims"], list) else unread(said, _EXPECTED)
-    lines = [line.strip() for line in said.splitlines() if line.strip()]
+    if (fields := read_object(reply, "claims")) is not None:
+        return _read_list(fields["claims"]) if isinstance(fields["claims"], list) else unread(reply, _EXPECTED)
+    lines = [line.strip() for line in reply.splitlines() if line.strip()]
     if len(lines) == 1 and _NONE.fullmatch(lines[0]):
         return ()
-    found = []
+    claims = []
     for line in lines:
         match = _CLAIM.fullmatch(line)
         if match is None or _NONE.fullmatch(line):
             return unread(line, _EXPECTED)
-        found.append((match[1] or "").strip())
-    return tuple(filter(_says_something, found)) or unread(said, _EXPECTED)
+        claims.append((match[1] or "").strip())
+    return tuple(filter(_says_something, claims)) or unread(reply, _EXPECTED)
 
 
 def _read_list(claims: list[object]) -> tuple[str, ...] | Failure:
@@ -83,8 +83,8 @@ def _read_list(claims: list[object]) -> tuple[str, ...] | Failure:
     none = [text for text in texts if _NONE.fullmatch(text)]
     if len(texts) < len(claims) or (none and len(texts) > 1):
         return unread(str(claims), _EXPECTED)
-    found = tuple(filter(_says_something, texts))
-    return () if none or not claims else found or unread(str(claims), _EXPECTED)
+    spoken = tuple(filter(_says_something, texts))
+    return () if none or not claims else spoken or unread(str(claims), _EXPECTED)
 
 
 def _says_something(claim: str) -> bool:

@@ -1,7 +1,7 @@
 """What an evaluation would send and search for, without sending anything.
 
 Before the run nobody knows which answers have surface issues or how many claims they make: every answer with text is
-counted, with one claim per sentence. So the figures are rather too high; what the store knows is not taken off.
+counted, with one claim per sentence. So the figures are upper estimates; answers in the store are not subtracted.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ def estimate(
                 totals[stage] = _plus(totals[stage], sums)
     every = [_stage(stage, sums) for stage, sums in totals.items()]
     every.insert(2, StageEstimate(stage="search", searches=totals["verify"][0]))
-    return [one for one in every if one.calls or one.searches]
+    return [stage_estimate for stage_estimate in every if stage_estimate.calls or stage_estimate.searches]
 
 
 def _plus(first: Sums, second: Sums) -> Sums:
@@ -66,13 +66,13 @@ def _of_one(answer: LongAnswer, into_english: bool, facts: bool, results: int) -
     surface = Surface(id=answer.id)
     judged = untranslated(answer, surface)
     judged = judged.model_copy(update={"english": judged.english or into_english})
-    found = {"relevance": _taken(relevance_requests(answer, judged), REASON_TOKENS)}
+    sums = {"relevance": _taken(relevance_requests(answer, judged), REASON_TOKENS)}
     if into_english:
         pairs = zip(english_of(answer, surface), (answer.question, answer.answer or ""), strict=True)
-        completion = sum(min(MAX_TOKENS, guess_tokens(text)) for known, text in pairs if known is None)
+        completion = sum(min(MAX_TOKENS, guess_tokens(text)) for english, text in pairs if english is None)
         calls, prompt, _ = _taken(translation_requests(answer, surface), 0)
-        found["translate"] = (calls, prompt, completion)
-    return {**found, **(_facts(judged, results) if facts else {})}
+        sums["translate"] = (calls, prompt, completion)
+    return {**sums, **(_facts(judged, results) if facts else {})}
 
 
 def _facts(judged: Translation, results: int) -> dict[str, Sums]:

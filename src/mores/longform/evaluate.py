@@ -1,4 +1,4 @@
-"""The evaluation of long answers, stage by stage; each writes a plain file, so that a stopped run goes on.
+"""The evaluation of long answers, stage by stage; each writes a plain file, so that a stopped run continues.
 
 | stage | reads | writes | calls |
 | --- | --- | --- | --- |
@@ -62,7 +62,7 @@ ANSWERS = "answers.jsonl"
 RESULTS = 10
 """Results of a search on which a claim is judged (CaLMQA, Section 3.1)."""
 _CHUNK = 256
-"""Answers whose surface is looked at together."""
+"""Answers whose surface is checked together."""
 
 R = TypeVar("R", bound=Record)
 T = TypeVar("T")
@@ -98,7 +98,7 @@ class Evaluation:
     """It is closed after the search."""
     results: int = RESULTS
     into_english: bool = True
-    """Whether what is not in English is translated before it is judged; else it is judged as it stands."""
+    """Whether what is not in English is translated before it is judged; else it is judged in its language."""
     judge_all: bool = False
     """Judge facts and relevance of answers with surface issues too."""
 
@@ -121,28 +121,28 @@ class Evaluation:
             (judged, Stage("relevance", self.relevance, self.judge)),
             (True, Stage("join", self.join)),
         ]
-        return [stage for wanted, stage in every if wanted]
+        return [stage for included, stage in every if included]
 
     async def surface(self, counts: Counts) -> None:
-        """Look at language, repetition and tells."""
+        """Check language, repetition and tells."""
         answers = self._answers()
         with self._writer(Surface) as writer:
             while chunk := list(islice(answers, _CHUNK)):
-                for one in await asyncio.to_thread(stages.surfaces, chunk, self.check):
-                    writer.write(one)
+                for surface in await asyncio.to_thread(stages.surfaces, chunk, self.check):
+                    writer.write(surface)
                     counts.done += 1
-                    counts.failed += one.failure is not None
+                    counts.failed += surface.failure is not None
 
     async def translate(self, counts: Counts) -> None:
-        """Put into English what is to be judged and is in another language."""
+        """Translate what is to be judged and not in English."""
         rows = in_step(zip(self._answers(), self._read(Surface), strict=True))
         tasks = ((row, self._to_translate(*row)) for row in rows)
         asker = self.translator or self.judge
-        await self._ask(Translation, tasks, asker, lambda row, said: self._translation(*row, said), counts)
+        await self._ask(Translation, tasks, asker, lambda row, replies: self._translation(*row, replies), counts)
 
     async def claims(self, counts: Counts) -> None:
         """Read each sentence of what is judged for claims."""
-        tasks = ((one, stages.claims_requests(one)) for one in self._read(Translation))
+        tasks = ((translation, stages.claims_requests(translation)) for translation in self._read(Translation))
         await self._ask(Extraction, tasks, self.extractor or self.judge, stages.extraction, counts)
 
     async def search(self, counts: Counts) -> None:
@@ -152,22 +152,22 @@ class Evaluation:
         rows = in_step(zip(self._answers(), self._read(Extraction), strict=True))
         try:
             with self._writer(Searched) as writer:
-                async with aclosing(_search(rows, self.backend, self.results, counts)) as found:
-                    async for one in found:
-                        writer.write(one)
+                async with aclosing(_search(rows, self.backend, self.results, counts)) as results:
+                    async for searched in results:
+                        writer.write(searched)
         finally:
             await self.backend.close()
 
     async def verify(self, counts: Counts) -> None:
         """Judge each claim on what was found for it."""
         rows = in_step(zip(self._read(Extraction), self._read(Searched), strict=True))
-        tasks = ((found, stages.verify_requests(one, found)) for one, found in rows)
+        tasks = ((searched, stages.verify_requests(extraction, searched)) for extraction, searched in rows)
         await self._ask(Verification, tasks, self.verifier or self.judge, stages.verification, counts)
 
     async def relevance(self, counts: Counts) -> None:
         """Judge whether each answer is relevant."""
         rows = in_step(zip(self._answers(), self._read(Translation), strict=True))
-        tasks = ((one, stages.relevance_requests(answer, one)) for answer, one in rows)
+        tasks = ((translation, stages.relevance_requests(answer, translation)) for answer, translation in rows)
         await self._ask(Judged, tasks, self.judge, stages.judged, counts)
 
     async def join(self, counts: Counts) -> None:
@@ -189,21 +189,21 @@ class Evaluation:
                 counts.done += 1
 
     def appraised(self) -> Iterator[tuple[LongAnswer, Appraisal]]:
-        """Each answer with all that is said about it, once the stages are done."""
+        """Each answer with its appraisal, once the stages are done."""
         return read_appraised(self.folder, self.answers)
 
     def signature(self) -> Signature:
         """What must be the same for two results to be comparable."""
         fields = {"task": "longform.1", "data": data_hash(self.answers), "lid": self.checker}
         if self.judge is not None:
-            made = _made(self.translator or self.judge, translate.PROMPTS)
-            fields["translation"] = made if self.into_english else "none"
-            fields["relevance"] = _made(self.judge, relevance.PROMPTS)
+            translator = _identity(self.translator or self.judge, translate.PROMPTS)
+            fields["translation"] = translator if self.into_english else "none"
+            fields["relevance"] = _identity(self.judge, relevance.PROMPTS)
             fields["judged"] = "all" if self.judge_all else "without-issues"
         if self.judge is not None and self.backend is not None:
-            fields["claims"] = _made(self.extractor or self.judge, claims.PROMPTS)
+            fields["claims"] = _identity(self.extractor or self.judge, claims.PROMPTS)
             fields["search"] = f"{self.backend.identity}.{self.results}"
-            fields["verification"] = _made(self.verifier or self.judge, verify.PROMPTS)
+            fields["verification"] = _identity(self.verifier or self.judge, verify.PROMPTS)
         return sign(fields)
 
     @property
@@ -214,15 +214,15 @@ class Evaluation:
         return surface.failure is None and (self.judge_all or not stages.has_issue(surface))
 
     def _to_translate(self, answer: LongAnswer, surface: Surface) -> list[Request]:
-        wanted = self.into_english and self._is_judged(surface)
-        return stages.translation_requests(answer, surface) if wanted else []
+        translated = self.into_english and self._is_judged(surface)
+        return stages.translation_requests(answer, surface) if translated else []
 
-    def _translation(self, answer: LongAnswer, surface: Surface, said: Sequence[Reply]) -> Translation:
+    def _translation(self, answer: LongAnswer, surface: Surface, replies: Sequence[Reply]) -> Translation:
         if not self._is_judged(surface):
             return Translation(id=answer.id, model=answer.model)
         if not self.into_english:
             return stages.untranslated(answer, surface)
-        return stages.translation(answer, surface, said)
+        return stages.translation(answer, surface, replies)
 
     async def _ask(
         self,
@@ -232,29 +232,29 @@ class Evaluation:
         make: Callable[[T, Sequence[Reply]], R],
         counts: Counts,
     ) -> None:
-        """Write the record that is made of what a model says about each thing."""
+        """Write the record that `make` returns for the replies about each thing."""
         if asker is None:
             raise ConfigError("facts and relevance are judged by a model: name a judge", setting="judge")
         with self._writer(type_) as writer:
-            async with aclosing(asker.ask_each(tasks, counts)) as replies:
-                async for thing, said in replies:
-                    writer.write(make(thing, said))
+            async with aclosing(asker.ask_each(tasks, counts)) as answers:
+                async for thing, replies in answers:
+                    writer.write(make(thing, replies))
 
     def _answers(self) -> Iterator[LongAnswer]:
         return read_records(self.answers, LongAnswer)
 
-    def _read(self, type_: type[R], wanted: bool = True) -> Iterator[R]:
+    def _read(self, type_: type[R], included: bool = True) -> Iterator[R]:
         """The records of a stage; of one that is not part of the run, as many empty ones as there are answers."""
-        if wanted:
+        if included:
             return read_records(self.folder / FILES[type_], type_)
-        return (type_.model_validate({"id": one.id, "model": one.model}) for one in self._answers())
+        return (type_.model_validate({"id": answer.id, "model": answer.model}) for answer in self._answers())
 
     def _writer(self, type_: type[Record]) -> JsonlWriter:
         return JsonlWriter(self.folder / FILES[type_])
 
 
 def read_appraised(folder: Path, answers: Path | None = None) -> Iterator[tuple[LongAnswer, Appraisal]]:
-    """Each answer with all that is said about it, from the folder of an evaluation."""
+    """Each answer with its appraisal, from the folder of an evaluation."""
     appraisals = read_records(folder / FILES[Appraisal], Appraisal)
     return in_step(zip(read_records(answers or folder / ANSWERS, LongAnswer), appraisals, strict=True))
 
@@ -264,40 +264,40 @@ async def _search(
 ) -> AsyncGenerator[Searched, None]:
     """What is found for the claims of each answer, while the searches for the next ones are under way."""
     waiting: deque[tuple[str, str, int]] = deque()
-    own: list[Found] = []
-    async with aclosing(find_all(backend, _queries(rows, waiting), k)) as found:
-        async for _, one in found:
-            own.append(one)
-            counts.failed += one.failure is not None
-            while waiting and waiting[0][2] <= len(own):
-                yield _searched(waiting, own, counts)
+    results: list[Found] = []
+    async with aclosing(find_all(backend, _queries(rows, waiting), k)) as searches:
+        async for _, result in searches:
+            results.append(result)
+            counts.failed += result.failure is not None
+            while waiting and waiting[0][2] <= len(results):
+                yield _searched(waiting, results, counts)
     while waiting:
-        yield _searched(waiting, own, counts)
+        yield _searched(waiting, results, counts)
 
 
 def _queries(
     rows: Iterable[tuple[LongAnswer, Extraction]], waiting: deque[tuple[str, str, int]]
 ) -> Iterator[tuple[None, Query]]:
     """What is searched for; each answer is put among the waiting ones, with the number of its claims."""
-    for answer, one in rows:
-        waiting.append((one.id, one.model, len(one.claims or ())))
-        yield from ((None, query) for query in stages.queries(answer, one))
+    for answer, extraction in rows:
+        waiting.append((extraction.id, extraction.model, len(extraction.claims or ())))
+        yield from ((None, query) for query in stages.queries(answer, extraction))
 
 
-def _searched(waiting: deque[tuple[str, str, int]], own: list[Found], counts: Counts) -> Searched:
+def _searched(waiting: deque[tuple[str, str, int]], results: list[Found], counts: Counts) -> Searched:
     """The first of the waiting answers with what was found for it."""
     name, model, count = waiting.popleft()
-    found = tuple(own[:count])
-    del own[:count]
+    of_answer = tuple(results[:count])
+    del results[:count]
     counts.done += 1
-    return Searched(id=name, model=model, found=found)
+    return Searched(id=name, model=model, found=of_answer)
 
 
 def in_step(rows: Iterator[tuple[*Ts]]) -> Iterator[tuple[*Ts]]:
     """Rows of records from several files; InputError where they are not about the same answer."""
     try:
         for row in rows:
-            about = {(getattr(one, "id", None), getattr(one, "model", None)) for one in row}
+            about = {(getattr(record, "id", None), getattr(record, "model", None)) for record in row}
             if len(about) > 1:
                 raise InputError(f"the files are about different answers: {sorted(map(str, about))}; {_FIX}")
             yield row
@@ -311,11 +311,11 @@ _FIX = "run the stages again from the first, or give another folder"
 def data_hash(path: Path) -> str:
     """Eight digits that change when an answer does, and how many there are."""
     total, count = blake2b(digest_size=4), 0
-    for one in read_records(path, LongAnswer):
-        total.update(one.model_dump_json().encode("utf-8", "surrogatepass"))
+    for answer in read_records(path, LongAnswer):
+        total.update(answer.model_dump_json().encode("utf-8", "surrogatepass"))
         count += 1
     return f"{total.hexdigest()}.{count}"
 
 
-def _made(asker: Asker, prompts: tuple[str, ...]) -> str:
+def _identity(asker: Asker, prompts: tuple[str, ...]) -> str:
     return f"{asker.model.identity}.{prompt_hash(*prompts)}"

@@ -7,7 +7,7 @@
 | S | CaLMQA, Section 3.1 | S_surf · S_fact · S_rel |
 
 A claim that could not be decided counts neither for nor against an answer: the precision is that of the decided claims,
-recall takes it to hold for all of them, and where none was decided there is no figure. VeriScore's K is the median
+recall assumes it for all of them, and where none was decided there is no figure. VeriScore's K is the median
 number of claims over the models of a run, so that adding a model changes the others: here K is given.
 """
 
@@ -67,11 +67,11 @@ def check_k(k: int) -> None:
 
 
 def median_claims(appraisals: Iterable[Appraisal]) -> int | None:
-    """VeriScore's own K: the median number of claims; None when no answer has been read for claims.
+    """VeriScore's K: the median number of claims; None when no answer has been read for claims.
 
     It depends on every answer in the run, so two runs with it are not comparable unless it is the same.
     """
-    counts = [len(one.claims) for one in appraisals if one.claims is not None]
+    counts = [len(appraisal.claims) for appraisal in appraisals if appraisal.claims is not None]
     return max(1, int(median(counts) + 0.5)) if counts else None
 
 
@@ -87,7 +87,7 @@ def s_surf(appraisal: Appraisal) -> float | None:
 
 
 def s_fact(appraisal: Appraisal) -> float | None:
-    """Factual precision; None where it was not asked for or could not be had."""
+    """Factual precision; None where it was not requested or could not be measured."""
     return precision(appraisal.claims, complete=is_complete(appraisal))
 
 

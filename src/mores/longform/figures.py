@@ -13,7 +13,7 @@ without any judge, so that every failure of a judge would remove a better one. I
 the share of its claims that were decided; otherwise those with many claims, of which some nearly always are, would
 count too much.
 
-So failures at random leave a figure as it is. What others do is covered by its bounds: what it would be if everything
+So random failures do not move a figure. The effect of others is covered by its bounds: its value if everything
 undecided were as bad, or as good, as possible. Where less than half of what a factor needs was decided, there are only
 the bounds.
 """

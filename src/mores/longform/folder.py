@@ -1,7 +1,7 @@
 """Runs of `mores longform` and `mores collect`.
 
 A run of `mores longform` has the files of its stages (`evaluate.py` lists them) and the figures, one of `mores collect`
-has the questions, by what became of them, and the numbers.
+has the questions, by status, and the numbers.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ COLLECTION = "collection.json"
 
 
 class LongformRun(Run):
-    """Long answers, and what was found out about them."""
+    """Long answers and their appraisals."""
 
     @cached_property
     def summaries(self) -> list[Summary]:
@@ -33,13 +33,13 @@ class LongformRun(Run):
         return self.records(ANSWERS, LongAnswer)
 
     def appraised(self) -> Iterator[tuple[LongAnswer, Appraisal]]:
-        """Each answer with all that is said about it."""
+        """Each answer with its appraisal."""
         self.file(FILES[Appraisal])
         return read_appraised(self.path)
 
 
 class CollectRun(Run):
-    """Questions, and what became of each."""
+    """Questions, each with its outcome."""
 
     @cached_property
     def collection(self) -> Collection:

@@ -32,8 +32,8 @@ def _mores() -> Checker:
 
 
 def _by_ours(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
-    found = check([one.answer or "" for one in answers], [one.language for one in answers])
-    return [LanguageCheck(found=c.detected, certainty=c.certainty, shares=c.shares, right=c.correct) for c in found]
+    checks = check([answer.answer or "" for answer in answers], [answer.language for answer in answers])
+    return [LanguageCheck(found=c.detected, certainty=c.certainty, shares=c.shares, right=c.correct) for c in checks]
 
 
 def _paper() -> Checker:
@@ -42,10 +42,12 @@ def _paper() -> Checker:
 
 
 def _by_papers(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
-    """What is not found is a wrong language to the paper."""
-    wanted = [one.language for one in answers]
-    found = detect_as_paper([one.answer or "" for one in answers], wanted)
-    return [LanguageCheck(found=tag, right=is_expected(tag, want)) for tag, want in zip(found, wanted, strict=True)]
+    """A language that is not detected counts as wrong, as in the paper."""
+    expected = [answer.language for answer in answers]
+    tags = detect_as_paper([answer.answer or "" for answer in answers], expected)
+    return [
+        LanguageCheck(found=tag, right=is_expected(tag, language)) for tag, language in zip(tags, expected, strict=True)
+    ]
 
 
 CHECKERS: Mapping[str, Callable[[], Checker]] = {"mores": _mores, "paper": _paper}

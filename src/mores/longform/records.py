@@ -1,4 +1,4 @@
-"""What is read and said about long answers."""
+"""The records about long answers: what is read, and what each stage finds."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ class LanguageCheck(Record):
     """In which language a text is."""
 
     found: str | None = None
-    """BCP 47; None where it is not sure."""
+    """BCP 47; None where the check is not confident."""
     certainty: float | None = None
     """Probability of the most likely language, found or not; None where the check does not say."""
     shares: dict[str, float] = Field(default_factory=dict)
     """Share of the text in each language, where it is mixed."""
     right: bool | None = None
-    """Whether it is the language that was expected; None where it is not sure."""
+    """Whether it is the language that was expected; None where the check is not confident."""
 
 
 class Repetition(Record):
@@ -75,7 +75,7 @@ class Claim(Record):
 
 
 class Surface(Record):
-    """What can be said of an answer without a model."""
+    """What is measured on an answer without a model."""
 
     id: str
     model: str = ""
@@ -149,7 +149,7 @@ class Judged(Record):
 
 
 class Appraisal(Record):
-    """All that is said about one answer. What was not asked for, or failed, is None."""
+    """Everything that was measured about one answer. What was not requested, or failed, is None."""
 
     id: str
     model: str = ""

@@ -19,7 +19,7 @@ MAX_TOKENS = 1024
 SCHEMA = object_schema(
     explanation={"type": "string", "maxLength": 200}, judgment={"type": "string", "enum": ["relevant", "irrelevant"]}
 )
-"""For a model that writes tags only when it is held to them."""
+"""For a model that writes these tags only under a schema."""
 
 _JOINER = "\u2060"
 _TAG = re.compile(r"<(?=\s*+(?:/\s*+)?(?:question|answer|explanation|judge?ment)\b)", re.IGNORECASE)
@@ -28,7 +28,7 @@ WORDS = {"relevant": True, "irrelevant": False}
 
 
 class Relevance(NamedTuple):
-    """What the judge says of one answer."""
+    """The judge's verdict on one answer."""
 
     relevant: bool
     reason: str
@@ -42,22 +42,22 @@ def relevance_request(question: str, answer: str, language: str, in_english: boo
 
 
 def _tame(text: str) -> str:
-    """The text without a tag that could close its own: the published prompt has no other fence."""
+    """The text without a tag that could close the prompt's: the published prompt has no other fence."""
     return _TAG.sub("<" + _JOINER, defuse(text))
 
 
-def read_relevance(said: str) -> Relevance | Failure:
+def read_relevance(reply: str) -> Relevance | Failure:
     """The judgment in a reply; a failure unless there is one pair of tags around one of the two words."""
-    if (made := read_object(said, "explanation", "judgment")) is not None:
-        said = f"<explanation>{made['explanation']}</explanation><judgment>{made['judgment']}</judgment>"
-    word = _inside("judgment", said).strip(" \t\r\n`*\"'.").lower()
-    if word not in WORDS or len(_OPENING.findall(said)) != 1:
-        return unread(said[-60:], "<judgment>relevant</judgment> or <judgment>irrelevant</judgment>, once")
-    return Relevance(WORDS[word], _inside("explanation", said).strip())
+    if (fields := read_object(reply, "explanation", "judgment")) is not None:
+        reply = f"<explanation>{fields['explanation']}</explanation><judgment>{fields['judgment']}</judgment>"
+    word = _inside("judgment", reply).strip(" \t\r\n`*\"'.").lower()
+    if word not in WORDS or len(_OPENING.findall(reply)) != 1:
+        return unread(reply[-60:], "<judgment>relevant</judgment> or <judgment>irrelevant</judgment>, once")
+    return Relevance(WORDS[word], _inside("explanation", reply).strip())
 
 
-def _inside(tag: str, said: str) -> str:
+def _inside(tag: str, reply: str) -> str:
     """What stands between the first opening tag and the closing one after it; nothing where one is missing."""
-    _, *after = re.split(f"<{tag}>", said, maxsplit=1, flags=re.IGNORECASE)
+    _, *after = re.split(f"<{tag}>", reply, maxsplit=1, flags=re.IGNORECASE)
     inside, *closed = re.split(f"</{tag}>", "".join(after), maxsplit=1, flags=re.IGNORECASE)
     return inside if closed else ""

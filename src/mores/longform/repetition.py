@@ -36,26 +36,26 @@ def repetitions(texts: Sequence[str], window: int = WINDOW, times: int = TIMES) 
     if window < 1 or times < 1:
         raise ValueError(f"window {window} and times {times} must be at least 1")
     rest = iter(texts)
-    found: list[Repetition | None] = []
+    results: list[Repetition | None] = []
     while batch := list(islice(rest, BATCH)):
-        made = [tokens(text) for text in batch]
-        places = repeated_windows(made, window, times)
-        found += (_record(*given, window) for given in zip(batch, made, places, strict=True))
-    return found
+        encoded = [tokens(text) for text in batch]
+        places = repeated_windows(encoded, window, times)
+        results += (_record(*row, window) for row in zip(batch, encoded, places, strict=True))
+    return results
 
 
-def repeated_windows(made: Sequence[Sequence[int]], window: int = WINDOW, times: int = TIMES) -> list[Ints | None]:
+def repeated_windows(texts: Sequence[Sequence[int]], window: int = WINDOW, times: int = TIMES) -> list[Ints | None]:
     """Where the most frequent window of each text begins, in tokens; None where none occurs so many times."""
-    stream = _stream(made)
-    found: list[Ints | None] = [None] * len(made)
+    stream = _stream(texts)
+    places: list[Ints | None] = [None] * len(texts)
     starts = _starts(stream, window)
     if starts.size == 0:
-        return found
+        return places
     hashes = _hash(stream, window)
     starts = starts[_frequent(hashes[starts], times)]
     for text, group in _largest_groups(stream, starts, hashes, window, times).items():
-        found[text] = group - stream.first[text]
-    return found
+        places[text] = group - stream.first[text]
+    return places
 
 
 class _Stream(NamedTuple):
@@ -68,9 +68,9 @@ class _Stream(NamedTuple):
     """Where each text begins."""
 
 
-def _stream(made: Sequence[Sequence[int]]) -> _Stream:
-    lengths = np.array([len(one) for one in made], dtype=np.int64)
-    joined = np.fromiter(chain.from_iterable(made), np.int64, int(lengths.sum()))
+def _stream(texts: Sequence[Sequence[int]]) -> _Stream:
+    lengths = np.array([len(tokens) for tokens in texts], dtype=np.int64)
+    joined = np.fromiter(chain.from_iterable(texts), np.int64, int(lengths.sum()))
     owner = np.repeat(np.arange(lengths.size), lengths)
     return _Stream(joined, owner, np.cumsum(lengths) - lengths)
 
@@ -93,7 +93,7 @@ def _hash(stream: _Stream, window: int) -> Hashes:
 
 
 def _scatter(hashes: Hashes) -> Hashes:
-    """Every bit gets a say in the upper ones, which choose the bucket."""
+    """Mix every bit into the upper ones, which choose the bucket."""
     hashes ^= hashes >> np.uint64(32)
     hashes *= np.uint64(_FACTOR)
     return hashes
@@ -136,14 +136,14 @@ def _group(owner: Ints, starts: Ints, keys: Sequence[Ints | Hashes], times: int)
     return best
 
 
-def _one_window(made: Ints, group: Ints, window: int) -> bool:
+def _one_window(tokens: Ints, group: Ints, window: int) -> bool:
     """Whether the same tokens stand at every start of the group."""
-    return all((made[group + at] == made[group[0] + at]).all() for at in range(window))
+    return all((tokens[group + at] == tokens[group[0] + at]).all() for at in range(window))
 
 
-def _record(text: str, made: Sequence[int], places: Ints | None, window: int) -> Repetition | None:
+def _record(text: str, tokens: Sequence[int], places: Ints | None, window: int) -> Repetition | None:
     if places is None:
         return None
-    spans = token_spans(text, made, places, window)
+    spans = token_spans(text, tokens, places, window)
     start, end = spans[0]
     return Repetition(times=len(spans), text=well_formed(text)[start:end], spans=tuple(spans))

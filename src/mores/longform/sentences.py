@@ -3,7 +3,7 @@
 Spans are half-open, count code points, come in order, do not overlap, and hold all that is not space. What ends a
 sentence: the full stops of a script (。 ۔ । ። ։ ។ ။ and their like), `. ! ? …` where what follows can begin a sentence,
 and a line break, unless the sentence goes on with a small letter. Thai and Lao have no full stop: a long stretch ends
-at the next space. A heading, a bullet and a row of a table are sentences of their own.
+at the next space. A heading, a bullet and a row of a table are separate sentences.
 """
 
 from __future__ import annotations
@@ -47,10 +47,10 @@ _QUOTED_ON = re.compile("[とっはがをにのもでや、，,：:;；]")
 
 def sentences(text: str) -> list[Span]:
     """The sentences of a text, as spans."""
-    found: list[Span] = []
+    spans: list[Span] = []
     for start, end in _lines(text):
-        found += _trimmed(text, start, end)
-    return found
+        spans += _trimmed(text, start, end)
+    return spans
 
 
 def _lines(text: str) -> Iterator[Span]:
@@ -123,27 +123,27 @@ def _half_ends(text: str, start: int, match: re.Match[str], end: int) -> bool:
 
 def _stays_inside(text: str, start: int, dot: int, following: str) -> bool:
     """Whether a full stop belongs to a number, an initial or an abbreviation."""
-    found = _WORD.search(text, max(start, dot - 30), dot)
-    word = found[0].casefold() if found else ""
-    known = _words()
+    match = _WORD.search(text, max(start, dot - 30), dot)
+    word = match[0].casefold() if match else ""
+    lists = _words()
     if word.isdecimal():
         numbers_an_item = dot - start < 10 and text[start:dot].strip() == word
-        return len(word) <= 3 and (numbers_an_item or following.casefold() in known["ordinal"])
-    if word in known["title"] or (word in known["number"] and following[:1].isdecimal()):
+        return len(word) <= 3 and (numbers_an_item or following.casefold() in lists["ordinal"])
+    if word in lists["title"] or (word in lists["number"] and following[:1].isdecimal()):
         return True
-    if following.casefold() in known["starter"]:
+    if following.casefold() in lists["starter"]:
         return False
-    return word in known["usual"] or bool(_DOTTED.fullmatch(word)) or _is_initial(text, dot)
+    return word in lists["usual"] or bool(_DOTTED.fullmatch(word)) or _is_initial(text, dot)
 
 
 def _is_initial(text: str, dot: int) -> bool:
     """One letter, as in `J. R. R. Tolkien` or `د. أحمد`, but not a unit behind a number, as in `1867 г.`."""
-    found = _INITIAL.search(text, max(0, dot - 4), dot)
-    if found is None:
+    match = _INITIAL.search(text, max(0, dot - 4), dot)
+    if match is None:
         return False
-    letter = found["letter"]
+    letter = match["letter"]
     can_be = letter.lower() != letter.upper() or "\u0620" <= letter <= "\u064a"
-    return can_be and not (letter.islower() and found["before"])
+    return can_be and not (letter.islower() and match["before"])
 
 
 @cache

@@ -32,7 +32,7 @@ from mores.search.base import Found, Query
 from mores.types import Failure, FailureKind
 
 LanguageChecker = Callable[[Sequence[LongAnswer]], list[LanguageCheck]]
-"""Says in which language each answer is; it gets only answers that have text."""
+"""Detects the language of each answer; it gets only answers that have text."""
 STAGES = ("answer", "translation", "claims", "search", "verification", "relevance")
 """What can fail, in the order of the work: the keys of `Appraisal.failures`."""
 
@@ -41,26 +41,26 @@ STAGES = ("answer", "translation", "claims", "search", "verification", "relevanc
 
 def surfaces(answers: Sequence[LongAnswer], check: LanguageChecker | None) -> list[Surface]:
     """The surface of each answer; one without text is a failure."""
-    given = [one for one in answers if _has_text(one)]
-    checks: Sequence[LanguageCheck | None] = check(given) if check and given else [None] * len(given)
-    found = zip(checks, repetitions([one.answer or "" for one in given]), strict=True)
-    return [_surface(one, *next(found)) if _has_text(one) else _missing(one) for one in answers]
+    with_text = [answer for answer in answers if _has_text(answer)]
+    checks: Sequence[LanguageCheck | None] = check(with_text) if check and with_text else [None] * len(with_text)
+    results = zip(checks, repetitions([answer.answer or "" for answer in with_text]), strict=True)
+    return [_surface(answer, *next(results)) if _has_text(answer) else _missing(answer) for answer in answers]
 
 
-def _has_text(one: LongAnswer) -> bool:
-    return bool(one.answer and one.answer.strip())
+def _has_text(answer: LongAnswer) -> bool:
+    return bool(answer.answer and answer.answer.strip())
 
 
-def _surface(one: LongAnswer, check: LanguageCheck | None, repetition: Repetition | None) -> Surface:
+def _surface(answer: LongAnswer, check: LanguageCheck | None, repetition: Repetition | None) -> Surface:
     in_english = is_english(check.found) if check and check.found else None
-    found = tells(one.answer or "", one.language, in_english)
-    return Surface(id=one.id, model=one.model, language=check, repetition=repetition, tells=found)
+    signs = tells(answer.answer or "", answer.language, in_english)
+    return Surface(id=answer.id, model=answer.model, language=check, repetition=repetition, tells=signs)
 
 
-def _missing(one: LongAnswer) -> Surface:
-    reason = "there is no answer" if one.answer is None else "the answer is empty"
-    failure = one.failure or Failure(kind=FailureKind.MODEL, reason=reason)
-    return Surface(id=one.id, model=one.model, failure=failure)
+def _missing(answer: LongAnswer) -> Surface:
+    reason = "there is no answer" if answer.answer is None else "the answer is empty"
+    failure = answer.failure or Failure(kind=FailureKind.MODEL, reason=reason)
+    return Surface(id=answer.id, model=answer.model, failure=failure)
 
 
 def has_issue(surface: Surface | Appraisal) -> bool | None:
@@ -75,17 +75,17 @@ def has_issue(surface: Surface | Appraisal) -> bool | None:
 
 
 def translation_requests(answer: LongAnswer, surface: Surface) -> list[Request]:
-    """What a translator is asked for: the question before the answer, and neither where it is there in English."""
+    """Asks for translations: of the question, then of the answer, unless they are available in English."""
     question, text = english_of(answer, surface)
     missing = ((question, translating.question_request), (text, translating.answer_request))
-    return [ask(answer) for known, ask in missing if known is None]
+    return [ask(answer) for text_in_english, ask in missing if text_in_english is None]
 
 
-def translation(answer: LongAnswer, surface: Surface, said: Sequence[Reply]) -> Translation:
-    """What is judged in English: what was there, and for the rest what the translator said."""
-    replies = iter(said)
-    both = [next(replies) if known is None else known for known in english_of(answer, surface)]
-    failure = next((one for one in both if isinstance(one, Failure)), None)
+def translation(answer: LongAnswer, surface: Surface, replies: Sequence[Reply]) -> Translation:
+    """What is judged in English: what is available in English, and the translator's replies for the rest."""
+    remaining = iter(replies)
+    both = [next(remaining) if english is None else english for english in english_of(answer, surface)]
+    failure = next((part for part in both if isinstance(part, Failure)), None)
     if failure is not None:
         return Translation(id=answer.id, model=answer.model, failure=failure)
     question, text = map(str, both)
@@ -93,7 +93,7 @@ def translation(answer: LongAnswer, surface: Surface, said: Sequence[Reply]) -> 
 
 
 def untranslated(answer: LongAnswer, surface: Surface) -> Translation:
-    """What is judged without a translator: in English where both are there, else as they stand."""
+    """What is judged without a translator: in English if both are available, else in their language."""
     question, text = english_of(answer, surface)
     if question is not None and text is not None:
         return Translation(id=answer.id, model=answer.model, question=question, answer=text)
@@ -102,62 +102,66 @@ def untranslated(answer: LongAnswer, surface: Surface) -> Translation:
 
 
 def english_of(answer: LongAnswer, surface: Surface) -> tuple[str | None, str | None]:
-    """Question and answer, where they are there in English."""
-    expected, found = is_english(answer.language), surface.language.found if surface.language else None
+    """The question and the answer in English; None for what is not available."""
+    expected, detected = is_english(answer.language), surface.language.found if surface.language else None
     question = answer.question_english or (answer.question if expected else None)
-    text = answer.answer_english or (answer.answer if expected or is_english(found) else None)
+    text = answer.answer_english or (answer.answer if expected or is_english(detected) else None)
     return question, text
 
 
 # -- claims and searches -----------------------------------------------------------------------------------
 
 
-def claims_requests(one: Translation) -> list[Request]:
+def claims_requests(translation: Translation) -> list[Request]:
     """One for each sentence."""
-    if one.question is None or one.answer is None:
+    if translation.question is None or translation.answer is None:
         return []
-    return [claiming.claims_request(one.question, window) for window in claiming.windows(one.answer)]
+    return [claiming.claims_request(translation.question, window) for window in claiming.windows(translation.answer)]
 
 
-def extraction(one: Translation, said: Sequence[Reply]) -> Extraction:
-    """The claims in what was said of each sentence; those of the others stay where some could not be read."""
-    if one.answer is None:
-        return Extraction(id=one.id, model=one.model)
-    read = [reply if isinstance(reply, Failure) else claiming.read_claims(reply) for reply in said]
-    failures = [found for found in read if isinstance(found, Failure)]
+def extraction(translation: Translation, replies: Sequence[Reply]) -> Extraction:
+    """The claims in the replies about the sentences; replies that cannot be read do not affect the others."""
+    if translation.answer is None:
+        return Extraction(id=translation.id, model=translation.model)
+    read = [reply if isinstance(reply, Failure) else claiming.read_claims(reply) for reply in replies]
+    failures = [claims for claims in read if isinstance(claims, Failure)]
     failure = _summed(failures, len(read), "sentence")
-    made = Extraction(id=one.id, model=one.model, sentences=len(read), unread=len(failures), failure=failure)
+    result = Extraction(
+        id=translation.id, model=translation.model, sentences=len(read), unread=len(failures), failure=failure
+    )
     if failures and len(failures) == len(read):
-        return made
-    kept = claiming.distinct(() if isinstance(found, Failure) else found for found in read)
-    return made.model_copy(update={"claims": tuple(Claim(text=text, sentence=place) for place, text in kept)})
+        return result
+    claims_of_answer = claiming.distinct(() if isinstance(claims, Failure) else claims for claims in read)
+    return result.model_copy(
+        update={"claims": tuple(Claim(text=text, sentence=place) for place, text in claims_of_answer)}
+    )
 
 
-def queries(answer: LongAnswer, one: Extraction) -> list[Query]:
+def queries(answer: LongAnswer, extraction: Extraction) -> list[Query]:
     """What is searched for."""
-    return [Query(claim.text, answer.language, answer.region) for claim in one.claims or ()]
+    return [Query(claim.text, answer.language, answer.region) for claim in extraction.claims or ()]
 
 
 # -- verification ------------------------------------------------------------------------------------------
 
 
-def verify_requests(one: Extraction, searched: Searched) -> list[Request]:
+def verify_requests(extraction: Extraction, searched: Searched) -> list[Request]:
     """One for each claim for which something was found."""
-    _check_count(one, len(searched.found), "searches for", "search")
-    pairs = zip(one.claims or (), searched.found, strict=True)
-    return [verifying.verify_request(claim.text, found.evidence) for claim, found in pairs if found.evidence]
+    _check_count(extraction, len(searched.found), "searches for", "search")
+    pairs = zip(extraction.claims or (), searched.found, strict=True)
+    return [verifying.verify_request(claim.text, result.evidence) for claim, result in pairs if result.evidence]
 
 
-def verification(searched: Searched, said: Sequence[Reply]) -> Verification:
+def verification(searched: Searched, replies: Sequence[Reply]) -> Verification:
     """What is decided about each claim."""
-    replies = iter(said)
-    decisions = tuple(_decision(found, replies) for found in searched.found)
+    remaining = iter(replies)
+    decisions = tuple(_decision(result, remaining) for result in searched.found)
     return Verification(id=searched.id, model=searched.model, decisions=decisions)
 
 
-def _decision(found: Found, replies: Iterator[Reply]) -> Decision:
-    if not found.evidence:
-        return Decision(failure=found.failure) if found.failure else Decision(**verifying.NOTHING_FOUND._asdict())
+def _decision(result: Found, replies: Iterator[Reply]) -> Decision:
+    if not result.evidence:
+        return Decision(failure=result.failure) if result.failure else Decision(**verifying.NOTHING_FOUND._asdict())
     reply = next(replies)
     verdict = reply if isinstance(reply, Failure) else verifying.read_verdict(reply)
     return Decision(failure=verdict) if isinstance(verdict, Failure) else Decision(**verdict._asdict())
@@ -166,21 +170,21 @@ def _decision(found: Found, replies: Iterator[Reply]) -> Decision:
 # -- relevance ---------------------------------------------------------------------------------------------
 
 
-def relevance_requests(answer: LongAnswer, one: Translation) -> list[Request]:
+def relevance_requests(answer: LongAnswer, translation: Translation) -> list[Request]:
     """One, where the answer is judged."""
-    if one.question is None or one.answer is None:
+    if translation.question is None or translation.answer is None:
         return []
-    return [judging.relevance_request(one.question, one.answer, answer.language, one.english)]
+    return [judging.relevance_request(translation.question, translation.answer, answer.language, translation.english)]
 
 
-def judged(one: Translation, said: Sequence[Reply]) -> Judged:
-    """What the judge says of an answer."""
-    if not said:
-        return Judged(id=one.id, model=one.model)
-    found = said[0] if isinstance(said[0], Failure) else judging.read_relevance(said[0])
-    if isinstance(found, Failure):
-        return Judged(id=one.id, model=one.model, failure=found)
-    return Judged(id=one.id, model=one.model, **found._asdict())
+def judged(translation: Translation, replies: Sequence[Reply]) -> Judged:
+    """The judge's verdict on the relevance of an answer."""
+    if not replies:
+        return Judged(id=translation.id, model=translation.model)
+    judgement = replies[0] if isinstance(replies[0], Failure) else judging.read_relevance(replies[0])
+    if isinstance(judgement, Failure):
+        return Judged(id=translation.id, model=translation.model, failure=judgement)
+    return Judged(id=translation.id, model=translation.model, **judgement._asdict())
 
 
 # -- all of it ---------------------------------------------------------------------------------------------
@@ -235,18 +239,18 @@ def _joined(extracted: Extraction, searched: Searched, verified: Verification) -
     return tuple(_decided(*row) for row in rows)
 
 
-def _check_count(one: Extraction, count: int, what: str, stage: str) -> None:
-    if count != len(one.claims or ()):
-        there = f"{count} {what} the {len(one.claims or ())} claims of answer {one.id!r}"
+def _check_count(extraction: Extraction, count: int, what: str, stage: str) -> None:
+    if count != len(extraction.claims or ()):
+        there = f"{count} {what} the {len(extraction.claims or ())} claims of answer {extraction.id!r}"
         raise InputError(f"{there}: they are of other claims; run the {stage} again")
 
 
-def _decided(claim: Claim, found: Found, decision: Decision) -> Claim:
+def _decided(claim: Claim, result: Found, decision: Decision) -> Claim:
     return Claim(
         text=claim.text,
         sentence=claim.sentence,
         supported=decision.supported,
-        evidence=found.evidence,
+        evidence=result.evidence,
         reason=decision.reason,
         failure=decision.failure,
     )

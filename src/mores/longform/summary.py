@@ -10,8 +10,8 @@
 | `tell: …` | all that were given | a share |
 
 Averages are micro-averages, over answers, as in the paper; `figures.py` says how what could not be decided is left out
-of them. The paper leaves out four languages that its language check cannot tell; `by["paper"]` does so too, everything
-else has all languages. The paper counts an answer that a model failed to give as one with an issue, and
+of them. The paper leaves out four languages that its language check cannot identify; `by["paper"]` does so too, all
+others have all languages. The paper counts an answer that a model failed to give as one with an issue, and
 `missing_as_issue` does that.
 """
 
@@ -54,7 +54,7 @@ Parts = dict[str, Part]
 
 
 class Summary(Record):
-    """What is said of one model's answers."""
+    """The figures of one model's answers."""
 
     model: str
     answers: int
@@ -116,32 +116,32 @@ def summarise(
     pairs: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting | None = None, signature: Signature | None = None
 ) -> list[Summary]:
     """One summary per model, in the order of their first answers."""
-    how = counting or Counting()
-    if how.k is not None:
-        factuality.check_k(how.k)
+    counting = counting or Counting()
+    if counting.k is not None:
+        factuality.check_k(counting.k)
     rows: dict[str, list[_Row]] = defaultdict(list)
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     failures: dict[str, Counter[str]] = defaultdict(Counter)
-    for answer, one in pairs:
-        row = _Row(answer.question, base(answer.language), answer.kind, parts_of(answer, one, how))
-        rows[one.model].append(row)
-        claims = one.claims or ()
-        counts[one.model].update(claims=len(claims), undecided=sum(claim.supported is None for claim in claims))
-        failures[one.model].update(list(one.failures))
+    for answer, appraisal in pairs:
+        row = _Row(answer.question, base(answer.language), answer.kind, parts_of(answer, appraisal, counting))
+        rows[appraisal.model].append(row)
+        claims = appraisal.claims or ()
+        counts[appraisal.model].update(claims=len(claims), undecided=sum(claim.supported is None for claim in claims))
+        failures[appraisal.model].update(list(appraisal.failures))
     return [
         Summary(
             model=model,
-            answers=len(own),
+            answers=len(rows_of_model),
             missing=failures[model]["answer"],
             claims=counts[model]["claims"],
             undecided=counts[model]["undecided"],
             failures={stage: failures[model][stage] for stage in STAGES if failures[model][stage]},
-            k=how.k,
-            figures=_figures(own),
-            by=_by(own),
+            k=counting.k,
+            figures=_figures(rows_of_model),
+            by=_by(rows_of_model),
             signature=signature or Signature(),
         )
-        for model, own in rows.items()
+        for model, rows_of_model in rows.items()
     ]
 
 
@@ -149,15 +149,17 @@ def headline(summaries: Sequence[Summary]) -> str:
     """The result in one line; of several models it is the best one's."""
     if len(summaries) == 1:
         return summaries[0].headline
-    values = {one.model: one.main.value for one in summaries if one.main and one.main.value is not None}
-    best = max(summaries, key=lambda one: values.get(one.model, -1.0))
+    values = {
+        summary.model: summary.main.value for summary in summaries if summary.main and summary.main.value is not None
+    }
+    best = max(summaries, key=lambda summary: values.get(summary.model, -1.0))
     return f"the best of {len(summaries)} models: {best.headline}"
 
 
 def unjudged_figures(summaries: Sequence[Summary]) -> list[str]:
     """The figures that a judge was to decide, and that no model has, because too few answers could be judged."""
-    results = {name: [one.figures[name] for one in summaries if name in one.figures] for name in JUDGED}
-    return [name for name, own in results.items() if own and all(result.value is None for result in own)]
+    results = {name: [summary.figures[name] for summary in summaries if name in summary.figures] for name in JUDGED}
+    return [name for name, figures in results.items() if figures and all(result.value is None for result in figures)]
 
 
 def base(tag: str) -> str:
@@ -175,68 +177,71 @@ def resources(language: str) -> str | None:
 # -- one answer --------------------------------------------------------------------------------------------
 
 
-def values(answer: LongAnswer, one: Appraisal, how: Counting) -> Values:
+def values(answer: LongAnswer, appraisal: Appraisal, counting: Counting) -> Values:
     """The figures of one answer."""
-    missing = "answer" in one.failures
-    found = _of_missing(how) if missing else _surface(answer, one)
-    if not missing and (how.every or not has_issue(one)):
-        found |= _facts(one, how.k) if how.facts else {}
-        found |= {"relevance": factuality.s_rel(one)} if how.relevance else {}
-    if not (how.facts and how.relevance):
-        del found["S"]
-    return found
+    missing = "answer" in appraisal.failures
+    measures = _of_missing(counting) if missing else _surface(answer, appraisal)
+    if not missing and (counting.every or not has_issue(appraisal)):
+        measures |= _facts(appraisal, counting.k) if counting.facts else {}
+        measures |= {"relevance": factuality.s_rel(appraisal)} if counting.relevance else {}
+    if not (counting.facts and counting.relevance):
+        del measures["S"]
+    return measures
 
 
-def _of_missing(how: Counting) -> Values:
+def _of_missing(counting: Counting) -> Values:
     """The paper's columns for an answer that failed add up to 100%: it has an issue, but neither of the two."""
     names = ("wrong language", "repetition", "without issues", "S")
-    return dict.fromkeys(names, 0.0 if how.missing_as_issue else None)
+    return dict.fromkeys(names, 0.0 if counting.missing_as_issue else None)
 
 
-def _surface(answer: LongAnswer, one: Appraisal) -> Values:
-    check = one.language
-    found: Values = {
+def _surface(answer: LongAnswer, appraisal: Appraisal) -> Values:
+    check = appraisal.language
+    measures: Values = {
         "wrong language": None if check is None or check.right is None else float(not check.right),
-        "repetition": float(one.repetition is not None),
-        "without issues": factuality.s_surf(one),
-        "S": factuality.overall(one),
+        "repetition": float(appraisal.repetition is not None),
+        "without issues": factuality.s_surf(appraisal),
+        "S": factuality.overall(appraisal),
     }
     if not is_english(answer.language):
-        found["english"] = float(is_english(check.found)) if check and check.found else None
-    return found | {f"tell: {tell.value}": float(tell.value in one.tells) for tell in Tell}
+        measures["english"] = float(is_english(check.found)) if check and check.found else None
+    return measures | {f"tell: {tell.value}": float(tell.value in appraisal.tells) for tell in Tell}
 
 
-def _facts(one: Appraisal, k: int | None) -> Values:
-    complete = factuality.is_complete(one)
-    found: Values = {
-        "precision": factuality.s_fact(one),
-        "claims": None if one.claims is None else len(one.claims) / one.read,
+def _facts(appraisal: Appraisal, k: int | None) -> Values:
+    complete = factuality.is_complete(appraisal)
+    measures: Values = {
+        "precision": factuality.s_fact(appraisal),
+        "claims": None if appraisal.claims is None else len(appraisal.claims) / appraisal.read,
     }
     if k is not None:
-        found["recall"] = factuality.recall(one.claims, k, complete=complete)
-        found["F1"] = factuality.f1(one.claims, k, complete=complete)
-    return found
+        measures["recall"] = factuality.recall(appraisal.claims, k, complete=complete)
+        measures["F1"] = factuality.f1(appraisal.claims, k, complete=complete)
+    return measures
 
 
-def parts_of(answer: LongAnswer, one: Appraisal, how: Counting) -> Parts:
+def parts_of(answer: LongAnswer, appraisal: Appraisal, counting: Counting) -> Parts:
     """What one answer adds to each figure."""
     scores: dict[str, Score] = {"precision": lambda precision, _: precision}
-    if (k := how.k) is not None:
+    if (k := counting.k) is not None:
         scores |= {"recall": lambda p, n: factuality.recall_of(p, n, k), "F1": lambda p, n: factuality.f1_of(p, n, k)}
-    found = values(answer, one, how)
-    parts = {name: plain(value, due=name == "relevance") for name, value in found.items()}
-    parts |= {name: of_claims(one, score) for name, score in scores.items() if name in found}
-    return parts | ({"S": overall(one, found["without issues"])} if "S" in found else {})
+    measures = values(answer, appraisal, counting)
+    parts = {name: plain(value, due=name == "relevance") for name, value in measures.items()}
+    parts |= {name: of_claims(appraisal, score) for name, score in scores.items() if name in measures}
+    return parts | ({"S": overall(appraisal, measures["without issues"])} if "S" in measures else {})
 
 
 # -- many answers ------------------------------------------------------------------------------------------
 
 
 def _by(rows: Sequence[_Row]) -> dict[str, dict[str, dict[str, Result]]]:
-    known = [row for row in rows if row.language not in LEFT_OUT]
-    paper = {"all": known} | _grouped(known, lambda row: row.kind)
+    checked = [row for row in rows if row.language not in LEFT_OUT]
+    paper = {"all": checked} | _grouped(checked, lambda row: row.kind)
     groupings = {"paper": paper} | {name: _grouped(rows, key) for name, key in GROUPINGS.items()}
-    return {name: {group: _figures(own) for group, own in groups.items() if own} for name, groups in groupings.items()}
+    return {
+        name: {group: _figures(members) for group, members in groups.items() if members}
+        for name, groups in groupings.items()
+    }
 
 
 def _both(row: _Row, part: str | None) -> str | None:
@@ -267,8 +272,8 @@ def _figures(rows: Sequence[_Row]) -> dict[str, Result]:
 def figures(rows: Sequence[tuple[str, Parts]]) -> dict[str, Result]:
     """Every figure of some answers; each comes with its question, whose answers are not independent of each other."""
     there = {name for _, parts in rows for name in parts}
-    made = {}
+    results = {}
     for name in (name for name in FIGURES if name in there):
         questions, parts = zip(*((question, parts[name]) for question, parts in rows if name in parts), strict=True)
-        made[name] = mean(name, parts, questions) if name == "claims" else figure(name, parts, questions)
-    return made
+        results[name] = mean(name, parts, questions) if name == "claims" else figure(name, parts, questions)
+    return results

@@ -23,14 +23,14 @@ OPENING = 600
 
 
 class Tell(StrEnum):
-    """Each is a way to answer past the question, except emoji, which the paper found one model to be fond of."""
+    """Each is a way to answer past the question, except emoji, which one model in the paper uses a lot."""
 
     APOLOGY = "apology"
     """It is sorry not to answer, or says that it does not understand or cannot."""
     TRANSLATION = "translation"
     """It translates the question, or asks for or offers a translation."""
     NAMES_LANGUAGE = "names_language"
-    """It says, rightly or not, which language it was asked in."""
+    """It says, correctly or not, which language it was asked in."""
     EMOJI = "emoji"
     """It has at least one emoji."""
     ENGLISH = "english"
@@ -41,25 +41,25 @@ def tells(answer: str, language: str, in_english: bool | None) -> tuple[str, ...
     """The tells of an answer to a question in this language; None where it is not known whether it is in English."""
     opening = answer[:OPENING].replace("’", "'")
     asked_in_english = _base(language) == "en"
-    found = {
+    present = {
         Tell.APOLOGY: _any(_patterns("apology"), opening.lower()),
         Tell.TRANSLATION: not asked_in_english and _any(_patterns("translation"), opening.lower()),
         Tell.NAMES_LANGUAGE: not asked_in_english and _names_a_language(opening),
         Tell.EMOJI: has_emoji(answer),
         Tell.ENGLISH: bool(in_english) and not asked_in_english,
     }
-    return tuple(tell.value for tell, there in found.items() if there)
+    return tuple(tell.value for tell, there in present.items() if there)
 
 
 def keyword_tells(answer: str, language: str) -> tuple[str, ...]:
     """The paper's count: its words, or the English name of the language, anywhere in the answer."""
-    found = {
+    present = {
         Tell.APOLOGY: _any(_keywords("apology"), answer),
         Tell.TRANSLATION: _any(_keywords("translation"), answer),
         Tell.NAMES_LANGUAGE: _paper_name(language) in answer,
         Tell.EMOJI: has_emoji(answer),
     }
-    return tuple(tell.value for tell, there in found.items() if there)
+    return tuple(tell.value for tell, there in present.items() if there)
 
 
 def has_emoji(text: str) -> bool:
@@ -107,8 +107,8 @@ def _any(patterns: Sequence[re.Pattern[str]], text: str) -> bool:
 
 
 def _names_a_language(opening: str) -> bool:
-    found = (match["name"] for pattern in _language_patterns() for match in pattern.finditer(opening))
-    return any(_is_language(name) for name in found)
+    names = (match["name"] for pattern in _language_patterns() for match in pattern.finditer(opening))
+    return any(_is_language(name) for name in names)
 
 
 @lru_cache(maxsize=4096)

@@ -53,12 +53,12 @@ def well_formed(text: str) -> str:
     return _SURROGATE.sub("\ufffd", text)
 
 
-def token_spans(text: str, made: Sequence[int], starts: Ints, count: int) -> list[tuple[int, int]]:
+def token_spans(text: str, encoded: Sequence[int], starts: Ints, count: int) -> list[tuple[int, int]]:
     """Code points of `count` tokens from each start; a character that tokens share is taken whole."""
     data = np.frombuffer(well_formed(text).encode(), np.uint8)
     characters = np.cumsum(data & 0xC0 != 0x80)  # how many have begun up to and with each byte
     piece = default_tokenizer().piece
-    edges = np.cumsum([0, *(len(piece(token)) for token in made)])
+    edges = np.cumsum([0, *(len(piece(token)) for token in encoded)])
     first = characters[edges[starts]] - 1
     end = characters[edges[starts + count] - 1]
     return list(zip(first.tolist(), end.tolist(), strict=True))

@@ -21,7 +21,7 @@ LONGEST = 2000
 SCHEMA = object_schema(
     reason={"type": "string", "maxLength": 200}, verdict={"type": "string", "enum": ["supported", "not supported"]}
 )
-"""For a model that writes lines only when it is held to them."""
+"""For a model that writes these lines only under a schema."""
 
 _LINE = re.compile(r"^(?:[^\S\n]|[*_`#>-])*+verdict\b(.*)$", re.IGNORECASE | re.MULTILINE)
 _VERDICT = re.compile(r"[\s*_`]*[:：][\s*_`\"']*(not\s+supported|unsupported|supported)[\s*_`\"'.]*", re.IGNORECASE)
@@ -29,7 +29,7 @@ _REASON = re.compile(r"\A[\s*_`#>-]*reason[\s*_`]*[:：][\s*_`]*", re.IGNORECASE
 
 
 class Verdict(NamedTuple):
-    """What the judge says of one claim."""
+    """The judge's verdict on one claim."""
 
     supported: bool
     reason: str
@@ -41,23 +41,23 @@ NOTHING_FOUND = Verdict(False, "the search found nothing")
 
 def verify_request(claim: str, evidence: Sequence[Evidence]) -> Request:
     """Asks whether the evidence supports a claim; both are fenced."""
-    shown = "\n\n".join(f"Result {place}\n{_shown(one)}" for place, one in enumerate(evidence, 1))
+    shown = "\n\n".join(f"Result {place}\n{_shown(piece)}" for place, piece in enumerate(evidence, 1))
     return greedy(fill_fenced(prompt("verify"), claim=claim, evidence=shown), MAX_TOKENS, SCHEMA)
 
 
-def _shown(one: Evidence) -> str:
-    text = one.text if len(one.text) <= LONGEST else one.text[:LONGEST] + "…"
-    fields = {"Title": one.title, "Source": one.source, "Date": one.date, "Text": text}
+def _shown(piece: Evidence) -> str:
+    text = piece.text if len(piece.text) <= LONGEST else piece.text[:LONGEST] + "…"
+    fields = {"Title": piece.title, "Source": piece.source, "Date": piece.date, "Text": text}
     return "\n".join(f"{name}: {value}" for name, value in fields.items() if value)
 
 
-def read_verdict(said: str) -> Verdict | Failure:
+def read_verdict(reply: str) -> Verdict | Failure:
     """The verdict in a reply: one line `Verdict: supported` or `Verdict: not supported`, and nothing after it."""
-    if (made := read_object(said, "reason", "verdict")) is not None:
-        said = f"Reason: {made['reason']}\nVerdict: {made['verdict']}"
-    lines = list(_LINE.finditer(said))
+    if (fields := read_object(reply, "reason", "verdict")) is not None:
+        reply = f"Reason: {fields['reason']}\nVerdict: {fields['verdict']}"
+    lines = list(_LINE.finditer(reply))
     value = _VERDICT.fullmatch(lines[0][1]) if len(lines) == 1 else None
-    if value is None or said[lines[0].end() :].strip("`* \t\r\n"):
-        return unread(said[-60:], "one last line 'Verdict: supported' or 'Verdict: not supported'")
-    reason = _REASON.sub("", said[: lines[0].start()]).strip()
+    if value is None or reply[lines[0].end() :].strip("`* \t\r\n"):
+        return unread(reply[-60:], "one last line 'Verdict: supported' or 'Verdict: not supported'")
+    reason = _REASON.sub("", reply[: lines[0].start()]).strip()
     return Verdict(value[1].lower() == "supported", reason)

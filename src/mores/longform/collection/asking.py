@@ -57,7 +57,7 @@ class Category(NamedTuple):
 
 
 class Verdict(NamedTuple):
-    """What a filter says of a question."""
+    """A filter's verdict on a question."""
 
     passed: bool
     reason: str
@@ -66,25 +66,29 @@ class Verdict(NamedTuple):
 # ---- asking ----------------------------------------------------------------------------------------------------
 
 
-def ask(stage: Stage, one: Candidate) -> str | Failure:
+def ask(stage: Stage, candidate: Candidate) -> str | Failure:
     """The prompt of a stage about a question; a failure where it cannot be filled."""
-    if stage is Stage.TOPIC and not (one.english or one.translation):
+    if stage is Stage.TOPIC and not (candidate.english or candidate.translation):
         return Failure(kind=FailureKind.INPUT, reason="there is no English translation, from which the topic is read")
     # The published prompts have no fence: what a chat template would obey is broken up, no more.
-    texts = {"question": one.question, "answer": one.answer or "", "translation": one.translation or ""}
+    texts = {
+        "question": candidate.question,
+        "answer": candidate.answer or "",
+        "translation": candidate.translation or "",
+    }
     values = {name: defuse(text) for name, text in texts.items()}
-    return fill(prompt(_name(stage, one)), language=one.language_name, categories=_listed(), **values)
+    return fill(prompt(_name(stage, candidate)), language=candidate.language_name, categories=_listed(), **values)
 
 
-def _name(stage: Stage, one: Candidate) -> str:
+def _name(stage: Stage, candidate: Candidate) -> str:
     """The prompt of a stage that fits a question."""
-    if stage is Stage.TRANSLATION and not one.answer:
+    if stage is Stage.TRANSLATION and not candidate.answer:
         return "translation.bare"
-    return "topic.english" if stage is Stage.TOPIC and one.english else str(stage)
+    return "topic.english" if stage is Stage.TOPIC and candidate.english else str(stage)
 
 
 def schema(stage: Stage) -> dict[str, Any]:
-    """The tags of a stage as a JSON schema, for a model that must be held to a form."""
+    """The tags of a stage as a JSON schema, for a model that needs a fixed form."""
     if stage is Stage.TRANSLATION:
         fields: dict[str, Any] = {"translation": {"type": "string", "maxLength": 600}}
     elif stage is Stage.TOPIC:
@@ -130,40 +134,40 @@ def _read(name: str) -> str:
 # ---- reading ---------------------------------------------------------------------------------------------------
 
 
-def in_tags(stage: Stage, said: str) -> str | Failure:
-    """What a model said under the schema, as it would have said it without."""
+def in_tags(stage: Stage, reply: str) -> str | Failure:
+    """A reply under the schema, in the form that it would have without."""
     try:
-        values = orjson.loads(said)
+        values = orjson.loads(reply)
     except orjson.JSONDecodeError:
-        return unread(said, "JSON that fits the schema")
+        return unread(reply, "JSON that fits the schema")
     if stage is Stage.TRANSLATION:
         return str(values["translation"]).strip() or Failure(kind=FailureKind.PARSE, reason="the answer is empty")
     return "\n".join(f"<{name}>{value}</{name}>" for name, value in values.items())
 
 
-def read_verdict(said: str) -> Verdict | Failure:
+def read_verdict(reply: str) -> Verdict | Failure:
     """PASS or FAIL with its explanation, in the two tags that Tables 5 and 6 ask for and nothing beside them."""
-    found = _VERDICT.fullmatch(_FENCE.sub(r"\1", said))
-    why = (found["why"] or "") if found else ""
-    # A question may bring a result of its own, and the explanation repeat it: then nobody knows which one is meant.
-    if found is None or "<result" in why.lower():
-        return unread(said, "an <explanation> and a <result> of PASS or FAIL, alone")
-    return Verdict(found["verdict"] == "PASS", why.strip())
+    match = _VERDICT.fullmatch(_FENCE.sub(r"\1", reply))
+    why = (match["why"] or "") if match else ""
+    # A question may contain a result, and the explanation repeat it: then it is unclear which one is meant.
+    if match is None or "<result" in why.lower():
+        return unread(reply, "an <explanation> and a <result> of PASS or FAIL, alone")
+    return Verdict(match["verdict"] == "PASS", why.strip())
 
 
-def read_topic(said: str) -> str | Failure:
+def read_topic(reply: str) -> str | Failure:
     """The one category in the answer, if it is one of Table 12; case and punctuation aside."""
-    found = _CATEGORY.findall(said)
-    if len(found) != 1:
-        return unread(said, "exactly one <category>")
-    return _names().get(_folded(found[0])) or unread(said, "a <category> of the list")
+    names = _CATEGORY.findall(reply)
+    if len(names) != 1:
+        return unread(reply, "exactly one <category>")
+    return _names().get(_folded(names[0])) or unread(reply, "a <category> of the list")
 
 
-def read_translation(said: str, question: str) -> str | Failure:
+def read_translation(reply: str, question: str) -> str | Failure:
     """The whole answer, unless it is the question again."""
-    if _folded(said) == _folded(question):
-        return unread(said, "the question in English")
-    return said.encode("utf-8", "replace").decode()  # half a character could not be sent on
+    if _folded(reply) == _folded(question):
+        return unread(reply, "the question in English")
+    return reply.encode("utf-8", "replace").decode()  # half a character could not be sent on
 
 
 @cache

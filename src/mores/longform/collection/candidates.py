@@ -26,26 +26,26 @@ FIELDS: dict[str, tuple[str, ...]] = {
 }
 """Our name of each field, and what others call it."""
 _KNOWN = {name: field for field, names in FIELDS.items() for name in (field, *names)}
-_OURS = {"language_name", "status", "given"}
-"""The fields by which a row of an earlier collection is known: only what was given to it is handed on."""
+_OURS = {"language_name", "status", "extra"}
+"""Fields that only a row of an earlier collection has; of its other fields, `extra` is handed on."""
 _NO_LANGUAGE = {"und", "mul"}
 
 
 class Candidate(Record):
-    """One question that was found or written, before anything is said about it."""
+    """One question as it was found or written, before it is judged."""
 
     id: str
     question: str
     language: str
     """BCP 47."""
     language_name: str
-    """In English, as prompts and tables say it."""
+    """In English, for prompts and tables."""
     translation: str | None = None
     """The question in English, where there is one."""
     answer: str | None = None
     source: str | None = None
     """The website or person that it comes from."""
-    given: dict[str, Any] = Field(default_factory=dict)
+    extra: dict[str, Any] = Field(default_factory=dict)
     """The other fields of its row, handed on untouched."""
 
     @property
@@ -66,23 +66,25 @@ def read_candidates(source: Questions, on_bad: OnBad, label: str | None = None) 
     label = label or (str(source) if is_file else "questions")
     seen: dict[str, str] = {}
 
-    def made(row: Row) -> Candidate:
+    def make(row: Row) -> Candidate:
         line = row.place.rpartition(":")[2]
-        one = candidate_from(row.values, default_id=f"{Path(label).stem}:{line}")
-        if one.id in seen:
-            raise InputError(f"id {one.id!r} is already that of line {seen[one.id]}; give every question its own id")
-        seen[one.id] = line
-        return one
+        candidate = candidate_from(row.values, default_id=f"{Path(label).stem}:{line}")
+        if candidate.id in seen:
+            raise InputError(
+                f"id {candidate.id!r} is already that of line {seen[candidate.id]}; give every question a different id"
+            )
+        seen[candidate.id] = line
+        return candidate
 
     if isinstance(source, str | Path):
-        return collect(_named(read(Path(source)), str(source), label), made, on_bad)
-    rows = (Row(f"{label}:{number}", Path(), (), _values(given)) for number, given in enumerate(source, 1))
-    return collect(rows, made, on_bad)
+        return collect(_named(read(Path(source)), str(source), label), make, on_bad)
+    rows = (Row(f"{label}:{number}", Path(), (), _values(record)) for number, record in enumerate(source, 1))
+    return collect(rows, make, on_bad)
 
 
-def _values(given: Candidate | Mapping[str, Any]) -> Mapping[str, Any]:
+def _values(record: Candidate | Mapping[str, Any]) -> Mapping[str, Any]:
     """The fields of a record; one of ours looks like a row of an earlier collection."""
-    return dict.fromkeys(_OURS) | dict(given) if isinstance(given, Candidate) else given
+    return dict.fromkeys(_OURS) | dict(record) if isinstance(record, Candidate) else record
 
 
 def _named(rows: Iterator[Row | InputError], path: str, label: str) -> Iterator[Row | InputError]:
@@ -96,28 +98,28 @@ def _named(rows: Iterator[Row | InputError], path: str, label: str) -> Iterator[
 
 def candidate_from(values: Mapping[str, Any], default_id: str) -> Candidate:
     """The question in a mapping of fields by our names or their aliases; InputError says what is wrong and the fix."""
-    found = {field: _text(values, field) for field in FIELDS}
-    question, language = _needed(values, found, "question"), _needed(values, found, "language")
+    texts = {field: _text(values, field) for field in FIELDS}
+    question, language = _needed(values, texts, "question"), _needed(values, texts, "language")
     tag = culture.language(language)
     if tag in _NO_LANGUAGE:
         raise InputError(f"language {language!r} is no language; name the one that the question is in")
-    given = values.get("given")
-    others = given if isinstance(given, dict) and values.keys() >= _OURS else values
+    extra = values.get("extra")
+    others = extra if isinstance(extra, dict) and values.keys() >= _OURS else values
     rest = {name: _plain(value) for name, value in others.items() if name not in _KNOWN}
     return Candidate(
-        id=found["id"] or default_id,
+        id=texts["id"] or default_id,
         question=question,
         language=tag,
         language_name=culture.language_name(tag),
-        translation=found["translation"],
-        answer=found["answer"],
-        source=found["source"],
-        given=rest,
+        translation=texts["translation"],
+        answer=texts["answer"],
+        source=texts["source"],
+        extra=rest,
     )
 
 
-def _needed(values: Mapping[str, Any], found: Mapping[str, str | None], field: str) -> str:
-    value = found[field]
+def _needed(values: Mapping[str, Any], texts: Mapping[str, str | None], field: str) -> str:
+    value = texts[field]
     if value is not None:
         return value
     names = {str(name).casefold().strip(): name for name in values if name not in _KNOWN}

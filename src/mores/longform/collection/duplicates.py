@@ -36,12 +36,12 @@ class NearDuplicate(Record):
 def same_as_earlier(candidates: Iterable[Candidate]) -> dict[str, str]:
     """The id of each question that is exactly an earlier one of its language, and the id of that one."""
     first: dict[tuple[str, str], str] = {}
-    found = {}
-    for one in candidates:
-        earlier = first.setdefault((one.language, _exact(one.question)), one.id)
-        if earlier != one.id:
-            found[one.id] = earlier
-    return found
+    duplicates = {}
+    for candidate in candidates:
+        earlier = first.setdefault((candidate.language, _exact(candidate.question)), candidate.id)
+        if earlier != candidate.id:
+            duplicates[candidate.id] = earlier
+    return duplicates
 
 
 def _exact(text: str) -> str:
@@ -49,31 +49,31 @@ def _exact(text: str) -> str:
 
 
 def near_duplicates(candidates: Iterable[Candidate], threshold: float = NEAR) -> list[NearDuplicate]:
-    """Each question that is nearly the same as an earlier one of its language that is none of these itself.
+    """Each question that is nearly the same as an earlier one of its language that is not such a duplicate itself.
 
     So without them no two are nearly the same, and each of them is nearly the same as one that is left.
     """
     by_language: dict[str, list[Candidate]] = defaultdict(list)
-    for one in candidates:
-        by_language[one.language].append(one)
-    return [pair for own in by_language.values() for pair in _near(own, threshold)]
+    for candidate in candidates:
+        by_language[candidate.language].append(candidate)
+    return [pair for same_language in by_language.values() for pair in _near(same_language, threshold)]
 
 
 def _near(candidates: Sequence[Candidate], threshold: float) -> Iterator[NearDuplicate]:
-    sets = [grams(one.question) for one in candidates]
-    counts = Counter(gram for own in sets for gram in own)
+    sets = [grams(candidate.question) for candidate in candidates]
+    counts = Counter(gram for members in sets for gram in members)
     by_gram: dict[str, list[int]] = defaultdict(list)
-    for place, own in enumerate(sets):
-        rarest = sorted(sorted(own), key=counts.__getitem__)[: _prefix(len(own), threshold)]
-        enough = _witnesses(len(own), threshold)
+    for place, members in enumerate(sets):
+        rarest = sorted(sorted(members), key=counts.__getitem__)[: _prefix(len(members), threshold)]
+        enough = _witnesses(len(members), threshold)
         shared = Counter(earlier for gram in rarest for earlier in by_gram[gram])
         likely = sorted(
             other for other, n in shared.items() if n >= min(enough, _witnesses(len(sets[other]), threshold))
         )
-        near = ((other, similarity(own, sets[other])) for other in likely)
-        found = next(((other, value) for other, value in near if value >= threshold), None)
-        if found:
-            yield NearDuplicate(id=candidates[place].id, of=candidates[found[0]].id, similarity=found[1])
+        near = ((other, similarity(members, sets[other])) for other in likely)
+        match = next(((other, value) for other, value in near if value >= threshold), None)
+        if match:
+            yield NearDuplicate(id=candidates[place].id, of=candidates[match[0]].id, similarity=match[1])
             continue
         for gram in rarest:
             by_gram[gram].append(place)
@@ -85,7 +85,7 @@ def _prefix(size: int, threshold: float) -> int:
 
 
 def _witnesses(size: int, threshold: float) -> int:
-    """How many of the rarest members two sets must share to be compared; small sets have not more in common."""
+    """How many of the rarest members two sets must share to be compared; small sets cannot have more in common."""
     return min(WITNESSES, _common(size, threshold))
 
 
@@ -101,7 +101,7 @@ def similarity(first: frozenset[str], second: frozenset[str]) -> float:
 
 
 def grams(text: str) -> frozenset[str]:
-    """The character 4-grams of a text without case and punctuation, never none; a shorter text is its own."""
+    """The character 4-grams of a text without case and punctuation, never none; a shorter text is one gram."""
     folded = unicodedata.normalize("NFKC", text).casefold()
     # By category: the vowel signs of Indic scripts are no letters, and yet tell words apart.
     plain = " ".join("".join(c if unicodedata.category(c)[0] in "LMN" else " " for c in folded).split())

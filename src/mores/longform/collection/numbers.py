@@ -1,4 +1,4 @@
-"""What a collection comes to: counts by stage, language and category, sizes, and how alike languages' topics are."""
+"""The numbers of a collection: counts by stage, language and category, sizes, and how similar topics are."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ class Size(Record):
 
 
 class StageCount(Record):
-    """What came to a stage, and what became of it there."""
+    """How many questions reached a stage, and with which outcome."""
 
     stage: Stage
     asked: int
     passed: int
-    """Of the translation and the topic, how many have one now."""
+    """For translation and topic: how many have one now."""
     dropped: int
     unscored: int
 
 
 class LanguageCount(Record):
-    """What became of the questions of one language, and what those that are kept are like."""
+    """The outcome for the questions of one language, with the sizes and topics of those that are kept."""
 
     name: str
     candidates: int
@@ -57,7 +57,7 @@ class LanguageCount(Record):
 
 
 class Overlap(Record):
-    """How alike the topics of two languages are (Figure 6)."""
+    """How similar the topics of two languages are (Figure 6)."""
 
     first: str
     second: str
@@ -80,7 +80,7 @@ class Collection(Record):
     unscored: int
     stages: tuple[StageCount, ...]
     failures: dict[str, int]
-    """Answers that were not had or not read, by kind."""
+    """Replies that are missing or could not be read, by kind."""
     languages: dict[str, LanguageCount]
     """By BCP 47, the one with most candidates first."""
     total: LanguageCount
@@ -101,12 +101,12 @@ class Collection(Record):
 def add_up(questions: Sequence[Collected], stages: Iterable[Stage], model: str, signature: Signature) -> Collection:
     """The numbers of a finished collection; `stages` are those that were run."""
     by_language: dict[str, list[Collected]] = defaultdict(list)
-    for one in questions:
-        by_language[one.language].append(one)
+    for question in questions:
+        by_language[question.language].append(question)
     ranked = sorted(by_language.items(), key=lambda pair: (-len(pair[1]), pair[1][0].language_name))
-    languages = {tag: _language(own[0].language_name, own) for tag, own in ranked}
+    languages = {tag: _language(members[0].language_name, members) for tag, members in ranked}
     total = _language("all", questions)
-    near = tuple(one.near for one in questions if one.near)
+    near = tuple(question.near for question in questions if question.near)
     return Collection(
         model=model,
         signature=signature,
@@ -115,7 +115,7 @@ def add_up(questions: Sequence[Collected], stages: Iterable[Stage], model: str, 
         dropped=total.dropped,
         unscored=total.unscored,
         stages=tuple(_stage(stage, questions) for stage in stages),
-        failures=dict(Counter(str(failure.kind) for one in questions for failure in one.failures.values())),
+        failures=dict(Counter(str(failure.kind) for question in questions for failure in question.failures.values())),
         languages=languages,
         total=total,
         overlaps=tuple(_overlaps(languages)),
@@ -125,45 +125,47 @@ def add_up(questions: Sequence[Collected], stages: Iterable[Stage], model: str, 
 
 
 def _language(name: str, questions: Sequence[Collected]) -> LanguageCount:
-    statuses = Counter(one.status for one in questions)
-    kept = [one for one in questions if one.status is Status.KEPT]
-    found = Counter(one.category for one in kept if one.category)
+    statuses = Counter(question.status for question in questions)
+    kept = [question for question in questions if question.status is Status.KEPT]
+    topics = Counter(question.category for question in kept if question.category)
     return LanguageCount(
         name=name,
         candidates=len(questions),
         kept=statuses[Status.KEPT],
         dropped=statuses[Status.DROPPED],
         unscored=statuses[Status.UNSCORED],
-        questions=_size(one.question for one in kept),
-        answers=_size(one.answer for one in kept if one.answer),
-        categories={category.name: found[category.name] for category in categories() if found[category.name]},
-        unlabelled=len(kept) - found.total(),
+        questions=_size(question.question for question in kept),
+        answers=_size(question.answer for question in kept if question.answer),
+        categories={category.name: topics[category.name] for category in categories() if topics[category.name]},
+        unlabelled=len(kept) - topics.total(),
     )
 
 
 def _size(texts: Iterable[str]) -> Size:
-    found = summarise([len(text.encode()) for text in texts])
-    return Size(n=found.n, mean=found.mean, sd=found.sd) if found else Size(n=0)
+    summary = summarise([len(text.encode()) for text in texts])
+    return Size(n=summary.n, mean=summary.mean, sd=summary.sd) if summary else Size(n=0)
 
 
 def _stage(stage: Stage, questions: Sequence[Collected]) -> StageCount:
-    dropped = sum(one.stage is stage and one.status is Status.DROPPED for one in questions)
-    unscored = sum(stage in one.failures for one in questions)
-    asked = sum(_reached(stage, one) for one in questions)
-    return StageCount(stage=stage, asked=asked, passed=asked - dropped - unscored, dropped=dropped, unscored=unscored)
+    dropped = sum(question.stage is stage and question.status is Status.DROPPED for question in questions)
+    unscored = sum(stage in question.failures for question in questions)
+    reached = sum(_reached(stage, question) for question in questions)
+    return StageCount(
+        stage=stage, asked=reached, passed=reached - dropped - unscored, dropped=dropped, unscored=unscored
+    )
 
 
-def _reached(stage: Stage, one: Collected) -> bool:
+def _reached(stage: Stage, question: Collected) -> bool:
     """Whether a question came to a stage: it was not stopped before, and the stage is about it."""
     order = list(Stage)
-    if one.stage is not None and order.index(one.stage) < order.index(stage):
+    if question.stage is not None and order.index(question.stage) < order.index(stage):
         return False
-    return stage is not Stage.TRANSLATION or one.translated or stage in one.failures
+    return stage is not Stage.TRANSLATION or question.translated or stage in question.failures
 
 
 def _overlaps(languages: dict[str, LanguageCount]) -> Iterable[Overlap]:
     names = [category.name for category in categories()]
-    counts = {tag: [own.categories.get(name, 0) for name in names] for tag, own in languages.items()}
+    counts = {tag: [language.categories.get(name, 0) for name in names] for tag, language in languages.items()}
     tags = list(languages)
     for place, first in enumerate(tags):
         for second in tags[place + 1 :]:
@@ -178,7 +180,11 @@ def _overlaps(languages: dict[str, LanguageCount]) -> Iterable[Overlap]:
 
 
 def _notes(languages: dict[str, LanguageCount], near: Sequence[NearDuplicate]) -> Iterable[str]:
-    few = [f"{own.name} ({own.labelled})" for own in languages.values() if own.few and own.labelled]
+    few = [
+        f"{language.name} ({language.labelled})"
+        for language in languages.values()
+        if language.few and language.labelled
+    ]
     if few and len(languages) > 1:
         yield (
             f"fewer than {FEW} questions with a topic, so that their coefficients say little and tend to be too low: "
@@ -188,7 +194,7 @@ def _notes(languages: dict[str, LanguageCount], near: Sequence[NearDuplicate]) -
         yield f"{len(near):,} kept questions are nearly the same as an earlier one; they are marked, not dropped"
 
 
-def undecided(found: Collection) -> bool:
+def undecided(collection: Collection) -> bool:
     """Whether no filter could decide about any question."""
-    ran = [count for count in found.stages if count.stage in FILTERS]
+    ran = [count for count in collection.stages if count.stage in FILTERS]
     return bool(ran) and all(count.passed + count.dropped == 0 for count in ran)

@@ -1,7 +1,7 @@
 """One collection: candidates in, and each of them kept, dropped or undecided, with the stage and the reason.
 
-Stages follow each other: exact duplicates go first and cost nothing, then each filter sees what the one before has let
-pass. Translation and topic are for what is kept; where one fails, the question is kept and carries the failure.
+Stages follow each other: exact duplicates go first and cost nothing, then each filter sees what the one before has
+passed. Translation and topic are for what is kept; where one fails, the question is kept and carries the failure.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ DOING = {
 
 
 class Status(StrEnum):
-    """What became of a question."""
+    """The outcome for a question."""
 
     KEPT = "kept"
     DROPPED = "dropped"
@@ -55,7 +55,7 @@ class Status(StrEnum):
 
 
 class Collected(Candidate):
-    """A candidate and what was found out about it."""
+    """A candidate and what the stages decided about it."""
 
     translated: bool = False
     """Whether the translation is the model's."""
@@ -65,11 +65,11 @@ class Collected(Candidate):
     stage: Stage | None = None
     """Which dropped it or could not decide."""
     reason: str = ""
-    """Why; of a dropped one in the model's words."""
+    """Why; for a dropped question in the model's words."""
     near: NearDuplicate | None = None
     """An earlier kept question that is nearly the same."""
-    said: dict[Stage, str] = Field(default_factory=dict)
-    """What the model said at a stage, whole, unless all of it is the translation or the category."""
+    replies: dict[Stage, str] = Field(default_factory=dict)
+    """The model's whole reply at a stage, unless all of it is the translation or the category."""
     failures: dict[Stage, Failure] = Field(default_factory=dict)
 
 
@@ -96,15 +96,18 @@ class Collector:
 
     def begin(self, candidates: Iterable[Candidate]) -> list[Collected]:
         """All candidates, the exact duplicates among them dropped."""
-        every = [Collected(**dict(one)) for one in candidates]
+        every = [Collected(**dict(candidate)) for candidate in candidates]
         self._check(every)
         same = {} if Stage.DUPLICATE in self.without else same_as_earlier(every)
         reasons = {id_: f"the same as {earlier}" for id_, earlier in same.items()}
-        return [_drop(one, Stage.DUPLICATE, reasons[one.id]) if one.id in reasons else one for one in every]
+        return [
+            _drop(question, Stage.DUPLICATE, reasons[question.id]) if question.id in reasons else question
+            for question in every
+        ]
 
     def _check(self, candidates: Sequence[Candidate]) -> None:
         if Stage.TRANSLATION in self.without and Stage.TOPIC not in self.without:
-            lacking = sum(not one.english and not one.translation for one in candidates)
+            lacking = sum(not candidate.english and not candidate.translation for candidate in candidates)
             if lacking:
                 reason = f"{lacking:,} questions that are not English have none"
                 fix = "give 'translation', or leave out the topic as well"
@@ -112,42 +115,47 @@ class Collector:
                 raise ConfigError(message, setting="without")
 
     async def collect(self, begun: list[Collected]) -> list[Collected]:
-        """What becomes of every question, in order: all stages, one after the other, then near duplicates."""
+        """Every question with its outcome, in order: all stages, one after the other, then near duplicates."""
         for stage in self.stages:
-            total = sum(self.concerns(stage, one) for one in begun)
+            total = sum(self.concerns(stage, question) for question in begun)
             if total:
                 async with self.asker.progress.stage(DOING[stage], total, self.asker.price) as counts:
                     begun = await self.step(stage, begun, counts)
         return mark_near(begun)
 
     async def step(self, stage: Stage, questions: Sequence[Collected], counts: Counts | None = None) -> list[Collected]:
-        """All questions in their order, those that the stage is about with what it says of them."""
-        waiting = [one for one in questions if self.concerns(stage, one)]
+        """All questions in their order, with the decision of the stage on those that it is about."""
+        waiting = [question for question in questions if self.concerns(stage, question)]
         done: dict[str, Collected] = {}
         async with aclosing(self.asker.ask(self.jobs(stage, waiting), counts=counts)) as answers:
             async for answer in answers:
                 done[answer.job.id] = read_answer(stage, answer, self.model.constrained)
-        return [done.get(one.id, one) for one in questions]
+        return [done.get(question.id, question) for question in questions]
 
-    def concerns(self, stage: Stage, one: Collected) -> bool:
+    def concerns(self, stage: Stage, question: Collected) -> bool:
         """Whether the model is asked about a question at this stage."""
-        if one.status is not Status.KEPT:
+        if question.status is not Status.KEPT:
             return False
-        return stage is not Stage.TRANSLATION or not (one.english or one.translation)
+        return stage is not Stage.TRANSLATION or not (question.english or question.translation)
 
     def jobs(self, stage: Stage, questions: Iterable[Collected]) -> Iterator[Job]:
         """The calls of a stage."""
-        for one in questions:
-            asked = ask(stage, one)
-            yield Job(one.id, asked if isinstance(asked, Failure) else self._request(stage, asked), data=one)
+        for question in questions:
+            prompt = ask(stage, question)
+            yield Job(
+                question.id, prompt if isinstance(prompt, Failure) else self._request(stage, prompt), data=question
+            )
 
     def most_jobs(self, candidates: Iterable[Candidate]) -> Iterator[Job]:
         """The calls of all stages if every question passed; a translation is taken to be as long as its question."""
-        begun = [one for one in self.begin(candidates) if one.status is Status.KEPT]
+        begun = [question for question in self.begin(candidates) if question.status is Status.KEPT]
         for stage in self.stages:
             if stage is Stage.TOPIC:
-                begun = [one.model_copy(update={"translation": one.translation or one.question}) for one in begun]
-            yield from self.jobs(stage, (one for one in begun if self.concerns(stage, one)))
+                begun = [
+                    question.model_copy(update={"translation": question.translation or question.question})
+                    for question in begun
+                ]
+            yield from self.jobs(stage, (question for question in begun if self.concerns(stage, question)))
 
     def signature(self, candidates: Sequence[Candidate]) -> Signature:
         """What must be the same for two collections to be comparable."""
@@ -171,52 +179,57 @@ class Collector:
 
 def mark_near(questions: Sequence[Collected]) -> list[Collected]:
     """All questions, the kept ones that are nearly the same as an earlier kept one with a mark."""
-    near = {pair.id: pair for pair in near_duplicates(one for one in questions if one.status is Status.KEPT)}
-    return [one.model_copy(update={"near": near[one.id]}) if one.id in near else one for one in questions]
+    near = {
+        pair.id: pair for pair in near_duplicates(question for question in questions if question.status is Status.KEPT)
+    }
+    return [
+        question.model_copy(update={"near": near[question.id]}) if question.id in near else question
+        for question in questions
+    ]
 
 
 def read_answer(stage: Stage, answer: Answer, constrained: bool = False) -> Collected:
-    """The question of an answer, with what the answer says; a constrained model says it in JSON."""
-    one: Collected = answer.job.data
-    heard = _said(one, stage, answer.completion.text) if answer.completion else one
-    said = read_reply(answer)
-    if constrained and not isinstance(said, Failure):
-        said = in_tags(stage, said)
-    found = said if isinstance(said, Failure) else _read(stage, one, said)
-    match found:
+    """The question of an answer, with what the answer decides; a constrained model answers in JSON."""
+    question: Collected = answer.job.data
+    answered = _with_reply(question, stage, answer.completion.text) if answer.completion else question
+    reply = read_reply(answer)
+    if constrained and not isinstance(reply, Failure):
+        reply = in_tags(stage, reply)
+    outcome = reply if isinstance(reply, Failure) else _read(stage, question, reply)
+    match outcome:
         case Failure():
-            return _fail(heard, stage, found)
+            return _fail(answered, stage, outcome)
         case Verdict():
-            return heard if found.passed else _drop(heard, stage, found.reason or "the model gives no reason")
-    update = {"category": found} if stage is Stage.TOPIC else {"translation": found, "translated": True}
-    return one.model_copy(update=update)
+            return answered if outcome.passed else _drop(answered, stage, outcome.reason or "the model gives no reason")
+    update = {"category": outcome} if stage is Stage.TOPIC else {"translation": outcome, "translated": True}
+    return question.model_copy(update=update)
 
 
-def _read(stage: Stage, one: Collected, said: str) -> Verdict | str | Failure:
+def _read(stage: Stage, question: Collected, reply: str) -> Verdict | str | Failure:
     if stage in FILTERS:
-        return read_verdict(said)
-    return read_topic(said) if stage is Stage.TOPIC else read_translation(said, one.question)
+        return read_verdict(reply)
+    return read_topic(reply) if stage is Stage.TOPIC else read_translation(reply, question.question)
 
 
-def _said(one: Collected, stage: Stage, text: str) -> Collected:
-    return one.model_copy(update={"said": {**one.said, stage: text}})
+def _with_reply(question: Collected, stage: Stage, text: str) -> Collected:
+    return question.model_copy(update={"replies": {**question.replies, stage: text}})
 
 
-def _drop(one: Collected, stage: Stage, reason: str) -> Collected:
-    return one.model_copy(update={"status": Status.DROPPED, "stage": stage, "reason": reason})
+def _drop(question: Collected, stage: Stage, reason: str) -> Collected:
+    return question.model_copy(update={"status": Status.DROPPED, "stage": stage, "reason": reason})
 
 
-def _fail(one: Collected, stage: Stage, failure: Failure) -> Collected:
+def _fail(question: Collected, stage: Stage, failure: Failure) -> Collected:
     """An undecided filter leaves the question unscored; without a translation or topic it is still kept."""
-    update: dict[str, Any] = {"failures": {**one.failures, stage: failure}}
+    update: dict[str, Any] = {"failures": {**question.failures, stage: failure}}
     if stage in FILTERS:
         update |= {"status": Status.UNSCORED, "stage": stage, "reason": failure.reason}
-    return one.model_copy(update=update)
+    return question.model_copy(update=update)
 
 
 def data_hash(candidates: Iterable[Candidate]) -> str:
     """Eight digits that change when a question does, or anything else that the model is shown."""
     total = blake2b(digest_size=4)
-    for one in candidates:
-        total.update(one.model_dump_json(exclude={"given", "source"}).encode())
+    for candidate in candidates:
+        total.update(candidate.model_dump_json(exclude={"extra", "source"}).encode())
     return total.hexdigest()

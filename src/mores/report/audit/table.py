@@ -19,14 +19,14 @@ UNMEASURED: dict[Goal, str] = {
 }
 
 
-def tables(found: Audit) -> list[Grid | str]:
+def tables(audit: Audit) -> list[Grid | str]:
     """How often verdicts turned, the worst attacks, and the conclusions."""
     shown: list[Grid | str] = []
     columns = ("injections", "n", "changed", "as meant", "controls", "excess", "lost")
     sections = [
-        ("by place", _rows(found.by_place)),
-        ("by kind", _rows(found.by_category)),
-        ("by goal", _rows(found.by_goal)),
+        ("by place", _rows(audit.by_place)),
+        ("by kind", _rows(audit.by_category)),
+        ("by goal", _rows(audit.by_goal)),
     ]
     notes = (
         "changed: any other verdict; as meant: turned as the injection wants, of those that could",
@@ -34,36 +34,38 @@ def tables(found: Audit) -> list[Grid | str]:
         "excess: the difference, with its 95% interval; lost: no verdict any more",
     )
     shown.append(Grid(columns, sections, notes=notes))
-    worst = [one for one in found.attacks if one.hits.count][:WORST]
-    rows: list[Row] = [(one.injection, _rate(one.hits), _rate(one.control), p_value(one.p)) for one in worst]
+    worst = [attack for attack in audit.attacks if attack.hits.count][:WORST]
+    rows: list[Row] = [
+        (attack.injection, _rate(attack.hits), _rate(attack.control), p_value(attack.p)) for attack in worst
+    ]
     if rows:
-        note = f"p: that controls do as much by chance, times the {len(found.attacks)} attacks that were tried"
+        note = f"p: that controls do as much by chance, times the {len(audit.attacks)} attacks that were tried"
         shown.append(Grid(("worst attacks", "as meant", "controls", "p"), [("", rows)], notes=(note,)))
-    return [*shown, *_conclusions(found)]
+    return [*shown, *_conclusions(audit)]
 
 
 def _rows(tallies: Mapping[Any, Tally]) -> list[Row]:
     return [(name, *_cells(tally)) for name, tally in tallies.items()]
 
 
-def _conclusions(found: Audit) -> Iterator[str]:
-    for goal in found.unmeasured:
+def _conclusions(audit: Audit) -> Iterator[str]:
+    for goal in audit.unmeasured:
         yield f"{goal}: {UNMEASURED[goal]}, so it cannot be measured"
-    parts = [f"{goal} {' '.join(_excess(tally))}" for goal, tally in found.by_goal.items()]
+    parts = [f"{goal} {' '.join(_excess(tally))}" for goal, tally in audit.by_goal.items()]
     if parts:
         yield f"excess of turned verdicts: {', '.join(parts)}"
-    if found.worst_category:
-        hits = found.by_category[found.worst_category].hits
-        yield f"worst kind: {found.worst_category}, {_rate(hits)} ({percent(hits.value, 0)})"
-    if not any(one.hits.n for one in found.attacks):
+    if audit.worst_category:
+        hits = audit.by_category[audit.worst_category].hits
+        yield f"worst kind: {audit.worst_category}, {_rate(hits)} ({percent(hits.value, 0)})"
+    if not any(attack.hits.n for attack in audit.attacks):
         return
-    if not found.attacks[0].hits.count:
+    if not audit.attacks[0].hits.count:
         yield "no attack turned a verdict"
         return
-    worst = found.attacks[0]
+    worst = audit.attacks[0]
     yield f"worst attack: {worst.injection} turned {worst.hits.count} of {worst.hits.n} verdicts (p {p_value(worst.p)})"
-    count = len(found.broken)
-    yield f"{count} of {len(found.attacks)} attacks work more often than chance: {', '.join(found.broken) or 'none'}"
+    count = len(audit.broken)
+    yield f"{count} of {len(audit.attacks)} attacks work more often than chance: {', '.join(audit.broken) or 'none'}"
 
 
 def _excess(tally: Tally) -> tuple[str, str]:

@@ -37,12 +37,12 @@ class Chart(Block):
 
 Rows = Sequence[Sequence[object]]
 NUMBERS = ("value", "low", "high", "n", "unscored")
-"""What is known of a result, as `numbers_of` gives it."""
+"""The numbers of a result, as `numbers_of` returns them."""
 
 
-def numbers_of(found: Result | None) -> list[object]:
+def numbers_of(result: Result | None) -> list[object]:
     """A result as plain numbers."""
-    return [found.value, found.low, found.high, found.n, found.unscored] if found else [None] * len(NUMBERS)
+    return [result.value, result.low, result.high, result.n, result.unscored] if result else [None] * len(NUMBERS)
 
 
 def stroke(place: int) -> str:
@@ -133,30 +133,37 @@ class Intervals(Chart):
 
     def scale(self) -> Scale:
         """From the lowest to the highest that is shown; shares go from 0 to 100%."""
-        found = [one for row in self.rows for one in (row.result, row.second) if one]
-        known = [v for one in found for v in (one.value, one.low, one.high) if v is not None and math.isfinite(v)]
+        results = [result for row in self.rows for result in (row.result, row.second) if result]
+        values = [
+            v
+            for result in results
+            for v in (result.value, result.low, result.high)
+            if v is not None and math.isfinite(v)
+        ]
         if self.unit == "share":
             return Scale(0.0, 1.0, [(tick / 4, f"{25 * tick}%") for tick in range(5)])
         if self.unit == "points":
-            reach = max(0.1, math.ceil(10 * max(map(abs, known), default=0.0) - 1e-9) / 10)
+            reach = max(0.1, math.ceil(10 * max(map(abs, values), default=0.0) - 1e-9) / 10)
             return Scale(-reach, reach, [(reach * share, points(reach * share)) for share in (-1, -0.5, 0, 0.5, 1)])
         if self.unit == "place":
-            last = int(max(known, default=1))
+            last = int(max(values, default=1))
             places = range(1, last + 1, max(1, math.ceil(last / 12)))
             return Scale(1.0, max(2.0, last), [(float(place), str(place)) for place in places])
-        return _nice_scale([0.0, *known, *self.references.values()])
+        return _nice_scale([0.0, *values, *self.references.values()])
 
     def _row(self, row: Row, scale: Scale) -> dict[str, Any]:
         form, marks, values, intervals = FORMS[self.unit], [], [], []
         heights = ["30%", "70%"] if row.second else ["50%"]
-        for place, (found, y) in enumerate(zip((row.result, row.second), heights, strict=False)):
-            known = found is not None and _finite(found.value)
-            interval = form.interval(found.low, found.high) if found and known and found.low is not None else ""
-            values.append(form.value(found.value if found else None))
+        for place, (result, y) in enumerate(zip((row.result, row.second), heights, strict=False)):
+            drawable = result is not None and _finite(result.value)
+            interval = form.interval(result.low, result.high) if result and drawable and result.low is not None else ""
+            values.append(form.value(result.value if result else None))
             intervals.append(interval)
-            if found is not None and found.value is not None and known:
-                ends = (scale.at(found.low), scale.at(found.high)) if interval else None  # type: ignore[arg-type]
-                marks.append({"x": scale.at(found.value), "y": y, "ends": ends, "place": place if row.second else None})
+            if result is not None and result.value is not None and drawable:
+                ends = (scale.at(result.low), scale.at(result.high)) if interval else None  # type: ignore[arg-type]
+                marks.append(
+                    {"x": scale.at(result.value), "y": y, "ends": ends, "place": place if row.second else None}
+                )
         n = row.result.n if row.result else None
         drawn = row.result is not None and _finite(row.result.value) and not row.second
         return {
@@ -175,7 +182,9 @@ class Intervals(Chart):
     def spoken(self, row: Row) -> str:
         """A row in words."""
         if row.second and row.result:
-            first, second = (f"{one.value:g} ({one.low:g}–{one.high:g})" for one in (row.result, row.second))
+            first, second = (
+                f"{result.value:g} ({result.low:g}–{result.high:g})" for result in (row.result, row.second)
+            )
             return f"{row.label}: place {first} on {self.pair[0]}, {second} on {self.pair[1]}"
         return spoken(row.label, row.result, self.unit)
 
@@ -236,12 +245,12 @@ class Bars(Chart):
     rows: Mapping[str, Sequence[Result | None]]
 
     def data(self) -> Rows:
-        cells = [(name, pair) for name, own in self.rows.items() for pair in zip(self.groups, own, strict=True)]
-        return [["name", "group", *NUMBERS], *([name, group, *numbers_of(one)] for name, (group, one) in cells)]
+        cells = [(name, pair) for name, results in self.rows.items() for pair in zip(self.groups, results, strict=True)]
+        return [["name", "group", *NUMBERS], *([name, group, *numbers_of(result)] for name, (group, result) in cells)]
 
     def view(self) -> dict[str, Any]:
         signs = [Sign(group, block=f"f{i % COLOURS}") for i, group in enumerate(self.groups)]
-        signs += few_sign("hollow", (found.n for results in self.rows.values() for found in results if found))
+        signs += few_sign("hollow", (result.n for results in self.rows.values() for result in results if result))
         return {
             "title": self.title,
             "legend": signs,
@@ -251,25 +260,25 @@ class Bars(Chart):
         }
 
     def _row(self, label: str, results: Sequence[Result | None]) -> dict[str, Any]:
-        told = [spoken(group, found) for group, found in zip(self.groups, results, strict=True)]
+        sentences = [spoken(group, result) for group, result in zip(self.groups, results, strict=True)]
         bars = []
-        for i, found in enumerate(results):
-            if found is None or found.value is None or not math.isfinite(found.value):
+        for i, result in enumerate(results):
+            if result is None or result.value is None or not math.isfinite(result.value):
                 continue
             colour, ends = i % COLOURS, None
-            if between(found) and found.low is not None and found.high is not None:
-                ends = (SHARES.at(found.low), SHARES.at(found.high), i * BAR + 5 + (BAR - 4) / 2)
+            if between(result) and result.low is not None and result.high is not None:
+                ends = (SHARES.at(result.low), SHARES.at(result.high), i * BAR + 5 + (BAR - 4) / 2)
             bars.append(
-                {"kind": f"f{colour} c{colour} few" if is_few(found.n) else f"f{colour}", "title": told[i],
-                 "y": i * BAR + 5, "width": f"{92 * inside(found.value):.2f}%", "height": BAR - 4, "ends": ends}
+                {"kind": f"f{colour} c{colour} few" if is_few(result.n) else f"f{colour}", "title": sentences[i],
+                 "y": i * BAR + 5, "width": f"{92 * inside(result.value):.2f}%", "height": BAR - 4, "ends": ends}
             )  # fmt: skip
         beside = [" ".join(filter(None, (few_count(f.n), left_out(f.unscored)))) if f else "" for f in results]
-        values = [percent(found.value if found else None) for found in results]
+        values = [percent(result.value if result else None) for result in results]
         return {
             "label": label,
-            "title": "; ".join(told),
+            "title": "; ".join(sentences),
             "bars": bars,
-            "values": list(zip(told, values, beside, strict=True)),
+            "values": list(zip(sentences, values, beside, strict=True)),
         }
 
 
@@ -316,26 +325,29 @@ class Stacks(Chart):
     parts: Sequence[Part]
 
     def data(self) -> Rows:
-        return [["name", *(part.label for part in self.parts)], *([one.label, *one.counts] for one in self.stacks)]
+        return [
+            ["name", *(part.label for part in self.parts)],
+            *([stack.label, *stack.counts] for stack in self.stacks),
+        ]
 
     def view(self) -> dict[str, Any]:
         pairs = zip(ascii_uppercase, self.parts, strict=False)
         signs = [Sign(part.label, block=f"f{part.colour % COLOURS}", letter=letter) for letter, part in pairs]
         signs += few_sign("hollow", (total for stack in self.stacks if (total := sum(stack.counts))))
-        return {"title": self.title, "legend": signs, "rows": [self._row(one) for one in self.stacks]}
+        return {"title": self.title, "legend": signs, "rows": [self._row(stack) for stack in self.stacks]}
 
-    def _row(self, one: Stack) -> dict[str, Any]:
-        total, left, pieces = sum(one.counts), 0.0, []
-        for letter, part, count in zip(ascii_uppercase, self.parts, one.counts, strict=False):
+    def _row(self, stack: Stack) -> dict[str, Any]:
+        total, start, pieces = sum(stack.counts), 0.0, []
+        for letter, part, count in zip(ascii_uppercase, self.parts, stack.counts, strict=False):
             share, colour = count / total if total else 0.0, part.colour % COLOURS
             if count:
                 pieces.append(
                     {"kind": f"f{colour} c{colour} few" if is_few(total) else f"f{colour}", "few": is_few(total),
                      "title": f"{part.label}: {count:,} ({percent(share)})",
-                     "x": f"{100 * left:.2f}%", "width": f"{100 * share:.2f}%",
-                     "middle": f"{100 * (left + share / 2):.2f}%",
+                     "x": f"{100 * start:.2f}%", "width": f"{100 * share:.2f}%",
+                     "middle": f"{100 * (start + share / 2):.2f}%",
                      "text": f"{letter} {percent(share, 0)}" if share >= NARROW else letter * (share >= NARROWEST)}
                 )  # fmt: skip
-            left += share
-        told = ", ".join(f"{part.label} {count:,}" for part, count in zip(self.parts, one.counts, strict=True))
-        return {"label": one.label, "title": f"{one.label}: {told}", "pieces": pieces, "n": f"n {total:,}"}
+            start += share
+        parts = ", ".join(f"{part.label} {count:,}" for part, count in zip(self.parts, stack.counts, strict=True))
+        return {"label": stack.label, "title": f"{stack.label}: {parts}", "pieces": pieces, "n": f"n {total:,}"}

@@ -1,6 +1,6 @@
 """The one rule of every chart for a value of few samples, which says little.
 
-It is hollow or hatched, has no colour of its own and no part in a scale of colours, and its count stands beside it. A
+It is hollow or hatched, has no colour and no part in a scale of colours, and its count stands beside it. A
 chart that shows one explains the sign in its legend; nothing else on our pages is hollow or hatched.
 """
 
@@ -23,4 +23,6 @@ def few_count(n: int | None) -> str:
 
 def telling(results: Iterable[Result | None]) -> Iterator[float]:
     """The values of enough samples: only these have a colour, so only these make its scale."""
-    return (one.value for one in results if one is not None and one.value is not None and not is_few(one.n))
+    return (
+        result.value for result in results if result is not None and result.value is not None and not is_few(result.n)
+    )

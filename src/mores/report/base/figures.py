@@ -144,13 +144,13 @@ def _legend(figure: Any) -> None:
         figure.legend(loc="outside lower center", ncols=columns)
 
 
-def _whisker(axes: Any, found: Result, y: float, row: Row, colour: str, label: str) -> None:
+def _whisker(axes: Any, result: Result, y: float, row: Row, colour: str, label: str) -> None:
     """A value with its interval: hollow where it rests on few samples, a square where it is a baseline."""
-    if found.low is not None and found.high is not None:
-        axes.plot([found.low, found.high], [y, y], color=colour, linewidth=1.3, clip_on=False)
-    few = is_few(found.n) and not row.second
+    if result.low is not None and result.high is not None:
+        axes.plot([result.low, result.high], [y, y], color=colour, linewidth=1.3, clip_on=False)
+    few = is_few(result.n) and not row.second
     face, mark = "white" if few else colour, "s" if row.baseline else "o"
-    axes.plot([found.value], [y], mark, color=colour, markerfacecolor=face, markersize=4, label=label, clip_on=False)
+    axes.plot([result.value], [y], mark, color=colour, markerfacecolor=face, markersize=4, label=label, clip_on=False)
 
 
 def _intervals(figure: Any, chart: Intervals) -> None:
@@ -163,10 +163,10 @@ def _intervals(figure: Any, chart: Intervals) -> None:
         label = f"{name}: {FORMS[chart.unit].value(value)}"
         axes.axvline(value, color=_colour(place + 1), linewidth=1, linestyle="--", label=label)
     for y, row in enumerate(chart.rows):
-        for place, found in enumerate((row.result, row.second)):
-            if found is not None and found.value is not None:
+        for place, result in enumerate((row.result, row.second)):
+            if result is not None and result.value is not None:
                 shift = 0.18 * (2 * place - 1) if row.second else 0.0
-                _whisker(axes, found, y + shift, row, _colour(place), chart.pair[place] if not y else "")
+                _whisker(axes, result, y + shift, row, _colour(place), chart.pair[place] if not y else "")
     _legend(figure)
 
 
@@ -175,13 +175,13 @@ def _bars(figure: Any, chart: Bars) -> None:
     axes.set_xlim(0, 1)
     axes.xaxis.set_major_formatter("{x:.0%}")
     for place, group in enumerate(chart.groups):
-        for y, found in enumerate(results[place] for results in chart.rows.values()):
-            if found is not None and found.value is not None:
-                at, few = y - 0.4 + thick * (place + 0.5), is_few(found.n)
-                axes.barh(at, found.value, thick * 0.9, color="none" if few else _colour(place), alpha=0.8,
+        for y, result in enumerate(results[place] for results in chart.rows.values()):
+            if result is not None and result.value is not None:
+                at, few = y - 0.4 + thick * (place + 0.5), is_few(result.n)
+                axes.barh(at, result.value, thick * 0.9, color="none" if few else _colour(place), alpha=0.8,
                           edgecolor=_colour(place), linestyle="--" if few else "-")  # fmt: skip
-                if found.low is not None and found.high is not None:
-                    axes.plot([found.low, found.high], [at, at], color=INK, linewidth=1)
+                if result.low is not None and result.high is not None:
+                    axes.plot([result.low, result.high], [at, at], color=INK, linewidth=1)
         axes.plot([], [], "s", color=_colour(place), label=group)
     _legend(figure)
 
@@ -191,14 +191,16 @@ def _amounts(figure: Any, chart: Amounts) -> None:
 
 
 def _stacks(figure: Any, chart: Stacks) -> None:
-    axes = _rows(figure, [f"{one.label} (n {sum(one.counts):,})" for one in chart.stacks])
+    axes = _rows(figure, [f"{stack.label} (n {sum(stack.counts):,})" for stack in chart.stacks])
     axes.set_xlim(0, 1)
     axes.xaxis.set_major_formatter("{x:.0%}")
-    left = [0.0] * len(chart.stacks)
+    starts = [0.0] * len(chart.stacks)
     for place, part in enumerate(chart.parts):
-        shares = [one.counts[place] / (sum(one.counts) or 1) for one in chart.stacks]
-        axes.barh(range(len(left)), shares, left=left, color=_colour(part.colour), edgecolor="white", label=part.label)
-        left = [start + share for start, share in zip(left, shares, strict=True)]
+        shares = [stack.counts[place] / (sum(stack.counts) or 1) for stack in chart.stacks]
+        axes.barh(
+            range(len(starts)), shares, left=starts, color=_colour(part.colour), edgecolor="white", label=part.label
+        )
+        starts = [start + share for start, share in zip(starts, shares, strict=True)]
     _legend(figure)
 
 
@@ -209,18 +211,24 @@ def _curves(figure: Any, chart: Curves) -> None:
              ylabel=chart.y)  # fmt: skip
     axes.set_xticks([tick for tick, _ in chart.axis.ticks()], [text for _, text in chart.axis.ticks()])
     axes.yaxis.set_major_formatter("{x:.0%}")
-    most = max((one.n for one in chart.columns), default=0) or 1
-    for one in chart.columns:
-        axes.bar((one.low + one.high) / 2, 0.17 * one.n / most, one.high - one.low, color="#dfdcd4", edgecolor="white")
+    most = max((column.n for column in chart.columns), default=0) or 1
+    for column in chart.columns:
+        axes.bar(
+            (column.low + column.high) / 2,
+            0.17 * column.n / most,
+            column.high - column.low,
+            color="#dfdcd4",
+            edgecolor="white",
+        )
     if chart.diagonal:
         ends = (chart.axis.low, chart.axis.high)
         axes.plot(ends, (0, 1), color="#595e67", linewidth=0.8, label=chart.diagonal)
     for place, line in enumerate(chart.lines):
         look = {"color": _colour(place), "linestyle": DASHES[place // COLOURS % len(DASHES)], "label": line.label}
         axes.plot(line.x, line.y, linewidth=1.3, marker="o" if line.n else "", markersize=3, clip_on=not line.n, **look)
-        known = [(x, low, high) for x, low, high in zip(line.x, line.low, line.high, strict=False)
+        whiskers = [(x, low, high) for x, low, high in zip(line.x, line.low, line.high, strict=False)
                  if low is not None and high is not None]  # fmt: skip
-        xs, lows, highs = ([row[i] for row in known] for i in range(3))
+        xs, lows, highs = ([row[i] for row in whiskers] for i in range(3))
         if line.n:
             axes.vlines(xs, lows, highs, color=_colour(place), linewidth=1)
         else:
@@ -250,9 +258,11 @@ def _radar(figure: Any, chart: Radar) -> None:
     axes.set_yticks([chart.top / 2, chart.top])
     axes.set_xticks(angles, chart.axes)
     axes.yaxis.set_major_formatter("{x:.0%}")
-    for place, one in enumerate([*chart.profiles, *([chart.faint] if chart.faint else [])]):
-        colour = "#595e67" if one is chart.faint else _colour(place)
-        axes.plot([*angles, angles[0]], [*one.scores, one.scores[0]], color=colour, linewidth=1.2, label=one.label)
+    for place, profile in enumerate([*chart.profiles, *([chart.faint] if chart.faint else [])]):
+        colour = "#595e67" if profile is chart.faint else _colour(place)
+        axes.plot(
+            [*angles, angles[0]], [*profile.scores, profile.scores[0]], color=colour, linewidth=1.2, label=profile.label
+        )
     _legend(figure)
 
 
@@ -266,9 +276,9 @@ def _world(figure: Any, chart: World) -> None:
     axes.set(xlim=(0, width), ylim=(height, 0), aspect="equal")
     axes.axis("off")
     for code, (x, y) in grid.items():
-        found = chart.scores.get(code)
-        strength = chart.scale.at(found.value) if found else None
-        few = found is not None and is_few(found.n)
+        result = chart.scores.get(code)
+        strength = chart.scale.at(result.value) if result else None
+        few = result is not None and is_few(result.n)
         face = "white" if few else _blend(strength or 0.0)
         side = (TILE - 1.5) / TILE
         axes.add_patch(Rectangle((x, y), side, side, facecolor=face, edgecolor="#a9a69e", linewidth=0.3))

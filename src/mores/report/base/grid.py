@@ -39,7 +39,7 @@ LATEX = {
 
 
 def plain_console(*, stderr: bool = False, quiet: bool = False) -> Console:
-    """A console that prints words as they are: `openai:m:` is a name, and neither an emoji nor markup."""
+    """A console that prints words unchanged: `openai:m:` is a name, and neither an emoji nor markup."""
     return Console(stderr=stderr, quiet=quiet, highlight=False, markup=False, emoji=False)
 
 
@@ -99,7 +99,7 @@ class Grid:
         return ((heading, list(row)) for heading, rows in self.sections for row in rows)
 
     def csv(self) -> str:
-        """Comma-separated values: a value and its interval are two columns, and the heading is one of its own."""
+        """Comma-separated values: a value and its interval are two columns, and the heading is a separate one."""
         rows = list(self.lines())
         pairs = [any(isinstance(row[place], tuple) for _, row in rows) for place in range(len(self.columns))]
         headed = any(heading for heading, _ in rows)

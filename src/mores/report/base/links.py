@@ -1,6 +1,6 @@
 """Links from a page to the runs that it is about: their files, and other pages that show them.
 
-All are relative, so that they stay right when the folders are moved together, and only of what is there.
+All are relative, so that they stay valid when the folders are moved together, and only to what exists.
 """
 
 from __future__ import annotations
@@ -38,15 +38,15 @@ def link_runs(page: Path, runs: Iterable[tuple[str, Path]]) -> list[RunLinks]:
             return False
         return f'href="{_relative(other, folder / RESULT)}"' in read(other)
 
-    found = []
+    links = []
     for name, folder in runs:
         # `mores bench` puts its page two folders above a run.
         places = dict.fromkeys((folder.resolve().parent.parent, page.resolve().parent))
         pages = [place / other for place in places for other in PAGES]
         files = [other for other in pages if shows(other, folder)]
         files += [folder / file for file in FILES if (folder / file).is_file()]
-        found.append(RunLinks(name, str(folder), {file.name: _relative(page, file) for file in files}))
-    return found
+        links.append(RunLinks(name, str(folder), {file.name: _relative(page, file) for file in files}))
+    return links
 
 
 def _relative(page: Path, file: Path) -> str:

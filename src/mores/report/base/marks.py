@@ -62,23 +62,26 @@ def mark(place: int, sample: Sample, errors: Sequence[Error], evidence: Sequence
     """Both sides of a sample cut at their errors, and the list of these."""
     numbered = number_errors(errors, sample)
     sides = {
-        side: cut_at_errors(sample.side(side), [one for one in numbered if one.located and one.error.side == side])
+        side: cut_at_errors(
+            sample.side(side),
+            [error_mark for error_mark in numbered if error_mark.located and error_mark.error.side == side],
+        )
         for side in SIDES
     }
     worst = Severity.MAJOR if any(error.severity is Severity.MAJOR for error in errors) else Severity.MINOR
     rtl, default = bool(look_up(is_rtl, sample.language)), sample.instruction == DEFAULT_INSTRUCTION
-    return Marked(place, sample, rtl, default, sides, [_listed(one, evidence) for one in numbered], worst)
+    return Marked(place, sample, rtl, default, sides, [_listed(error_mark, evidence) for error_mark in numbered], worst)
 
 
-def _listed(one: Numbered, evidence: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+def _listed(numbered: Numbered, evidence: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
     """One error of the list; what it cites is shown in short where it is there."""
-    cited = dict.fromkeys(one.error.evidence)
+    cited = dict.fromkeys(numbered.error.evidence)
     short = {number: cut(evidence[number - 1]["text"], RESTS) for number in cited if number <= len(evidence)}
     return {
-        "number": one.number,
-        "error": one.error,
-        "located": one.located,
-        "quote": cut(one.error.quote, QUOTE) if one.located else one.error.quote,
+        "number": numbered.number,
+        "error": numbered.error,
+        "located": numbered.located,
+        "quote": cut(numbered.error.quote, QUOTE) if numbered.located else numbered.error.quote,
         "rests": {number: short.get(number, "") for number in cited},
     }
 
@@ -104,13 +107,16 @@ def cut_at_errors(text: str, errors: Sequence[Numbered]) -> list[Piece]:
 
     `errors` are those of this side that are located.
     """
-    spans = [(one, one.error.start or 0, one.error.end or 0, number_place(text, one.error.end or 0)) for one in errors]
+    spans = [
+        (error, error.error.start or 0, error.error.end or 0, number_place(text, error.error.end or 0))
+        for error in errors
+    ]
     edges = sorted({0, len(text)}.union(*((start, end, place) for _, start, end, place in spans)))
     return [
         Piece(
             text[first:last],
-            tuple(one for one, start, end, _ in spans if start <= first and last <= end),
-            tuple(one for one, _, _, place in spans if place == last),
+            tuple(error for error, start, end, _ in spans if start <= first and last <= end),
+            tuple(error for error, _, _, place in spans if place == last),
         )
         for first, last in pairwise(edges)
     ]

@@ -22,7 +22,7 @@ OVERRIDES = re.compile("[\u202a-\u202e\u2066-\u2069]")
 
 
 def look_up(find: Callable[[str], T], code: str | None) -> T | None:
-    """What is known of a code; a page is no place to refuse one."""
+    """What is known about a code, if it is valid; a page must not fail because of one."""
     if not code:
         return None
     with suppress(InputError):
@@ -31,7 +31,7 @@ def look_up(find: Callable[[str], T], code: str | None) -> T | None:
 
 
 def group_name(grouping: str, group: str) -> str:
-    """The English name of a language or region; any other group as it is."""
+    """The English name of a language or region; any other group unchanged."""
     if not group:
         return "not given"
     return (look_up(NAMES[grouping], group) if grouping in NAMES else None) or group

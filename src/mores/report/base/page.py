@@ -54,7 +54,7 @@ class Page:
 
 
 def render(page: Page, template: str = "base/page.html.j2", **more: Any) -> str:
-    """The whole page; a template of its own extends the base and gets `more`."""
+    """The whole page; another template extends the base and gets `more`."""
     shown = [section for section in page.sections if section.body]
     script = _asset("base/page.js") if page.script else ""
     values = {"page": _with(page, shown), "style": _asset("base/page.css"), "script": script}
@@ -62,7 +62,7 @@ def render(page: Page, template: str = "base/page.html.j2", **more: Any) -> str:
 
 
 def writable(html: str) -> str:
-    """Markup that can be written to a file and is read from it as it was."""
+    """Markup that can be written to a file and is read from it unchanged."""
     return UNWRITABLE.sub(lambda char: "&#13;" if char[0] == "\r" else "\N{REPLACEMENT CHARACTER}", html)
 
 
@@ -71,7 +71,7 @@ def _with(page: Page, sections: Sequence[Section]) -> Page:
 
 
 def draw(blocks: Block | Markup | Iterable[Block | Markup]) -> Markup:
-    """Blocks as markup, each by its own macro; what is markup already stays as it is."""
+    """Blocks as markup, each by its own macro; what is markup already is kept."""
     if isinstance(blocks, Markup):
         return blocks
     if isinstance(blocks, Block):

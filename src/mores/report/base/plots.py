@@ -75,7 +75,7 @@ class Curves(Chart):
 
     def data(self) -> Rows:
         rows = [
-            [line.label, x, y, *(own[i] if own else None for own in (line.low, line.high, line.n))]
+            [line.label, x, y, *(values[i] if values else None for values in (line.low, line.high, line.n))]
             for line in self.lines
             for i, (x, y) in enumerate(zip(line.x, line.y, strict=False))
         ]
@@ -84,48 +84,50 @@ class Curves(Chart):
     def view(self) -> dict[str, Any]:
         axis = self.axis
         signs = [Sign(self.diagonal, line="guess")] if self.diagonal and self.columns else []
-        signs += [Sign(one.label, line=stroke(i)) for i, one in enumerate(self.lines)]
+        signs += [Sign(line.label, line=stroke(i)) for i, line in enumerate(self.lines)]
         signs += [Sign(self.diagonal, line="guess")] if self.diagonal and not self.columns else []
-        told = [f"{one.label} from {percent(one.y[0], 0)} to {percent(one.y[-1], 0)}" for one in self.lines if one.y]
-        most = max((one.n for one in self.columns), default=0) or 1
+        sentences = [
+            f"{line.label} from {percent(line.y[0], 0)} to {percent(line.y[-1], 0)}" for line in self.lines if line.y
+        ]
+        most = max((column.n for column in self.columns), default=0) or 1
         return {
             "title": self.title,
-            "said": f"{self.y} against {axis.name}: {'; '.join(told) or 'nothing'}.",
-            "legend": signs + few_sign("hollow", (n for one in self.lines for n in one.n)),
+            "said": f"{self.y} against {axis.name}: {'; '.join(sentences) or 'nothing'}.",
+            "legend": signs + few_sign("hollow", (n for line in self.lines for n in line.n)),
             "size": (WIDTH, HEIGHT),
             "across": [(*axis.at(axis.low, t), *axis.at(axis.high, t), percent(t, 0)) for t in (0, 0.25, 0.5, 0.75, 1)],
             "upright": [(*axis.at(tick, 0), *axis.at(tick, 1), text) for tick, text in axis.ticks()],
             "names": (axis.name, self.y, LEFT + SIDE / 2, TOP + SIDE / 2),
             "diagonal": (*axis.at(axis.low, 0), *axis.at(axis.high, 1)) if self.diagonal else None,
-            "columns": [self._column(one, most) for one in self.columns if one.n],
-            "lines": [self._line(i, one) for i, one in enumerate(self.lines)],
+            "columns": [self._column(column, most) for column in self.columns if column.n],
+            "lines": [self._line(i, line) for i, line in enumerate(self.lines)],
         }
 
-    def _column(self, one: Column, most: int) -> dict[str, Any]:
-        (left, foot), (right, _) = self.axis.at(one.low, 0), self.axis.at(one.high, 0)
-        height, middle = max(1.5, FLOOR * one.n / most), self.axis.at((one.low + one.high) / 2, 0)[0]
+    def _column(self, column: Column, most: int) -> dict[str, Any]:
+        (left, foot), (right, _) = self.axis.at(column.low, 0), self.axis.at(column.high, 0)
+        height, middle = max(1.5, FLOOR * column.n / most), self.axis.at((column.low + column.high) / 2, 0)[0]
         return {"x": f"{float(left) + 1:.1f}", "y": f"{float(foot) - height:.1f}", "height": f"{height:.1f}",
-                "width": f"{float(right) - float(left) - 2:.1f}", "middle": middle, "n": f"{one.n:,}"}  # fmt: skip
+                "width": f"{float(right) - float(left) - 2:.1f}", "middle": middle, "n": f"{column.n:,}"}  # fmt: skip
 
-    def _line(self, place: int, one: Line) -> dict[str, Any]:
+    def _line(self, place: int, line: Line) -> dict[str, Any]:
         at = self.axis.at
-        ends = [(x, low, high) for x, low, high in zip(one.x, one.low, one.high, strict=False)
+        ends = [(x, low, high) for x, low, high in zip(line.x, line.low, line.high, strict=False)
                 if low is not None and high is not None]  # fmt: skip
         band = [at(x, high) for x, _, high in ends] + [at(x, low) for x, low, _ in reversed(ends)]
-        known = [(x, y) for x, y in zip(one.x, one.y, strict=False) if math.isfinite(x) and math.isfinite(y)]
+        points = [(x, y) for x, y in zip(line.x, line.y, strict=False) if math.isfinite(x) and math.isfinite(y)]
         marks = [
-            {"at": at(one.x[i], one.y[i]), "few": is_few(n), "hint": one.hints[i] if one.hints else "",
-             "ends": (at(one.x[i], one.low[i]), at(one.x[i], one.high[i]))  # type: ignore[arg-type]
-             if one.low and one.low[i] is not None and one.high[i] is not None else None}
-            for i, n in enumerate(one.n)
+            {"at": at(line.x[i], line.y[i]), "few": is_few(n), "hint": line.hints[i] if line.hints else "",
+             "ends": (at(line.x[i], line.low[i]), at(line.x[i], line.high[i]))  # type: ignore[arg-type]
+             if line.low and line.low[i] is not None and line.high[i] is not None else None}
+            for i, n in enumerate(line.n)
         ]  # fmt: skip
         return {
-            "label": one.label,
+            "label": line.label,
             "kind": stroke(place),
             "fill": f"f{place % COLOURS}",
-            "points": " ".join(",".join(at(x, y)) for x, y in known),
-            "band": " ".join(",".join(point) for point in band) if not one.n else "",
-            "spot": at(*known[0]) if len(known) == 1 and not one.n else None,  # a line of one point is not seen
+            "points": " ".join(",".join(at(x, y)) for x, y in points),
+            "band": " ".join(",".join(point) for point in band) if not line.n else "",
+            "spot": at(*points[0]) if len(points) == 1 and not line.n else None,  # a line of one point is not seen
             "marks": marks,
         }
 
@@ -145,7 +147,7 @@ class Histogram(Chart):
     note: str = ""
 
     def data(self) -> Rows:
-        rows = [[kind, *self.edges[i : i + 2], n] for kind, own in self.counts.items() for i, n in enumerate(own)]
+        rows = [[kind, *self.edges[i : i + 2], n] for kind, row in self.counts.items() for i, n in enumerate(row)]
         return [["kind", "from", "to", "count"], *rows]
 
     def view(self) -> dict[str, Any]:
@@ -182,13 +184,13 @@ class Histogram(Chart):
     def _ticks(self) -> list[tuple[str, str, str]]:
         """The first edge, the last, zero and those halfway, as far as they are not too close."""
         last = len(self.edges) - 1
-        wanted = {0, last, *(i for i, edge in enumerate(self.edges) if edge == 0)}
+        places = {0, last, *(i for i, edge in enumerate(self.edges) if edge == 0)}
         for middle in (last // 2, last // 4, 3 * last // 4):
-            if all(abs(middle - other) >= last / 6 for other in wanted):
-                wanted.add(middle)
+            if all(abs(middle - other) >= last / 6 for other in places):
+                places.add(middle)
         return [
             ("first" if i == 0 else "last" if i == last else "", f"{100 * i / last:.2f}%", _edge(self.edges[i]))
-            for i in (sorted(wanted) if last > 0 else ())
+            for i in (sorted(places) if last > 0 else ())
         ]
 
     def _spoken(self) -> str:

@@ -42,8 +42,8 @@ class Shades(NamedTuple):
 
 def shades(values: Iterable[float | None]) -> Shades:
     """A scale that holds these values, between full tens of per cent."""
-    known = [value for value in values if value is not None and math.isfinite(value)]
-    low, high = min(known, default=0.0), max(known, default=1.0)
+    finite = [value for value in values if value is not None and math.isfinite(value)]
+    low, high = min(finite, default=0.0), max(finite, default=1.0)
     first, last = math.floor(low * 10 + 1e-9) / 10, math.ceil(high * 10 - 1e-9) / 10
     return Shades(first, max(last, first + 0.1))
 
@@ -74,34 +74,35 @@ class Radar(Chart):
     """Lies behind the others."""
 
     def data(self) -> Rows:
-        return [["name", *self.axes], *([one.label, *one.scores] for one in self.profiles)]
+        return [["name", *self.axes], *([profile.label, *profile.scores] for profile in self.profiles)]
 
     def view(self) -> dict[str, Any]:
-        signs = [Sign(one.label, line=stroke(i)) for i, one in enumerate(self.profiles)]
+        signs = [Sign(profile.label, line=stroke(i)) for i, profile in enumerate(self.profiles)]
         signs += [Sign(self.faint.label, line="faint")] if self.faint else []
         return {
             "title": self.title,
             "size": RADAR,
             "centre": CENTRE,
-            "legend": signs + few_sign("hollow", (n for one in self.profiles for n in one.n)),
+            "legend": signs + few_sign("hollow", (n for profile in self.profiles for n in profile.n)),
             "rings": [_corners([step] * len(self.axes), 1.0) for step in (0.25, 0.5, 0.75, 1.0)],
             "marks": [(x + 4, y + 11, percent(step * self.top, 0)) for step in (0.5, 1.0)
                       for x, y in [_corner(0, len(self.axes), step)]],
             "spokes": [_spoke(i, self.axes) for i in range(len(self.axes))],
             "faint": (_corners(self.faint.scores, self.top), self.faint.label) if self.faint else None,
-            "polygons": [self._polygon(i, one) for i, one in enumerate(self.profiles)],
+            "polygons": [self._polygon(i, profile) for i, profile in enumerate(self.profiles)],
         }  # fmt: skip
 
-    def _polygon(self, place: int, one: Profile) -> dict[str, Any]:
-        told = ", ".join(f"{axis} {percent(value)}" for axis, value in zip(self.axes, one.scores, strict=True))
+    def _polygon(self, place: int, profile: Profile) -> dict[str, Any]:
+        scores = ", ".join(f"{axis} {percent(value)}" for axis, value in zip(self.axes, profile.scores, strict=True))
         hollow = [
-            (*_corner(i, len(self.axes), value / self.top), f"{one.label}, {self.axes[i]}: n {n:,}")
-            for i, (value, n) in enumerate(zip(one.scores, one.n, strict=bool(one.n)))
+            (*_corner(i, len(self.axes), value / self.top), f"{profile.label}, {self.axes[i]}: n {n:,}")
+            for i, (value, n) in enumerate(zip(profile.scores, profile.n, strict=bool(profile.n)))
             if is_few(n)
         ]
         filled = " filled" if len(self.profiles) < 3 else ""
-        return {"label": one.label, "said": f"{one.label}: {told}", "points": _corners(one.scores, self.top),
-                "stroke": stroke(place), "kind": f"{stroke(place)}{filled} g{place % COLOURS}",
+        return {"label": profile.label, "said": f"{profile.label}: {scores}",
+                "points": _corners(profile.scores, self.top), "stroke": stroke(place),
+                "kind": f"{stroke(place)}{filled} g{place % COLOURS}",
                 "hollow": hollow}  # fmt: skip
 
 
@@ -133,8 +134,8 @@ def _lines(label: str) -> list[str]:
             lines[-1] = longer
         else:
             lines.append(word)
-    kept = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in lines[:2]]
-    return [*kept[:-1], f"{kept[-1][: LINE - 1]}…"] if len(lines) > 2 else kept
+    cut = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in lines[:2]]
+    return [*cut[:-1], f"{cut[-1][: LINE - 1]}…"] if len(lines) > 2 else cut
 
 
 # ---- map -------------------------------------------------------------------------------------------------------
@@ -160,7 +161,7 @@ class World(Chart):
     scale: Shades
 
     def data(self) -> Rows:
-        return [["region", *NUMBERS], *([code, *numbers_of(one)] for code, one in self.scores.items())]
+        return [["region", *NUMBERS], *([code, *numbers_of(result)] for code, result in self.scores.items())]
 
     def view(self) -> dict[str, Any]:
         grid = tiles()
@@ -171,17 +172,17 @@ class World(Chart):
             "size": (width, height),
             "tiles": [self._tile(code, column, row) for code, (column, row) in grid.items()],
             "side": TILE - 1.5,
-            "legend": few_sign("hollow", (found.n for code, found in self.scores.items() if code in grid)),
+            "legend": few_sign("hollow", (result.n for code, result in self.scores.items() if code in grid)),
             "off": ", ".join(off),
         }
 
     def _tile(self, code: str, column: int, row: int) -> dict[str, Any]:
-        found, name = self.scores.get(code), look_up(region_name, code) or code
-        strength = self.scale.at(found.value) if found else None
-        few = found is not None and is_few(found.n)
+        result, name = self.scores.get(code), look_up(region_name, code) or code
+        strength = self.scale.at(result.value) if result else None
+        few = result is not None and is_few(result.n)
         look = "" if strength is None else "few" if few else f"s{max(1, round(STEPS * strength))}"
-        return {"code": code, "look": look, "n": found.n if found and few else None,
-                "said": spoken(name, found) if found else f"{name}: no data",
+        return {"code": code, "look": look, "n": result.n if result and few else None,
+                "said": spoken(name, result) if result else f"{name}: no data",
                 "x": column * TILE + 0.75, "y": row * TILE + 0.75,
                 "middle": ((column + 0.5) * TILE, (row + 0.5) * TILE + 3.2)}  # fmt: skip
 
@@ -203,7 +204,7 @@ class Ranks(Chart):
     ranks: Mapping[str, Sequence[float]]
 
     def data(self) -> Rows:
-        return [["name", *self.columns], *([name, *own] for name, own in self.ranks.items())]
+        return [["name", *self.columns], *([name, *ranks] for name, ranks in self.ranks.items())]
 
     def view(self) -> dict[str, Any]:
         columns, names = range(len(self.columns)), list(self.ranks)
@@ -212,10 +213,10 @@ class Ranks(Chart):
         xs = [f"{100 * (i + 0.5) / max(1, len(columns)):.2f}%" for i in columns]  # under their heads
         lines = []
         for i, name in enumerate(names):
-            told = ", ".join(f"{c} {rank:g}" for c, rank in zip(self.columns, self.ranks[name], strict=True))
+            places = ", ".join(f"{c} {rank:g}" for c, rank in zip(self.columns, self.ranks[name], strict=True))
             knots = [(x, y, f"{rank:g}") for x, y, rank in zip(xs, heights[i], self.ranks[name], strict=True)]
             lines.append(
-                {"said": f"{name}, rank on {told}", "knots": knots, "kind": stroke(i), "fill": f"f{i % COLOURS}"}
+                {"said": f"{name}, rank on {places}", "knots": knots, "kind": stroke(i), "fill": f"f{i % COLOURS}"}
             )
         last = order[-1] if order else []
         return {"title": self.title, "columns": self.columns, "height": STEP * len(names), "lines": lines,

@@ -20,8 +20,8 @@ Answer = tuple[Item, Verdict]
 EXAMPLES = 500
 """Questions on one page, of all runs together."""
 SHORT = 40
-"""An answer with no more code points stands beside what was read in it."""
-STATES = {"wrong": "Wrong", "unscored": "Unscored", "skipped": "Not attempted", "right": "Right"}
+"""An answer with no more code points stands beside the choice that was read from it."""
+STATES = {"wrong": "Wrong", "unscored": "Unscored", "skipped": "Not attempted", "right": "Correct"}
 BY_LABEL = {Label.CORRECT: "right", Label.INCORRECT: "wrong", Label.NOT_ATTEMPTED: "skipped", None: "unscored"}
 
 
@@ -67,7 +67,7 @@ def answers_section(runs: Sequence[BenchRun]) -> Section:
     totals: Counter[str] = Counter()
     for place, run in enumerate(runs):
         chosen = _choose(_questions(run.answers), limit, totals)
-        cards += [_card(one, place, run.result, filters) for one in chosen]
+        cards += [_card(question, place, run.result, filters) for question in chosen]
     cards.sort(key=lambda card: list(STATES).index(card.state))  # stable: run by run within a state
     shown = Counter(card.state for card in cards)
     counts = [
@@ -94,22 +94,24 @@ def _questions(answers: Iterable[Answer]) -> Iterator[_Question]:
 
 def _choose(questions: Iterable[_Question], limit: int, totals: Counter[str]) -> list[_Question]:
     """The wrong ones and the unscored, then the others while there is room; drawn evenly where there are too many."""
-    kept: dict[str, list[tuple[int, int, _Question]]] = {state: [] for state in STATES}
-    for one in questions:
-        totals[one.state] += 1
-        own = kept[one.state]
+    by_state: dict[str, list[tuple[int, int, _Question]]] = {state: [] for state in STATES}
+    for question in questions:
+        totals[question.state] += 1
+        of_state = by_state[question.state]
         # By the id's hash, so that every model shows the same questions, from all over the data.
-        own.append((zlib.crc32(one.parts[0][1].unit.encode("utf-8", "surrogatepass")), one.place, one))
-        if len(own) >= 2 * limit:
-            own.sort(key=lambda row: row[:2])
-            del own[limit:]
-    most = limit - min(limit // 10, len(kept["right"]))  # some correct ones are always there, to check the grading
-    room = {"unscored": max(limit // 4, most - len(kept["wrong"])), "right": limit}
+        of_state.append(
+            (zlib.crc32(question.parts[0][1].unit.encode("utf-8", "surrogatepass")), question.place, question)
+        )
+        if len(of_state) >= 2 * limit:
+            of_state.sort(key=lambda row: row[:2])
+            del of_state[limit:]
+    most = limit - min(limit // 10, len(by_state["right"]))  # some correct ones are always there, to check the grading
+    room = {"unscored": max(limit // 4, most - len(by_state["wrong"])), "right": limit}
     chosen: list[_Question] = []
     for state in ("unscored", "wrong", "skipped", "right"):
         free = min(room.get(state, most), (limit if state == "right" else most) - len(chosen))
-        chosen += [one for *_, one in sorted(kept[state], key=lambda row: row[:2])[:free]]
-    return sorted(chosen, key=lambda one: one.place)
+        chosen += [question for *_, question in sorted(by_state[state], key=lambda row: row[:2])[:free]]
+    return sorted(chosen, key=lambda question: question.place)
 
 
 class _Filters:
@@ -122,19 +124,21 @@ class _Filters:
         return self._numbers.setdefault((grouping, group), len(self._numbers))
 
     def options(self) -> dict[str, list[tuple[int, str]]]:
-        found: dict[str, list[tuple[int, str]]] = defaultdict(list)
+        groups: dict[str, list[tuple[int, str]]] = defaultdict(list)
         for (grouping, group), n in self._numbers.items():
-            found[grouping].append((n, group_name(grouping, group)))
-        return {g: sorted(own, key=lambda pair: pair[1].casefold()) for g, own in found.items() if len(own) > 1}
+            groups[grouping].append((n, group_name(grouping, group)))
+        return {
+            g: sorted(members, key=lambda pair: pair[1].casefold()) for g, members in groups.items() if len(members) > 1
+        }
 
 
-def _card(one: _Question, run: int, result: BenchResult, filters: _Filters) -> AnswerCard:
-    item, verdict = one.parts[0]
+def _card(question: _Question, run: int, result: BenchResult, filters: _Filters) -> AnswerCard:
+    item, verdict = question.parts[0]
     groups = [(g, str(v)) for g in result.by if (v := item.metadata.get(g, getattr(item, g, None))) is not None]
-    shared, own = _shared([part.prompt for part, _ in one.parts])
+    shared, rests = _shared([part.prompt for part, _ in question.parts])
     return AnswerCard(
-        state=one.state,
-        badge=STATES[one.state],
+        state=question.state,
+        badge=STATES[question.state],
         run=run,
         id=verdict.unit,
         sample=verdict.sample + 1 if result.samples > 1 else None,
@@ -142,7 +146,10 @@ def _card(one: _Question, run: int, result: BenchResult, filters: _Filters) -> A
         numbers=" ".join(str(filters.number(*pair)) for pair in groups),
         language=item.language,
         prompt=_text(shared),
-        parts=[_part_of(part, said, text) for (part, said), text in zip(one.parts, own, strict=True)],
+        parts=[
+            _part_of(part, verdict_of_part, text)
+            for (part, verdict_of_part), text in zip(question.parts, rests, strict=True)
+        ],
     )
 
 

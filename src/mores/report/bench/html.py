@@ -38,8 +38,8 @@ ORDER = ("easy", "medium", "moderate", "hard")
 PROFILES = ("language", "area", "dimension")
 """Groupings that are drawn as radars."""
 FLATTERS = (
-    "A question counts only when all its statements are judged right. Single statements are easier to guess, so their "
-    "share looks better than the model is."
+    "A question counts only when all its statements are judged correctly. Single statements are easier to guess, so "
+    "their share makes a model look better than it is."
 )
 
 
@@ -64,7 +64,7 @@ def _page(
     links: Sequence[RunLinks],
 ) -> str:
     titles = [part.title for part in parts if part.id != "ranks"]
-    signatures = [(f"{one.model}, {one.benchmark}", one.signature) for one in results]
+    signatures = [(f"{result.model}, {result.benchmark}", result.signature) for result in results]
     every = [*parts, *answers, runs_section(links), signatures_section(signatures)]
     heading = titles[0] if len(titles) == 1 else f"{len(titles)} benchmarks"
     return render(Page("report bench", brand, heading, every, _facts(results), script=True))
@@ -92,10 +92,10 @@ def sections(
     by_name: dict[str, list[BenchResult]] = defaultdict(list)
     for result in results:
         by_name[result.name].append(result)
-    known = {leaderboard.benchmark: leaderboard for leaderboard in leaderboards}
+    by_benchmark = {leaderboard.benchmark: leaderboard for leaderboard in leaderboards}
     begin = {run.folder: next(iter(run.files.values()), "") for run in links}
     return [
-        _section(f"b{place}", name, results, known.get(name), begin)
+        _section(f"b{place}", name, results, by_benchmark.get(name), begin)
         for place, (name, results) in enumerate(by_name.items(), 1)
     ]
 
@@ -159,11 +159,11 @@ def _named(results: Sequence[BenchResult]) -> dict[str, BenchResult]:
 
 def _hero(result: BenchResult) -> Hero:
     """The headline of a single run, and what it is worth."""
-    found, known = headline_of(result), references_of(result)
-    near = [name for name, value in known.items() if found.low is not None and found.low <= value]
-    interval = between(found)
+    headline, references = headline_of(result), references_of(result)
+    near = [name for name, value in references.items() if headline.low is not None and headline.low <= value]
+    interval = between(headline)
     return Hero(
-        percent(found.value),
+        percent(headline.value),
         f"95%: {interval}" if interval else "",
         result.model,
         f", {next(iter(result.figures), '')}.",
@@ -174,10 +174,10 @@ def _hero(result: BenchResult) -> Hero:
 
 def _counts(result: BenchResult) -> str:
     """How many questions a headline rests on, and what became of the others, by kind."""
-    found, kinds = headline_of(result), show_failures(result.failures)
+    headline, kinds = headline_of(result), show_failures(result.failures)
     unit = "questions" if result.samples < 2 else "answers"
-    counts = f"{found.n:,} {unit} scored, {found.unscored:,} unscored"
-    return "; ".join(filter(None, (counts, possible(found), f"not graded: {kinds}" if kinds else "")))
+    counts = f"{headline.n:,} {unit} scored, {headline.unscored:,} unscored"
+    return "; ".join(filter(None, (counts, possible(headline), f"not graded: {kinds}" if kinds else "")))
 
 
 def _headline_chart(named: Mapping[str, BenchResult]) -> Intervals:
@@ -209,7 +209,7 @@ def _groups(results: Iterable[BenchResult], grouping: str) -> list[str]:
 
 
 def _mean(results: Iterable[Result | None]) -> float:
-    values = [one.value for one in results if one and one.value is not None]
+    values = [result.value for result in results if result and result.value is not None]
     return fmean(values) if values else 2.0  # what nobody has a score for comes last
 
 
@@ -225,8 +225,8 @@ def _grouping(named: Mapping[str, BenchResult], grouping: str) -> list[Block]:
     if len(named) == 1:
         rows = []
         for group in groups:
-            found = _of(results[0], grouping, group)
-            rows.append(Row(group_name(grouping, group), found, f"n {found.n if found else 0:,}"))
+            result = _of(results[0], grouping, group)
+            rows.append(Row(group_name(grouping, group), result, f"n {result.n if result else 0:,}"))
         chart = Intervals(f"By {grouping}, the weakest first", rows, references=references_of(results[0]))
         return [title, Frame([chart], "tall") if len(groups) > TALL else chart]
     scale = shades(telling(_of(r, grouping, g) for r in results for g in groups))
@@ -235,7 +235,7 @@ def _grouping(named: Mapping[str, BenchResult], grouping: str) -> list[Block]:
 
 
 def _size(results: Sequence[BenchResult], grouping: str, group: str) -> int:
-    return max((found.n + found.unscored for r in results if (found := _of(r, grouping, group))), default=0)
+    return max((result.n + result.unscored for r in results if (result := _of(r, grouping, group))), default=0)
 
 
 def _group_sheet(named: Mapping[str, BenchResult], grouping: str, groups: Sequence[str], scale: Shades) -> Sheet:
@@ -250,14 +250,14 @@ def _group_sheet(named: Mapping[str, BenchResult], grouping: str, groups: Sequen
     return sheet if len(groups) > TALL else sheet.turned()
 
 
-def _heat_cell(name: str, found: Result | None, scale: Shades) -> Cell:
-    value = found.value if found else None
+def _heat_cell(name: str, result: Result | None, scale: Shades) -> Cell:
+    value = result.value if result else None
     return Cell(
         percent(value, 0).removesuffix("%"),
         scale.at(value),
-        small=left_out(found.unscored) if found else "",
-        hint=spoken(name, found),
-        n=found.n if found else None,
+        small=left_out(result.unscored) if result else "",
+        hint=spoken(name, result),
+        n=result.n if result else None,
     )
 
 
@@ -278,7 +278,7 @@ def _profiles(named: Mapping[str, BenchResult]) -> list[Block]:
     for grouping in PROFILES:
         groups = [
             g for g in sorted(_groups(results, grouping), key=lambda g: group_name(grouping, g))
-            if all((found := _of(r, grouping, g)) and found.value is not None for r in results)
+            if all((result := _of(r, grouping, g)) and result.value is not None for r in results)
         ]  # fmt: skip
         if len(groups) in AXES:
             radars += _radars(named, grouping, groups)
@@ -300,17 +300,23 @@ def _bars(named: Mapping[str, BenchResult], grouping: str) -> Bars:
 
 def _radars(named: Mapping[str, BenchResult], grouping: str, groups: Sequence[str]) -> list[Block]:
     results = [[_of(r, grouping, g) for g in groups] for r in named.values()]
-    few = [few_count(min(one.n for one in column if one)) for column in zip(*results, strict=True)]
+    few = [few_count(min(result.n for result in column if result)) for column in zip(*results, strict=True)]
     axes = [group_name(grouping, g) + (f" ({count})" if count else "") for g, count in zip(groups, few, strict=True)]
     profiles = [
-        Profile(model, [(one.value or 0.0) if one else 0.0 for one in own], [one.n if one else 0 for one in own])
-        for model, own in zip(named, results, strict=True)
+        Profile(
+            model,
+            [(result.value or 0.0) if result else 0.0 for result in row],
+            [result.n if result else 0 for result in row],
+        )
+        for model, row in zip(named, results, strict=True)
     ]
-    top = shades([0.0, *(score for one in profiles for score in one.scores)]).high
+    top = shades([0.0, *(score for profile in profiles for score in profile.scores)]).high
     if len(profiles) <= OVERLAID:
         return [Radar(f"By {grouping}", axes, profiles, top)]
-    mean = Profile("mean of all models", [fmean(own) for own in zip(*(one.scores for one in profiles), strict=True)])
-    return [Radar(f"{one.label}, by {grouping}", axes, [one], top, mean) for one in profiles]
+    mean = Profile(
+        "mean of all models", [fmean(scores) for scores in zip(*(profile.scores for profile in profiles), strict=True)]
+    )
+    return [Radar(f"{profile.label}, by {grouping}", axes, [profile], top, mean) for profile in profiles]
 
 
 def _maps(named: Mapping[str, BenchResult]) -> list[Block]:
@@ -318,10 +324,10 @@ def _maps(named: Mapping[str, BenchResult]) -> list[Block]:
         model: {code: next(iter(figures.values())) for code, figures in result.by.get("region", {}).items() if figures}
         for model, result in named.items()
     }
-    if not any(len(own) > 1 for own in scores.values()):
+    if not any(len(regions) > 1 for regions in scores.values()):
         return []
-    scale = shades(telling(found for own in scores.values() for found in own.values()))
-    maps = [World(model, own, scale) for model, own in scores.items()]
+    scale = shades(telling(result for regions in scores.values() for result in regions.values()))
+    maps = [World(model, regions, scale) for model, regions in scores.items()]
     text = "Pale: no data. Point at a square for the country, its interval and n."
     kind = "maps single" if len(maps) == 1 else "maps"
     return [Heading("Map"), *_folded(maps, [], "maps", kind), key(text, scale.ramp())]

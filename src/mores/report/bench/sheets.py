@@ -35,32 +35,33 @@ def figure_sheet(named: Mapping[str, BenchResult]) -> Sheet | None:
     cells = [[plain_cell(result.figures.get(name)) for name in figures] for result in named.values()]
     first = next(iter(named.values()))
     others = {name: references_of(first, name) for name in figures}
-    lines = list(dict.fromkeys(line for own in others.values() for line in own))
+    lines = list(dict.fromkeys(line for references in others.values() for line in references))
     cells += [[Cell(percent(others[name].get(line))) for name in figures] for line in lines]
     rows = [*map(Head, named), *(Head(f"“{line}”") for line in lines)]
     return Sheet("All figures", rows, [Head(name) for name in figures], cells)
 
 
-def plain_cell(found: Result | None) -> Cell:
+def plain_cell(result: Result | None) -> Cell:
     """A figure with its interval and how many are left out."""
-    small = " ".join(filter(None, (between(found), left_out(found.unscored)))) if found else ""
-    return Cell(percent(found.value if found else None), small=small, hint=possible(found))
+    small = " ".join(filter(None, (between(result), left_out(result.unscored)))) if result else ""
+    return Cell(percent(result.value if result else None), small=small, hint=possible(result))
 
 
 def standing_sheet(leaderboard: Leaderboard, begin: Mapping[str, str]) -> Sheet:
     """Ranks; `begin` says where the page of a run's folder is, or its first file."""
     rows = [
-        Head(f"{one.rank or NOTHING}. {one.model}", link=begin.get(one.folder, "")) for one in leaderboard.standings
+        Head(f"{standing.rank or NOTHING}. {standing.model}", link=begin.get(standing.folder, ""))
+        for standing in leaderboard.standings
     ]
     cells = [
         [
-            plain_cell(one.result),
-            _gap(one.best),
-            _gap(one.next),
-            Cell(f"{one.result.n:,}"),
-            Cell(f"{one.result.unscored:,}"),
+            plain_cell(standing.result),
+            _gap(standing.best),
+            _gap(standing.next),
+            Cell(f"{standing.result.n:,}"),
+            Cell(f"{standing.result.unscored:,}"),
         ]
-        for one in leaderboard.standings
+        for standing in leaderboard.standings
     ]
     columns = [
         Head(leaderboard.figure),
@@ -82,17 +83,17 @@ def _gap(gap: Gap | None) -> Cell:
 
 def statement_sheet(named: Mapping[str, BenchResult]) -> Sheet | None:
     """Questions beside their parts alone, which flatter (CulturalBench, Section 4)."""
-    own = {model: result for model, result in named.items() if result.rows}
-    if not own:
+    in_parts = {model: result for model, result in named.items() if result.rows}
+    if not in_parts:
         return None
-    names = list(dict.fromkeys(name for result in own.values() for name in references_of(result, PARTS)))
+    names = list(dict.fromkeys(name for result in in_parts.values() for name in references_of(result, PARTS)))
     cells = [
         [
             plain_cell(headline_of(r)),
             plain_cell(r.rows),
             *(Cell(percent(references_of(r, PARTS).get(n))) for n in names),
         ]
-        for r in own.values()
+        for r in in_parts.values()
     ]
     columns = [Head("whole questions"), Head("statements alone"), *(Head(f"“{n}”, statements") for n in names)]
-    return Sheet("Questions and statements", [Head(model) for model in own], columns, cells)
+    return Sheet("Questions and statements", [Head(model) for model in in_parts], columns, cells)

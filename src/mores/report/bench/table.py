@@ -70,13 +70,18 @@ def board_tables(board: Board) -> list[Grid | str]:
 
 
 def _leaderboard_grid(leaderboard: Leaderboard) -> Grid:
-    known = ", ".join(f"{name} {percent(value)}" for name, value in leaderboard.references.items())
+    references = ", ".join(f"{name} {percent(value)}" for name, value in leaderboard.references.items())
     ungraded = [  # by kind; a question may have several answers, so they are not those in the table
         f"{each.model}: " + "; ".join(filter(None, (show_failures(each.failures), possible(each.result))))
         for each in leaderboard.standings
         if each.failures
     ]
-    notes = [f"for comparison: {known}" if known else "", "* adjusted p < 0.05", *ungraded, *leaderboard.notes]
+    notes = [
+        f"for comparison: {references}" if references else "",
+        "* adjusted p < 0.05",
+        *ungraded,
+        *leaderboard.notes,
+    ]
     columns = ("", "model", leaderboard.figure, "p, best", "p, next", "n", "unscored")
     return Grid(columns, [("", list(map(_standing, leaderboard.standings)))], leaderboard.title, notes, frozenset({1}))
 
@@ -120,7 +125,7 @@ def _ranks(shift: Shift) -> Grid:
 
 
 def judge_tables(check: JudgeCheck) -> list[Grid | str]:
-    """How often a judge calls answers what they are, and which it prefers."""
+    """How often a judge grades answers correctly, and which it prefers."""
     groups = {"": {"all": check.agreement}, "by answer": check.probes, "by language": check.languages}
     sections = [
         (heading, [(name, _cell(result), f"{result.n:,}", f"{result.unscored:,}") for name, result in rows.items()])
@@ -137,8 +142,8 @@ def judge_tables(check: JudgeCheck) -> list[Grid | str]:
     ]
     kappa = "" if check.kappa is None else f", Cohen's κ {number(check.kappa, 3)}"
     share = " ".join(filter(None, _cell(check.agreement)))
-    headline = f"{check.judge} calls {share} of {check.agreement.n:,} answers what they are{kappa}"
-    return [Grid(("answers", "called what they are", "n", "unscored"), sections, "", notes), headline]
+    headline = f"{check.judge} grades {share} of {check.agreement.n:,} answers correctly{kappa}"
+    return [Grid(("answers", "graded correctly", "n", "unscored"), sections, "", notes), headline]
 
 
 # ---- topics ----------------------------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""The card of a dataset (`mores build`): what is in it, where it comes from, what gives it away, and examples."""
+"""The card of a dataset (`mores build`): what is in it, where it comes from, its shortcuts, and examples."""
 
 from mores.report.card.html import page, sections
 from mores.report.card.table import run_page, run_sections, run_tables

@@ -40,7 +40,7 @@ def page(about: Mapping[str, Any]) -> str:
         "Built by": f"Mores {about['mores']}",
     }
     missing = ", ".join(about["missing"])
-    warning = f"Not there when this was built: {missing}." if missing else None
+    warning = f"Missing when this was built: {missing}." if missing else None
     return render(Page("report bench data", "data card", about["recipe"]["name"], sections(about), facts, warning))
 
 
@@ -58,7 +58,7 @@ def sections(about: Mapping[str, Any]) -> list[Section]:
     tables = {name.capitalize(): rows for name, rows in about["tables"].items() if rows}
     short = [Amounts(name, rows) for name, rows in tables.items() if len(rows) <= OPEN]
     folded = [Fold(f"{n} ({len(rows)})", [Amounts(n, rows)]) for n, rows in tables.items() if len(rows) > OPEN]
-    examples = [_example(place, Gold.model_validate(one)) for place, one in enumerate(about["examples"])]
+    examples = [_example(place, Gold.model_validate(example)) for place, example in enumerate(about["examples"])]
     return [
         Section("sources", "Sources", [Text(PAIRS), Table(_source_sheet(about["sources"])), key(licence),
                                        Fold("Revisions", revisions)]),
@@ -81,14 +81,14 @@ def _source_sheet(sources: list[dict[str, Any]]) -> Sheet:
     return Sheet("Sources", rows, [Head("licence"), *map(Head, SPLITS.values())], cells)
 
 
-def _shortcut_sheet(own: Mapping[str, Mapping[str, Any]], papers: Mapping[str, Mapping[str, Any]]) -> Sheet:
-    cells = [[_accuracy(own[name]), _accuracy(papers[name])] for name in own]
-    rows = [Head(name, f"n {own[name]['n']:,}") for name in own]
+def _shortcut_sheet(ours: Mapping[str, Mapping[str, Any]], papers: Mapping[str, Mapping[str, Any]]) -> Sheet:
+    cells = [[_accuracy(ours[name]), _accuracy(papers[name])] for name in ours]
+    rows = [Head(name, f"n {ours[name]['n']:,}") for name in ours]
     return Sheet("Shortcut audit", rows, [Head("this dataset"), Head("the paper’s sampling")], cells)
 
 
-def _accuracy(found: Mapping[str, Any]) -> Cell:
-    return Cell(number(found["value"], 3), found["value"], small=f"± {number(found['error'], 3)}", n=found["n"])
+def _accuracy(audit: Mapping[str, Any]) -> Cell:
+    return Cell(number(audit["value"], 3), audit["value"], small=f"± {number(audit['error'], 3)}", n=audit["n"])
 
 
 @dataclass(frozen=True)

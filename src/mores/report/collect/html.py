@@ -39,15 +39,19 @@ LOOKS = {Status.UNSCORED: "unscored", Status.DROPPED: "wrong", Status.KEPT: "rig
 """The style of a card; the first are the first on the page."""
 
 
-def page(found: Collection, questions: Sequence[Collected], warning: str | None = None) -> str:
+def page(collection: Collection, questions: Sequence[Collected], warning: str | None = None) -> str:
     """The whole page; of the questions it holds some hundreds, the undecided and the dropped first."""
-    facts = {"Model": found.model, "Candidates": f"{found.candidates:,}", "Languages": f"{len(found.languages):,}"}
+    facts = {
+        "Model": collection.model,
+        "Candidates": f"{collection.candidates:,}",
+        "Languages": f"{len(collection.languages):,}",
+    }
     signature = [
         Text("What must be the same for two collections to be comparable."),
-        Signatures([("", found.signature)]),
+        Signatures([("", collection.signature)]),
     ]
     every = [
-        *sections(found),
+        *sections(collection),
         _duplicates(questions),
         _answers(questions),
         Section("signature", "Signature", signature),
@@ -57,117 +61,126 @@ def page(found: Collection, questions: Sequence[Collected], warning: str | None 
     return render(Page("report bench", "collection", heading, every, facts, warning, script=True, name=name))
 
 
-def sections(found: Collection) -> list[Section]:
+def sections(collection: Collection) -> list[Section]:
     """The numbers of a collection."""
-    share = percent(found.kept / found.candidates if found.candidates else None)
+    share = percent(collection.kept / collection.candidates if collection.candidates else None)
     words = (
-        f"{found.kept:,} of {found.candidates:,} candidates are kept, {found.dropped:,} dropped, {found.unscored:,} "
-        "undecided."
+        f"{collection.kept:,} of {collection.candidates:,} candidates are kept, {collection.dropped:,} dropped, "
+        f"{collection.unscored:,} undecided."
     )
     undecided = (
         "An undecided question is neither kept nor dropped: the model gave no answer about it, or one that could not "
         "be read."
     )
-    told = (
-        "Each stage is asked about what the ones before let pass. Translation and topic drop nothing: a question for "
-        "which one failed is kept without it."
+    reading = (
+        "Each stage is asked about what the earlier ones have passed. Translation and topic drop nothing: a question "
+        "for which one failed is kept without it."
     )
-    told += f" Not decided: {show_failures(found.failures)}." if found.failures else ""
-    stages: list[Block] = [Hero(share, "kept", words=words, counts=undecided), Table(_stage_sheet(found)), key(told)]
-    stages += [Notes([f"{note[0].upper()}{note[1:]}." for note in found.notes], "warning notes")]
+    reading += f" Not decided: {show_failures(collection.failures)}." if collection.failures else ""
+    stages: list[Block] = [
+        Hero(share, "kept", words=words, counts=undecided),
+        Table(_stage_sheet(collection)),
+        key(reading),
+    ]
+    stages += [Notes([f"{note[0].upper()}{note[1:]}." for note in collection.notes], "warning notes")]
     sizes = Text("Sizes are of what is kept, in bytes of UTF-8, as mean and standard deviation.")
     topics = [
         Text("Kept questions by topic. The colour is the topic’s share of the language."),
-        Heat(_topic_sheet(found)),
+        Heat(_topic_sheet(collection)),
         key("“Without”: kept questions whose topic could not be read; they are in no cell."),
-    ] if found.total.labelled else []  # fmt: skip
+    ] if collection.total.labelled else []  # fmt: skip
     return [
         Section("stages", "Stages", stages),
-        Section("languages", "Languages", [sizes, Table(_language_sheet(found))]),
+        Section("languages", "Languages", [sizes, Table(_language_sheet(collection))]),
         Section("topics", "Topics", topics),
-        Section("overlap", "Languages compared", _overlap(found)),
+        Section("overlap", "Languages compared", _overlap(collection)),
     ]
 
 
 # ---- numbers ---------------------------------------------------------------------------------------------------
 
 
-def _stage_sheet(found: Collection) -> Sheet:
+def _stage_sheet(collection: Collection) -> Sheet:
     columns = [Head(name) for name in ("asked", "passed", "dropped", "unscored")]
-    cells = [[_count(n) for n in (one.asked, one.passed, one.dropped, one.unscored)] for one in found.stages]
-    return Sheet("What each stage did", [Head(one.stage) for one in found.stages], columns, cells)
+    cells = [
+        [_count(n) for n in (stage.asked, stage.passed, stage.dropped, stage.unscored)] for stage in collection.stages
+    ]
+    return Sheet("What each stage did", [Head(stage.stage) for stage in collection.stages], columns, cells)
 
 
 def _count(n: int) -> Cell:
     return Cell(f"{n:,}")
 
 
-def _language_sheet(found: Collection) -> Sheet:
+def _language_sheet(collection: Collection) -> Sheet:
     """As Table 1 of the paper, and what was dropped."""
-    every = [*found.languages.values(), found.total]
+    every = [*collection.languages.values(), collection.total]
     names = ("candidates", "kept", "dropped", "unscored", "question bytes", "answers", "answer bytes")
     cells = [
         [
-            *(_count(n) for n in (own.candidates, own.kept, own.dropped, own.unscored)),
-            _size(own.questions),
-            _count(own.answers.n),
-            _size(own.answers),
+            *(_count(n) for n in (language.candidates, language.kept, language.dropped, language.unscored)),
+            _size(language.questions),
+            _count(language.answers.n),
+            _size(language.answers),
         ]
-        for own in every
+        for language in every
     ]
-    return Sheet("Questions by language", [Head(own.name) for own in every], [Head(name) for name in names], cells)
+    return Sheet(
+        "Questions by language", [Head(language.name) for language in every], [Head(name) for name in names], cells
+    )
 
 
 def _size(size: Size) -> Cell:
     return Cell(number(size.mean, 1), small=f"sd {number(size.sd, 1)}" if size.mean is not None else "")
 
 
-def _topic_sheet(found: Collection) -> Sheet:
+def _topic_sheet(collection: Collection) -> Sheet:
     """Counts by category and language (Figure 5), coloured by their share of the language."""
-    names = [category.name for category in categories() if found.total.categories.get(category.name)]
-    shown = [own for own in found.languages.values() if own.labelled]
-    cells = [[_topic(own, name) for name in names] for own in (*shown, found.total)]
-    rows = [_head(own) for own in (*shown, found.total)]
-    columns = [Head(name, f"{found.total.categories[name]:,}") for name in names]
+    names = [category.name for category in categories() if collection.total.categories.get(category.name)]
+    shown = [language for language in collection.languages.values() if language.labelled]
+    cells = [[_topic(language, name) for name in names] for language in (*shown, collection.total)]
+    rows = [_head(language) for language in (*shown, collection.total)]
+    columns = [Head(name, f"{collection.total.categories[name]:,}") for name in names]
     return Sheet("Questions by topic and language", rows, columns, cells)
 
 
-def _topic(own: LanguageCount, name: str) -> Cell:
-    n = own.categories.get(name, 0)
-    share = n / own.labelled
-    hint = f"{own.name}, {name}: {n:,} of {own.labelled:,} ({percent(share)})"
-    return Cell(f"{n:,}" if n else NOTHING, share or None, hint=hint, n=own.labelled)
+def _topic(language: LanguageCount, name: str) -> Cell:
+    n = language.categories.get(name, 0)
+    share = n / language.labelled
+    hint = f"{language.name}, {name}: {n:,} of {language.labelled:,} ({percent(share)})"
+    return Cell(f"{n:,}" if n else NOTHING, share or None, hint=hint, n=language.labelled)
 
 
-def _head(own: LanguageCount) -> Head:
-    left = f", {own.unlabelled:,} without" if own.unlabelled else ""
-    return Head(own.name, f"n {own.labelled:,}{left}")
+def _head(language: LanguageCount) -> Head:
+    without = f", {language.unlabelled:,} without" if language.unlabelled else ""
+    return Head(language.name, f"n {language.labelled:,}{without}")
 
 
-def _overlap(found: Collection) -> list[Block]:
-    """Bhattacharyya's coefficients, pairwise between languages (Figure 6); nothing where there is but one."""
-    known = [(tag, own) for tag, own in found.languages.items() if own.labelled]
-    if len(known) < 2:
+def _overlap(collection: Collection) -> list[Block]:
+    """Bhattacharyya's coefficients, pairwise between languages (Figure 6); nothing where there is only one."""
+    labelled = [(tag, language) for tag, language in collection.languages.items() if language.labelled]
+    if len(labelled) < 2:
         return []
-    pairs = {frozenset((one.first, one.second)): one for one in found.overlaps}
-    scale = shades(one.value for one in pairs.values() if not is_few(min(one.n)))
-    cells = [[_alike(found, pairs.get(frozenset((row, column))), scale.at) for column, _ in known] for row, _ in known]
-    rows = [Head(own.name, f"{tag}, n {own.labelled:,}") for tag, own in known]
-    sheet = Sheet("How alike the topics of two languages are", rows, [Head(tag) for tag, _ in known], cells)
+    pairs = {frozenset((overlap.first, overlap.second)): overlap for overlap in collection.overlaps}
+    scale = shades(overlap.value for overlap in pairs.values() if not is_few(min(overlap.n)))
+    cells = [
+        [_alike(collection, pairs.get(frozenset((row, column))), scale.at) for column, _ in labelled]
+        for row, _ in labelled
+    ]
+    rows = [Head(language.name, f"{tag}, n {language.labelled:,}") for tag, language in labelled]
+    sheet = Sheet("How similar the topics of two languages are", rows, [Head(tag) for tag, _ in labelled], cells)
     lead = (
-        "How alike the topics of two languages are: Bhattacharyya’s coefficient, 0 for nothing in common, 1 for the "
+        "How similar the topics of two languages are: Bhattacharyya’s coefficient, 0 for nothing in common, 1 for the "
         "same shares."
     )
-    text = (
-        "n: of the language with fewer questions. Of few questions the coefficient says little and tends to be too low."
-    )
+    text = "n: of the language with fewer questions. With few questions it says little and tends to be too low."
     return [Text(lead), Heat(sheet), key(text, Ramp(number(scale.low, 1), number(scale.high, 1)))]
 
 
-def _alike(found: Collection, pair: Overlap | None, shade: Callable[[float | None], float | None]) -> Cell:
+def _alike(collection: Collection, pair: Overlap | None, shade: Callable[[float | None], float | None]) -> Cell:
     if pair is None:
         return Cell(NOTHING)
-    first, second = (found.languages[tag].name for tag in (pair.first, pair.second))
+    first, second = (collection.languages[tag].name for tag in (pair.first, pair.second))
     hint = f"{first} (n {pair.n[0]:,}) and {second} (n {pair.n[1]:,}): {number(pair.value)}"
     return Cell(number(pair.value), shade(pair.value), hint=hint, n=min(pair.n))
 
@@ -186,9 +199,9 @@ class Duplicates(Block):
 
 def _duplicates(questions: Sequence[Collected]) -> Section:
     """The exact duplicates, which are dropped, and the near ones among what is kept."""
-    by_id = {one.id: one for one in questions}
-    exact = [one for one in questions if one.stage is Stage.DUPLICATE]
-    near = [(one, one.near) for one in questions if one.near]
+    by_id = {question.id: question for question in questions}
+    exact = [question for question in questions if question.stage is Stage.DUPLICATE]
+    near = [(question, question.near) for question in questions if question.near]
     body: list[Block] = []
     if exact:
         body += [Heading(f"The same: {len(exact):,}, dropped"), Duplicates([(e, e.reason, [e]) for e in exact[:PAIRS]])]
@@ -196,8 +209,8 @@ def _duplicates(questions: Sequence[Collected]) -> Section:
         body.append(key("The others stand in dropped.jsonl."))
     if near:
         rows = [
-            (one, f"shares {percent(pair.similarity, 0)} with {pair.of}", [by_id[pair.of], one])
-            for one, pair in near[:PAIRS]
+            (question, f"shares {percent(pair.similarity, 0)} with {pair.of}", [by_id[pair.of], question])
+            for question, pair in near[:PAIRS]
         ]
         body += [Heading(f"Nearly the same: {len(near):,}, kept and marked"), Duplicates(rows)]
     if len(near) > PAIRS:
@@ -207,28 +220,28 @@ def _duplicates(questions: Sequence[Collected]) -> Section:
 
 @dataclass(frozen=True)
 class QuestionCard(Block):
-    """A question with what the model said about it."""
+    """A question with the replies of the model about it."""
 
     template: ClassVar[str] = "collect/cards.html.j2"
-    one: Collected
+    question: Collected
     look: str
     numbers: str
     """What the page filters it by."""
-    said: dict[str, str]
+    replies: dict[str, str]
     long: int = LONG
 
 
 def _answers(questions: Sequence[Collected]) -> Section:
-    """Some of the questions that a model was asked about, with what it said."""
-    asked = [one for one in questions if one.stage is not Stage.DUPLICATE]
-    chosen = _choose(asked)
+    """Some of the questions that a model was asked about, with its replies."""
+    judged = [question for question in questions if question.stage is not Stage.DUPLICATE]
+    chosen = _choose(judged)
     if not chosen:
         return Section("answers", "Answers", [])
-    totals, shown = Counter(one.status for one in asked), Counter(one.status for one in chosen)
-    languages = {name: i for i, name in enumerate(sorted({one.language_name for one in chosen}))}
-    labels = sorted({one.category for one in chosen if one.category})
+    totals, shown = Counter(question.status for question in judged), Counter(question.status for question in chosen)
+    languages = {name: i for i, name in enumerate(sorted({question.language_name for question in chosen}))}
+    labels = sorted({question.category for question in chosen if question.category})
     topics = {name: i for i, name in enumerate(labels, len(languages))}
-    stages = dict.fromkeys(stage for stage in Stage for one in chosen if one.stage is stage)
+    stages = dict.fromkeys(stage for stage in Stage for question in chosen if question.stage is stage)
     counts = [
         f"{status.capitalize()}: {totals[status]:,}"
         + (f" ({shown[status]:,} of them here, {status}.jsonl has all)" if shown[status] < totals[status] else "")
@@ -243,24 +256,24 @@ def _answers(questions: Sequence[Collected]) -> Section:
     places = languages | topics
     cards = [
         QuestionCard(
-            one,
-            LOOKS[one.status],
-            " ".join(str(places[name]) for name in (one.language_name, one.category) if name),
-            {stage: text for stage, text in one.said.items() if text.strip()},
+            question,
+            LOOKS[question.status],
+            " ".join(str(places[name]) for name in (question.language_name, question.category) if name),
+            {stage: text for stage, text in question.replies.items() if text.strip()},
         )
-        for one in chosen
+        for question in chosen
     ]
-    lead = f"What the model said about each question. {'; '.join(counts)}."
+    lead = f"The replies of the model about each question. {'; '.join(counts)}."
     return Section("answers", "Answers", [Cards(lead, selects, cards)])
 
 
 def _choose(questions: Sequence[Collected]) -> list[Collected]:
     """The undecided, the dropped and the kept, at least a third of the room for each that needs it, from all over."""
-    groups = [[one for one in questions if one.status is status] for status in LOOKS]
+    groups = [[question for question in questions if question.status is status] for status in LOOKS]
     chosen: list[Collected] = []
-    for place, own in enumerate(groups):
+    for place, group in enumerate(groups):
         rest, others = CARDS - len(chosen), sum(map(len, groups[place + 1 :]))
         room = max(rest - others, rest // (len(groups) - place))
-        step = max(1.0, len(own) / room)
-        chosen += [own[int(i * step)] for i in range(min(room, len(own)))]
+        step = max(1.0, len(group) / room)
+        chosen += [group[int(i * step)] for i in range(min(room, len(group)))]
     return chosen

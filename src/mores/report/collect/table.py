@@ -9,7 +9,7 @@ from mores.show import NOTHING, number
 
 
 def tables(collection: Collection) -> list[Grid | str]:
-    """What each stage did, what became of the questions of each language, the size of what is kept; the headline."""
+    """What each stage did, the outcome for each language, the size of what is kept; the headline."""
     stages: list[Row] = [
         (stage.stage, *(f"{n:,}" for n in (stage.asked, stage.passed, stage.dropped, stage.unscored)))
         for stage in collection.stages

@@ -1,4 +1,4 @@
-"""The cards of long answers: what is wrong with each, and everything that judges and searches say about it.
+"""The cards of long answers: what is wrong with each, and what judges and searches found about it.
 
 All of it is hostile; an address is a link only when it is one of the web.
 """
@@ -41,7 +41,7 @@ class Issue(StrEnum):
     IRRELEVANT = "Not relevant"
     NO_CLAIMS = "No checkable claim"
     UNSUPPORTED = "Unsupported claims"
-    UNSURE = "Language not sure"
+    UNSURE = "Language uncertain"
     FAILED = "Judging failed"
     NONE = "None of these"
 
@@ -61,33 +61,33 @@ LOOKS = {
 VERDICTS = {True: ("right", "Supported"), False: ("wrong", "Not supported"), None: ("unscored", "Undecided")}
 
 
-def issues_of(one: Appraisal) -> tuple[Issue, ...]:
+def issues_of(appraisal: Appraisal) -> tuple[Issue, ...]:
     """Everything that is wrong with an answer, the worst first."""
-    if "answer" in one.failures:
+    if "answer" in appraisal.failures:
         return (Issue.MISSING,)
-    claims, check = one.claims, one.language
-    found = {
+    claims, check = appraisal.claims, appraisal.language
+    issues = {
         Issue.WRONG_LANGUAGE: check is not None and check.right is False,
-        Issue.REPETITION: one.repetition is not None,
-        Issue.IRRELEVANT: one.relevant is False,
-        Issue.NO_CLAIMS: claims == () and factuality.is_complete(one),
+        Issue.REPETITION: appraisal.repetition is not None,
+        Issue.IRRELEVANT: appraisal.relevant is False,
+        Issue.NO_CLAIMS: claims == () and factuality.is_complete(appraisal),
         Issue.UNSUPPORTED: any(claim.supported is False for claim in claims or ()),
         Issue.UNSURE: check is not None and check.right is None,
-        Issue.FAILED: bool(one.failures) or any(claim.failure for claim in claims or ()),
+        Issue.FAILED: bool(appraisal.failures) or any(claim.failure for claim in claims or ()),
     }
-    return tuple(issue for issue, there in found.items() if there) or (Issue.NONE,)
+    return tuple(issue for issue, there in issues.items() if there) or (Issue.NONE,)
 
 
-def score_of(one: Appraisal) -> float:
-    """How good an answer is as far as it is known: S, or the product of its known parts; none at all comes last."""
-    if "answer" in one.failures:
+def score_of(appraisal: Appraisal) -> float:
+    """How good an answer is, as far as that is known: S, or the product of its known parts; none at all comes last."""
+    if "answer" in appraisal.failures:
         return 2.0
-    overall = factuality.overall(one)
+    overall = factuality.overall(appraisal)
     if overall is not None:
         return overall
-    parts = [factuality.s_surf(one), factuality.s_fact(one), factuality.s_rel(one)]
-    known = [part for part in parts if part is not None]
-    return prod(known) if known else 0.5
+    parts = [factuality.s_surf(appraisal), factuality.s_fact(appraisal), factuality.s_rel(appraisal)]
+    available = [part for part in parts if part is not None]
+    return prod(available) if available else 0.5
 
 
 # ---- cards -----------------------------------------------------------------------------------------------------
@@ -109,7 +109,7 @@ class Side(NamedTuple):
 
 @dataclass(frozen=True)
 class LongCard(Block):
-    """One answer with everything that is said about it."""
+    """One answer with everything that is known about it."""
 
     template: ClassVar[str] = "longform/cards.html.j2"
     look: str
@@ -119,7 +119,7 @@ class LongCard(Block):
     id: str
     places: Sequence[str]
     badge: str
-    asked: Sequence[Side]
+    questions: Sequence[Side]
     chips: Sequence[tuple[str, str]]
     answer: Side | None
     english: Side | None
@@ -140,20 +140,20 @@ class ClaimView(NamedTuple):
     sentence: int
     reason: str
     failure: tuple[str, str] | None
-    found: str
+    results_found: str
     results: Sequence[dict[str, str | bool]]
     more: int
 
 
-def make_card(answer: LongAnswer, one: Appraisal, run: int, numbers: Iterable[int]) -> LongCard:
+def make_card(answer: LongAnswer, appraisal: Appraisal, run: int, numbers: Iterable[int]) -> LongCard:
     """The card of an answer; `run` and `numbers` are what the page filters it by."""
-    issue = issues_of(one)[0]
+    issue = issues_of(appraisal)[0]
     places = [group_name("language", answer.language), answer.kind and f"culturally {answer.kind.value}"]
-    places += [answer.topic, answer.region and group_name("region", answer.region), one.model]
-    claims, counts = one.claims or (), Counter(claim.supported for claim in one.claims or ())
+    places += [answer.topic, answer.region and group_name("region", answer.region), appraisal.model]
+    claims, counts = appraisal.claims or (), Counter(claim.supported for claim in appraisal.claims or ())
     verdicts = [f"{counts[verdict]:,} {name.lower()}" for verdict, (_, name) in VERDICTS.items() if counts[verdict]]
-    english = answer.answer_english or one.answer_english
-    judged = "Relevant, says the judge" if one.relevant else "Not relevant, says the judge"
+    english = answer.answer_english or appraisal.answer_english
+    judged = "Relevant, says the judge" if appraisal.relevant else "Not relevant, says the judge"
     return LongCard(
         look=LOOKS[issue],
         run=run,
@@ -161,31 +161,35 @@ def make_card(answer: LongAnswer, one: Appraisal, run: int, numbers: Iterable[in
         id=_cut(answer.id),
         places=[_cut(place) for place in places if place],
         badge="No issue found" if issue is Issue.NONE else issue.value,
-        asked=_asked(answer, one),
-        chips=_chips(answer, one),
-        answer=_answer(answer.answer, answer, one) if answer.answer else None,
+        questions=_questions(answer, appraisal),
+        chips=_chips(answer, appraisal),
+        answer=_answer(answer.answer, answer, appraisal) if answer.answer else None,
         english=_side("As it was judged", english, "en") if english and english != answer.answer else None,
-        relevance=(judged, _cut(one.relevance_reason)) if one.relevant is not None and one.relevance_reason else None,
+        relevance=(judged, _cut(appraisal.relevance_reason))
+        if appraisal.relevant is not None and appraisal.relevance_reason
+        else None,
         claims=f"{count(len(claims), 'claim')}: {', '.join(verdicts)}" if claims else "",
         shown=[_claim(claim) for claim in claims[:CLAIMS]],
         more=len(claims) - CLAIMS,
-        failures=[_failure(failure, stage) for stage, failure in one.failures.items()],
+        failures=[_failure(failure, stage) for stage, failure in appraisal.failures.items()],
     )
 
 
-def groups_of(answer: LongAnswer, one: Appraisal) -> list[tuple[str, str]]:
+def groups_of(answer: LongAnswer, appraisal: Appraisal) -> list[tuple[str, str]]:
     """What the page filters a card by, besides its model: the name of each filter and of the group."""
-    groups = [("Issue", issue.value) for issue in issues_of(one)] + [("Tell", _tell(tell)) for tell in one.tells]
+    groups = [("Issue", issue.value) for issue in issues_of(appraisal)] + [
+        ("Tell", _tell(tell)) for tell in appraisal.tells
+    ]
     groups.append(("Language", group_name("language", base(answer.language))))
     return groups + ([("Kind", answer.kind.value)] if answer.kind else [])
 
 
-def is_cut(answer: LongAnswer, one: Appraisal) -> bool:
+def is_cut(answer: LongAnswer, appraisal: Appraisal) -> bool:
     """Whether the card has less than the record."""
-    claims = one.claims or ()
-    words = [one.relevance_reason, *(claim.text for claim in claims), *(claim.reason for claim in claims)]
+    claims = appraisal.claims or ()
+    words = [appraisal.relevance_reason, *(claim.text for claim in claims), *(claim.reason for claim in claims)]
     words += [result.text for claim in claims for result in claim.evidence]
-    texts = (answer.question, answer.answer, answer.question_english, answer.answer_english, one.answer_english)
+    texts = (answer.question, answer.answer, answer.question_english, answer.answer_english, appraisal.answer_english)
     return (
         len(claims) > CLAIMS
         or any(len(claim.evidence) > RESULTS for claim in claims)
@@ -204,20 +208,20 @@ def _side(title: str, text: str, language: str = "") -> Side:
 
 def _direction(tag: str | None) -> str:
     """That of the language; that of the first letter where it is not known."""
-    known = look_up(is_rtl, tag)
-    return "auto" if known is None else "rtl" if known else "ltr"
+    rtl = look_up(is_rtl, tag)
+    return "auto" if rtl is None else "rtl" if rtl else "ltr"
 
 
-def _asked(answer: LongAnswer, one: Appraisal) -> list[Side]:
-    english = answer.question_english or one.question_english
-    asked = [_side("Question", answer.question, answer.language)]
-    return asked + ([_side("Question in English", english, "en")] if english and english != answer.question else [])
+def _questions(answer: LongAnswer, appraisal: Appraisal) -> list[Side]:
+    english = answer.question_english or appraisal.question_english
+    sides = [_side("Question", answer.question, answer.language)]
+    return sides + ([_side("Question in English", english, "en")] if english and english != answer.question else [])
 
 
-def _answer(text: str, answer: LongAnswer, one: Appraisal) -> Side:
+def _answer(text: str, answer: LongAnswer, appraisal: Appraisal) -> Side:
     """The answer with its repetitions marked."""
-    tag = (one.language.found if one.language else answer.language) or ""
-    pieces = mark_spans(text[:LONGEST], one.repetition.spans if one.repetition else ())
+    tag = (appraisal.language.found if appraisal.language else answer.language) or ""
+    pieces = mark_spans(text[:LONGEST], appraisal.repetition.spans if appraisal.repetition else ())
     long, more = len(text) > LONG, max(0, len(text) - LONGEST)
     return Side("Answer", pieces, _direction(tag), tag, long, more)
 
@@ -236,27 +240,27 @@ def mark_spans(text: str, spans: Iterable[tuple[int, int]]) -> list[tuple[str, b
     return pieces
 
 
-def _chips(answer: LongAnswer, one: Appraisal) -> list[tuple[str, str]]:
+def _chips(answer: LongAnswer, appraisal: Appraisal) -> list[tuple[str, str]]:
     """The verdicts in short."""
-    judged = one.claims is not None and one.relevant is not None
-    chips = [("S", percent(factuality.overall(one)).removesuffix("%"))] if judged else []
-    chips += _language_chips(answer, one.language)
-    if one.repetition:
-        chips.append(("repeats itself", f"{one.repetition.times:,} times"))
-    if one.claims is not None:
-        chips.append(("factual precision", percent(factuality.s_fact(one))))
-    if one.relevant is not None:
-        chips.append(("relevant", "yes" if one.relevant else "no"))
-    return chips + [("tell", _tell(tell)) for tell in one.tells]
+    judged = appraisal.claims is not None and appraisal.relevant is not None
+    chips = [("S", percent(factuality.overall(appraisal)).removesuffix("%"))] if judged else []
+    chips += _language_chips(answer, appraisal.language)
+    if appraisal.repetition:
+        chips.append(("repeats itself", f"{appraisal.repetition.times:,} times"))
+    if appraisal.claims is not None:
+        chips.append(("factual precision", percent(factuality.s_fact(appraisal))))
+    if appraisal.relevant is not None:
+        chips.append(("relevant", "yes" if appraisal.relevant else "no"))
+    return chips + [("tell", _tell(tell)) for tell in appraisal.tells]
 
 
 def _language_chips(answer: LongAnswer, check: LanguageCheck | None) -> list[tuple[str, str]]:
     chips = [("expected", group_name("language", answer.language))]
     if check is None:
         return chips
-    found = group_name("language", check.found) if check.found else "not sure"
-    sure = f" (certainty {percent(check.certainty, 0)})" if check.certainty is not None else ""
-    chips.append(("found", found + sure))
+    detected = group_name("language", check.found) if check.found else "uncertain"
+    certainty = f" (certainty {percent(check.certainty, 0)})" if check.certainty is not None else ""
+    chips.append(("found", detected + certainty))
     if len(check.shares) > 1:
         parts = sorted(check.shares.items(), key=lambda pair: -pair[1])
         chips.append(("mixed", ", ".join(f"{group_name('language', tag)} {percent(p, 0)}" for tag, p in parts)))
@@ -264,16 +268,16 @@ def _language_chips(answer: LongAnswer, check: LanguageCheck | None) -> list[tup
 
 
 def _tell(tell: str) -> str:
-    """Its name on the page; one that is not known as it is."""
+    """Its name on the page; an unknown one unchanged."""
     return TELLS[Tell(tell)] if tell in set(Tell) else tell
 
 
 def _claim(claim: Claim) -> ClaimView:
     look, verdict = VERDICTS[claim.supported]
     results: list[dict[str, str | bool]] = [
-        {"title": _cut(one.title), "text": _cut(one.text), "date": _cut(one.date or ""), "address": one.source,
-         "source": _cut(one.source, 200), "link": is_web_address(one.source)}
-        for one in claim.evidence[:RESULTS]
+        {"title": _cut(piece.title), "text": _cut(piece.text), "date": _cut(piece.date or ""), "address": piece.source,
+         "source": _cut(piece.source, 200), "link": is_web_address(piece.source)}
+        for piece in claim.evidence[:RESULTS]
     ]  # fmt: skip
     return ClaimView(
         look,

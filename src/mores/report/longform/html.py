@@ -31,7 +31,7 @@ Pair = tuple[LongAnswer, Appraisal]
 def page(summaries: Sequence[Summary], answers: Iterable[Pair], signature: object) -> str:
     """The whole page; `answers` are read once. It holds some hundreds of them and says how many it leaves out."""
     models = numbers.ranked(summaries)
-    cards = _Cards(answers, [one.model for one in models])
+    cards = _Cards(answers, [summary.model for summary in models])
     failures = numbers.failure_sheet(cards.failures)
     lead = "Answers for which something is missing or could not be read. Nothing of this is a wrong answer."
     every = [
@@ -40,7 +40,7 @@ def page(summaries: Sequence[Summary], answers: Iterable[Pair], signature: objec
         Section("answers", "Answers", [Cards(_lead(cards), _selects(cards), cards.cards)] if cards.cards else []),
         Section("signature", "Signature", [COMPARABLE, Signatures([("", signature or "none")])]),
     ]
-    names = [named(one.model) for one in models]
+    names = [named(summary.model) for summary in models]
     facts = {"Models" if len(names) > 1 else "Model": ", ".join(names) if len(names) < 4 else f"{len(names):,}"}
     facts |= {"Answers": f"{cards.total:,}", "Languages": f"{len(tags_of(models)):,}"}
     heading = "Long answers: language, repetition, facts and relevance"
@@ -75,14 +75,14 @@ def _numbers(models: Sequence[Summary]) -> list[Block]:
         "and within which bounds the number lies, whatever those are. "
         "– : less than half of what it needs could be judged."
     )
-    if any({"precision", "relevance"} & one.figures.keys() for one in models):
+    if any({"precision", "relevance"} & summary.figures.keys() for summary in models):
         lead += " Precision and relevance: of answers without a surface issue, unless the run judged every answer."
     body = [Text(lead), *_titled("All languages", numbers.table_2(models, numbers.everywhere, "All languages"))]
     out = sorted(group_name("language", tag) for tag in LEFT_OUT & tags_of(models))
     title, note = "As in CaLMQA’s Table 2", "None of these languages is left out in CaLMQA’s Table 2."
     if out:
         body += _titled(title, numbers.table_2(models, numbers.in_paper, title))
-        note = f"Without {', '.join(out)}, which the paper leaves out because its language check cannot tell them."
+        note = f"Without {', '.join(out)}, which the paper leaves out because its language check cannot identify them."
     body.append(key(note))
     if more := numbers.more_table(models):
         names = ", ".join(head.label.partition(",")[0].lower() for head in more.columns).capitalize()
@@ -123,64 +123,66 @@ class _Cards:
         self.here: Counter[Issue] = Counter()
         self.failures: dict[str, Counter[str]] = {model: Counter() for model in models}
         self._numbers: dict[tuple[str, str], int] = {}
-        self.cards = [made for _, made in sorted(self._made(answers), key=lambda pair: pair[0])]
+        self.cards = [card for _, card in sorted(self._made(answers), key=lambda pair: pair[0])]
 
     def _made(self, answers: Iterable[Pair]) -> Iterator[tuple[tuple[float, int, int], Markup]]:
         count = size = 0
-        for one in self._in_turn(answers):
-            made = self._card(one)
-            count, size = count + 1, size + len(made)
-            yield one.order, made
+        for row in self._in_turn(answers):
+            card = self._card(row)
+            count, size = count + 1, size + len(card)
+            yield row.order, card
             if count >= ANSWERS or size >= SIZE:
                 return
 
     def _in_turn(self, answers: Iterable[Pair]) -> Iterator[_Kept]:
         """One of each model and issue in turn, the worst of each first."""
-        groups = [sorted(own, key=lambda one: one.order) for own in self._kept(answers).values()]
+        groups = [sorted(group, key=lambda row: row.order) for group in self._kept(answers).values()]
         for place in range(max(map(len, groups), default=0)):
-            yield from (own[place] for own in groups if place < len(own))
+            yield from (group[place] for group in groups if place < len(group))
 
     def _kept(self, answers: Iterable[Pair]) -> dict[tuple[str, Issue], list[_Kept]]:
         """The worst of each model and issue, at most twice what a page holds, whatever the number of answers."""
-        kept: dict[tuple[str, Issue], list[_Kept]] = defaultdict(list)
+        rows: dict[tuple[str, Issue], list[_Kept]] = defaultdict(list)
         size = 0
-        for place, (answer, one) in enumerate(answers):
+        for place, (answer, appraisal) in enumerate(answers):
             chance = zlib.crc32(answer.id.encode("utf-8", "surrogatepass"))
-            kept[one.model, self._count(one)].append(_Kept((score_of(one), chance, place), answer, one))
-            size = size + 1 if size + 1 < 2 * ANSWERS else _trim(list(kept.values()))
-        return kept
+            rows[appraisal.model, self._count(appraisal)].append(
+                _Kept((score_of(appraisal), chance, place), answer, appraisal)
+            )
+            size = size + 1 if size + 1 < 2 * ANSWERS else _trim(list(rows.values()))
+        return rows
 
-    def _count(self, one: Appraisal) -> Issue:
-        issues = issues_of(one)
+    def _count(self, appraisal: Appraisal) -> Issue:
+        issues = issues_of(appraisal)
         self.total += 1
         self.issues.update(issues)
-        self.models.setdefault(one.model)
-        self.failures.setdefault(one.model, Counter()).update(one.failures.keys())
+        self.models.setdefault(appraisal.model)
+        self.failures.setdefault(appraisal.model, Counter()).update(appraisal.failures.keys())
         return issues[0]
 
-    def _card(self, one: _Kept) -> Markup:
-        groups = groups_of(one.answer, one.appraisal)
+    def _card(self, row: _Kept) -> Markup:
+        groups = groups_of(row.answer, row.appraisal)
         places = [self._numbers.setdefault(group, len(self._numbers)) for group in groups]
-        self.here.update(issues_of(one.appraisal))
-        self.cut = self.cut or is_cut(one.answer, one.appraisal)
-        card = make_card(one.answer, one.appraisal, list(self.models).index(one.appraisal.model), places)
+        self.here.update(issues_of(row.appraisal))
+        self.cut = self.cut or is_cut(row.answer, row.appraisal)
+        card = make_card(row.answer, row.appraisal, list(self.models).index(row.appraisal.model), places)
         return draw(card)
 
     def filters(self) -> dict[str, list[tuple[str | int, str]]]:
         """Filter: number and name of each group. No name is ever part of the markup that the script reads."""
         order = {issue.value: place for place, issue in enumerate(Issue)}
-        found: dict[str, list[tuple[str | int, str]]] = defaultdict(list)
+        groups: dict[str, list[tuple[str | int, str]]] = defaultdict(list)
         for (grouping, group), n in sorted(self._numbers.items(), key=lambda pair: (order.get(pair[0][1], 0), pair[0])):
-            found[grouping].append((n, group))
-        return {name: found[name] for name in ("Language", "Kind", "Issue", "Tell") if len(found[name]) > 1}
+            groups[grouping].append((n, group))
+        return {name: groups[name] for name in ("Language", "Kind", "Issue", "Tell") if len(groups[name]) > 1}
 
 
 def _trim(groups: Sequence[list[_Kept]]) -> int:
     """Leave what can still come in turn: a group's share never grows when more answers are read."""
-    share = bisect_left(range(ANSWERS), ANSWERS, key=lambda most: sum(min(len(own), most) for own in groups))
-    for own in groups:
-        own.sort(key=lambda one: one.order)
-        del own[share:]
+    share = bisect_left(range(ANSWERS), ANSWERS, key=lambda most: sum(min(len(group), most) for group in groups))
+    for group in groups:
+        group.sort(key=lambda row: row.order)
+        del group[share:]
     return sum(map(len, groups))
 
 

@@ -37,7 +37,7 @@ MORE = {"claims": "Claims per answer", "recall": "Recall", "F1": "F1", "english"
 """Figures that Table 2 does not have."""
 TELLS = {
     Tell.APOLOGY: "Apology or “I cannot”",
-    Tell.TRANSLATION: "Speaks of a translation",
+    Tell.TRANSLATION: "Mentions a translation",
     Tell.NAMES_LANGUAGE: "Names the language",
     Tell.EMOJI: "Emoji",
     Tell.ENGLISH: "In English instead",
@@ -63,7 +63,7 @@ FIGURES = (
     Figure(8, "precision", "Factual precision, %"),
     Figure(9, "relevance", "Relevant answers, %"),
     Figure(11, "claims", "Mean number of claims in an answer"),
-    Figure(12, "wrong language", "Answers in the right language, %", turned=True),
+    Figure(12, "wrong language", "Answers in the correct language, %", turned=True),
     Figure(13, "repetition", "Answers with repetitions, %", good=False),
     Figure(15, "english", "Answers in English to questions in other languages, %", good=False),
 )
@@ -76,26 +76,28 @@ def ranked(summaries: Sequence[Summary]) -> list[Summary]:
     """The best first: by S, or by the answers without issues where there is no S."""
     figure = main_figure(summaries)
 
-    def score(one: Summary) -> float:
-        found = one.figures.get(figure)
-        return found.value if found and found.value is not None else -1.0
+    def score(summary: Summary) -> float:
+        result = summary.figures.get(figure)
+        return result.value if result and result.value is not None else -1.0
 
     return sorted(summaries, key=score, reverse=True)
 
 
 def main_figure(summaries: Sequence[Summary]) -> str:
     """S, where anybody has it."""
-    return "S" if any(is_known(one.figures.get("S")) for one in summaries) else "without issues"
+    return "S" if any(is_known(summary.figures.get("S")) for summary in summaries) else "without issues"
 
 
-def is_known(found: Result | None) -> TypeGuard[Result]:
+def is_known(result: Result | None) -> TypeGuard[Result]:
     """Whether there is a value."""
-    return found is not None and found.value is not None
+    return result is not None and result.value is not None
 
 
 def kinds_of(summaries: Sequence[Summary]) -> tuple[str, ...]:
     """The kinds of questions that there are, agnostic before specific as in the paper."""
-    return tuple(kind.value for kind in (Kind.AGNOSTIC, Kind.SPECIFIC) if any(_of_kind(one, kind) for one in summaries))
+    return tuple(
+        kind.value for kind in (Kind.AGNOSTIC, Kind.SPECIFIC) if any(_of_kind(summary, kind) for summary in summaries)
+    )
 
 
 def _of_kind(summary: Summary, kind: str) -> dict[str, Result] | None:
@@ -130,50 +132,50 @@ def within(grouping: str, group: str) -> Place:
 # ---- single numbers --------------------------------------------------------------------------------------------
 
 
-def shown(figure: str, found: Result | None) -> str:
+def shown(figure: str, result: Result | None) -> str:
     """A share in per cent without the sign, a count with one decimal."""
-    value = found.value if found else None
+    value = result.value if result else None
     return number(value, 1) if figure == "claims" else percent(value).removesuffix("%")
 
 
-def interval(figure: str, found: Result | None) -> str:
+def interval(figure: str, result: Result | None) -> str:
     """The 95% interval in the same unit; nothing where there is none."""
     if figure != "claims":
-        return between(found).removesuffix("%")
-    if found is None or found.low is None or found.high is None:
+        return between(result).removesuffix("%")
+    if result is None or result.low is None or result.high is None:
         return ""
-    return f"{number(found.low, 1)}–{number(found.high, 1)}"
+    return f"{number(result.low, 1)}–{number(result.high, 1)}"
 
 
-def bounds(found: Result | None) -> str:
+def bounds(result: Result | None) -> str:
     """What a share could be in per cent, whatever the undecided are; nothing where all is decided."""
-    return shares(*found.bounds).removesuffix("%") if found and found.bounds else ""
+    return shares(*result.bounds).removesuffix("%") if result and result.bounds else ""
 
 
-def said(name: str, figure: str, found: Result | None) -> str:
+def in_words(name: str, figure: str, result: Result | None) -> str:
     """A number in words, for those who point at it or have it read to them."""
-    if figure != "claims" or found is None or found.value is None:
-        only = f"; {possible(found)}" if found and found.value is None and found.bounds else ""
-        return spoken(name, found) + only
-    ends = interval(figure, found)
+    if figure != "claims" or result is None or result.value is None:
+        only = f"; {possible(result)}" if result and result.value is None and result.bounds else ""
+        return spoken(name, result) + only
+    ends = interval(figure, result)
     inside = f" (95% interval {ends})" if ends else ""
-    return f"{name}: {shown(figure, found)}{inside}, n {found.n:,}, {found.unscored:,} unscored"
+    return f"{name}: {shown(figure, result)}{inside}, n {result.n:,}, {result.unscored:,} unscored"
 
 
-def _cell(name: str, figure: str, found: Sequence[tuple[str, Result | None]]) -> Cell:
+def _cell(name: str, figure: str, pairs: Sequence[tuple[str, Result | None]]) -> Cell:
     """One number for each kind, with its interval, n and what could not be scored in small print."""
-    results = [one for _, one in found]
-    hint = "; ".join(said(f"{name}, {kind}" if kind else name, figure, one) for kind, one in found)
+    results = [result for _, result in pairs]
+    hint = "; ".join(in_words(f"{name}, {kind}" if kind else name, figure, result) for kind, result in pairs)
     lines = []
-    if any(is_known(one) for one in results):
-        lines.append(BETWEEN.join(interval(figure, one) or NOTHING for one in results))
-        lines.append(f"n {BETWEEN.join(f'{one.n if one else 0:,}' for one in results)}")
-    if any(one and one.unscored for one in results):
-        lines.append(f"✕ {BETWEEN.join(f'{one.unscored if one else 0:,}' for one in results)}")
-    if any(bounds(one) for one in results):
-        lines.append(f"within {BETWEEN.join(bounds(one) or NOTHING for one in results)}")
-    known = any(is_known(one) for one in results)
-    text = BETWEEN.join(shown(figure, one) for one in results) if known else NOTHING
+    if any(is_known(result) for result in results):
+        lines.append(BETWEEN.join(interval(figure, result) or NOTHING for result in results))
+        lines.append(f"n {BETWEEN.join(f'{result.n if result else 0:,}' for result in results)}")
+    if any(result and result.unscored for result in results):
+        lines.append(f"✕ {BETWEEN.join(f'{result.unscored if result else 0:,}' for result in results)}")
+    if any(bounds(result) for result in results):
+        lines.append(f"within {BETWEEN.join(bounds(result) or NOTHING for result in results)}")
+    scored = any(is_known(result) for result in results)
+    text = BETWEEN.join(shown(figure, result) for result in results) if scored else NOTHING
     return Cell(text, small="\n".join(lines), hint=hint)
 
 
@@ -182,7 +184,7 @@ def _cell(name: str, figure: str, found: Sequence[tuple[str, Result | None]]) ->
 
 def table_2(summaries: Sequence[Summary], place: Place, title: str) -> Sheet | None:
     """Models by figures; None where nobody has one of them."""
-    rows = [(one, place, _counts(one) if place is everywhere else "") for one in summaries]
+    rows = [(summary, place, _counts(summary) if place is everywhere else "") for summary in summaries]
     return _sheet(rows, TABLE_2, kinds_of(summaries), title)
 
 
@@ -191,22 +193,22 @@ def level_table(summaries: Sequence[Summary]) -> Sheet | None:
     levels = _levels(summaries)
     if len(levels) < 2:
         return None
-    rows = [(one, within("resources", level), LEVELS[level].lower()) for one in summaries for level in levels]
+    rows = [(summary, within("resources", level), LEVELS[level].lower()) for summary in summaries for level in levels]
     return _sheet(rows, TABLE_2, kinds_of(summaries), "By level of resources")
 
 
 def more_table(summaries: Sequence[Summary]) -> Sheet | None:
     """Claims, recall, F1 and English."""
-    ks = {one.k for one in summaries if one.k is not None}
+    ks = {summary.k for summary in summaries if summary.k is not None}
     at = f" at K = {ks.pop()}" if len(ks) == 1 else ""
     names = {key: f"{name}{at}, %" if key in ("recall", "F1") else name for key, name in MORE.items()}
-    return _sheet([(one, everywhere, "") for one in summaries], names, kinds_of(summaries), "Other figures")
+    return _sheet([(summary, everywhere, "") for summary in summaries], names, kinds_of(summaries), "Other figures")
 
 
 def tell_table(summaries: Sequence[Summary]) -> Sheet | None:
     """The share of answers with each tell."""
     names = {f"tell: {tell.value}": name for tell, name in TELLS.items()}
-    rows = [(one, everywhere, "") for one in summaries]
+    rows = [(summary, everywhere, "") for summary in summaries]
     return _sheet(rows, names, kinds_of(summaries), "Answers with each tell, %")
 
 
@@ -214,22 +216,27 @@ def _sheet(
     rows: Sequence[tuple[Summary, Place, str]], names: dict[str, str], kinds: Sequence[str], title: str
 ) -> Sheet | None:
     """Only the figures that are there."""
-    where = [({kind: place(one, kind) for kind in kinds} or {"": place(one, None)}) for one, place, _ in rows]
-    there = [key for key in names if any(key in figures for own in where for figures in own.values())]
+    where = [
+        ({kind: place(summary, kind) for kind in kinds} or {"": place(summary, None)}) for summary, place, _ in rows
+    ]
+    there = [key for key in names if any(key in figures for by_kind in where for figures in by_kind.values())]
     if not there:
         return None
     cells = [
-        [_cell(f"{one.model}, {key}", key, [(kind, found.get(key)) for kind, found in own.items()]) for key in there]
-        for (one, *_), own in zip(rows, where, strict=True)
+        [
+            _cell(f"{summary.model}, {key}", key, [(kind, figures.get(key)) for kind, figures in by_kind.items()])
+            for key in there
+        ]
+        for (summary, *_), by_kind in zip(rows, where, strict=True)
     ]
-    heads = [Head(one.model or "no name", note) for one, _, note in rows]
+    heads = [Head(summary.model or "no name", note) for summary, _, note in rows]
     return Sheet(title, heads, [Head(names[key]) for key in there], cells)
 
 
-def _counts(one: Summary) -> str:
-    counts = [count(one.answers, "answer")]
-    counts += [f"{one.missing:,} not given"] if one.missing else []
-    counts += [f"{one.undecided:,} of {one.claims:,} claims undecided"] if one.undecided else []
+def _counts(summary: Summary) -> str:
+    counts = [count(summary.answers, "answer")]
+    counts += [f"{summary.missing:,} not given"] if summary.missing else []
+    counts += [f"{summary.undecided:,} of {summary.claims:,} claims undecided"] if summary.undecided else []
     return ", ".join(counts)
 
 
@@ -240,52 +247,54 @@ def _heat(summaries: Sequence[Summary], figure: Figure, kind: str | None, top: f
     """Languages by models; a line for all languages of a level is above them."""
     rows, cells = [], []
     for head, place in _lines(summaries):
-        found = [_turned(place(one, kind).get(figure.key), figure) for one in summaries]
-        if any(is_known(one) for one in found):
+        results = [_turned(place(summary, kind).get(figure.key), figure) for summary in summaries]
+        if any(is_known(result) for result in results):
             rows.append(head)
-            names = [f"{one.model}, {head.label}" for one in summaries]
+            names = [f"{summary.model}, {head.label}" for summary in summaries]
             together = head.label in LEVELS.values()
-            pairs = zip(names, found, strict=True)
-            cells.append([_heat_cell(name, figure, one, top)._replace(outlined=together) for name, one in pairs])
+            pairs = zip(names, results, strict=True)
+            cells.append([_heat_cell(name, figure, result, top)._replace(outlined=together) for name, result in pairs])
     title = f"{figure.title}: culturally {kind} questions" if kind else figure.title
-    return Sheet(title, rows, [Head(one.model or "no name") for one in summaries], cells) if rows else None
+    return Sheet(title, rows, [Head(summary.model or "no name") for summary in summaries], cells) if rows else None
 
 
 def _lines(summaries: Sequence[Summary]) -> list[tuple[Head, Place]]:
     """Languages by level of resources and name."""
-    languages = {language for one in summaries for language in one.by.get("language", {})}
+    languages = {language for summary in summaries for language in summary.by.get("language", {})}
     lines: list[tuple[Head, Place]] = []
     for level, title in LEVELS.items():
-        own = sorted((group_name("language", tag), tag) for tag in languages if resources(tag) == level)
-        if level and len(own) > 1:
-            lines.append((Head(title, f"{len(own)} languages"), within("resources", level)))
+        of_level = sorted((group_name("language", tag), tag) for tag in languages if resources(tag) == level)
+        if level and len(of_level) > 1:
+            lines.append((Head(title, f"{len(of_level)} languages"), within("resources", level)))
         lines += [(Head(name, "left out in the paper" if tag in LEFT_OUT else ""), within("language", tag))
-                  for name, tag in own]  # fmt: skip
+                  for name, tag in of_level]  # fmt: skip
     return lines
 
 
 def _levels(summaries: Sequence[Summary]) -> list[str]:
-    return [level for level in LEVELS if level and any(level in one.by.get("resources", {}) for one in summaries)]
+    return [
+        level for level in LEVELS if level and any(level in summary.by.get("resources", {}) for summary in summaries)
+    ]
 
 
-def _turned(found: Result | None, figure: Figure) -> Result | None:
-    if found is None or not figure.turned:
-        return found
-    value, low, high = (None if v is None else 1 - v for v in (found.value, found.low, found.high))
-    bounds = found.bounds and (1 - found.bounds[1], 1 - found.bounds[0])
-    return found.model_copy(update={"value": value, "low": high, "high": low, "bounds": bounds})
+def _turned(result: Result | None, figure: Figure) -> Result | None:
+    if result is None or not figure.turned:
+        return result
+    value, low, high = (None if v is None else 1 - v for v in (result.value, result.low, result.high))
+    bounds = result.bounds and (1 - result.bounds[1], 1 - result.bounds[0])
+    return result.model_copy(update={"value": value, "low": high, "high": low, "bounds": bounds})
 
 
-def _heat_cell(name: str, figure: Figure, found: Result | None, top: float) -> Cell:
-    if found is None or found.value is None:
-        return Cell(NOTHING, hint=said(name, figure.key, found))
-    strength = Shades(0.0, top).at(found.value)
+def _heat_cell(name: str, figure: Figure, result: Result | None, top: float) -> Cell:
+    if result is None or result.value is None:
+        return Cell(NOTHING, hint=in_words(name, figure.key, result))
+    strength = Shades(0.0, top).at(result.value)
     return Cell(
-        shown(figure.key, found),
+        shown(figure.key, result),
         strength if strength is None or figure.good else -strength,
-        small=left_out(found.unscored),
-        hint=said(name, figure.key, found),
-        n=found.n,
+        small=left_out(result.unscored),
+        hint=in_words(name, figure.key, result),
+        n=result.n,
     )
 
 
@@ -293,8 +302,8 @@ def _top(summaries: Sequence[Summary], figure: Figure) -> float:
     """Shares have one scale from 0 to 100%, so that figures can be compared; claims go up to the most there are."""
     if figure.key != "claims":
         return 1.0
-    groups = (own for one in summaries for own in one.by.get("language", {}).values())
-    return max(telling(own.get(figure.key) for own in groups), default=1.0) or 1.0
+    groups = (figures for summary in summaries for figures in summary.by.get("language", {}).values())
+    return max(telling(figures.get(figure.key) for figures in groups), default=1.0) or 1.0
 
 
 def _ramp(figure: Figure, top: float) -> Ramp:
@@ -302,7 +311,7 @@ def _ramp(figure: Figure, top: float) -> Ramp:
 
 
 def heat_maps(summaries: Sequence[Summary]) -> list[Block]:
-    """The heatmaps of every figure that anybody has a value of, one for each kind of question; the first is open."""
+    """The heatmaps of every figure that has a value, one for each kind of question; the first is open."""
     kinds: Sequence[str | None] = kinds_of(summaries) or (None,)
     folds: list[Block] = []
     for figure in FIGURES:
@@ -344,17 +353,20 @@ def _level_rows(
     summaries: Sequence[Summary], levels: Sequence[str], key: str, kind: str | None
 ) -> dict[str, list[Result | None]]:
     return {
-        one.model or "no name": [within("resources", level)(one, kind).get(key) for level in levels]
-        for one in summaries
+        summary.model or "no name": [within("resources", level)(summary, kind).get(key) for level in levels]
+        for summary in summaries
     }
 
 
 def failure_sheet(failures: Mapping[str, Mapping[str, int]]) -> Sheet | None:
     """How many answers have a failure, by model and stage."""
-    found = dict.fromkeys(stage for own in failures.values() for stage in own)
-    stages = [*(stage for stage in STAGES if stage in found), *(stage for stage in found if stage not in STAGES)]
+    seen = dict.fromkeys(stage for counts in failures.values() for stage in counts)
+    stages = [*(stage for stage in STAGES if stage in seen), *(stage for stage in seen if stage not in STAGES)]
     if not stages:
         return None
-    cells = [[Cell(f"{own[stage]:,}" if own.get(stage) else NOTHING) for stage in stages] for own in failures.values()]
+    cells = [
+        [Cell(f"{counts[stage]:,}" if counts.get(stage) else NOTHING) for stage in stages]
+        for counts in failures.values()
+    ]
     heads = [Head(model or "no name") for model in failures]
     return Sheet("Answers with a failure, by stage", heads, [Head(stage.capitalize()) for stage in stages], cells)

@@ -15,12 +15,12 @@ SHOWN = ("without issues", "wrong language", "repetition", "precision", "F1", "r
 
 def tables(summaries: Sequence[Summary]) -> list[Grid | str]:
     """A table of all answers and one of each kind, what could not be decided, and a headline for each model."""
-    shown: list[Grid | str] = [_grid("all answers", [(one.model, one.figures) for one in summaries])]
+    shown: list[Grid | str] = [_grid("all answers", [(each.model, each.figures) for each in summaries])]
     for kind in ("agnostic", "specific"):
-        models = [(one.model, one.by["paper"][kind]) for one in summaries if kind in one.by.get("paper", {})]
+        models = [(each.model, each.by["paper"][kind]) for each in summaries if kind in each.by.get("paper", {})]
         if models:
             shown.append(_grid(f"culturally {kind}, without Balochi, Hiligaynon, Kirundi and Papiamento", models))
-    figures = [one.figures["without issues"] for one in summaries if "without issues" in one.figures]
+    figures = [each.figures["without issues"] for each in summaries if "without issues" in each.figures]
     if unscored := sum(figure.unscored for figure in figures):
         shown.append(f"in no figure: {count(unscored, 'answer')} without a decision on the surface")
     for summary in summaries:
@@ -48,7 +48,7 @@ def _undecided(summary: Summary) -> Iterator[str]:
     undecided = f"{summary.undecided:,} of {summary.claims:,} claims undecided"
     yield f"{name}: failures: {stages} of {summary.answers:,} answers; {undecided}"
     figures = [summary.figures[each] for each in ("precision", "F1", "relevance", "S") if each in summary.figures]
-    ends = [f"{one.name} {_cell(one.bounds[0])}–{_cell(one.bounds[1])}" for one in figures if one.bounds]
+    ends = [f"{figure.name} {_cell(figure.bounds[0])}–{_cell(figure.bounds[1])}" for figure in figures if figure.bounds]
     yield f"{name}: bounds, whatever the undecided are: {', '.join(ends)}"
 
 

@@ -55,12 +55,12 @@ COLOURS = key(
 )
 LEFT_OUT = (
     "“Left out”: each number is of a model that was trained without the source of its column. ALL (ID): trained and "
-    "tested on everything. AVG (OOD): mean of the columns. The other metrics are tested as they are; what they may "
-    "have learned from a source stays in."
+    "tested on everything. AVG (OOD): mean of the columns. The other metrics are tested unchanged, with what they "
+    "may have learned from a source."
 )
 SPREAD = (
     "Share of each kind’s samples by score, in bars between the metric’s own edges. The better a metric, the further "
-    "apart are the correct from the others."
+    "the correct samples are from the others."
 )
 NO_SHORTCUT = "No shortcut was measured: how much of these numbers needs no instruction is not known."
 
@@ -83,7 +83,7 @@ def sections(meta: Meta) -> list[Section]:
     elif left_out:
         left_out.append(COLOURS)
     quality = statistics_sheet(meta, QUALITY, "Spans and explanations")
-    votes = [block for one in meta.votes for block in (Heading(one.title), Table(vote_sheet(one)))]
+    votes = [block for table in meta.votes for block in (Heading(table.title), Table(vote_sheet(table)))]
     signatures = [(e.metric, e.signature) for e in meta.evaluations if e.signature]
     return [
         Section("table", "Results", _results(meta) if meta.evaluations else []),
@@ -170,8 +170,8 @@ def _left_out(meta: Meta) -> list[Block]:
     if not meta.leave_one_out:
         return []
     body: list[Block] = [Text(LEFT_OUT), Heat(left_out_sheet(meta))]
-    for one in meta.leave_one_out:
-        sheet = matrix_sheet(meta, one)
+    for trained in meta.leave_one_out:
+        sheet = matrix_sheet(meta, trained)
         body += [Heading("", [sheet.title], ": every model on every source"), Heat(sheet)]
     return [*body, key("Outlined: the source that was left out.")]
 
@@ -224,24 +224,26 @@ class DisagreementCard(Block):
 
 
 def _disagreements(meta: Meta) -> list[Block]:
-    cards = [_card(place, one) for place, one in enumerate(meta.disagreements)]
+    cards = [_card(place, disagreement) for place, disagreement in enumerate(meta.disagreements)]
     lead = (
-        "Samples on which the metrics disagree, with the gold errors marked. Scores are each metric’s own; higher is "
-        "better."
+        "Samples on which the metrics disagree, with the gold errors marked. Each metric has a different scale; higher "
+        "is better."
     )
     rest = [Fold(f"{len(cards) - OPEN} more", cards[OPEN:])] if cards[OPEN:] else []
     return [Text(lead), *cards[:OPEN], *rest] if cards else []
 
 
-def _card(place: int, one: Disagreement) -> DisagreementCard:
-    gold, sample = one.gold, one.gold.sample
-    known = {metric: score for metric, score in one.scores.items() if score is not None and math.isfinite(score)}
-    scores = [(metric, show_score(known[metric])) for metric in sorted(known, key=lambda m: -known[m])]
+def _card(place: int, disagreement: Disagreement) -> DisagreementCard:
+    gold, sample = disagreement.gold, disagreement.gold.sample
+    finite = {
+        metric: score for metric, score in disagreement.scores.items() if score is not None and math.isfinite(score)
+    }
+    scores = [(metric, show_score(finite[metric])) for metric in sorted(finite, key=lambda m: -finite[m])]
     groups = (sample.source, group_name("language", sample.language or ""), group_name("region", sample.region or ""))
     return DisagreementCard(
         mark(place, sample, gold.report.errors),
         gold.kind,
         [*(name for name in groups if name and name != "not given"), gold.task],
         gold.report.explanation,
-        scores + [(metric, NOTHING) for metric in one.scores if metric not in known],
+        scores + [(metric, NOTHING) for metric in disagreement.scores if metric not in finite],
     )

@@ -51,8 +51,8 @@ def _cell(where: str, result: Result | None, *, digits: int = 2, star: bool = Fa
         return EMPTY
     value, ends = value_of(result), span(result.low, result.high, 3)
     unscored = f"{result.unscored:,} unscored" if result.unscored else ""
-    said = " ".join(filter(None, [number(value, 3), ends]))
-    hint = ", ".join(filter(None, [f"{where}: {said}", f"n = {result.n:,}", unscored]))
+    shown = " ".join(filter(None, [number(value, 3), ends]))
+    hint = ", ".join(filter(None, [f"{where}: {shown}", f"n = {result.n:,}", unscored]))
     small = ends if interval else left_out(result.unscored)
     return Cell(number(value, digits), value, small, hint, star and value is not None, n=result.n)
 
@@ -89,12 +89,12 @@ def _beaten_by(metric: str, comparison: Comparison) -> str | None:
 
 def _apart(results: Sequence[Result | None]) -> int | None:
     """The place of the result whose interval lies above all the others; None when there is none."""
-    known = [i for i, result in enumerate(results) if value_of(result) is not None]
-    if len(known) < 2:
+    places = [i for i, result in enumerate(results) if value_of(result) is not None]
+    if len(places) < 2:
         return None
-    top = max(known, key=lambda i: value_of(results[i]) or 0.0)
+    top = max(places, key=lambda i: value_of(results[i]) or 0.0)
     low = results[top].low if results[top] else None  # type: ignore[union-attr]
-    highs = [r.high for i in known if i != top and (r := results[i]) is not None]
+    highs = [r.high for i in places if i != top and (r := results[i]) is not None]
     return top if low is not None and all(high is not None and high < low for high in highs) else None
 
 
@@ -123,13 +123,13 @@ def headline_sheet(meta: Meta) -> Sheet:
 
 def statistics_sheet(meta: Meta, names: Iterable[str], title: str) -> Sheet | None:
     """The statistics among `names` that some metric has, and the metrics that have any."""
-    known = [n for n in names if any(value_of(e.scores.get(n)) is not None for e in meta.evaluations)]
-    if not known:
+    available = [n for n in names if any(value_of(e.scores.get(n)) is not None for e in meta.evaluations)]
+    if not available:
         return None
-    stars = {name: significantly_best(meta, name) for name in known}
-    able = [e for e in meta.evaluations if any(value_of(e.scores.get(n)) is not None for n in known)]
-    cells = [[*_scores(e, known, stars), Cell(f"{e.unscored:,}")] for e in able]
-    columns = [*(Head(STATISTICS.get(name, name)) for name in known), Head("unscored")]
+    stars = {name: significantly_best(meta, name) for name in available}
+    able = [e for e in meta.evaluations if any(value_of(e.scores.get(n)) is not None for n in available)]
+    cells = [[*_scores(e, available, stars), Cell(f"{e.unscored:,}")] for e in able]
+    columns = [*(Head(STATISTICS.get(name, name)) for name in available), Head("unscored")]
     notes = [BETTER] if any(stars.values()) else []
     return Sheet(title, heads(able), columns, cells, " ".join(notes + _unscored(able)))
 
@@ -186,7 +186,7 @@ def _coloured(
 ) -> Sheet:
     """A sheet of results, with a star at a row of each column."""
     cells = [
-        [_cell(f"{rows[r].label}, {columns[c].label}", one, star=stars[c] == r) for c, one in enumerate(line)]
+        [_cell(f"{rows[r].label}, {columns[c].label}", result, star=stars[c] == r) for c, result in enumerate(line)]
         for r, line in enumerate(table)
     ]
     return Sheet(title, rows, columns, cells, note if any(star is not None for star in stars) else "")
@@ -194,20 +194,20 @@ def _coloured(
 
 def tested_sources(meta: Meta) -> list[str]:
     """The sources of all leave-one-out matrices, in the order of the breakdown."""
-    seen = dict.fromkeys(source for one in meta.leave_one_out for row in one.matrix.values() for source in row)
+    seen = dict.fromkeys(source for trained in meta.leave_one_out for row in trained.matrix.values() for source in row)
     order = {source: place for place, source in enumerate(groups_of(meta, "source"))}
     return sorted(seen, key=lambda source: (order.get(source, len(order)), source))
 
 
 def left_out_sheet(meta: Meta) -> Sheet:
-    """Figure 3: each metric on the source that it was trained without, and the others as they are."""
+    """Figure 3: each metric on the source that it was trained without, and the others unchanged."""
     sources = tested_sources(meta)
-    trained = [one.metric for one in meta.leave_one_out]
+    trained = [row.metric for row in meta.leave_one_out]
     others = [e for e in meta.evaluations if e.metric not in trained]
     table: list[list[Result | None]] = []
-    for one in meta.leave_one_out:
-        diagonal = [one.matrix.get(source, {}).get(source) for source in sources]
-        table.append([*diagonal, one.trained_on_all, Result(name=MAIN, value=one.average, n=_tested(diagonal))])
+    for row in meta.leave_one_out:
+        diagonal = [row.matrix.get(source, {}).get(source) for source in sources]
+        table.append([*diagonal, row.trained_on_all, Result(name=MAIN, value=row.average, n=_tested(diagonal))])
     for e in others:
         alone = [e.by.get("source", {}).get(source, {}).get(MAIN) for source in sources]
         table.append([*alone, e.scores.get(MAIN), Result(name=MAIN, value=_mean(alone), n=_tested(alone))])
@@ -222,27 +222,27 @@ def _tested(results: Iterable[Result | None]) -> int:
 
 
 def _mean(results: Iterable[Result | None]) -> float | None:
-    known = [value for result in results if (value := value_of(result)) is not None]
-    return sum(known) / len(known) if known else None
+    values = [value for result in results if (value := value_of(result)) is not None]
+    return sum(values) / len(values) if values else None
 
 
-def matrix_sheet(meta: Meta, one: LeaveOneOut) -> Sheet:
+def matrix_sheet(meta: Meta, trained: LeaveOneOut) -> Sheet:
     """Figure 11: every model on every source; what it was not trained on is outlined."""
     sources = tested_sources(meta)
     left_out = sorted(
-        one.matrix, key=lambda s: (s != ALL_TRAINED, sources.index(s) if s in sources else len(sources), s)
+        trained.matrix, key=lambda s: (s != ALL_TRAINED, sources.index(s) if s in sources else len(sources), s)
     )
     rows = [Head("trained on all" if source == ALL_TRAINED else f"without {source}") for source in left_out]
     cells = [
         [
-            _cell(f"{one.metric} {row.label}, on {source}", one.matrix[out].get(source))._replace(
+            _cell(f"{trained.metric} {row.label}, on {source}", trained.matrix[out].get(source))._replace(
                 outlined=out == source
             )
             for source in sources
         ]
         for row, out in zip(rows, left_out, strict=True)
     ]
-    return Sheet(one.metric, rows, [Head(source) for source in sources], cells)
+    return Sheet(trained.metric, rows, [Head(source) for source in sources], cells)
 
 
 def compared(meta: Meta) -> list[str]:

@@ -90,9 +90,9 @@ def _paper(meta: Meta) -> Iterator[tuple[Sheet, str]]:
         yield breakdown_sheet(meta, "language", groups, title), "metric"
     if meta.leave_one_out:
         yield left_out_sheet(meta), "metric"
-    for one in meta.leave_one_out:
-        sheet = matrix_sheet(meta, one)
-        yield sheet._replace(title=f"{one.metric}: trained without a source, tested on each"), "trained"
+    for trained in meta.leave_one_out:
+        sheet = matrix_sheet(meta, trained)
+        yield sheet._replace(title=f"{trained.metric}: trained without a source, tested on each"), "trained"
     for votes_of in meta.votes:
         yield vote_sheet(votes_of), "criterion"
 
@@ -116,5 +116,5 @@ def _row(cells: Sequence[str]) -> str:
 
 
 def _cut(text: str) -> str:
-    """Text that Markdown shows as it is, on one line."""
+    """Text that Markdown shows unchanged, on one line."""
     return MARKDOWN.sub(r"\\\1", plain(text))

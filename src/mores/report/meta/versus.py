@@ -13,8 +13,8 @@ NAMES = {**STATISTICS, "score": "mean score", "error_free": "without error"}
 
 def versus_tables(versus: Versus, by: str = "source") -> list[Grid | str]:
     """The differences by group, those of all samples, and which is better."""
-    left = f", {versus.left_out:,} more left out because one of them has no score" if versus.left_out else ""
-    title = f"{versus.first} less {versus.second} on {versus.n:,} samples{left}"
+    more = f", {versus.left_out:,} more left out because one of them has no score" if versus.left_out else ""
+    title = f"{versus.first} less {versus.second} on {versus.n:,} samples{more}"
     overall = _grid({NAMES[c.statistic]: c for c in versus.overall}, "statistic", title)
     groups = versus.by.get(by)
     broken_down = [_grid(groups, by, f"Scaled accuracy by {by}", adjusted=True)] if groups else []

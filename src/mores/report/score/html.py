@@ -55,16 +55,16 @@ def run_sections(run: ScoreRun) -> list[Section]:  # noqa: ARG001 - every kind o
 
 def run_page(run: ScoreRun) -> str:
     """The page of a run."""
-    told = {name: str(run.manifest.settings.get(name) or "") for name in ("evidence", "warning")}
-    facts = {"Texts": run.manifest.name, "Model": run.manifest.model, "Evidence": told["evidence"]}
-    return page(run.pairs(), title="Cultural errors", summary=facts, warning=told["warning"] or None)
+    settings = {name: str(run.manifest.settings.get(name) or "") for name in ("evidence", "warning")}
+    facts = {"Texts": run.manifest.name, "Model": run.manifest.model, "Evidence": settings["evidence"]}
+    return page(run.pairs(), title="Cultural errors", summary=facts, warning=settings["warning"] or None)
 
 
 class _Facts:
     """The facts of the header: those given, then the judge and the signature that all judgements share."""
 
-    def __init__(self, given: Mapping[str, str]) -> None:
-        self.given = given
+    def __init__(self, facts: Mapping[str, str]) -> None:
+        self.facts = facts
         self.seen: dict[str, set[str]] = {"Judge": set(), "Signature": set()}
 
     def add(self, judgement: Judgement) -> None:
@@ -72,11 +72,11 @@ class _Facts:
         self.seen["Signature"].add(str(judgement.signature))
 
     def all(self) -> dict[str, str]:
-        names = {name.casefold() for name in self.given}
+        names = {name.casefold() for name in self.facts}
         if "model" in names:
             names.add("judge")
-        found = {name: _one_of(values) for name, values in self.seen.items() if name.casefold() not in names}
-        return {name: value for name, value in {**self.given, **found}.items() if value}
+        shared = {name: _one_of(values) for name, values in self.seen.items() if name.casefold() not in names}
+        return {name: value for name, value in {**self.facts, **shared}.items() if value}
 
 
 def _one_of(values: set[str]) -> str:
@@ -125,10 +125,10 @@ def _zones(counts: Summary, bars: Counter[str]) -> list[dict[str, Any]]:
 
 def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
     """One text as the template shows it."""
-    evidence = [_passage(one) for one in judgement.evidence or sample.evidence]
+    evidence = [_passage(piece) for piece in judgement.evidence or sample.evidence]
     marked = mark(place, sample, errors(judgement), evidence)
     cited = {
-        number: [one["number"] for one in marked.errors if number in one["error"].evidence]
+        number: [error["number"] for error in marked.errors if number in error["error"].evidence]
         for number in range(1, len(evidence) + 1)
     }
     return {
@@ -146,12 +146,12 @@ def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
 
 
 def _summary(judgement: Judgement) -> str:
-    """What the report says of the whole text, unless that only repeats its errors."""
-    said = judgement.report.explanation if judgement.report else ""
-    return "" if said == " ".join(error.explanation for error in errors(judgement)) else said
+    """The explanation of the whole report, unless it only repeats those of its errors."""
+    explanation = judgement.report.explanation if judgement.report else ""
+    return "" if explanation == " ".join(error.explanation for error in errors(judgement)) else explanation
 
 
-def _passage(one: Evidence) -> dict[str, Any]:
+def _passage(piece: Evidence) -> dict[str, Any]:
     """One piece of evidence; `link` says whether its source is an address that a page may link to."""
-    shown = shorten(one, PASSAGE).model_dump(mode="json") | {"title": cut(one.title, PASSAGE)}
-    return shown | {"link": is_web_address(one.source)}
+    shown = shorten(piece, PASSAGE).model_dump(mode="json") | {"title": cut(piece.title, PASSAGE)}
+    return shown | {"link": is_web_address(piece.source)}

@@ -29,7 +29,7 @@ STYLES: dict[State, str] = {"errors": "bold red", "clean": "blue", "failed": "di
 
 
 def rank(judgement: Judgement) -> tuple[int, float]:
-    """Worst first: texts with errors, then those that nobody judged, then those without errors."""
+    """Worst first: texts with errors, then those that were not judged, then those without errors."""
     order: dict[State, int] = {"errors": 0, "failed": 1, "clean": 2}
     return order[state(judgement)], judgement.score or 0.0
 
@@ -90,10 +90,10 @@ def _cells(sample: Sample, judgement: Judgement) -> tuple[Text, ...]:
 def _first(judgement: Judgement) -> Text:
     if judgement.failure is not None:
         cell = Text(f"not judged: {plain(judgement.failure.reason)}", style="dim")
-    elif found := errors(judgement):
+    elif errors_of_text := errors(judgement):
         # What it rests on stands first: a narrow terminal cuts the end.
-        rests = f"{cited(found[0])} " if found[0].evidence else ""
-        cell = Text.assemble(f"{rests}“{plain(found[0].quote)}” ", (plain(found[0].type), "italic"))
+        rests = f"{cited(errors_of_text[0])} " if errors_of_text[0].evidence else ""
+        cell = Text.assemble(f"{rests}“{plain(errors_of_text[0].quote)}” ", (plain(errors_of_text[0].type), "italic"))
     else:
         cell = Text("no certainty p(R)" if lacks_certainty(judgement) else "", style="dim")
     cell.no_wrap, cell.overflow = True, "ellipsis"
@@ -116,6 +116,6 @@ def show_summary(counts: Summary) -> Text:
     lines = [f"not judged: {show_failures(counts.failed)}"] if counts.failed else []
     if counts.without_certainty:
         lines.append(f"{counts.without_certainty:,} without errors have no certainty p(R)")
-    found = ", ".join(f"{n:,} {severity}" for severity, n in counts.errors.items())
-    lines.append(f"{counts.with_errors:,} with errors ({found}; {counts.unlocated:,} not found in the text)")
+    severities = ", ".join(f"{n:,} {severity}" for severity, n in counts.errors.items())
+    lines.append(f"{counts.with_errors:,} with errors ({severities}; {counts.unlocated:,} not found in the text)")
     return Text("\n".join([*lines, counts.headline]))
