@@ -117,7 +117,7 @@ def test_two_runs_of_one_model_are_told_apart_by_their_folders() -> None:
 @pytest.mark.parametrize(("field", "text"), [("data", "other.9"), ("task", "b.2")])
 def test_other_tasks_and_data_are_refused_unless_forced(field: str, text: str) -> None:
     entries = [entry("m", [1.0, 1.0]), entry("n", [0.0, 1.0], **{field: text})]
-    with pytest.raises(ConfigError, match=rf"b: {field} is .* in b/m and {text} in b/n.*--force"):
+    with pytest.raises(ConfigError, match=rf"b: {field} is .* in b/m and {text} in b/n.*or force it"):
         make_board(entries)
     [leaderboard] = make_board(entries, force=True).leaderboards
     assert text in leaderboard.notes[0]

@@ -431,7 +431,7 @@ def test_of_several_judges_those_on_a_server_get_the_address(monkeypatch: pytest
     served, local = open_session("fake:", judge=("openai:a", "fake:clean"), judge_url=address, store=None).judges
     assert served.model.identity == f"openai:a@{address}"
     assert local.model.name == "fake:clean"
-    with pytest.raises(ConfigError, match="does not go with a model of kind 'fake'"):
+    with pytest.raises(ConfigError, match="a model of kind 'fake' takes no base url"):
         open_session("fake:", judge="fake:clean", judge_url=address, store=None)
 
 

@@ -254,5 +254,5 @@ def test_a_judge_that_needs_no_server_is_not_given_the_address_of_the_model(
     translator = judge.open("openai:t")
     assert isinstance(translator.model, OpenAIModel)
     assert translator.model.base_url == "http://127.0.0.1:9/v1"
-    with pytest.raises(ConfigError, match=f"does not go with a model of kind '{name.partition(':')[0]}'"):
+    with pytest.raises(ConfigError, match=f"a model of kind '{name.partition(':')[0]}' takes no base url"):
         asker.open(name, "http://127.0.0.1:8/v1")

@@ -23,20 +23,20 @@ NUMBERS = count()
 
 def pair(
     language: str = "fj",
-    result: str | None = "",
+    detected: str | None = "",
     supported: tuple[bool | None, ...] | None = None,
     relevant: bool | None = None,
     kind: Kind | None = Kind.SPECIFIC,
     model: str = "m",
     **more: object,
 ) -> Pair:
-    """An answer in the right language, unless another one is found, with its claims."""
-    result = language if result == "" else result
-    check = LanguageCheck(found=result, right=None if result is None else result == language)
+    """An answer in the correct language, unless another one is found, with its claims."""
+    detected = language if detected == "" else detected
+    check = LanguageCheck(found=detected, right=None if detected is None else detected == language)
     claims = [Claim(text=str(n), sentence=0, supported=each) for n, each in enumerate(supported or ())]
     answer = LongAnswer(id="x", question=f"{next(NUMBERS)}?", answer="!", language=language, kind=kind, model=model)
-    given = {"language": check, "claims": None if supported is None else claims, "relevant": relevant, **more}
-    return answer, Appraisal.model_validate({"id": "x", "model": model, **given})
+    fields = {"language": check, "claims": None if supported is None else claims, "relevant": relevant, **more}
+    return answer, Appraisal.model_validate({"id": "x", "model": model, **fields})
 
 
 def missing() -> Pair:
@@ -52,7 +52,7 @@ def summary_of(pairs: list[Pair], counting: Counting | None = None) -> Summary:
 FOUR = [
     pair(supported=(True, True), relevant=True),  # S 1
     pair(supported=(True, False), relevant=False),  # S 0
-    pair(found="en", tells=("apology", "english")),  # wrong language
+    pair(detected="en", tells=("apology", "english")),  # wrong language
     pair(repetition=AGAIN),
 ]
 
@@ -123,7 +123,7 @@ def test_what_failed_is_unscored() -> None:
 def test_s_is_the_share_without_issues_times_the_mean_of_the_decided() -> None:
     """Four have an issue, six have not; of these the search failed for two."""
     good, failed = {"supported": (True, False), "relevant": True}, {"supported": (None, None), "relevant": True}
-    pairs = [pair(found="en")] * 4 + [pair(**good)] * 4 + [pair(**failed)] * 2  # type: ignore[arg-type]
+    pairs = [pair(detected="en")] * 4 + [pair(**good)] * 4 + [pair(**failed)] * 2  # type: ignore[arg-type]
     score = summary_of(pairs).figures["S"]
     assert score.value == pytest.approx(0.6 * 0.5)
     assert (score.n, score.unscored) == (8, 2)
@@ -148,7 +148,7 @@ def test_an_answer_counts_by_the_share_of_its_claims_that_was_decided() -> None:
 
 
 def test_answers_to_one_question_are_not_independent() -> None:
-    alone = [pair(found="en" if n % 8 < 4 else "") for n in range(40)]
+    alone = [pair(detected="en" if n % 8 < 4 else "") for n in range(40)]
     asked_again = [
         (answer.model_copy(update={"question": f"{n // 4}?"}), result) for n, (answer, result) in enumerate(alone)
     ]
@@ -160,7 +160,7 @@ def test_answers_to_one_question_are_not_independent() -> None:
 
 
 def test_an_unsure_language_is_unscored() -> None:
-    figures = summary_of([pair(found=None, supported=(True,), relevant=True)]).figures
+    figures = summary_of([pair(detected=None, supported=(True,), relevant=True)]).figures
     assert (figures["wrong language"].value, figures["wrong language"].unscored) == (None, 1)
     assert (figures["english"].value, figures["english"].unscored) == (None, 1)
     assert (figures["repetition"].value, figures["precision"].value, figures["S"].value) == (0.0, 1.0, None)
@@ -177,18 +177,18 @@ def test_the_paper_counts_a_missing_answer_as_one_with_an_issue() -> None:
 
 
 def test_facts_of_answers_with_issues_count_only_where_asked_for() -> None:
-    pairs = [*FOUR, pair(found="en", supported=(False,), relevant=False)]
+    pairs = [*FOUR, pair(detected="en", supported=(False,), relevant=False)]
     assert summary_of(pairs).figures["precision"].value == 0.75
     assert summary_of(pairs, Counting(every=True)).figures["precision"].value == 0.5
 
 
 def test_questions_in_english_cannot_be_answered_in_english_by_mistake() -> None:
     assert "english" not in summary_of([pair("en")]).figures
-    assert summary_of([pair("en"), pair("fj", found="en")]).figures["english"].n == 1
+    assert summary_of([pair("en"), pair("fj", detected="en")]).figures["english"].n == 1
 
 
 def test_the_four_languages_that_the_paper_leaves_out() -> None:
-    good, bad = {"supported": (True,), "relevant": True}, {"found": "en"}
+    good, bad = {"supported": (True,), "relevant": True}, {"detected": "en"}
     pairs = [pair("fj", **good), pair("rn", **bad), pair("de", kind=Kind.AGNOSTIC, **good)]  # type: ignore[arg-type]
     summary = summary_of(pairs)
     assert summary.figures["S"].value == pytest.approx(2 / 3)
@@ -212,7 +212,7 @@ def test_answers_without_a_kind_are_in_no_group_of_kinds() -> None:
 
 def test_each_model_has_its_summary() -> None:
     signature = Signature(task="x")
-    summaries = summarise([pair(model="b"), pair(model="a", found="en"), pair(model="b")], signature=signature)
+    summaries = summarise([pair(model="b"), pair(model="a", detected="en"), pair(model="b")], signature=signature)
     assert [(summary.model, summary.answers, summary.signature) for summary in summaries] == [
         ("b", 2, signature),
         ("a", 1, signature),

@@ -1,7 +1,7 @@
 """Which questions a process is asking, so that other processes on the same store do not ask them.
 
 A claim is a lock on one byte of a file beside the store, at a place that the question's key decides. The system takes
-it back when the process ends in whatever way, so nobody waits for the dead.
+it back however the process ends, so that no other process waits in vain.
 """
 
 from __future__ import annotations

@@ -299,7 +299,7 @@ class _Runner:
             try:
                 done.result()
                 self._resolve(ticket, outcome)
-            except BaseException as exc:  # nobody else would hear of it
+            except BaseException as exc:  # nothing else would report it
                 self._stop(exc)
 
         self.store.put(ticket.key, outcome).add_done_callback(committed)

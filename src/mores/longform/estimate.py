@@ -1,6 +1,6 @@
 """What an evaluation would send and search for, without sending anything.
 
-Before the run nobody knows which answers have surface issues or how many claims they make: every answer with text is
+Before the run it is unknown which answers have surface issues or how many claims they make: every answer with text is
 counted, with one claim per sentence. So the figures are upper estimates; answers in the store are not subtracted.
 """
 

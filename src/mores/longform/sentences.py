@@ -2,7 +2,7 @@
 
 Spans are half-open, count code points, come in order, do not overlap, and hold all that is not space. What ends a
 sentence: the full stops of a script (。 ۔ । ። ։ ។ ။ and their like), `. ! ? …` where what follows can begin a sentence,
-and a line break, unless the sentence goes on with a small letter. Thai and Lao have no full stop: a long stretch ends
+and a line break, unless the sentence continues with a small letter. Thai and Lao have no full stop: a long stretch ends
 at the next space. A heading, a bullet and a row of a table are separate sentences.
 """
 
@@ -42,7 +42,7 @@ _WORD = re.compile(r"[^\s\"'“”‘’«»(\[{）)…!?*_]*$")
 _DOTTED = re.compile(r"(?:[^\W\d_]{1,3}\.)+[^\W\d_]{1,3}")
 _INITIAL = re.compile(r"(?:^|(?P<before>\d?)\s|[.\"'“„«(*_-])(?P<letter>[^\W\d_])$")
 _QUOTED_ON = re.compile("[とっはがをにのもでや、，,：:;；]")
-"""What goes on with a sentence behind a quotation that ends with a full stop: 「なぜ？」と聞いた。"""
+"""What continues a sentence behind a quotation that ends with a full stop: 「なぜ？」と聞いた。"""
 
 
 def sentences(text: str) -> list[Span]:

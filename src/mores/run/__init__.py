@@ -4,8 +4,8 @@
         ...                                     # write files into run.path
         run.finish(files={"verdicts.jsonl": "Verdict"}, headline="accuracy 61.2%")
 
-The signature decides what is the same run: with the same signature a run goes on; with another it gets another folder,
-or is refused, so that the files of a folder always belong together and nothing is overwritten.
+The signature decides what is the same run: with the same one a run continues; with another it gets another folder, or
+is refused, so that the files of a folder always belong together and nothing is overwritten.
 `open_run(path)` reads a run of any kind.
 """
 

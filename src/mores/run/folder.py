@@ -1,4 +1,4 @@
-"""The folders of runs: starting one, going on with one, finding them."""
+"""The folders of runs: starting one, continuing it, finding them."""
 
 from __future__ import annotations
 

@@ -16,10 +16,10 @@ class Status(StrEnum):
     """How far a run has come."""
 
     RUNNING = "running"
-    """It works, or its process was killed: the lock tells which."""
+    """It is working, or its process was killed: the lock shows which."""
     COMPLETE = "complete"
     STOPPED = "stopped"
-    """By the user; the same command goes on."""
+    """By the user; the same command continues it."""
     FAILED = "failed"
     """By an error, which `Manifest.error` quotes."""
 

@@ -112,7 +112,7 @@ class Cached:
     def _answered(self, key: bytes, task: asyncio.Task[Found]) -> None:
         del self._asked[key]
         if not task.cancelled():
-            task.exception()  # those who still wait are told; if nobody does, it is no accident
+            task.exception()  # whoever waits gets it; if nobody waits, asyncio must not warn
 
     async def _ask(self, key: bytes, query: Query, k: int) -> Found:
         """Search, unless another process on the same file is searching for the same: then wait for its results."""

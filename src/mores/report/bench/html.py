@@ -210,7 +210,7 @@ def _groups(results: Iterable[BenchResult], grouping: str) -> list[str]:
 
 def _mean(results: Iterable[Result | None]) -> float:
     values = [result.value for result in results if result and result.value is not None]
-    return fmean(values) if values else 2.0  # what nobody has a score for comes last
+    return fmean(values) if values else 2.0  # groups without any score come last
 
 
 def _of(result: BenchResult, grouping: str, group: str) -> Result | None:

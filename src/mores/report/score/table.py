@@ -59,7 +59,7 @@ def table(pairs: Iterable[Pair], *, limit: int = ROWS, tally: Tally | None = Non
     for place, (name, most) in enumerate((("id", 18), ("language", 10), ("region", 8), ("score", 99), ("errors", 99))):
         widest = max([len(name), *(row[place].cell_len for row in cells)])
         justify: JustifyMethod = "right" if name == "score" else "left"
-        # Whole words and numbers, broken over lines where they are too long: what is cut off nobody can look up.
+        # Whole words and numbers, broken over lines where they are too long: what is cut off cannot be looked up.
         view.add_column(name, justify=justify, width=min(widest, most), overflow="fold")
     view.add_column("first error", min_width=16)  # its cells are cut (`_first`): the page has all of it
     for row in cells:
