@@ -28,6 +28,8 @@ class Field:
     label: str
     kind: FieldKind = "line"
     help: str = ""
+    section: str = ""
+    """A heading above it."""
     required: bool = True
     options: Sequence[tuple[str, str]] = ()
     """Value and label; of choices, scales and nothing else."""

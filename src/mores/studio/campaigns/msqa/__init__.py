@@ -86,7 +86,7 @@ def _validated(settings: MsqaSettings, item: Item) -> Decision | None:
 def stages(settings: MsqaSettings) -> tuple[Stage, ...]:
     """The stages of a campaign."""
     return (
-        Stage("source", "Find a source", Role.AUTHOR, source_form, _submitted, own=True),
+        Stage("source", "Find a source", Role.AUTHOR, source_form, _submitted, own=True, send="Go on to the question"),
         Stage(
             "write",
             "Write the question",

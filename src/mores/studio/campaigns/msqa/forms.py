@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from mores.studio.form import Field, Form
 from mores.studio.records import Content, Item
@@ -95,6 +95,12 @@ _SOURCE = (
 )
 
 
+def _checklist(section: str, texts: Mapping[str, str]) -> Iterator[Field]:
+    """A box to tick for each text, under one heading."""
+    for number, (name, text) in enumerate(texts.items()):
+        yield Field(name, text, "check", section="" if number else section)
+
+
 def source_form(_item: Item) -> Form:
     """Where the knowledge comes from."""
     return Form(_SOURCE)
@@ -122,7 +128,7 @@ def write_form(item: Item) -> Form:
             Field("source_desc", "What does the source say?", "text", help="One or two sentences.", longest=1000),
             Field("question_zh", "The question in Chinese", "text", required=False, longest=1000),
             Field("answer_zh", "The answer in Chinese", required=False, longest=300),
-            *(Field(name, text, "check") for name, text in PRINCIPLES.items()),
+            *_checklist("Confirm each of these", PRINCIPLES),
         ),
         check,
     )
@@ -145,12 +151,12 @@ def inspect_form(item: Item, by_hand: Iterable[tuple[str, str]]) -> Form:
 
     return Form(
         (
-            *(Field(name, text, "choice", options=YES_NO) for name, text in CRITERIA.items()),
+            *(Field(name, text, "scale", options=YES_NO) for name, text in CRITERIA.items()),
             Field(
                 "source_1",
                 "A further source that confirms the answer",
                 "link",
-                help="By others than the author's source.",
+                help="By others than the author's source. Needed unless you return the item.",
                 required=False,
                 longest=2000,
             ),
@@ -214,15 +220,17 @@ def validate_form(_item: Item) -> Form:
             return {"note": "Say what is wrong."}
         return {}
 
-    fields = [Field(name, text, "choice", options=YES_NO) for name, text in QUESTIONS.items()]
+    fields = [Field(name, text, "scale", options=YES_NO) for name, text in QUESTIONS.items()]
     return Form((*fields, Field("note", "Note", "text", required=False, longest=2000)), check)
 
 
+ACCEPTANCE = {
+    "format": "The format is consistent: texts, links, labels.",
+    "coherence": "Question, answer and sources fit together.",
+}
+"""What the project lead looks at (Appendix C, Stage 5)."""
+
+
 def accept_form(_item: Item) -> Form:
-    """The project lead's last look (Appendix C, Stage 5)."""
-    return Form(
-        (
-            Field("format", "The format is consistent: texts, links, labels.", "check"),
-            Field("coherence", "Question, answer and sources fit together.", "check"),
-        )
-    )
+    """The project lead's last look."""
+    return Form(tuple(_checklist("To accept it, confirm", ACCEPTANCE)))
