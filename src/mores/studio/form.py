@@ -158,3 +158,14 @@ def _check_link(value: str) -> None:
         parts = urlsplit("")
     if parts.scheme not in ("http", "https") or "." not in (parts.hostname or "") or " " in value:
         raise InputError("Write a whole address, such as https://example.org/page.")
+
+
+def matches(answer: Content, known: Content) -> bool:
+    """Whether an answer has the known values; the order of several does not matter."""
+    return all(_same(answer.get(name), value) for name, value in known.items())
+
+
+def _same(given: Any, known: Any) -> bool:
+    if isinstance(given, list) and isinstance(known, list):
+        return sorted(map(str, given)) == sorted(map(str, known))
+    return bool(given == known)

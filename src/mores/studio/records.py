@@ -84,6 +84,8 @@ class Vote(Record):
     answer: Content
     at: datetime
     seconds: float = 0.0
+    comment: str = ""
+    """What the person wants to tell the organiser."""
     skill: float | None = None
     """How often this person's answers were correct until then, where it was known."""
 

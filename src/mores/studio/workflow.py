@@ -187,6 +187,8 @@ class Cast:
 
     answer: Content
     seconds: float = 0.0
+    comment: str = ""
+    """What the person wants to tell the organiser."""
 
 
 @dataclass(frozen=True)
@@ -362,8 +364,8 @@ def act(  # noqa: C901 - one case for each action
             write.add(EventKind.ASSIGNED, until=until.isoformat())
         case Release(reason, of):
             write.release(reason, of)
-        case Cast(answer, seconds):
-            write.cast(answer, seconds)
+        case Cast():
+            write.cast(action)
         case AskModel(ask, task, data):
             if task not in flow.stage(write.current.stage).tasks:
                 raise Refused("The model cannot be asked this here.")
@@ -429,12 +431,12 @@ class _Writer:
             self.inquire()
             self.settle()
 
-    def cast(self, answer: Content, seconds: float) -> None:
+    def cast(self, action: Cast) -> None:
         earlier = [vote for vote in self.current.votes_at(self.current.stage) if vote.person == self.person]
         if earlier and self.now - earlier[-1].at > UNDO:
             raise Refused("Your answer is final now.")
         skill = self.flow.skills.get(self.person or "")
-        self.add(EventKind.VOTED, answer=answer, seconds=seconds, skill=skill)
+        self.add(EventKind.VOTED, answer=action.answer, seconds=action.seconds, comment=action.comment, skill=skill)
         self.settle()
 
     def release(self, reason: str, of: str) -> None:
@@ -584,6 +586,7 @@ def _voted(item: Item, event: Event) -> dict[str, Any]:
         answer=event.payload["answer"],
         at=event.at,
         seconds=event.payload.get("seconds", 0.0),
+        comment=event.payload.get("comment", ""),
         skill=event.payload.get("skill"),
     )
     same = (vote.person, vote.stage, vote.version)

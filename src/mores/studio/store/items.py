@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from sqlalchemy import Connection, Row, and_, delete, exists, false, func, insert, or_, select, true, update
 from sqlalchemy.exc import IntegrityError
 
+from mores.studio.form import matches
 from mores.studio.kind import Kind
 from mores.studio.records import Ask, Event, EventKind, Item, Person, Status, Vote
 from mores.studio.store.database import Database
@@ -292,7 +293,7 @@ def _item_row(campaign: Campaign, item: Item) -> dict[str, Any]:
 def _vote_row(campaign: Campaign, item: Item, vote: Vote) -> dict[str, Any]:
     correct = None
     if item.check is not None:
-        correct = all(vote.answer.get(name) == value for name, value in item.check.items())
+        correct = matches(vote.answer, item.check)
     label = campaign.kind.label(vote.stage, vote.answer)
     return vote.model_dump(exclude={"skill"}) | _of(item) | {"label": label, "correct": correct}
 

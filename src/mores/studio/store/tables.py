@@ -185,6 +185,7 @@ votes = Table(
     Column("answer", Json, nullable=False),
     Column("at", Time, nullable=False),
     Column("seconds", Float, nullable=False),
+    Column("comment", Text, nullable=False),
     Index(None, "campaign", "stage"),
     Index(None, "person", "campaign"),
 )

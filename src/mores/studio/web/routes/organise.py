@@ -54,7 +54,8 @@ def life(item: str, place: Organising) -> Response:
 
 def _life(place: Place, item: Item, problems: Content) -> Response:
     """An item's page; at an organiser's stage with the form that goes with accepting it."""
-    names = {member.person.id: member.name for member in list_members(place.visit.database, place.campaign)}
+    members = list_members(place.visit.database, place.campaign)
+    names = {member.person.id: member.name for member in members if member.name}
     events = read_events(place.visit.database, place.campaign, item.id)
     stage = place.campaign.flow.stage(item.stage)
     decided = stage.form(item) if stage.role is Role.ORGANISER else None

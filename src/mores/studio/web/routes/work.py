@@ -10,7 +10,8 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from mores.studio.form import Form as Fields
-from mores.studio.form import FormError, read_form, shuffle
+from mores.studio.form import FormError, clean, read_form, shuffle
+from mores.studio.practice import Test
 from mores.studio.records import Content, Item, Status
 from mores.studio.store.items import do, held_by, now, read_events, read_item, take
 from mores.studio.store.people import consent, read_draft, save_draft
@@ -47,7 +48,8 @@ def start(place: Working) -> Response:
     answered = count_votes(place.visit.database, place.campaign, place.person)
     writes = may(place.campaign.flow, None, place.person, Create) is None
     judges = any(stage.role in place.person.roles and judged(stage) for stage in place.campaign.flow.stages)
-    return place.page("work.html", held=held, mine=mine, answered=answered, writes=writes, judges=judges)
+    test = Test.of(place.campaign.settings, place.member.test)
+    return place.page("work.html", held=held, mine=mine, answered=answered, writes=writes, judges=judges, test=test)
 
 
 @router.post("/next", dependencies=[limited("write")])
@@ -184,7 +186,7 @@ def vote(item: str, place: Working, form: Form) -> Response:
         answer = read_form(stage.form(shown), form.values)
     except FormError as error:
         return _judge(place, shown, error.problems, form)
-    action = Cast(answer, form.number("seconds"))
+    action = Cast(answer, form.number("seconds"), clean(form.get("comment"))[:2000])
     do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key)
     save_draft(place.visit.database, place.campaign, place.person.id, item, {})
     return place.go(f"?done={item}")

@@ -133,20 +133,22 @@ def upgrade() -> None:
     )
     op.create_index(op.f("ix_items_campaign_author_status"), "items", ["campaign", "author", "status"], unique=False)
     op.create_index(
-        op.f("ix_items_campaign_status_stage_missing_created"),
-        "items",
-        ["campaign", "status", "stage", "missing", "created"],
-        unique=False,
+        op.f("ix_items_campaign_disputed_updated"), "items", ["campaign", "disputed", "updated"], unique=False
     )
-    op.create_index(op.f("ix_items_campaign_updated"), "items", ["campaign", "updated"], unique=False)
     op.create_index(
         op.f("ix_items_campaign_is_check_status_stage_region_language_missing"),
         "items",
         ["campaign", "is_check", "status", "stage", "region", "language", "missing"],
         unique=False,
     )
-    for flag in ("disputed", "stuck"):
-        op.create_index(op.f(f"ix_items_campaign_{flag}_updated"), "items", ["campaign", flag, "updated"], unique=False)
+    op.create_index(
+        op.f("ix_items_campaign_status_stage_missing_created"),
+        "items",
+        ["campaign", "status", "stage", "missing", "created"],
+        unique=False,
+    )
+    op.create_index(op.f("ix_items_campaign_stuck_updated"), "items", ["campaign", "stuck", "updated"], unique=False)
+    op.create_index(op.f("ix_items_campaign_updated"), "items", ["campaign", "updated"], unique=False)
     op.create_table(
         "members",
         sa.Column("campaign", sa.String(length=40), nullable=False),
@@ -230,6 +232,7 @@ def upgrade() -> None:
         sa.Column("answer", JSON, nullable=False),
         sa.Column("at", TIME, nullable=False),
         sa.Column("seconds", sa.Float(), nullable=False),
+        sa.Column("comment", sa.Text(), nullable=False),
         sa.ForeignKeyConstraint(["item"], ["items.id"], name=op.f("fk_votes_item"), ondelete="CASCADE"),
         sa.PrimaryKeyConstraint("item", "person", "stage", "version", name=op.f("pk_votes")),
     )

@@ -1,0 +1,80 @@
+"""Practice items and the qualification test: one item after the other, then all answers with their explanations."""
+
+from __future__ import annotations
+
+from fastapi import APIRouter
+from fastapi.responses import Response
+from starlette.exceptions import HTTPException
+
+from mores.studio.form import FormError, read_form
+from mores.studio.practice import Test
+from mores.studio.records import Content, Item
+from mores.studio.store.items import now
+from mores.studio.store.people import set_test
+from mores.studio.web.visit import Form, Place, Posted, Working, limited
+from mores.studio.workflow import Stage, judged
+
+router = APIRouter(prefix="/c/{campaign}/practice")
+
+
+@router.get("")
+def practise(place: Working) -> Response:
+    """The next practice item, or the result."""
+    test = Test.of(place.campaign.settings, place.member.test)
+    if not test.asked:
+        raise HTTPException(404)
+    if test.following is None:
+        items = [_item(place, test, number) for number in range(test.asked)]
+        forms = [_stage(place).form(item) for item in items]
+        return place.page("practised.html", test=test, items=items, forms_of=forms, stage=_stage(place))
+    return _page(place, test, test.following, {})
+
+
+@router.post("", dependencies=[limited("write")])
+def answer(place: Working, form: Form) -> Response:
+    """Answer a practice item."""
+    test = Test.of(place.campaign.settings, place.member.test)
+    number = int(form.number("number", -1))
+    if not 0 <= number < test.asked:
+        raise HTTPException(404)
+    item = _item(place, test, number)
+    try:
+        given = read_form(_stage(place).form(item), form.values)
+    except FormError as error:
+        return _page(place, test, number, error.problems, form)
+    test = test.answer(number, given)
+    qualified = test.passed if test.needed else True
+    set_test(place.visit.database, place.campaign, place.person.id, test.kept(), qualified)
+    return place.go("/practice")
+
+
+def _stage(place: Place) -> Stage:
+    """The stage whose form is practised: the first at which people judge, their own where they have one."""
+    stages = [stage for stage in place.campaign.flow.stages if judged(stage)]
+    mine = [stage for stage in stages if stage.role in place.person.roles]
+    if not stages:
+        raise HTTPException(404)
+    return (mine or stages)[0]
+
+
+def _item(place: Place, test: Test, number: int) -> Item:
+    practice = test.items[number]
+    return Item(
+        id=f"practice-{number}",
+        campaign=place.campaign.id,
+        author=None,
+        content=practice.content,
+        stage=_stage(place).name,
+        region=practice.region,
+        language=practice.language,
+        created=now(),
+        updated=now(),
+    )
+
+
+def _page(place: Place, test: Test, number: int, problems: Content, form: Posted | None = None) -> Response:
+    item = _item(place, test, number)
+    stage = _stage(place)
+    values = {name: list(given) for name, given in form.values.items()} if form else {}
+    facts = {"item": item, "stage": stage, "form": stage.form(item), "values": values, "problems": problems}
+    return place.page("practice.html", code=422 if problems else 200, test=test, number=number, **facts)
