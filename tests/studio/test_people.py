@@ -195,10 +195,10 @@ def test_who_leaves_is_forgotten_and_their_work_stays(play: Play) -> None:
 def test_what_waits_for_someone_who_leaves_goes_to_another(play: Play) -> None:
     author = play.person(Role.AUTHOR, "Amina")
     author.open("/new")
-    author.send("/items", scene="Tea first.", then="submit")
+    question = {"question": "In Kenya?", "options": ["Tea", "Rice", "A song", "Nothing"], "correct": "A"}
+    author.send("/items", scene="Tea first.", **question, then="submit")
     item = author.item
-    options = ["Tea", "Rice", "A song", "Nothing"]
-    author.send(f"/items/{item}/save", question="In Kenya?", options=options, correct="A", then="submit")
+    author.send(f"/items/{item}/save", **question, then="submit")
     assert play.read(item).stage == "verify"
     verifier = play.person(Role.VERIFIER, "Juma")
     assert verifier.take() == item
