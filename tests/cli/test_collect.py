@@ -88,6 +88,16 @@ def test_the_tables(mores: Run, home: Path) -> None:
 
 
 @pytest.mark.usefixtures("questions")
+def test_figures_for_a_paper(mores: Run, home: Path) -> None:
+    pytest.importorskip("matplotlib")
+    with Server(answer=answer) as server:
+        model = ("--model", "openai:m", "--base-url", server.url)
+        done = mores("collect", "questions.jsonl", *model, "--figures", "paper", OPENAI_API_KEY="x")
+    assert "into paper" in done.stderr
+    assert {path.suffix for path in (home / "paper").iterdir()} >= {".svg", ".pdf", ".csv"}
+
+
+@pytest.mark.usefixtures("questions")
 def test_stages_are_left_out(mores: Run, home: Path) -> None:
     model = script(home, ("", "<result>PASS</result>"))
     skipped = [word for stage in ("quality", "topic", "duplicate") for word in ("--without", stage)]

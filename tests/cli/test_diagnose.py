@@ -423,6 +423,10 @@ def test_locality_says_where_a_model_is_at_home(mores: Run, home: Path) -> None:
     shown = mores("diagnose", "locality", "bench")
     assert "better than overall in Spanish (+50.0 points" in " ".join(shown.stdout.split())
     assert (home / "diagnose" / "locality.json").is_file()
+    pytest.importorskip("matplotlib")
+    drawn = mores("diagnose", "locality", "bench", "--figures", "paper")
+    assert "files into paper" in drawn.stderr
+    assert {path.suffix for path in (home / "paper").iterdir()} >= {".svg", ".pdf", ".csv", ".tex"}
 
 
 # ---- all -------------------------------------------------------------------------------------------------------

@@ -159,6 +159,14 @@ def test_the_table_of_a_csv_with_two_models(mores: Run, home: Path) -> None:
     assert found[2].repetition.times == 4
 
 
+@pytest.mark.usefixtures("answers")
+def test_figures_for_a_paper(mores: Run, home: Path) -> None:
+    pytest.importorskip("matplotlib")
+    done = mores("longform", "answers.jsonl", "--figures", "paper")
+    assert "into paper" in done.stderr
+    assert {path.suffix for path in (home / "paper").iterdir()} >= {".csv", ".tex"}
+
+
 def test_a_model_needs_no_name(mores: Run, home: Path) -> None:
     write(home / "a.jsonl", [{"question": "Warum?", "answer": GERMAN, "language": "de"}])
     done = mores("longform", "a.jsonl")

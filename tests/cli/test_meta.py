@@ -283,6 +283,13 @@ def test_leaving_out_each_source(inside: Run, data: Path) -> None:
     assert matrix.average == pytest.approx(sum(own) / 2)
 
 
+def test_figures_for_a_paper(inside: Run, data: Path, home: Path) -> None:
+    pytest.importorskip("matplotlib")
+    done = inside("meta", "--data", str(data), "--baselines", "never,majority", "--figures", "paper")
+    assert "into paper" in done.stderr
+    assert {path.suffix for path in (home / "paper").iterdir()} >= {".svg", ".pdf", ".csv", ".tex"}
+
+
 def test_a_limit_and_another_split(inside: Run, data: Path) -> None:
     found = ran(inside("meta", "--data", str(data), "--baselines", "never", "--limit", "4", "--split", "dev", "--json"))
     assert (found.n, found.split, found.counts["source"]) == (8, "dev", {"quiz": 4, "facts": 4})
@@ -403,7 +410,7 @@ def test_dry_run_sends_and_writes_nothing(inside: Run, data: Path) -> None:
         (["--split", "rest"], 2, "--split"),
         (["--votes", "nowhere.jsonl"], 2, "nowhere.jsonl"),
         (["--metric", "nowhere.jsonl"], 1, "nowhere.jsonl"),
-        (["--metric", "other.jsonl"], 1, "other.jsonl: none of its judgements is of a test sample of"),
+        (["--metric", "other.jsonl"], 1, "other.jsonl: none of its judgements is about a test sample of"),
         (["--metric", "nan.jsonl"], 1, "nan.jsonl: the score of 'x' is nan"),
         (["--metric", "twice.jsonl"], 1, "'x' is judged twice"),
         (["--metric", "bad.jsonl"], 1, "bad.jsonl:1: "),

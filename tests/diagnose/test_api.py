@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -104,6 +105,19 @@ def test_of_a_benchmark_the_runs_are_made_inside(home: Path) -> None:
     assert open_bench_run(done.path / done.manifest.parents[0]).result.samples == 3
     with pytest.raises(ConfigError, match=r"out holds another run \(other samples\)"):
         mores.diagnose("stability", "normad", model=model, out=home / "out", data="data", samples=2, store=None)
+
+
+def test_the_signature_holds_the_questions_and_not_where_they_are(home: Path) -> None:
+    model = Scripted(lambda _: "yes")
+    done = mores.diagnose("stability", "normad", model=model, out="out", data="data", samples=2, store=None)
+    assert done.manifest.signature["data"].endswith(".12")
+    shutil.copytree(home / "data", home / "moved")
+    again = mores.diagnose("stability", "normad", model=model, out="out", data="moved", samples=2, store=None)
+    assert again.manifest.signature == done.manifest.signature
+    [file] = (home / "moved" / "normad").iterdir()
+    file.write_text("".join(file.read_text("utf-8").splitlines(keepends=True)[1:]), "utf-8")
+    with pytest.raises(ConfigError, match=r"out holds another run \(other data\)"):
+        mores.diagnose("stability", "normad", model=model, out="out", data="moved", samples=2, store=None)
 
 
 def test_a_diagnosis_that_could_not_begin_leaves_the_folder_free(home: Path, run: BenchRun) -> None:

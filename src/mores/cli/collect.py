@@ -9,6 +9,7 @@ import click
 
 from mores.cli import options
 from mores.cli.estimate import print_estimate
+from mores.cli.figures import write_run_figures
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.io import write_text
@@ -34,9 +35,10 @@ from mores.report.collect import run_page, run_tables
 @options.seed_option
 @click.option("--dry-run", is_flag=True, help="Show what the run would send and cost if nothing is dropped, and stop.")
 @options.price_option
+@options.figures_option
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON instead of the tables.")
 @options.model_options
-def collect(questions: str, out: Path | None, dry_run: bool, as_json: bool, **given: Any) -> None:
+def collect(questions: str, out: Path | None, dry_run: bool, figures: Path | None, as_json: bool, **given: Any) -> None:
     """Filter, translate and label QUESTIONS, with a model as the judge, and say what was dropped and why.
 
     QUESTIONS is a file (JSON lines, CSV or Parquet) with the columns "question" and "language" and, where there are
@@ -58,6 +60,8 @@ def collect(questions: str, out: Path | None, dry_run: bool, as_json: bool, **gi
     page = done.path / "collection.html"
     write_text(page, run_page(done))
     click.echo(f"wrote {done.path}; its page is {page}", err=True)
+    if figures:
+        write_run_figures(done, figures)
     if as_json:
         click.echo(done.collection.model_dump_json(indent=2))
     else:

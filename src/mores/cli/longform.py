@@ -11,6 +11,7 @@ import click
 
 from mores.cli import options
 from mores.cli.appraise import facts_of, long_options, read_k
+from mores.cli.figures import write_run_figures
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.io import write_text
@@ -44,9 +45,12 @@ from mores.report.longform import run_page, run_tables
               help="Folder for the run  [default: longform, or longform-2, … for other settings].")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Say what it would call, search and cost, and stop.")
 @options.price_option
+@options.figures_option
 @options.json_option("the table")
 @options.judged_options
-def longform(answers: Path, judge: str | None, out: Path | None, as_json: bool, dry_run: bool, **given: Any) -> None:
+def longform(
+    answers: Path, judge: str | None, out: Path | None, figures: Path | None, as_json: bool, dry_run: bool, **given: Any
+) -> None:
     """Judge long ANSWERS: their language, repetition, facts and relevance. No reference is needed.
 
     ANSWERS is a file with `question`, `answer` and `language` (and `id`, `model`, `kind` where there are), or a folder
@@ -62,6 +66,8 @@ def longform(answers: Path, judge: str | None, out: Path | None, as_json: bool, 
     page = done.path / "longform.html"
     write_text(page, run_page(done))
     click.echo(f"wrote {done.path}; its page is {page}", err=True)
+    if figures:
+        write_run_figures(done, figures)
     if as_json:
         click.echo(json.dumps([summary.model_dump(mode="json") for summary in done.summaries], indent=2))
     else:

@@ -9,6 +9,7 @@ import click
 
 from mores.cli import options
 from mores.cli.estimate import print_estimates
+from mores.cli.figures import write_run_figures
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.factory.split import SPLITS
@@ -51,9 +52,12 @@ from mores.report.base.grid import print_tables
               help="What the second table is broken down by; the page has all.")  # fmt: skip
 @click.option("--dry-run", is_flag=True, help="Show what the models would be sent and cost, and stop.")
 @options.price_option
+@options.figures_option
 @options.json_option("the tables")
 @options.judge_options
-def meta(data: Path, out: Path | None, by: str, dry_run: bool, as_json: bool, **given: Any) -> None:
+def meta(
+    data: Path, out: Path | None, by: str, dry_run: bool, figures: Path | None, as_json: bool, **given: Any
+) -> None:
     """How good metrics are at finding the cultural errors of a dataset, against baselines, with intervals and tests.
 
     The judgements of each metric are kept in the folder --out, with the tables (tables.md), everything as data
@@ -73,6 +77,8 @@ def meta(data: Path, out: Path | None, by: str, dry_run: bool, as_json: bool, **
     write_text(done.path / "tables.md", report.markdown_tables(done.result))
     write_text(done.path / "meta.html", report.page(done.result))
     click.echo(f"wrote {done.path}; its page is {done.path / 'meta.html'}", err=True)
+    if figures:
+        write_run_figures(done, figures)
     if as_json:
         click.echo(done.result.model_dump_json(indent=2))
     else:

@@ -7,17 +7,15 @@ from pathlib import Path
 
 import click
 
+from mores.cli.figures import write_run_figures
 from mores.cli.options import figures_option, json_option
-from mores.errors import InputError
 from mores.io import FORMATS, write_text
 from mores.metric.judged import read_judged
 from mores.metric.summary import Tally
 from mores.report import runs as reports
-from mores.report.base.figures import write_figures
 from mores.report.base.grid import plain_console, print_tables
 from mores.report.score import page, show_summary, table
 from mores.run import Run, open_run
-from mores.show import count
 
 
 @click.command()
@@ -49,7 +47,7 @@ def show(
     if len(files) == 1 and Path(files[0]).is_dir():
         run = open_run(files[0])
         if figures:
-            _write_figures(run, figures)
+            write_run_figures(run, figures)
         _show_run(run, html, quiet, as_json)
         return
     if figures:
@@ -67,14 +65,6 @@ def show(
         console = plain_console()
         console.print(view)
         console.print(show_summary(tally.summary()))
-
-
-def _write_figures(run: Run, folder: Path) -> None:
-    sections = reports.sections(run)
-    if not sections:
-        raise InputError(f"{run.path}: a run of mores {run.kind} has no charts; give one of another kind")
-    written = write_figures(sections, reports.tables(run), folder)
-    click.echo(f"wrote {count(len(written), 'file')} into {folder}", err=True)
 
 
 def _show_run(run: Run, html: str | None, quiet: bool, as_json: bool) -> None:

@@ -10,12 +10,15 @@ from typing import Any, Literal, Unpack
 
 from mores.bench.api import BenchOptions, open_session
 from mores.bench.benchmark import Benchmark
+from mores.bench.run import data_hash
+from mores.bench.session import Asking, read_items
 from mores.diagnose import kinds
 from mores.diagnose.calibrating import FROM
 from mores.diagnose.folder import DiagnoseRun, failures_of, headline_of, open_diagnose_run
 from mores.diagnose.locality import LANGUAGE
 from mores.diagnose.session import Diagnosis, Given, read_targets
-from mores.errors import ConfigError
+from mores.engine import SILENT
+from mores.errors import ConfigError, MoresError
 from mores.models import Model
 from mores.run import Plan, start_run
 from mores.signature import sign
@@ -122,6 +125,7 @@ def _sign(diagnosis: Diagnosis) -> Signature:
         "kinds": "+".join(kinds.WORK) if diagnosis.kind == kinds.ALL else diagnosis.kind,
         "runs": _hash(str(run.folder.signature) for run in diagnosis.runs) if diagnosis.runs else None,
         "benchmarks": "+".join(f"{benchmark.name}.{benchmark.version}" for benchmark in diagnosis.benchmarks) or None,
+        "data": "+".join(_data(benchmark, asking) for benchmark in diagnosis.benchmarks) or None,
         "model": session.asker.model.identity if diagnosis.may_ask else "none",
         "judge": "+".join(judge.model.identity for judge in session.judges) or "none",
         "variant": diagnosis.variant,
@@ -132,9 +136,18 @@ def _sign(diagnosis: Diagnosis) -> Signature:
     if diagnosis.may_ask:
         plain = type(asking)()
         changed = {entry.name for entry in fields(asking) if getattr(asking, entry.name) != getattr(plain, entry.name)}
-        parts |= {name: getattr(asking, name) for name in sorted(changed - {"labels"})}
+        parts |= {name: getattr(asking, name) for name in sorted(changed - {"data", "labels"})}
         parts |= {"labels": _hash([repr(asking.labels)])} if asking.labels else {}
     return sign({name: value for name, value in parts.items() if value is not None})
+
+
+def _data(benchmark: Benchmark, asking: Asking) -> str:
+    """The hash and the number of the questions, as in a run of the benchmark; the run itself refuses bad data."""
+    try:
+        items = read_items(benchmark, asking.data, asking.limit, SILENT)
+    except MoresError:
+        return "unreadable"
+    return f"{data_hash(items)}.{len(items)}"
 
 
 def _hash(texts: Iterable[str]) -> str:
