@@ -8,6 +8,7 @@ items:
     language: sw
     steps:               # what happens to the item, one after the other
       - create: {…}      # content
+      - edit: {…}        # what the author changes
       - submit: {…}      # content; {} leaves it as it is
       - answer: {task: draft, content: {…}}        # a person asks a model, which answers; `failure: …` where it fails
       - answers: [{task: …, content: {…}}, …]      # models answer what a stage asked, in order of asking
@@ -33,7 +34,7 @@ from mores.studio.store.campaigns import all_campaigns, make_campaign, read_sett
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, do, now
 from mores.studio.store.people import Profile, add_member, add_person, find_member
-from mores.studio.workflow import Adjudicate, Answered, AskModel, Cast, Create, Submit, Take
+from mores.studio.workflow import Adjudicate, Answered, AskModel, Cast, Create, Edit, Submit, Take
 
 STEP = timedelta(minutes=3)
 DEMO_MODEL = "demo"
@@ -120,6 +121,8 @@ def play(  # noqa: C901 - one case for each step
         match name:
             case "submit":
                 act(author, Submit(item.content | value, seconds=95, region=item.region, language=item.language))
+            case "edit":
+                act(author, Edit(item.content | value, item.region, item.language))
             case "answer":
                 ask = f"{item.id}.{len(item.asks)}"
                 act(author, AskModel(ask, value["task"], campaign.kind.tasks[value["task"]].kept(item)))

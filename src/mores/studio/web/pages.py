@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -83,6 +84,7 @@ def environment(locale: str) -> Environment:
         "region_name": region_name,
         "direction": lambda tag: "rtl" if tag and is_rtl(tag) else "ltr",
     }
+    env.globals |= {"now": lambda: datetime.now(UTC)}
     env.globals |= {"locale": locale, "direction": "rtl" if is_rtl(locale) else "ltr", "locales": locales()}
     return env
 
