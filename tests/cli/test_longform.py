@@ -415,7 +415,7 @@ def test_the_language_check_of_the_paper(mores: Run, home: Path) -> None:
     only = summaries(done.stdout)["m"]
     assert counted(only.figures, "wrong language") == [(0.25, 4, 1)]
     found = [one.language for one in read_records(home / "longform" / "appraisals.jsonl", Appraisal)]
-    assert [one and (one.found, one.certainty, one.right) for one in found] == [
+    assert [one and (one.detected, one.certainty, one.correct) for one in found] == [
         ("en", None, True), ("de", None, True), ("en", None, False), ("en", None, True), None,
     ]  # fmt: skip
     assert "certainty" not in (home / "longform" / "longform.html").read_text().partition("<main>")[2]

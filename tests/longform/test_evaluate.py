@@ -104,7 +104,7 @@ def check(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
     """English is recognised by its words."""
     tags = ["en" if " is " in (answer.answer or "") else "fj" for answer in answers]
     return [
-        LanguageCheck(found=tag, certainty=1.0, right=tag == answer.language)
+        LanguageCheck(detected=tag, certainty=1.0, correct=tag == answer.language)
         for tag, answer in zip(tags, answers, strict=True)
     ]
 
@@ -229,7 +229,7 @@ def test_answers_with_surface_issues_score_0_and_cost_nothing(tmp_path: Path) ->
     wrong, repeated = whole(evaluation(tmp_path, [fijian("w", "Kava is nice."), fijian("r", again)], model))
     assert model.asked == []
     assert wrong.language is not None
-    assert wrong.language.right is False
+    assert wrong.language.correct is False
     assert repeated.repetition is not None
     for appraisal in (wrong, repeated):
         assert (overall(appraisal), appraisal.claims, appraisal.relevant, appraisal.failures) == (0.0, None, None, {})

@@ -265,8 +265,8 @@ def test_veriscores_own_k_is_the_median() -> None:
     assert median_claims([Appraisal(id="z", claims=())]) == 1
 
 
-RIGHT = LanguageCheck(found="fj", certainty=1.0, right=True)
-WRONG = LanguageCheck(found="en", certainty=1.0, right=False)
+RIGHT = LanguageCheck(detected="fj", certainty=1.0, correct=True)
+WRONG = LanguageCheck(detected="en", certainty=1.0, correct=False)
 UNSURE = LanguageCheck(certainty=0.4)
 AGAIN = Repetition(times=4, text="a a", spans=((0, 3),))
 

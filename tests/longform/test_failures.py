@@ -32,13 +32,13 @@ def truth(count: int = 300) -> tuple[Pair, ...]:
     for n in range(count):
         answer = LongAnswer(id=str(n), question=f"{n}?", answer="!", language="fj", model="m", kind=Kind.SPECIFIC)
         if draw.random() < 0.3:
-            check = LanguageCheck(found="en", right=False)
+            check = LanguageCheck(detected="en", correct=False)
             pairs.append((answer, Appraisal(id=answer.id, model="m", language=check)))
             continue
         size = 0 if draw.random() < 0.125 else draw.randint(1, 9)
         claims = tuple(Claim(text=str(i), sentence=i, supported=draw.random() < 0.3 + 0.07 * size) for i in range(size))
         pairs.append((answer, Appraisal(
-            id=answer.id, model="m", language=LanguageCheck(found="fj", right=True), claims=claims,
+            id=answer.id, model="m", language=LanguageCheck(detected="fj", correct=True), claims=claims,
             relevant=draw.random() < 0.5 + 0.05 * size,
         )))  # fmt: skip
     return tuple(pairs)

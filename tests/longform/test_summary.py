@@ -32,7 +32,7 @@ def pair(
 ) -> Pair:
     """An answer in the correct language, unless another one is found, with its claims."""
     detected = language if detected == "" else detected
-    check = LanguageCheck(found=detected, right=None if detected is None else detected == language)
+    check = LanguageCheck(detected=detected, correct=None if detected is None else detected == language)
     claims = [Claim(text=str(n), sentence=0, supported=each) for n, each in enumerate(supported or ())]
     answer = LongAnswer(id="x", question=f"{next(NUMBERS)}?", answer="!", language=language, kind=kind, model=model)
     fields = {"language": check, "claims": None if supported is None else claims, "relevant": relevant, **more}

@@ -72,7 +72,8 @@ def appraisal(reply: LongAnswer, **changes: Any) -> Appraisal:
     """A good answer, unless the changes say otherwise."""
     fields: dict[str, Any] = {
         "id": reply.id, "model": reply.model, "claims": (claim(), claim(text="Guests get it first.")), "relevant": True,
-        "relevance_reason": "It answers.", "language": LanguageCheck(found=reply.language, certainty=0.98, right=True),
+        "relevance_reason": "It answers.",
+        "language": LanguageCheck(detected=reply.language, certainty=0.98, correct=True),
     }  # fmt: skip
     return Appraisal(**fields | changes)
 
@@ -81,7 +82,7 @@ UNJUDGED: dict[str, Any] = {"claims": None, "relevant": None, "relevance_reason"
 
 
 def wrong_language(reply: LongAnswer) -> Pair:
-    check = LanguageCheck(found="en", certainty=0.97, right=False, shares={"en": 0.8, reply.language: 0.2})
+    check = LanguageCheck(detected="en", certainty=0.97, correct=False, shares={"en": 0.8, reply.language: 0.2})
     text = "I'm sorry, I can only answer in English. 😊"
     return reply.model_copy(update={"answer": text}), appraisal(
         reply, **UNJUDGED, language=check, tells=("apology", "emoji")
@@ -517,7 +518,7 @@ def hostile() -> str:
     )  # fmt: skip
     about = appraisal(
         reply, claims=claims, relevance_reason=bad, tells=(bad,), failures={bad: failure(bad), "claims": failure(bad)},
-        language=LanguageCheck(found=bad, certainty=0.5, right=True, shares={bad: 0.5, "en": 0.5}),
+        language=LanguageCheck(detected=bad, certainty=0.5, correct=True, shares={bad: 0.5, "en": 0.5}),
         repetition=Repetition(times=3, text=bad, spans=((0, len(bad)), (5, 9), (-3, 10**9))),
     )  # fmt: skip
     return page_of([(reply, about), *pairs(20, ("b",))], signature=Signature({bad: bad}))

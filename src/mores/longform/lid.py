@@ -33,7 +33,9 @@ def _mores() -> Checker:
 
 def _by_ours(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
     checks = check([answer.answer or "" for answer in answers], [answer.language for answer in answers])
-    return [LanguageCheck(found=c.detected, certainty=c.certainty, shares=c.shares, right=c.correct) for c in checks]
+    return [
+        LanguageCheck(detected=c.detected, certainty=c.certainty, shares=c.shares, correct=c.correct) for c in checks
+    ]
 
 
 def _paper() -> Checker:
@@ -46,7 +48,8 @@ def _by_papers(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
     expected = [answer.language for answer in answers]
     tags = detect_as_paper([answer.answer or "" for answer in answers], expected)
     return [
-        LanguageCheck(found=tag, right=is_expected(tag, language)) for tag, language in zip(tags, expected, strict=True)
+        LanguageCheck(detected=tag, correct=is_expected(tag, language))
+        for tag, language in zip(tags, expected, strict=True)
     ]
 
 

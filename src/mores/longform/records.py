@@ -39,13 +39,13 @@ class LongAnswer(Record):
 class LanguageCheck(Record):
     """In which language a text is."""
 
-    found: str | None = None
+    detected: str | None = None
     """BCP 47; None where the check is not confident."""
     certainty: float | None = None
-    """Probability of the most likely language, found or not; None where the check does not say."""
+    """Probability of the most likely language, detected or not; None where the check does not say."""
     shares: dict[str, float] = Field(default_factory=dict)
     """Share of the text in each language, where it is mixed."""
-    right: bool | None = None
+    correct: bool | None = None
     """Whether it is the language that was expected; None where the check is not confident."""
 
 

@@ -52,7 +52,7 @@ def _has_text(answer: LongAnswer) -> bool:
 
 
 def _surface(answer: LongAnswer, check: LanguageCheck | None, repetition: Repetition | None) -> Surface:
-    in_english = is_english(check.found) if check and check.found else None
+    in_english = is_english(check.detected) if check and check.detected else None
     signs = tells(answer.answer or "", answer.language, in_english)
     return Surface(id=answer.id, model=answer.model, language=check, repetition=repetition, tells=signs)
 
@@ -66,9 +66,9 @@ def _missing(answer: LongAnswer) -> Surface:
 def has_issue(surface: Surface | Appraisal) -> bool | None:
     """Whether an answer is in the wrong language or repeats itself; None where its language is not known."""
     check = surface.language
-    if surface.repetition is not None or (check is not None and check.right is False):
+    if surface.repetition is not None or (check is not None and check.correct is False):
         return True
-    return None if check is None or check.right is None else False
+    return None if check is None or check.correct is None else False
 
 
 # -- translation -------------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ def untranslated(answer: LongAnswer, surface: Surface) -> Translation:
 
 def english_of(answer: LongAnswer, surface: Surface) -> tuple[str | None, str | None]:
     """The question and the answer in English; None for what is not available."""
-    expected, detected = is_english(answer.language), surface.language.found if surface.language else None
+    expected, detected = is_english(answer.language), surface.language.detected if surface.language else None
     question = answer.question_english or (answer.question if expected else None)
     text = answer.answer_english or (answer.answer if expected or is_english(detected) else None)
     return question, text

@@ -198,13 +198,13 @@ def _of_missing(counting: Counting) -> Values:
 def _surface(answer: LongAnswer, appraisal: Appraisal) -> Values:
     check = appraisal.language
     measures: Values = {
-        "wrong language": None if check is None or check.right is None else float(not check.right),
+        "wrong language": None if check is None or check.correct is None else float(not check.correct),
         "repetition": float(appraisal.repetition is not None),
         "without issues": factuality.s_surf(appraisal),
         "S": factuality.overall(appraisal),
     }
     if not is_english(answer.language):
-        measures["english"] = float(is_english(check.found)) if check and check.found else None
+        measures["english"] = float(is_english(check.detected)) if check and check.detected else None
     return measures | {f"tell: {tell.value}": float(tell.value in appraisal.tells) for tell in Tell}
 
 

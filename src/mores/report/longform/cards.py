@@ -67,12 +67,12 @@ def issues_of(appraisal: Appraisal) -> tuple[Issue, ...]:
         return (Issue.MISSING,)
     claims, check = appraisal.claims, appraisal.language
     issues = {
-        Issue.WRONG_LANGUAGE: check is not None and check.right is False,
+        Issue.WRONG_LANGUAGE: check is not None and check.correct is False,
         Issue.REPETITION: appraisal.repetition is not None,
         Issue.IRRELEVANT: appraisal.relevant is False,
         Issue.NO_CLAIMS: claims == () and factuality.is_complete(appraisal),
         Issue.UNSUPPORTED: any(claim.supported is False for claim in claims or ()),
-        Issue.UNSURE: check is not None and check.right is None,
+        Issue.UNSURE: check is not None and check.correct is None,
         Issue.FAILED: bool(appraisal.failures) or any(claim.failure for claim in claims or ()),
     }
     return tuple(issue for issue, there in issues.items() if there) or (Issue.NONE,)
@@ -220,7 +220,7 @@ def _questions(answer: LongAnswer, appraisal: Appraisal) -> list[Side]:
 
 def _answer(text: str, answer: LongAnswer, appraisal: Appraisal) -> Side:
     """The answer with its repetitions marked."""
-    tag = (appraisal.language.found if appraisal.language else answer.language) or ""
+    tag = (appraisal.language.detected if appraisal.language else answer.language) or ""
     pieces = mark_spans(text[:LONGEST], appraisal.repetition.spans if appraisal.repetition else ())
     long, more = len(text) > LONG, max(0, len(text) - LONGEST)
     return Side("Answer", pieces, _direction(tag), tag, long, more)
@@ -258,7 +258,7 @@ def _language_chips(answer: LongAnswer, check: LanguageCheck | None) -> list[tup
     chips = [("expected", group_name("language", answer.language))]
     if check is None:
         return chips
-    detected = group_name("language", check.found) if check.found else "uncertain"
+    detected = group_name("language", check.detected) if check.detected else "uncertain"
     certainty = f" (certainty {percent(check.certainty, 0)})" if check.certainty is not None else ""
     chips.append(("found", detected + certainty))
     if len(check.shares) > 1:
