@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import re
 from dataclasses import dataclass
 from html import unescape
@@ -19,6 +20,7 @@ from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, read_item
 from mores.studio.store.people import add_member, add_person, invite, read_profile, sign_in
 from mores.studio.web.visit import COOKIE
+from mores.studio.worker import Worker
 
 ADDRESS = "http://studio.test"
 
@@ -108,6 +110,16 @@ class Play:
         player.open()
         player.send("/welcome", agree="yes")
         return player
+
+    def models_answer(self) -> None:
+        """Let models answer until none has anything to answer."""
+
+        async def answer() -> None:
+            worker = Worker(self.database, self.campaign.flow.model, {"store": None})
+            while await worker.answer_all():
+                pass
+
+        asyncio.run(answer())
 
     def read(self, item: str) -> Item:
         """An item, as the store has it now."""
