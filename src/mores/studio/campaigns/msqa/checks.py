@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from mores.bench.msqa.figures import fifths
 from mores.studio.campaigns.msqa.settings import MsqaSettings
+from mores.studio.phrase import Phrase
 from mores.studio.records import Ask, Content, Item
 from mores.studio.workflow import Decision, Question
 
@@ -123,8 +124,8 @@ def _retrieval(settings: MsqaSettings, item: Item) -> Check:
         case "CONFIRMED":
             return check(State.PASSED, read["reason"], found["evidence"])
         case "CONTRADICTED":
-            reason = f"Evidence speaks against the answer: {read['reason']}"
-            return check(State.RETURNED, reason, found["evidence"])
+            against = Phrase("Evidence speaks against the answer: {reason}", reason=read["reason"])
+            return check(State.RETURNED, against, found["evidence"])
         case _:
             reason = read["reason"] or "The evidence does not answer the question."
             return check(State.UNCONFIRMED, reason, found["evidence"])
@@ -140,8 +141,9 @@ def _quality(item: Item) -> Check:
         return check(*read)
     if read["verdict"] == "UNIQUE":
         return check(State.PASSED, read["reason"])
-    problem = "It is not one clear question" if read["verdict"] == "AMBIGUOUS" else "The answer seems to be wrong"
-    return check(State.RETURNED, f"{problem}: {read['reason']}")
+    wrong = read["verdict"] == "INCORRECT"
+    problem = "The answer seems to be wrong: {reason}" if wrong else "It is not one clear question: {reason}"
+    return check(State.RETURNED, Phrase(problem, reason=read["reason"]))
 
 
 def too_easy(runs: Sequence[Sequence[bool | None]], most: int, *, together: bool) -> bool | None:
@@ -198,15 +200,18 @@ def _difficulty(settings: MsqaSettings, item: Item) -> Check:
     if easy is None:
         if all(run.state is State.NOT_DONE for run in unknown) and not item.asks_of(JUDGE):
             return check(State.NOT_DONE, "This campaign has no model that judges the answers.", facts)
-        return check(State.STUCK, f"{len(unknown)} of {total} runs failed: {unknown[0].reason}", facts)
+        failed = Phrase(
+            "{count} of {runs} runs failed: {reason}", count=len(unknown), runs=total, reason=unknown[0].reason
+        )
+        return check(State.STUCK, failed, facts)
     best, of = (correct, total) if settings.counted == "all" else (_best(runs), settings.runs)
     if not easy:
-        return check(State.PASSED, f"At most {best} of {of} runs are correct.", facts)
+        return check(State.PASSED, Phrase("At most {best} of {runs} runs are correct.", best=best, runs=of), facts)
     if settings.too_easy == "keep":
-        kept = facts | {"tier": "Easy"}
-        return check(State.PASSED, f"Too easy, kept as Easy: {best} of {of} runs are correct.", kept)
-    reason = f"Too easy: models answered correctly in {best} of {of} runs; at most {settings.most_correct} may be."
-    return check(State.RETURNED, reason, facts)
+        reason = Phrase("Too easy, kept as Easy: {best} of {runs} runs are correct.", best=best, runs=of)
+        return check(State.PASSED, reason, facts | {"tier": "Easy"})
+    template = "Too easy: models answered correctly in {best} of {runs} runs; at most {most} may be."
+    return check(State.RETURNED, Phrase(template, best=best, runs=of, most=settings.most_correct), facts)
 
 
 def _best(runs: Sequence[Sequence[bool | None]]) -> int:
