@@ -18,7 +18,7 @@ from mores.studio.store.people import signing_key
 from mores.studio.web.pages import DEFAULT, WEB, environment
 from mores.studio.web.routes import account, organise, practice, work
 from mores.studio.web.security import Guard
-from mores.studio.web.visit import Elsewhere, SignIn, Studio, visit
+from mores.studio.web.visit import Elsewhere, SignIn, Studio, visit, wants_json
 from mores.studio.worker import Worker
 from mores.studio.workflow import Refused
 
@@ -55,12 +55,8 @@ def app(database: str | Path | Database, *, model: str = "embedded", **options: 
     return studio
 
 
-def _wants_json(request: Request) -> bool:
-    return "application/json" in request.headers.get("accept", "")
-
-
 def _sign_in(request: Request, _error: Exception) -> Response:
-    if _wants_json(request):
+    if wants_json(request):
         return JSONResponse({"error": "Please sign in."}, 401)
     return RedirectResponse(f"{request.scope.get('root_path', '')}/login", 303)
 
@@ -81,7 +77,7 @@ def _failed(request: Request, error: Exception) -> Response:
 
 
 def _explain(request: Request, status: int, reason: str) -> Response:
-    if _wants_json(request):
+    if wants_json(request):
         return JSONResponse({"error": reason}, status)
     try:
         return visit(request).page("problem.html", code=status, reason=reason)

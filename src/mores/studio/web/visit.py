@@ -8,7 +8,7 @@ from secrets import token_urlsafe
 from typing import Annotated, Any
 
 from fastapi import Depends, Request
-from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
@@ -35,6 +35,11 @@ class Studio:
     model: str = ""
     """Who answers what people ask, unless a campaign says otherwise; empty for nobody."""
     limiter: Limiter = field(default_factory=Limiter)
+
+
+def wants_json(request: Request) -> bool:
+    """Whether a script asks, which wants data and no page."""
+    return "application/json" in request.headers.get("accept", "")
 
 
 class SignIn(Exception):  # noqa: N818 - not an error: the visitor is sent to the page for signing in
@@ -78,7 +83,9 @@ class Visit:
         return self.keep(HTMLResponse(html, code))
 
     def go(self, path: str) -> Response:
-        """Send the visitor to another page of the studio."""
+        """Send the visitor to another page of the studio; a script is told where to go."""
+        if wants_json(self.request):
+            return self.keep(JSONResponse({"go": self.path(path)}))
         return self.keep(RedirectResponse(self.path(path), 303))
 
     def keep(self, response: Response, cookie: str = "") -> Response:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
-from fastapi.responses import Response
+from fastapi.responses import FileResponse, Response
 
 from mores.errors import InputError
 from mores.studio.store.campaigns import campaigns_of, open_campaign
@@ -19,6 +19,7 @@ from mores.studio.store.people import (
     sign_out,
     withdraw_person,
 )
+from mores.studio.web.pages import WEB
 from mores.studio.web.visit import AnyVisit, Form, Posted, SignedIn, Visit, limited
 from mores.studio.workflow import Refused
 
@@ -69,6 +70,13 @@ def _profile(form: Posted, visit: Visit) -> Profile:
     }
     locale = form.get("locale") or visit.locale
     return read_profile(form.get("name"), form.get("email"), locale=locale, **several)
+
+
+@router.get("/sw.js", include_in_schema=False)
+def service_worker(visit: AnyVisit) -> Response:
+    """The script by which pages can be read again without a line; it must lie at the studio's root."""
+    headers = {"Service-Worker-Allowed": visit.path("/")}
+    return FileResponse(WEB / "static" / "sw.js", media_type="text/javascript", headers=headers)
 
 
 @router.get("/login")

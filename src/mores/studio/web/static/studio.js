@@ -2,6 +2,7 @@
 "use strict";
 const root = document.body.dataset.root;
 const token = document.body.dataset.token;
+const person = document.body.dataset.person;
 
 // A single answer such as "none" excludes the others.
 document.addEventListener("change", (event) => {
@@ -37,11 +38,11 @@ for (const form of document.querySelectorAll("form[data-timed]")) {
   setInterval(() => { if (!document.hidden) form.elements.seconds.value = ++seconds; }, 1000);
 }
 
+// Drafts: kept on the device with every key, on the server a moment later. What the device still has is not on the server.
 const unsaved = [];
-
-// Drafts: kept on the device with every key, on the server a moment later.
 for (const form of document.querySelectorAll("form[data-draft]")) {
   const place = form.dataset.draft;
+  const kept = `draft ${person} ${place}`;
   const note = form.querySelector(".saved");
   const values = () => {
     const data = new URLSearchParams(new FormData(form));
@@ -52,26 +53,115 @@ for (const form of document.querySelectorAll("form[data-draft]")) {
   const save = async () => {
     clearTimeout(timer);
     timer = undefined;
+    const text = values().toString();
     try {
       const answer = await fetch(place, { method: "PUT", body: values(), headers: { "x-csrf-token": token, accept: "application/json" } });
-      note.textContent = answer.ok ? "✓" : "";
-    } catch { note.textContent = ""; }
+      note.textContent = answer.ok ? note.dataset.saved : "";
+      if (answer.ok && localStorage.getItem(kept) === text) localStorage.removeItem(kept);
+    } catch { note.textContent = note.dataset.kept; }
   };
   form.addEventListener("input", () => {
-    localStorage.setItem(place, values().toString());
+    localStorage.setItem(kept, values().toString());
     clearTimeout(timer);
     timer = setTimeout(save, 800);
   });
   unsaved.push(() => timer && save());
-  form.addEventListener("submit", () => { clearTimeout(timer); localStorage.removeItem(place); });
+  const text = localStorage.getItem(kept);
+  if (text && text !== values().toString()) { fill(form, new URLSearchParams(text)); save(); }
+  form.addEventListener("submit", (event) => {
+    event.preventDefault();
+    clearTimeout(timer);
+    send(form, event.submitter, kept);
+  });
 }
 
-// The line: say when it is gone.
+function fill(form, values) {
+  const places = {};
+  for (const field of form.elements) {
+    if (!field.name || field.type === "hidden" || field.type === "submit") continue;
+    const given = values.getAll(field.name);
+    if (field.type === "checkbox" || field.type === "radio") field.checked = given.includes(field.value);
+    else if (given.length) field.value = given[places[field.name] = (places[field.name] ?? -1) + 1] ?? "";
+  }
+}
+
+// Sending: by the server's word it is done; without a line it is kept on the device and sent later, once.
+async function post(path, body) {
+  return fetch(path, { method: "POST", body: new URLSearchParams(body), headers: { "x-csrf-token": token, accept: "application/json" } });
+}
+
+async function send(form, button, kept) {
+  const body = new URLSearchParams(new FormData(form, button)).toString();
+  const path = new URL(form.action).pathname;
+  for (const each of form.querySelectorAll("button")) each.disabled = true;
+  try {
+    const answer = await post(path, body);
+    if (answer.ok) {
+      localStorage.removeItem(kept);
+      location.href = (await answer.json()).go;
+      return;
+    }
+  } catch {
+    queue([...waiting(), { path, body, at: Date.now() }]);
+    localStorage.removeItem(kept);
+    tell(document.body.dataset.later);
+    return;
+  }
+  for (const each of form.querySelectorAll("button")) each.disabled = false;
+  if (button?.name) { // the server draws the page that says what is wrong
+    const hidden = document.createElement("input");
+    Object.assign(hidden, { type: "hidden", name: button.name, value: button.value });
+    form.append(hidden);
+  }
+  form.submit();
+}
+
+const line = `waiting ${person}`;
+function waiting() { return JSON.parse(localStorage.getItem(line) ?? "[]"); }
+function queue(entries) { localStorage.setItem(line, JSON.stringify(entries)); }
+
+async function flush() {
+  for (const entry of waiting()) {
+    let answer;
+    try { answer = await post(entry.path, entry.body); } catch { return; }
+    if (answer.status === 401 || answer.status === 429 || answer.status >= 500) return;
+    queue(waiting().filter((other) => other.at !== entry.at));
+    if (answer.ok) tell(document.body.dataset.sent);
+    else {
+      const { error } = await answer.json().catch(() => ({ error: "" }));
+      const lost = [...new URLSearchParams(entry.body)].filter(([name]) => !["csrf", "key", "seconds"].includes(name));
+      tell(`${document.body.dataset.refused} ${error ?? ""}`, lost.map(([, value]) => value).join("\n"));
+    }
+  }
+}
+
+function tell(message, text = "") {
+  const notice = document.createElement("div");
+  notice.className = "notice";
+  notice.setAttribute("role", "status");
+  notice.textContent = message;
+  if (text) {
+    const box = document.createElement("textarea");
+    Object.assign(box, { value: text, readOnly: true, rows: 4 });
+    notice.append(box);
+  }
+  document.getElementById("main").prepend(notice);
+}
+
+// The line: say when it is gone, and send what waits when it is back.
 const offline = document.getElementById("offline");
-const show = () => { offline.hidden = navigator.onLine; };
+const show = () => {
+  offline.hidden = navigator.onLine;
+  if (navigator.onLine && person && waiting().length) flush();
+};
 addEventListener("online", show);
 addEventListener("offline", show);
 show();
+setInterval(() => { if (person && waiting().length) flush(); }, 20000);
+
+// Pages that were open can be read again without a line; signing out forgets them.
+if ("serviceWorker" in navigator && person) navigator.serviceWorker.register(`${root}/sw.js`, { scope: `${root}/` }).catch(() => {});
+document.querySelector("form[action$='/logout']")?.addEventListener("submit", () => { caches?.delete("pages"); });
 
 // A model that is thinking: load the page again when it has answered.
 for (const ask of document.querySelectorAll('[data-waiting="1"]')) {

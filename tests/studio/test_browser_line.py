@@ -1,0 +1,112 @@
+"""Nothing is lost: drafts, a line that goes away, answers that are sent later, once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from mores.studio.records import Role
+from mores.studio.store.database import Database
+from mores.studio.web.visit import COOKIE
+from tests.browser import Browser, Page, binary
+from tests.studio.play import Play
+from tests.studio.serving import fill, follow, serving, visitor
+
+pytestmark = pytest.mark.skipif(binary() is None, reason="Chromium is not installed: apt-get install chromium")
+NO_LINE = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
+LINE = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with Browser() as browser:
+        yield browser
+
+
+@pytest.fixture
+def play(database: Database) -> Play:
+    return Play(database, "culturalteaming", regions=["Kenya"])
+
+
+def waiting_item(play: Play) -> str:
+    author = play.person(Role.AUTHOR, "Amina")
+    author.open("/new")
+    question = {"question": "In Kenya?", "options": ["Tea", "Rice", "A song", "Nothing"], "correct": "A"}
+    author.send("/items", scene="Tea first.", **question, then="submit")
+    item = author.item
+    author.send(f"/items/{item}/save", **question, then="submit")
+    return item
+
+
+def taken(play: Play, browser: Browser, address: str) -> Page:
+    """The page of a verifier who has just taken the item."""
+    verifier = play.person(Role.VERIFIER, "Juma")
+    page = visitor(browser, address, verifier.browser.cookies[COOKIE])
+    page.open(f"{address}/c/{play.campaign.id}")
+    follow(page, "[data-key=n]")
+    return page
+
+
+def test_a_draft_is_on_the_server_before_anything_is_sent(play: Play, browser: Browser) -> None:
+    author = play.person(Role.AUTHOR, "Amina")
+    with serving(play.app) as address:
+        page = visitor(browser, address, author.browser.cookies[COOKIE])
+        page.open(f"{address}/c/{play.campaign.id}/new")
+        fill(page, scene="Guests get tea first.")
+        page.wait("document.querySelector('.saved').textContent === 'Draft saved'", 30)
+        page.close()
+        other = visitor(browser, address, author.browser.cookies[COOKIE])
+        other.open(f"{address}/c/{play.campaign.id}/new")
+        assert other.evaluate("document.getElementsByName('scene')[0].value") == "Guests get tea first."
+        other.close()
+
+
+def test_a_draft_without_a_line_is_on_the_device(play: Play, browser: Browser) -> None:
+    author = play.person(Role.AUTHOR, "Amina")
+    with serving(play.app) as address:
+        page = visitor(browser, address, author.browser.cookies[COOKIE])
+        page.open(f"{address}/c/{play.campaign.id}/new")
+        page.send("Network.emulateNetworkConditions", **NO_LINE)
+        page.wait("!document.getElementById('offline').hidden")
+        fill(page, scene="Written in the bus.")
+        page.wait("document.querySelector('.saved').textContent === 'Draft kept on this device'", 30)
+        page.send("Network.emulateNetworkConditions", **LINE)
+        page.open(f"{address}/c/{play.campaign.id}/new")
+        assert page.evaluate("document.getElementsByName('scene')[0].value") == "Written in the bus."
+        page.close()
+
+
+def test_an_answer_without_a_line_is_sent_once_when_it_is_back(play: Play, browser: Browser) -> None:
+    item = waiting_item(play)
+    with serving(play.app) as address:
+        page = taken(play, browser, address)
+        fill(page, answer=["A"])
+        page.send("Network.emulateNetworkConditions", **NO_LINE)
+        page.evaluate("document.querySelector('[data-key=Enter]').click()")
+        page.wait("document.querySelector('main .notice')?.textContent.includes('will be sent')", 30)
+        assert play.read(item).votes == ()
+        page.send("Network.emulateNetworkConditions", **LINE)
+        page.wait("[...document.querySelectorAll('main .notice')].some((n) => n.textContent.includes('is sent'))", 60)
+        assert [vote.answer["answer"] for vote in play.read(item).votes] == [["A"]]
+        page.open(f"{address}/c/{play.campaign.id}")
+        page.evaluate("new Promise((done) => setTimeout(done, 300))")
+        assert len(play.read(item).votes) == 1
+        page.close()
+
+
+def test_an_answer_that_comes_too_late_is_shown_and_not_thrown_away(play: Play, browser: Browser) -> None:
+    item = waiting_item(play)
+    with serving(play.app) as address:
+        page = taken(play, browser, address)
+        fill(page, answer=["A"], comment="My long comment")
+        page.send("Network.emulateNetworkConditions", **NO_LINE)
+        page.evaluate("document.querySelector('[data-key=Enter]').click()")
+        page.wait("document.querySelector('main .notice')?.textContent.includes('will be sent')", 30)
+        organiser = play.organiser()
+        organiser.open(f"/items/{item}/life")
+        organiser.send(f"/items/{item}/adjudicate", outcome="rejected", note="no")
+        page.send("Network.emulateNetworkConditions", **LINE)
+        page.wait("document.querySelector('main .notice textarea')?.value.includes('My long comment')", 60)
+        assert play.read(item).votes == ()
+        page.close()
