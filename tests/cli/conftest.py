@@ -59,8 +59,8 @@ def run_in_process(
         patch.setattr(sys, "stderr", err)
         with pytest.raises(SystemExit) as ended:
             main(list(arguments))
-    said = [stream.buffer.getvalue().decode() for stream in (out, err)]
-    return Done(int(ended.value.code or 0), *said)
+    texts = [stream.buffer.getvalue().decode() for stream in (out, err)]
+    return Done(int(ended.value.code or 0), *texts)
 
 
 def command(*arguments: str) -> list[str]:

@@ -22,10 +22,10 @@ def test_a_judge_that_obeys_is_found_out(mores: Run) -> None:
     Path("s.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = mores("audit", "injection", "--model", "fake:s.jsonl", "--category", "override", "--json")
     assert done.returncode == 0, done.stderr
-    found = json.loads(done.stdout)
-    assert found["by_goal"]["hide"]["hits"]["count"] > 0
-    assert found["control"]["flips"]["count"] == 0
-    assert found["broken"] == [one["injection"] for one in found["attacks"] if one["hits"]["count"]]
+    printed = json.loads(done.stdout)
+    assert printed["by_goal"]["hide"]["hits"]["count"] > 0
+    assert printed["control"]["flips"]["count"] == 0
+    assert printed["broken"] == [attack["injection"] for attack in printed["attacks"] if attack["hits"]["count"]]
 
 
 def test_a_judge_that_never_changes_its_mind(mores: Run) -> None:
@@ -59,9 +59,9 @@ def test_one_attack_that_always_works_is_the_headline(mores: Run) -> None:
 def test_what_the_judge_does_not_find_cannot_be_hidden(mores: Run) -> None:
     done = mores("audit", "injection", "--model", "fake:clean", "--limit", "2")
     assert "hide: the judge finds no error in any of the wrong texts, so it cannot be measured" in done.stdout
-    found = json.loads(mores("audit", "injection", "--model", "fake:clean", "--limit", "2", "--json").stdout)
-    assert found["unmeasured"] == ["hide", "soften"]
-    assert "hide" not in found["by_goal"]
+    printed = json.loads(mores("audit", "injection", "--model", "fake:clean", "--limit", "2", "--json").stdout)
+    assert printed["unmeasured"] == ["hide", "soften"]
+    assert "hide" not in printed["by_goal"]
 
 
 def test_unknown_category(mores: Run) -> None:

@@ -36,9 +36,9 @@ def data(home: Path) -> Path:
     folder.mkdir()
     for name, place in BENCHMARKS.items():
         sample = Path(score.__file__).parent / place.partition(":")[0] / "sample"
-        own = folder / benchmark(name).source
-        if sample.is_dir() and not own.exists():
-            own.symlink_to(sample)
+        target = folder / benchmark(name).source
+        if sample.is_dir() and not target.exists():
+            target.symlink_to(sample)
     return folder
 
 
@@ -58,14 +58,14 @@ def statements(home: Path) -> Path:
 
 
 def items(name: str, folder: Path) -> list[Item]:
-    one = benchmark(name)
-    return list(one.read(folder / one.source, lambda _: None))
+    chosen = benchmark(name)
+    return list(chosen.read(folder / chosen.source, lambda _: None))
 
 
 def script(path: Path, rows: Iterable[tuple[str, str]]) -> str:
     """A model that answers as the rows say; the longest first, for one prompt may be the start of another."""
     ordered = sorted(rows, key=lambda row: -len(row[0]))
-    path.write_text("".join(json.dumps({"contains": text, "answer": said}) + "\n" for text, said in ordered))
+    path.write_text("".join(json.dumps({"contains": text, "answer": answer}) + "\n" for text, answer in ordered))
     return f"fake:{path.name}"
 
 
@@ -90,14 +90,14 @@ def test_the_oracle_is_right(mores: Run, home: Path, data: Path, name: str) -> N
     model = play(home, items(name, data), oracle)
     done = mores("bench", name, "--data", "data", "--model", model, "--json")
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    overall = found.figures["accuracy"]
+    outcome = result(done.stdout)
+    overall = outcome.figures["accuracy"]
     assert (overall.value, overall.high, overall.unscored) == (1.0, 1.0, 0)
-    assert overall.n == found.questions >= 5
-    assert found.rows is None or found.rows.value == 1.0
+    assert overall.n == outcome.questions >= 5
+    assert outcome.rows is None or outcome.rows.value == 1.0
     folder = home / "bench" / name / "fake_model.jsonl"
     assert {path.name for path in folder.iterdir()} >= {"responses.jsonl", "verdicts.jsonl", "result.json"}
-    assert BenchResult.model_validate_json((folder / "result.json").read_bytes()) == found
+    assert BenchResult.model_validate_json((folder / "result.json").read_bytes()) == outcome
 
 
 CHOICES = [name for name in RULED if benchmark(name).grade is grade_letter]
@@ -110,13 +110,13 @@ def test_shuffled_options_take_their_letters_and_the_answer_along(
     published = items(name, data)
     expected = [shuffle(item, 3) for item in published]
     assert {item.id: sorted(item.choices) for item in published} == {i.id: sorted(i.choices) for i in expected}
-    assert any(one.choices != two.choices for one, two in zip(published, expected, strict=True))
+    assert any(before.choices != after.choices for before, after in zip(published, expected, strict=True))
     model = play(home, expected, oracle)
     done = mores("bench", name, "--data", "data", "--model", model, "--shuffle-options", "3", "--json")
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    assert (found.figures["accuracy"].value, found.figures["accuracy"].unscored) == (1.0, 0)
-    assert found.signature["options"] == found.options == "shuffled.3"
+    outcome = result(done.stdout)
+    assert (outcome.figures["accuracy"].value, outcome.figures["accuracy"].unscored) == (1.0, 0)
+    assert outcome.signature["options"] == outcome.options == "shuffled.3"
     folder = open_bench_run(home / "bench" / f"{name}.shuffled3" / "fake_model.jsonl")
     assert folder.items() == expected
 
@@ -143,15 +143,15 @@ def test_random_answers_are_near_one_sixteenth(mores: Run, home: Path, statement
     model = play(home, items(HARD, statements), lambda _: toss.choice(["True", "False"]))
     done = mores("bench", HARD, "--data", "many", "--model", model, "--json")
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    overall = found.figures["accuracy"]
+    outcome = result(done.stdout)
+    overall = outcome.figures["accuracy"]
     assert overall.low is not None
     assert overall.high is not None
     assert overall.low < 0.0625 < overall.high
     assert overall.value == pytest.approx(0.0625, abs=0.025)
-    assert found.rows is not None
-    assert found.rows.value == pytest.approx(0.5, abs=0.03)
-    assert found.references["random"] == 0.0625
+    assert outcome.rows is not None
+    assert outcome.rows.value == pytest.approx(0.5, abs=0.03)
+    assert outcome.references["random"] == 0.0625
 
 
 @pytest.mark.skipif(not (REAL / "culturalbench").is_dir(), reason="the real CulturalBench is not here")
@@ -170,9 +170,9 @@ def test_the_oracle_on_the_real_data(mores: Run, home: Path) -> None:
     model = play(home, items(HARD, REAL), oracle)
     done = mores("bench", HARD, "--data", str(REAL), "--model", model, "--json")
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    assert (found.questions, found.figures["accuracy"].value) == (1227, 1.0)
-    assert {figures["accuracy"].value for groups in found.by.values() for figures in groups.values()} == {1.0}
+    outcome = result(done.stdout)
+    assert (outcome.questions, outcome.figures["accuracy"].value) == (1227, 1.0)
+    assert {figures["accuracy"].value for groups in outcome.by.values() for figures in groups.values()} == {1.0}
 
 
 def test_what_unread_statements_could_change_is_said(mores: Run, home: Path, data: Path) -> None:
@@ -196,10 +196,10 @@ def test_an_unread_letter_is_no_failure_of_a_judge(mores: Run, home: Path, data:
     way = ("--data", "data", "--model", model, "--judge-failures", "incorrect", "--json")
     done = mores("bench", "culturalbench-easy", *way)
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    overall = found.figures["accuracy"]
+    outcome = result(done.stdout)
+    overall = outcome.figures["accuracy"]
     assert (overall.value, overall.n, overall.unscored) == (1.0, len(rest), 1)
-    assert (found.unjudged, found.signature["judge"]) == (None, "rule")
+    assert (outcome.unjudged, outcome.signature["judge"]) == (None, "rule")
 
 
 @pytest.mark.usefixtures("statements")
@@ -207,22 +207,22 @@ def test_a_limit_takes_whole_questions_from_all_over(mores: Run, home: Path) -> 
     model = script(home / "false.jsonl", [("", "False")])
     done = mores("bench", HARD, "--data", "many", "--model", model, "--limit", "10", "--json")
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    assert (found.questions, found.rows and found.rows.n) == (10, 40)
+    outcome = result(done.stdout)
+    assert (outcome.questions, outcome.rows and outcome.rows.n) == (10, 40)
     verdicts = list(read_records(home / "bench" / HARD / "fake_false.jsonl" / "verdicts.jsonl", Verdict))
-    assert {one.unit for one in verdicts} == {str(number) for number in range(0, QUESTIONS, QUESTIONS // 10)}
+    assert {verdict.unit for verdict in verdicts} == {str(number) for number in range(0, QUESTIONS, QUESTIONS // 10)}
 
 
 def test_samples_are_answers_to_the_same_question(mores: Run, home: Path, data: Path) -> None:
     model = play(home, items("normad", data), lambda item: "yes" if item.target == ("yes",) else "hm")
     done = mores("bench", "normad", "--data", "data", "--model", model, "--samples", "3", "--json")
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    overall = found.figures["accuracy"]
-    assert (found.samples, found.questions, overall.n, overall.unscored) == (3, 5, 6, 9)
+    outcome = result(done.stdout)
+    overall = outcome.figures["accuracy"]
+    assert (outcome.samples, outcome.questions, overall.n, overall.unscored) == (3, 5, 6, 9)
     assert overall.value == 1.0
-    assert found.failures == {"parse": 9}
-    assert found.signature["decoding"].endswith(",n3")
+    assert outcome.failures == {"parse": 9}
+    assert outcome.signature["decoding"].endswith(",n3")
 
 
 def test_a_second_run_needs_no_model(mores: Run, home: Path, data: Path) -> None:
@@ -234,7 +234,7 @@ def test_a_second_run_needs_no_model(mores: Run, home: Path, data: Path) -> None
     assert (second.returncode, second.stdout) == (0, first.stdout)
     fresh = mores(*arguments, "--fresh")
     assert fresh.returncode == 1
-    assert "normad: no answer could be graded; the reasons stand in verdicts.jsonl" in fresh.stderr
+    assert "normad: no answer could be graded; the reasons are in verdicts.jsonl" in fresh.stderr
 
 
 def test_a_judge_grades_culturall(mores: Run, home: Path, data: Path) -> None:
@@ -243,13 +243,13 @@ def test_a_judge_grades_culturall(mores: Run, home: Path, data: Path) -> None:
     judge = script(home / "judge.jsonl", [("\nOne", "0"), ("\n12\n", "well"), ("", "1")])
     done = mores("bench", "culturall", "--data", "data", "--model", model, "--judge", judge, "--json")
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    overall = found.figures["accuracy"]
+    outcome = result(done.stdout)
+    overall = outcome.figures["accuracy"]
     assert (overall.value, overall.n, overall.unscored) == (0.75, 4, 1)
-    assert found.judge == "fake:judge.jsonl"
-    assert list(found.by) == ["tier", "topic", "language", "region"]
-    assert found.by["region"]["GB"]["accuracy"].value == 0.0
-    assert {tier: figures["accuracy"].n for tier, figures in found.by["tier"].items()} == {
+    assert outcome.judge == "fake:judge.jsonl"
+    assert list(outcome.by) == ["tier", "topic", "language", "region"]
+    assert outcome.by["region"]["GB"]["accuracy"].value == 0.0
+    assert {tier: figures["accuracy"].n for tier, figures in outcome.by["tier"].items()} == {
         "Easy": 1,
         "Hard": 1,
         "Medium": 2,
@@ -273,12 +273,12 @@ def test_tiers_and_topics_are_further_groups(mores: Run, home: Path, data: Path)
     more = ("--labels", "tiers.jsonl", "--labels", "topics.jsonl", "--out", "again", "--json")
     done = mores("bench", "culturalbench-easy", "--data", "data", "--model", half, *more)
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    assert {name: own["accuracy"].value for name, own in found.by["topic"].items()} == {
+    outcome = result(done.stdout)
+    assert {name: own["accuracy"].value for name, own in outcome.by["topic"].items()} == {
         "Food and drink": None,
         "Work and money": 1.0,
     }
-    assert list(found.by["tier"]) == ["Medium"]
+    assert list(outcome.by["tier"]) == ["Medium"]
 
 
 def test_tiers_of_two_benchmarks_are_refused(mores: Run, home: Path, data: Path) -> None:
@@ -302,19 +302,21 @@ def test_judge_failures_may_count_as_msqas_authors_count_them(mores: Run, home: 
     arguments = ("bench", "culturall", "--data", "data", "--model", model, "--judge", judge, "--json")
     done = mores(*arguments, "--judge-failures", "incorrect")
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    overall = found.figures["accuracy"]
+    outcome = result(done.stdout)
+    overall = outcome.figures["accuracy"]
     assert (overall.value, overall.n, overall.unscored) == (0.8, 5, 0)
-    assert found.signature["judge"].endswith(".failed=incorrect")
-    assert found.unjudged is Label.INCORRECT
-    assert found.failures == {"parse": 1}
+    assert outcome.signature["judge"].endswith(".failed=incorrect")
+    assert outcome.unjudged is Label.INCORRECT
+    assert outcome.failures == {"parse": 1}
 
 
 def test_a_search_shows_the_model_what_it_finds(mores: Run, home: Path, data: Path) -> None:
     questions = items("culturall", data)
-    facts = [{"text": f"{one.metadata['versions']['']['question']} zorbium {one.id}"} for one in questions[:2]]
+    facts = [
+        {"text": f"{question.metadata['versions']['']['question']} zorbium {question.id}"} for question in questions[:2]
+    ]
     (home / "facts.jsonl").write_text("".join(json.dumps(fact) + "\n" for fact in facts))
-    rows = [(f"zorbium {one.id}", "known") for one in questions[:2]]
+    rows = [(f"zorbium {question.id}", "known") for question in questions[:2]]
     model = script(home / "model.jsonl", [*rows, ("", "unknown")])
     judge = script(home / "judge.jsonl", [("\nknown", "1"), ("", "0")])
     arguments = ("bench", "culturall", "--data", "data", "--model", model, "--judge", judge, "--json")
@@ -322,9 +324,9 @@ def test_a_search_shows_the_model_what_it_finds(mores: Run, home: Path, data: Pa
     assert result(plain.stdout).figures["accuracy"].value == 0.0
     done = mores(*arguments, "--search", "corpus:facts.jsonl", "--results", "1")
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    assert found.figures["accuracy"].value == pytest.approx(0.4)
-    assert found.signature["search"].startswith("corpus")
+    outcome = result(done.stdout)
+    assert outcome.figures["accuracy"].value == pytest.approx(0.4)
+    assert outcome.signature["search"].startswith("corpus")
     folder = home / "bench" / "culturall.search" / "fake_model.jsonl"
     searched = [json.loads(line) for line in (folder / "evidence.jsonl").read_text().splitlines()]
     assert len(searched) == len(questions)
@@ -350,9 +352,9 @@ def test_culturall_in_english(mores: Run, home: Path, data: Path) -> None:
     arguments = ("bench", "culturall", "--data", "data", "--model", model, "--judge", judge, "--variant", "english")
     done = mores(*arguments, "--json")
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    assert found.figures["accuracy"].value == 1.0
-    assert (found.signature["task"], found.variant) == ("culturall.2.english", "english")
+    outcome = result(done.stdout)
+    assert outcome.figures["accuracy"].value == 1.0
+    assert (outcome.signature["task"], outcome.variant) == ("culturall.2.english", "english")
     assert (home / "bench" / "culturall.english" / "fake_model.jsonl" / "result.json").is_file()
     asked = (home / "data" / "culturall" / "annotated_data.jsonl").read_text("utf-8")
     plain = [{k: v for k, v in json.loads(row).items() if not k.startswith("english_")} for row in asked.splitlines()]

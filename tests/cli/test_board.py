@@ -42,9 +42,9 @@ def test_tables(call: Call) -> None:
 
 
 def test_json_is_all_that_is_printed(call: Call) -> None:
-    found = json.loads(call("bench", "--json").stdout)
-    assert [leaderboard["benchmark"] for leaderboard in found["leaderboards"]] == ["x", "y"]
-    assert found["shift"]["ranks"] == {"m": [1, 2], "n": [2, 1]}
+    printed = json.loads(call("bench", "--json").stdout)
+    assert [leaderboard["benchmark"] for leaderboard in printed["leaderboards"]] == ["x", "y"]
+    assert printed["shift"]["ranks"] == {"m": [1, 2], "n": [2, 1]}
 
 
 def test_the_page(call: Call, home: Path) -> None:

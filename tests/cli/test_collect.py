@@ -43,7 +43,7 @@ def questions(home: Path) -> Path:
 
 
 def ids(path: Path) -> list[str]:
-    return [one.id for one in read_records(path, Collected)]
+    return [question.id for question in read_records(path, Collected)]
 
 
 @pytest.mark.usefixtures("questions")
@@ -58,10 +58,10 @@ def test_everything_is_kept_dropped_or_undecided_and_a_second_run_asks_nothing(m
         assert len(server.asked) == calls == 5 + 3 + 1 + 2
     out = home / "collection"
     assert [ids(out / f"{name}.jsonl") for name in ("kept", "dropped", "unscored")] == [["a", "d"], list("bce"), ["f"]]
-    found = Collection.model_validate_json(first.stdout)
-    assert found == Collection.model_validate_json((out / "collection.json").read_bytes())
-    assert (found.kept, found.dropped, found.unscored) == (2, 3, 1)
-    kept = {one.id: one for one in read_records(out / "kept.jsonl", Collected)}
+    collection = Collection.model_validate_json(first.stdout)
+    assert collection == Collection.model_validate_json((out / "collection.json").read_bytes())
+    assert (collection.kept, collection.dropped, collection.unscored) == (2, 3, 1)
+    kept = {question.id: question for question in read_records(out / "kept.jsonl", Collected)}
     assert (kept["a"].extra, kept["a"].category) == ({"votes": 3}, "history")
     assert kept["d"].translation == "Why is 15 March a holiday in Hungary?"
     assert (out / "collection.html").read_text().startswith("<!doctype html>")
@@ -69,7 +69,7 @@ def test_everything_is_kept_dropped_or_undecided_and_a_second_run_asks_nothing(m
 
 
 def script(home: Path, *rows: tuple[str, str]) -> str:
-    text = "".join(json.dumps({"contains": contains, "answer": said}) + "\n" for contains, said in rows)
+    text = "".join(json.dumps({"contains": contains, "answer": answer}) + "\n" for contains, answer in rows)
     (home / "model.jsonl").write_text(text)
     return "fake:model.jsonl"
 
@@ -103,10 +103,10 @@ def test_stages_are_left_out(mores: Run, home: Path) -> None:
     skipped = [word for stage in ("quality", "topic", "duplicate") for word in ("--without", stage)]
     done = mores("collect", "questions.jsonl", "--model", model, *skipped, "--json")
     assert done.returncode == 0, done.stderr
-    found = Collection.model_validate_json(done.stdout)
-    assert [one.stage for one in found.stages] == ["specificity", "translation"]
-    assert found.signature["stages"] == "specificity+translation"
-    assert found.kept == 6
+    collection = Collection.model_validate_json(done.stdout)
+    assert [stage.stage for stage in collection.stages] == ["specificity", "translation"]
+    assert collection.signature["stages"] == "specificity+translation"
+    assert collection.kept == 6
 
 
 @pytest.mark.usefixtures("questions")

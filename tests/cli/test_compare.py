@@ -31,7 +31,7 @@ def files(home: Path) -> None:
     put("B.jsonl", GOLDS[2:], lambda _: -1.0, signature=Signature(SIGNED | {"model": "n"}))
 
 
-def found(stdout: str) -> Versus:
+def versus(stdout: str) -> Versus:
     return Versus.model_validate_json(stdout)
 
 
@@ -39,7 +39,7 @@ def found(stdout: str) -> Versus:
 def test_two_judges_of_a_dataset(inside: Run) -> None:
     done = inside("compare", "A.jsonl", "B.jsonl", "--data", "d", "--json")
     assert done.returncode == 0, done.stderr
-    both = found(done.stdout)
+    both = versus(done.stdout)
     assert (both.first, both.second, both.n, both.left_out) == ("A.jsonl", "B.jsonl", 58, 2)
     [accuracy, *_] = both.overall
     assert accuracy.statistic == "scaled_accuracy"
@@ -53,7 +53,7 @@ def test_two_judges_of_a_dataset(inside: Run) -> None:
     )
     assert any(line.startswith("S.Acc.") and "+1.000" in line and "[+" in line for line in lines)
     assert any(line.startswith("de ") and line.rstrip().endswith("58") for line in lines)
-    back = found(inside("compare", "B.jsonl", "A.jsonl", "--data", "d", "--json").stdout)
+    back = versus(inside("compare", "B.jsonl", "A.jsonl", "--data", "d", "--json").stdout)
     assert back.overall[0].difference == pytest.approx(-1.0)
     assert back.overall[0].p == accuracy.p
 
@@ -75,7 +75,7 @@ def test_other_data_are_refused_unless_forced(inside: Run) -> None:
     assert (done.returncode, done.stdout) == (2, "")
     assert f"C.jsonl is of data another, d (test) is {REVISION}; give the dataset that was judged" in done.stderr
     done = inside("compare", "A.jsonl", "C.jsonl", "--data", "d", "--json", "--force")
-    assert (done.returncode, found(done.stdout).n) == (0, 60)
+    assert (done.returncode, versus(done.stdout).n) == (0, 60)
 
 
 @pytest.mark.usefixtures("files")
@@ -85,8 +85,11 @@ def test_texts_of_two_models_by_one_judge(mores: Run) -> None:
     assert done.returncode == 0, done.stderr
     assert "mean score" in done.stdout
     assert "without error" in done.stdout
-    both = found(mores("compare", "A.jsonl", "C.jsonl", "--json").stdout)
-    assert {one.statistic: one.difference for one in both.overall} == {"score": pytest.approx(-1), "error_free": 0.5}
+    both = versus(mores("compare", "A.jsonl", "C.jsonl", "--json").stdout)
+    assert {comparison.statistic: comparison.difference for comparison in both.overall} == {
+        "score": pytest.approx(-1),
+        "error_free": 0.5,
+    }
     done = mores("compare", "A.jsonl", "B.jsonl")
     assert done.returncode == 2
     assert "scores are comparable only from the same judge" in done.stderr
@@ -103,7 +106,10 @@ def test_what_score_writes_can_be_compared(inside: Run) -> None:
         assert inside("score", f"{name}.jsonl", "--model", "fake:clean").returncode == 0
     done = inside("compare", *(f"{name}.jsonl.fake_clean.score" for name in ("one", "two")), "--json")
     assert done.returncode == 0, done.stderr
-    assert [(one.difference, one.p, one.n) for one in found(done.stdout).overall] == [(0, 1, 9), (0, 1, 9)]
+    assert [(comparison.difference, comparison.p, comparison.n) for comparison in versus(done.stdout).overall] == [
+        (0, 1, 9),
+        (0, 1, 9),
+    ]
 
 
 @pytest.mark.usefixtures("files")

@@ -34,7 +34,7 @@ NOTHING = "Gar nichts"
 
 def script(path: Path, rows: Iterable[tuple[str, str]]) -> str:
     """A model that answers as the first row says whose text is in the question."""
-    path.write_text("".join(json.dumps({"contains": text, "answer": said}) + "\n" for text, said in rows))
+    path.write_text("".join(json.dumps({"contains": text, "answer": answer}) + "\n" for text, answer in rows))
     return f"fake:{path.name}"
 
 
@@ -69,10 +69,15 @@ def told(number: int) -> str:
 
 
 def scene(number: int) -> dict[str, str]:
-    own = {"scenario": f"escena{number:02d}", "question": "dime", "answer": f"Zapallo{number:02d}", "explanation": "-"}
+    scene = {
+        "scenario": f"escena{number:02d}",
+        "question": "dime",
+        "answer": f"Zapallo{number:02d}",
+        "explanation": "-",
+    }
     english = {"scenario": f"scene{number:02d}", "question": "tell", "answer": f"Squash{number:02d}"}
     place = {"language": ("Spanish", "Japanese")[number % 2], "region": "Peru", "topic": "Food"}
-    return own | {f"english_{name}": text for name, text in english.items()} | {"english_explanation": "-"} | place
+    return scene | {f"english_{name}": text for name, text in english.items()} | {"english_explanation": "-"} | place
 
 
 def play(home: Path, answer: Callable[[int], str], count: int = STORIES, name: str = "model") -> str:
@@ -94,8 +99,8 @@ def findings(done: Any, kind: str | None = None) -> list[dict[str, Any]]:
     """The results that were printed as JSON."""
     assert done.returncode == 0, done.stderr
     printed = json.loads(done.stdout)
-    printed = printed if kind is None else next(one for one in printed if one["kind"] == kind)
-    return [one["result"] for one in printed["results"]]
+    printed = printed if kind is None else next(each for each in printed if each["kind"] == kind)
+    return [each["result"] for each in printed["results"]]
 
 
 def values(result: dict[str, Any], *names: str) -> list[float]:
@@ -111,14 +116,16 @@ def test_a_perfect_model_is_perfect(mores: Run, stories: Path) -> None:
     """Of twenty answers each at 10, 30, 50, 70 and 90, 2, 6, 10, 14 and 18 are right."""
     model = play(stories, lambda n: sure(n // 5 < LEVELS[n % 5] // 5, LEVELS[n % 5]))
     done = mores("diagnose", "calibration", "normad", "--data", "data", "--model", model, "--json")
-    [found] = findings(done)
-    assert values(found, "ECE", "confidence", "accuracy", "overconfidence") == pytest.approx([0, 0.5, 0.5, 0], abs=1e-9)
-    assert values(found, "accuracy at 90+") == [0.9]
-    assert [(bar["n"], bar["accuracy"]) for bar in found["bins"] if bar["n"]] == [
+    [finding] = findings(done)
+    assert values(finding, "ECE", "confidence", "accuracy", "overconfidence") == pytest.approx(
+        [0, 0.5, 0.5, 0], abs=1e-9
+    )
+    assert values(finding, "accuracy at 90+") == [0.9]
+    assert [(bar["n"], bar["accuracy"]) for bar in finding["bins"] if bar["n"]] == [
         (20, pytest.approx(level / 100)) for level in LEVELS
     ]
-    assert found["source"] == "verbalised"
-    assert found["signature"]["confidence"].startswith("verbalised.")
+    assert finding["source"] == "verbalised"
+    assert finding["signature"]["confidence"].startswith("verbalised.")
     assert "left out: calibration of normad, agreement: one answer per question" in done.stderr
     kept = json.loads((stories / "diagnose" / "calibration.json").read_text())
     assert kept == json.loads(done.stdout)
@@ -146,11 +153,11 @@ def test_a_model_that_is_always_95_sure_is_overconfident(mores: Run, stories: Pa
 def test_random_confidence_tells_nothing(mores: Run, stories: Path) -> None:
     toss = random.Random(7)
     model = play(stories, lambda n: sure(n % 2 == 0, toss.randrange(101)))
-    [found] = findings(mores("diagnose", "calibration", "normad", "--data", "data", "--model", model, "--json"))
-    auroc = found["figures"]["AUROC"]
+    [finding] = findings(mores("diagnose", "calibration", "normad", "--data", "data", "--model", model, "--json"))
+    auroc = finding["figures"]["AUROC"]
     assert auroc["low"] < 0.5 < auroc["high"]
     assert 0.35 < auroc["value"] < 0.65
-    assert found["figures"]["ECE"]["value"] > found["figures"]["ECE by chance"]["high"]
+    assert finding["figures"]["ECE"]["value"] > finding["figures"]["ECE by chance"]["high"]
 
 
 @pytest.mark.usefixtures("scenes")
@@ -166,10 +173,10 @@ def test_missing_confidences_and_refusals_are_counted_and_shown(mores: Run, home
     done = mores(*arguments)
     assert done.returncode == 0, done.stderr
     assert "no confidence could be read: 3; not attempted: 4" in done.stdout
-    [found] = findings(mores(*arguments, "--json"))
-    assert (found["missing"], found["not_attempted"]) == ({"no confidence could be read": 3}, 4)
-    assert (found["answers"], found["figures"]["accuracy"]["n"]) == (40, 37)
-    assert values(found, "accuracy") == [pytest.approx(17 / 37)]
+    [finding] = findings(mores(*arguments, "--json"))
+    assert (finding["missing"], finding["not_attempted"]) == ({"no confidence could be read": 3}, 4)
+    assert (finding["answers"], finding["figures"]["accuracy"]["n"]) == (40, 37)
+    assert values(finding, "accuracy") == [pytest.approx(17 / 37)]
     words = " ".join(done.stdout.split())
     assert "Left out: 3 of 40 answers (3 because no confidence could be read)." in words
     assert "4 answers are not attempts; they count as not correct." in words
@@ -177,10 +184,10 @@ def test_missing_confidences_and_refusals_are_counted_and_shown(mores: Run, home
 
 def likely(folder: Path) -> Path:
     """A run by log-probability, whose model gives A 80% and B 20%."""
-    one = benchmark("culturalbench-easy")
-    items = list(one.read(SAMPLES / "culturalbench" / "sample", lambda _: None))
+    chosen = benchmark("culturalbench-easy")
+    items = list(chosen.read(SAMPLES / "culturalbench" / "sample", lambda _: None))
     model = FakeModel("likely", lambda _: Completion("A", alternatives=(("A", math.log(0.8)), ("B", math.log(0.2)))))
-    job = BenchRun(one, items, Asker(model, None), by_logprob=True)
+    job = BenchRun(chosen, items, Asker(model, None), by_logprob=True)
     folder.mkdir()
     write_items(items, folder)
 
@@ -195,11 +202,11 @@ def likely(folder: Path) -> Path:
 def test_probabilities_of_a_run_are_a_confidence(mores: Run, home: Path) -> None:
     folder = likely(home / "run")
     done = mores("diagnose", "calibration", "run", "--json")
-    [found] = findings(done)
-    assert found["source"] == "log-probability"
-    assert values(found, "confidence") == [pytest.approx(0.8)]
+    [finding] = findings(done)
+    assert finding["source"] == "log-probability"
+    assert values(finding, "confidence") == [pytest.approx(0.8)]
     right = sum(verdict.label == "correct" for verdict in open_bench_run(folder).verdicts())
-    assert values(found, "accuracy") == [pytest.approx(right / found["answers"])]
+    assert values(finding, "accuracy") == [pytest.approx(right / finding["answers"])]
     assert "stated: the model must be asked again; name it, fake:likely" in done.stderr
 
 
@@ -209,7 +216,7 @@ def test_a_server_without_probabilities_is_told_of(mores: Run, home: Path) -> No
     model = script(home / "model.jsonl", [("", "Answer: A\nConfidence: 60")])
     arguments = ("diagnose", "calibration", "culturalbench-easy", "--data", "data", "--model", model)
     done = mores(*arguments, "--json")
-    assert [one["source"] for one in findings(done)] == ["verbalised"]
+    assert [each["source"] for each in findings(done)] == ["verbalised"]
     assert "likelihood: the server returns no log-probabilities of the options" in done.stderr
     forced = mores(*arguments, "--from", "likelihood")
     assert forced.returncode == 1
@@ -243,30 +250,30 @@ def test_stability_is_found_as_it_is(mores: Run, home: Path) -> None:
         asking = ("--data", "data", "--limit", "30", "--model", "openai:m", "--base-url", server.url)
         arguments = ("diagnose", "stability", "normad", *asking, "--price", "1,2")
         done = mores(*arguments, "--json", OPENAI_API_KEY="x")
-        [found] = findings(done)
+        [finding] = findings(done)
         calls = len(server.asked)
         again = mores(*arguments, OPENAI_API_KEY="x")
         assert (calls, len(server.asked)) == (300, 300)
         assert {body["temperature"] for body in server.bodies} == {0.7}
-    assert (found["questions"], found["samples"], found["depth"]) == (30, 10, 10)
-    numbers = [int(one["question"].split("in story ")[1][:3]) for one in found["sometimes"]]
+    assert (finding["questions"], finding["samples"], finding["depth"]) == (30, 10, 10)
+    numbers = [int(each["question"].split("in story ")[1][:3]) for each in finding["sometimes"]]
     share = len(numbers) / 30
     always = sum(number % 3 == 2 for number in story_numbers(home)) / 30
-    assert values(found, "mean", "best", "worst") == pytest.approx([always + 0.3 * share, always + share, always])
-    assert values(found, "majority", "sometimes", "never") == pytest.approx([always, share, 1 - always - share])
+    assert values(finding, "mean", "best", "worst") == pytest.approx([always + 0.3 * share, always + share, always])
+    assert values(finding, "majority", "sometimes", "never") == pytest.approx([always, share, 1 - always - share])
     assert {number % 3 for number in numbers} == {1}
-    assert {tuple(sorted((c["n"], c["correct"]) for c in one["clusters"])) for one in found["sometimes"]} == {
+    assert {tuple(sorted((c["n"], c["correct"]) for c in each["clusters"])) for each in finding["sometimes"]} == {
         ((3, 3), (7, 0))
     }
-    curve = found["curves"]["best"]
+    curve = finding["curves"]["best"]
     assert curve[1]["value"] == pytest.approx(always + share * (1 - 7 * 6 / 90))  # at least one of two of 3 in 10
     assert "normad: asking: 300 calls, about $" in done.stderr
     assert "always" in again.stdout
     agreed = mores("diagnose", "calibration", "diagnose/samples", "--json", "--out", "more")
-    [own] = findings(agreed)
-    assert (own["source"], own["answers"]) == ("agreement", 300)
+    [agreement] = findings(agreed)
+    assert (agreement["source"], agreement["answers"]) == ("agreement", 300)
     sure_of = 1 - share + share * (0.3 * 0.3 + 0.7 * 0.7)
-    assert values(own, "confidence", "accuracy") == pytest.approx([sure_of, always + 0.3 * share])
+    assert values(agreement, "confidence", "accuracy") == pytest.approx([sure_of, always + 0.3 * share])
 
 
 def story_numbers(home: Path) -> list[int]:
@@ -283,10 +290,10 @@ def test_ties_are_counted_and_shown(mores: Run) -> None:
         done = mores(*arguments, OPENAI_API_KEY="x")
         assert done.returncode == 0, done.stderr
         calls = len(server.asked)
-        [found] = findings(mores(*arguments, "--json", OPENAI_API_KEY="x"))
+        [finding] = findings(mores(*arguments, "--json", OPENAI_API_KEY="x"))
         assert len(server.asked) == calls
-    assert found["uncertain"]["ties"] == {"without evidence": 4, "with evidence": 4}
-    assert values(found, "without evidence", "with evidence", "gain") == pytest.approx([0.8, 0.8, 0])
+    assert finding["uncertain"]["ties"] == {"without evidence": 4, "with evidence": 4}
+    assert values(finding, "without evidence", "with evidence", "gain") == pytest.approx([0.8, 0.8, 0])
     assert "half correct without evidence: 4; half correct with evidence: 4" in done.stdout
 
 
@@ -327,15 +334,15 @@ def test_evidence_fails_where_it_fails(mores: Run, home: Path) -> None:
     judge = grader(home, ("CONTAINED: YES or NO", "There it is.\nCONTAINED: YES\nTAKEN: NO"))
     asking = ("--data", "data", "--model", seeker(home), "--judge", judge, "--search", corpus(home), "--results", "1")
     judged = mores("diagnose", "retrieval", "culturall", *asking, "--json")
-    [found] = findings(judged)
-    assert values(found, "without evidence", "with evidence", "gain") == pytest.approx([0.3, 0.5, 0.2])
-    assert shares(found) == {"evidence not found": 6, "found but not used": 12, "used wrongly": 2, "undecided": 0}
-    assert (found["change"]["matrix"]["second"], found["change"]["matrix"]["first"]) == (10, 2)
-    made = home / "diagnose" / "bench"
-    runs = [str(made / name / "fake_seeker.jsonl") for name in ("culturall", "culturall.search")]
+    [finding] = findings(judged)
+    assert values(finding, "without evidence", "with evidence", "gain") == pytest.approx([0.3, 0.5, 0.2])
+    assert shares(finding) == {"evidence not found": 6, "found but not used": 12, "used wrongly": 2, "undecided": 0}
+    assert (finding["change"]["matrix"]["second"], finding["change"]["matrix"]["first"]) == (10, 2)
+    bench_folder = home / "diagnose" / "bench"
+    runs = [str(bench_folder / name / "fake_seeker.jsonl") for name in ("culturall", "culturall.search")]
     ruled = mores("diagnose", "retrieval", *runs, "--json", "--out", "ruled")
-    [found] = findings(ruled)
-    assert shares(found) == {"evidence not found": 6, "found but not used": 8, "used wrongly": 6, "undecided": 0}
+    [finding] = findings(ruled)
+    assert shares(finding) == {"evidence not found": 6, "found but not used": 8, "used wrongly": 6, "undecided": 0}
     assert "calls" not in ruled.stderr
     limited = mores("bench", "culturall", *asking[:-4], "--limit", "10", "--out", "few")
     assert limited.returncode == 0, limited.stderr
@@ -345,8 +352,8 @@ def test_evidence_fails_where_it_fails(mores: Run, home: Path) -> None:
     assert "run them with the same settings, or force the comparison (--force)" in other.stderr
 
 
-def shares(found: dict[str, Any]) -> dict[str, int]:
-    return {name: round(one["value"] * one["n"]) for name, one in found["faults"].items()}
+def shares(finding: dict[str, Any]) -> dict[str, int]:
+    return {name: round(fault["value"] * fault["n"]) for name, fault in finding["faults"].items()}
 
 
 # ---- native and English ----------------------------------------------------------------------------------------
@@ -358,10 +365,10 @@ def test_what_is_lost_and_won_in_translation(mores: Run, home: Path) -> None:
     rows = [(f"escena{n:02d}", f"Zapallo{n:02d}" if n < 20 else "Otro") for n in range(SCENES)]
     rows += [(f"scene{n:02d}", f"Squash{n:02d}" if n >= 15 else "Other") for n in range(SCENES)]
     asking = ("--data", "data", "--model", script(home / "model.jsonl", rows), "--judge", grader(home))
-    [found] = findings(mores("diagnose", "translation", "culturall", *asking, "--json"))
-    assert values(found, "natively", "in English", "gain") == pytest.approx([0.5, 0.625, 0.125])
-    assert found["change"]["matrix"] == {"both": 5, "first": 15, "second": 20, "neither": 0}
-    assert found["lost"][0]["second"]["reference"] == ["Squash00"]
+    [finding] = findings(mores("diagnose", "translation", "culturall", *asking, "--json"))
+    assert values(finding, "natively", "in English", "gain") == pytest.approx([0.5, 0.625, 0.125])
+    assert finding["change"]["matrix"] == {"both": 5, "first": 15, "second": 20, "neither": 0}
+    assert finding["lost"][0]["second"]["reference"] == ["Squash00"]
     shown = mores("diagnose", "translation", "diagnose/bench")
     assert shown.returncode == 0, shown.stderr
     assert "15 questions are correct only natively and 20 only in English" in " ".join(shown.stdout.split())
@@ -380,7 +387,7 @@ def test_errors_are_sorted_and_the_judge_is_checked(mores: Run, home: Path) -> N
     judge = script(home / "judge.jsonl", [*told_apart, ("", "A custom.\nTYPE: 1")])
     done = mores("diagnose", "errors", "bench", "--judge", judge, "--json")
     worse, better, table = findings(done)
-    assert [(one["model"], one["wrong"], one["failures"]) for one in (better, worse)] == [
+    assert [(each["model"], each["wrong"], each["failures"]) for each in (better, worse)] == [
         ("fake:good.jsonl", 10, {"parse": 1}),
         ("fake:bad.jsonl", 30, {"parse": 1}),
     ]
@@ -388,7 +395,7 @@ def test_errors_are_sorted_and_the_judge_is_checked(mores: Run, home: Path) -> N
     assert list(worse["counts"].values()) == [22, 0, 0, 7, 0, 0]
     assert [row["count"] for row in table["types"][:2]] == [24, 14]
     run = home / "bench" / "normad" / "fake_good.jsonl"
-    ids = [one.id for one in open_bench_run(run).items()]
+    ids = [each.id for each in open_bench_run(run).items()]
     first, *_, fourth = (row["type"] for row in better["cases"] if row["type"])
     names = sorted({first, fourth})
     custom, number = names[0], names[1]
@@ -414,9 +421,11 @@ def test_locality_says_where_a_model_is_at_home(mores: Run, home: Path) -> None:
         done = mores("bench", "culturall", "--data", "data", "--model", model, "--judge", judge)
         assert done.returncode == 0, done.stderr
     done = mores("diagnose", "locality", "bench", "--json")
-    [found] = findings(done)
-    told = {one["model"]: {local["group"]: local["verdict"] for local in one["groups"]} for one in found["profiles"]}
-    assert told == {
+    [finding] = findings(done)
+    verdicts = {
+        each["model"]: {local["group"]: local["verdict"] for local in each["groups"]} for each in finding["profiles"]
+    }
+    assert verdicts == {
         "fake:spanish.jsonl": {"es": "above", "ja": "below"},
         "fake:japanese.jsonl": {"ja": "above", "es": "below"},
     }
@@ -443,8 +452,8 @@ def test_all_of_it_on_one_page(mores: Run, home: Path) -> None:
     arguments = ("diagnose", "all", "culturall", *asking, "--json")
     done = mores(*arguments)
     assert done.returncode == 0, done.stderr
-    printed = {one["kind"]: one for one in json.loads(done.stdout)}
-    assert {kind: [one["record"] for one in own["results"]] for kind, own in printed.items()} == {
+    printed = {each["kind"]: each for each in json.loads(done.stdout)}
+    assert {kind: [each["record"] for each in own["results"]] for kind, own in printed.items()} == {
         "calibration": ["Calibration", "Calibration"],
         "stability": ["Stability"],
         "retrieval": ["RetrievalResult"],
@@ -453,7 +462,7 @@ def test_all_of_it_on_one_page(mores: Run, home: Path) -> None:
         "locality": ["Locality"],
     }
     assert values(findings(done, "calibration")[0], "confidence", "accuracy") == pytest.approx([0.7, 1.0])
-    assert all(one["paragraph"] for own in printed.values() for one in own["results"])
+    assert all(each["paragraph"] for own in printed.values() for each in own["results"])
     assert "left out: calibration of culturall, likelihood: there are no options to compare" in done.stderr
     assert {path.name for path in (home / "diagnose").glob("*.json")} == {
         "run.json",
@@ -556,8 +565,8 @@ RUN = "bench/normad/fake_model.jsonl"
 def test_what_is_wrong_is_said_with_the_fix(
     runs: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, message: str
 ) -> None:
-    found, said = fails(capsys, [*arguments, "--data", str(runs / "data")])
-    assert (found, message in said) == (code, True), said
+    status, printed = fails(capsys, [*arguments, "--data", str(runs / "data")])
+    assert (status, message in printed) == (code, True), printed
 
 
 @pytest.fixture(scope="module")
@@ -579,7 +588,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 def test_every_kind_says_how_it_is_used(kind: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as stopped:
         main(["diagnose", kind, "--help"])
-    said = capsys.readouterr().out
+    printed = capsys.readouterr().out
     assert stopped.value.code == 0
-    assert f"diagnose {kind} [OPTIONS] RUN" in said
-    assert "--out DIRECTORY" in said
+    assert f"diagnose {kind} [OPTIONS] RUN" in printed
+    assert "--out DIRECTORY" in printed

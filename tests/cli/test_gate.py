@@ -25,7 +25,7 @@ def judge(home: Path) -> str:
     (home / "t.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     answers = [("text0", report("minor")), ("text1", report("minor")), ("text2", "nonsense"), ("", CLEAN)]
     (home / "j.jsonl").write_text(
-        "".join(json.dumps({"contains": text, "answer": said}) + "\n" for text, said in answers)
+        "".join(json.dumps({"contains": text, "answer": answer}) + "\n" for text, answer in answers)
     )
     return "fake:j.jsonl"
 
@@ -72,8 +72,8 @@ def test_no_gate_passes_when_nothing_was_judged(mores: Run) -> None:
 
 def bench(mores: Run, home: Path, right: int, name: str, *options: str) -> tuple[int, str]:
     """A run of a hundred stories of which so many are answered right, and every tenth not at all."""
-    said = play(home, lambda n: "nonsense" if n % 10 == 0 else "yes" if n < right else "no", name=name)
-    done = mores("bench", "normad", "--data", "data", "--model", said, "--out", name, *options)
+    model = play(home, lambda n: "nonsense" if n % 10 == 0 else "yes" if n < right else "no", name=name)
+    done = mores("bench", "normad", "--data", "data", "--model", model, "--out", name, *options)
     return done.returncode, done.stderr
 
 
@@ -81,10 +81,10 @@ def test_benchmarks(mores: Run, home: Path) -> None:
     write_stories(home)
     assert bench(mores, home, 80, "old")[0] == 0
     assert bench(mores, home, 80, "old", "--fail-under", "80%", "--max-unjudged", "10")[0] == 0
-    code, said = bench(mores, home, 80, "old", "--fail-under", "0.81", "--max-unjudged", "9%")
+    code, message = bench(mores, home, 80, "old", "--fail-under", "0.81", "--max-unjudged", "9%")
     assert code == 3
-    assert "normad: accuracy 80.0% is below 81.0%" in said
-    assert "10 of 100 answers of normad could not be judged; at most 9% may be" in said
+    assert "normad: accuracy 80.0% is below 81.0%" in message
+    assert "10 of 100 answers of normad could not be judged; at most 9% may be" in message
     assert bench(mores, home, 80, "old", "--fail-under", "80")[0] == 2
     assert bench(mores, home, 0, "none", "--baseline", "nowhere")[0] == 2
 
@@ -95,9 +95,9 @@ def test_a_run_that_is_significantly_worse_than_its_baseline_fails(
 ) -> None:
     write_stories(home)
     bench(mores, home, 80, "old")
-    found, said = bench(mores, home, right, "new", "--baseline", "old/normad")
-    assert found == code, said
-    assert ("normad: significantly worse than old/normad/fake_old.jsonl: −20.0 points on 90 questions" in said) == (
+    status, message = bench(mores, home, right, "new", "--baseline", "old/normad")
+    assert status == code, message
+    assert ("normad: significantly worse than old/normad/fake_old.jsonl: −20.0 points on 90 questions" in message) == (
         code == 3
     )
 
@@ -105,13 +105,13 @@ def test_a_run_that_is_significantly_worse_than_its_baseline_fails(
 def test_a_baseline_is_read_before_the_run_takes_its_place(mores: Run, home: Path) -> None:
     write_stories(home)
     bench(mores, home, 90, "same")
-    code, said = bench(mores, home, 30, "same", "--baseline", "same", "--fresh")
-    assert code == 3, said
+    code, message = bench(mores, home, 30, "same", "--baseline", "same", "--fresh")
+    assert code == 3, message
 
 
 def test_a_baseline_of_another_benchmark_is_refused(mores: Run, home: Path) -> None:
     write_stories(home)
     bench(mores, home, 80, "old", "--variant", "rule")
-    code, said = bench(mores, home, 80, "new", "--baseline", "old")
+    code, message = bench(mores, home, 80, "new", "--baseline", "old")
     assert code == 2
-    assert "no run that asks in the same way of normad in it" in said
+    assert "no run that asks in the same way of normad in it" in message

@@ -50,12 +50,20 @@ def test_the_columns_that_were_found_are_listed(mores: Run, home: Path) -> None:
 
 @pytest.mark.parametrize("name", BENCHMARKS)
 def test_a_benchmark_is_explained(mores: Run, name: str) -> None:
-    one, done = benchmark(name), mores("bench", "info", name)
+    chosen, done = benchmark(name), mores("bench", "info", name)
     assert done.returncode == 0, done.stderr
-    for words in (one.title, one.homepage, one.licence, one.files, *one.figures, *one.groupings, *one.variants):
+    for words in (
+        chosen.title,
+        chosen.homepage,
+        chosen.licence,
+        chosen.files,
+        *chosen.figures,
+        *chosen.groupings,
+        *chosen.variants,
+    ):
         assert words in done.stdout
-    [found] = json.loads(mores("bench", "info", name, "--json").stdout)
-    assert any(text.strip() for text in found["prompts"].values())
+    [printed] = json.loads(mores("bench", "info", name, "--json").stdout)
+    assert any(text.strip() for text in printed["prompts"].values())
 
 
 def test_a_dry_run_counts_calls_and_cost_and_asks_nothing(mores: Run, home: Path) -> None:
@@ -67,9 +75,9 @@ def test_a_dry_run_counts_calls_and_cost_and_asks_nothing(mores: Run, home: Path
     assert "about $" in done.stdout
     assert not (home / "bench").exists()
     mores(*run, "--limit", "10")
-    found = json.loads(mores(*run, "--dry-run", "--limit", "10", "--samples", "2", "--json").stdout)
-    [own] = found.values()
-    assert (own["calls"], own["known"]) == (10, 10)
+    printed = json.loads(mores(*run, "--dry-run", "--limit", "10", "--samples", "2", "--json").stdout)
+    [estimate] = printed.values()
+    assert (estimate["calls"], estimate["known"]) == (10, 10)
 
 
 def test_a_dry_run_counts_the_judge(mores: Run, home: Path) -> None:

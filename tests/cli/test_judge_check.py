@@ -26,7 +26,7 @@ def data(home: Path) -> Path:
 def judge(home: Path) -> str:
     """Calls everything wrong, and never not attempted."""
     rows = [("VERDICT: NOT_ATTEMPTED", "It is wrong.\nVERDICT: INCORRECT"), ("", "It is not.\nVERDICT: NOT_CORRECT")]
-    text = "".join(json.dumps({"contains": part, "answer": said}) + "\n" for part, said in rows)
+    text = "".join(json.dumps({"contains": part, "answer": answer}) + "\n" for part, answer in rows)
     (home / "judge.jsonl").write_text(text)
     return "fake:judge.jsonl"
 
@@ -35,14 +35,14 @@ def judge(home: Path) -> str:
 def test_a_judge_that_never_says_not_attempted(mores: Run, home: Path, judge: str) -> None:
     done = mores("judge-check", "msqa", "--data", "data", "--model", judge, "--out", "checked", "--json")
     assert done.returncode == 0, done.stderr
-    found = JudgeCheck.model_validate_json(done.stdout)
-    values = {name: result.value for name, result in found.probes.items()}
+    check = JudgeCheck.model_validate_json(done.stdout)
+    values = {name: result.value for name, result in check.probes.items()}
     assert values == {"correct": 0, "correct, in many words": 0, "wrong": 1, "wrong, in many words": 1, "refusal": 0}
-    assert found.grades["refusal"] == {"incorrect": found.probes["refusal"].n}
-    assert JudgeCheck.model_validate_json((home / "checked" / "judge-check.json").read_bytes()) == found
+    assert check.grades["refusal"] == {"incorrect": check.probes["refusal"].n}
+    assert JudgeCheck.model_validate_json((home / "checked" / "judge-check.json").read_bytes()) == check
     kept = list(read_records(home / "checked" / "verdicts.jsonl", Verdict))
-    assert len(kept) == found.agreement.n
-    assert REFUSE in {one.answer for one in kept}
+    assert len(kept) == check.agreement.n
+    assert REFUSE in {verdict.answer for verdict in kept}
     shown = mores("judge-check", "msqa", "--data", "data", "--model", judge).stdout
     assert "refusal: called incorrect" in shown
 

@@ -84,13 +84,13 @@ def judge(prompt: str) -> str:
 
 def fenced(prompt: str, name: str) -> str:
     """What stands under a heading, between the marks."""
-    found = re.search(rf"^{name}:\n<<<(\w+)\n(.*?)\n\1>>>", prompt, re.DOTALL | re.MULTILINE)
-    assert found, (name, prompt)
-    return found[2]
+    match = re.search(rf"^{name}:\n<<<(\w+)\n(.*?)\n\1>>>", prompt, re.DOTALL | re.MULTILINE)
+    assert match, (name, prompt)
+    return match[2]
 
 
 def summaries(stdout: str) -> dict[str, Summary]:
-    return {one.model: one for one in map(Summary.model_validate, json.loads(stdout))}
+    return {summary.model: summary for summary in map(Summary.model_validate, json.loads(stdout))}
 
 
 def counted(figures: dict[str, Result], *names: str) -> list[tuple[float | None, int, int]]:
@@ -119,7 +119,9 @@ def test_the_surface_alone(mores: Run, home: Path) -> None:
     ]  # fmt: skip
     assert not {"S", "precision", "relevance"} & only.figures.keys()
     assert re.fullmatch(r"task:longform\.1\|data:\w{8}\.5\|lid:mores\.\w{8}\|mores:[\w.]+", str(only.signature))
-    assert [one.id for one in read_records(home / "longform" / "appraisals.jsonl", Appraisal)] == list("abcde")
+    assert [appraisal.id for appraisal in read_records(home / "longform" / "appraisals.jsonl", Appraisal)] == list(
+        "abcde"
+    )
     assert json.loads((home / "longform" / "longform.json").read_bytes()) == json.loads(done.stdout)
     assert (home / "longform" / "longform.html").read_text().startswith("<!doctype html>")
     assert "wrote longform; its page is longform/longform.html" in done.stderr
@@ -154,9 +156,9 @@ def test_the_table_of_a_csv_with_two_models(mores: Run, home: Path) -> None:
         "two 0.0 100.0 0.0 100.0 1",
         "",
     ]
-    found = list(read_records(home / "there" / "appraisals.jsonl", Appraisal))
-    assert found[2].repetition is not None
-    assert found[2].repetition.times == 4
+    appraisals = list(read_records(home / "there" / "appraisals.jsonl", Appraisal))
+    assert appraisals[2].repetition is not None
+    assert appraisals[2].repetition.times == 4
 
 
 @pytest.mark.usefixtures("answers")
@@ -171,7 +173,7 @@ def test_a_model_needs_no_name(mores: Run, home: Path) -> None:
     write(home / "a.jsonl", [{"question": "Warum?", "answer": GERMAN, "language": "de"}])
     done = mores("longform", "a.jsonl")
     assert ["–", "100.0", "0.0", "0.0", "0.0", "1"] in [line.split() for line in done.stdout.splitlines()]
-    assert [one.id for one in read_records(home / "longform" / "answers.jsonl", LongAnswer)] == ["a.jsonl:1"]
+    assert [answer.id for answer in read_records(home / "longform" / "answers.jsonl", LongAnswer)] == ["a.jsonl:1"]
 
 
 @pytest.mark.usefixtures("answers")
@@ -220,16 +222,23 @@ def test_known_claims_give_exact_figures_and_a_second_run_asks_nothing(mores: Ru
 
 def check_appraisals(path: Path) -> None:
     """Each answer has its claims, the evidence for each and the verdict."""
-    found = {one.id: one for one in read_records(path, Appraisal)}
-    claims = found["a"].claims or ()
+    appraisals = {appraisal.id: appraisal for appraisal in read_records(path, Appraisal)}
+    claims = appraisals["a"].claims or ()
     assert [(claim.text, claim.supported) for claim in claims] == [(SUPPER, True), (YEAR, False), (QUOKKAS, False)]
     assert (claims[0].evidence[0].source, claims[0].evidence[0].text) == ("book 0", DOCUMENTS[0])
     assert (claims[2].evidence, claims[2].reason) == ((), "the search found nothing")
-    assert (found["b"].question_english, found["b"].answer_english) == ("Why does ice float?", f"{FLOATS} {LEAD}")
-    assert [claim.supported for claim in found["b"].claims or ()] == [True, False]
-    assert (found["c"].claims, found["c"].relevant) == (None, None)
-    assert (found["d"].claims, found["d"].relevant, found["d"].relevance_reason) == ((), False, "It is irrelevant.")
-    assert found["e"].failures["answer"].reason == "the row has no answer"
+    assert (appraisals["b"].question_english, appraisals["b"].answer_english) == (
+        "Why does ice float?",
+        f"{FLOATS} {LEAD}",
+    )
+    assert [claim.supported for claim in appraisals["b"].claims or ()] == [True, False]
+    assert (appraisals["c"].claims, appraisals["c"].relevant) == (None, None)
+    assert (appraisals["d"].claims, appraisals["d"].relevant, appraisals["d"].relevance_reason) == (
+        (),
+        False,
+        "It is irrelevant.",
+    )
+    assert appraisals["e"].failures["answer"].reason == "the row has no answer"
     html = path.with_name("longform.html").read_text()
     assert all(text in html for text in (QUOKKAS, "book 0", "the search found nothing"))
 
@@ -281,7 +290,7 @@ def test_a_judge_that_makes_no_sense_gives_no_figure(mores: Run, home: Path) -> 
     figures = summaries(done.stdout)["m"].figures
     assert counted(figures, "precision", "relevance", "S") == [(None, 0, 3), (None, 0, 3), (None, 0, 4)]
     assert figures["S"].bounds == (0.0, close(4 / 5))  # one is in the wrong language
-    failures = [one.failures for one in read_records(home / "longform" / "appraisals.jsonl", Appraisal)]
+    failures = [appraisal.failures for appraisal in read_records(home / "longform" / "appraisals.jsonl", Appraisal)]
     assert failures[0]["claims"].kind is FailureKind.PARSE
     assert failures[0]["claims"].reason.startswith("3 of 3 sentences: expected one claim per line")
 
@@ -311,11 +320,11 @@ def test_a_dry_run_says_the_cost_and_asks_nothing(mores: Run, home: Path) -> Non
         done = mores(*FACTS, "--dry-run", "--price", "1000,0", "--base-url", server.url, OPENAI_API_KEY="x")
         assert server.asked == []
     assert (done.returncode, done.stdout) == (0, "")
-    said = dict(line.split(": about ") for line in done.stderr.splitlines())
-    assert list(said) == ["translate", "claims", "search", "verify", "relevance"]
-    assert [text.split()[0] for text in said.values()] == ["4", "7", "7", "7", "4"]
-    assert said["search"] == "7 searches"
-    assert all(re.fullmatch(r"\d+ calls, [\d,]+ tokens, \$[\d.]+", said[name]) for name in said if name != "search")
+    lines = dict(line.split(": about ") for line in done.stderr.splitlines())
+    assert list(lines) == ["translate", "claims", "search", "verify", "relevance"]
+    assert [text.split()[0] for text in lines.values()] == ["4", "7", "7", "7", "4"]
+    assert lines["search"] == "7 searches"
+    assert all(re.fullmatch(r"\d+ calls, [\d,]+ tokens, \$[\d.]+", lines[name]) for name in lines if name != "search")
     assert not (home / "longform" / "appraisals.jsonl").exists()
 
 
@@ -335,8 +344,8 @@ def test_searches_are_recorded_and_replayed(mores: Run, home: Path) -> None:
         again = ("longform", "answers.jsonl", "--judge", "openai:m", "--facts", "replay:found.jsonl", "--json")
         second = mores(*again, "--base-url", server.url, OPENAI_API_KEY="x")
     assert second.returncode == 0, second.stderr
-    one, two = (summaries(done.stdout)["m"].figures for done in (first, second))
-    assert one == two
+    before, after = (summaries(done.stdout)["m"].figures for done in (first, second))
+    assert before == after
 
 
 # -- what is wrong -----------------------------------------------------------------------------------------
@@ -372,7 +381,7 @@ def test_a_column_of_another_name_is_no_answer(mores: Run, home: Path) -> None:
 
 @pytest.mark.usefixtures("answers")
 @pytest.mark.parametrize(
-    ("arguments", "status", "said"),
+    ("arguments", "status", "message"),
     [
         (("nowhere.jsonl",), 2, "'nowhere.jsonl' does not exist"),
         (("--facts", "serper"), 2, "facts are judged by a model: name a judge, for example openai:NAME (--judge)"),
@@ -391,11 +400,11 @@ def test_a_column_of_another_name_is_no_answer(mores: Run, home: Path) -> None:
         (("--judge", "openai:m", "--price", "cheap", "--dry-run"), 2, "--price 'cheap': expected two numbers"),
     ],
 )  # fmt: skip
-def test_errors_say_the_fix(mores: Run, arguments: tuple[str, ...], status: int, said: str) -> None:
+def test_errors_say_the_fix(mores: Run, arguments: tuple[str, ...], status: int, message: str) -> None:
     given = arguments if arguments[0].endswith(".jsonl") else ("answers.jsonl", *arguments)
     done = mores("longform", *given, OPENAI_API_KEY="x", SERPER_API_KEY="")
     assert done.returncode == status
-    assert said in done.stderr
+    assert message in done.stderr
     assert done.stdout == ""
 
 
@@ -414,8 +423,8 @@ def test_the_language_check_of_the_paper(mores: Run, home: Path) -> None:
     assert done.returncode == 0, done.stderr
     only = summaries(done.stdout)["m"]
     assert counted(only.figures, "wrong language") == [(0.25, 4, 1)]
-    found = [one.language for one in read_records(home / "longform" / "appraisals.jsonl", Appraisal)]
-    assert [one and (one.detected, one.certainty, one.correct) for one in found] == [
+    languages = [appraisal.language for appraisal in read_records(home / "longform" / "appraisals.jsonl", Appraisal)]
+    assert [language and (language.detected, language.certainty, language.correct) for language in languages] == [
         ("en", None, True), ("de", None, True), ("en", None, False), ("en", None, True), None,
     ]  # fmt: skip
     assert "certainty" not in (home / "longform" / "longform.html").read_text().partition("<main>")[2]
@@ -446,11 +455,11 @@ def test_the_release_of_calmqa(mores: Run, home: Path) -> None:
     path.write_text(json.dumps(release))
     done = mores("longform", "release", "--json")
     assert done.returncode == 0, done.stderr
-    found = summaries(done.stdout)
-    assert list(found) == ["X", "Y", "Z"]  # of the person there is none
-    assert [found[model].figures["without issues"].value for model in "XYZ"] == [1.0, 0.0, None]
-    assert found["Z"].missing == 1  # the server's reason is no answer
-    failures = [one.failures for one in read_records(home / "longform" / "appraisals.jsonl", Appraisal)]
+    by_model = summaries(done.stdout)
+    assert list(by_model) == ["X", "Y", "Z"]  # of the person there is none
+    assert [by_model[model].figures["without issues"].value for model in "XYZ"] == [1.0, 0.0, None]
+    assert by_model["Z"].missing == 1  # the server's reason is no answer
+    failures = [appraisal.failures for appraisal in read_records(home / "longform" / "appraisals.jsonl", Appraisal)]
     assert failures[2]["answer"].reason == "the release has no answer but the server's reason, OTHER"
 
 
@@ -480,17 +489,17 @@ def test_the_surface_columns_of_table_2(mores: Run, home: Path) -> None:
     for path in REAL.glob("dataset-agnostic-*.json.gz"):
         release = json.loads(gzip.decompress(path.read_bytes()))
         for entry in release["entries"]:
-            entry["answers"] = [one for one in entry["answers"] if one["prompting_state"]["model_name"] in TABLE_2]
+            entry["answers"] = [each for each in entry["answers"] if each["prompting_state"]["model_name"] in TABLE_2]
         (home / "agnostic" / path.name.removesuffix(".gz")).write_text(json.dumps(release))
     done = mores("longform", "agnostic", "--lid", "paper", "--missing-as-issue", "--json")
     assert done.returncode == 0, done.stderr
-    found = summaries(done.stdout)
-    assert found.keys() == TABLE_2.keys()
+    by_model = summaries(done.stdout)
+    assert by_model.keys() == TABLE_2.keys()
     for model, paper in TABLE_2.items():
-        figures = found[model].by["paper"]["agnostic"]
-        own = [figures[name] for name in ("wrong language", "repetition", "without issues")]
-        assert [one.n for one in own] == [361] * 3
-        assert [100 * one.value for one in own if one.value is not None] == pytest.approx(paper, abs=1.5), model
+        figures = by_model[model].by["paper"]["agnostic"]
+        measured = [figures[name] for name in ("wrong language", "repetition", "without issues")]
+        assert [each.n for each in measured] == [361] * 3
+        assert [100 * each.value for each in measured if each.value is not None] == pytest.approx(paper, abs=1.5), model
 
 
 # -- the benchmark -----------------------------------------------------------------------------------------
@@ -506,7 +515,7 @@ SAID = {
 
 
 def script(path: Path, rows: dict[str, str]) -> str:
-    write(path, [{"contains": contains, "answer": said} for contains, said in rows.items()])
+    write(path, [{"contains": contains, "answer": answer} for contains, answer in rows.items()])
     return f"fake:{path.name}"
 
 
@@ -537,22 +546,22 @@ def result(stdout: str) -> BenchResult:
 def test_calmqa_without_a_judge(bench: Run, home: Path) -> None:
     done = bench("--model", "fake:model.jsonl", "--json")
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    assert list(found.figures) == ["without issues", "wrong language", "repetition", "english"]
-    assert [one.value for one in found.figures.values()] == [0.6, 0.2, 0.2, 0.2]
-    assert list(found.by) == ["kind", "language", "resources", "topic"]
-    by_language = {tag: figures["without issues"].value for tag, figures in found.by["language"].items()}
+    outcome = result(done.stdout)
+    assert list(outcome.figures) == ["without issues", "wrong language", "repetition", "english"]
+    assert [each.value for each in outcome.figures.values()] == [0.6, 0.2, 0.2, 0.2]
+    assert list(outcome.by) == ["kind", "language", "resources", "topic"]
+    by_language = {tag: figures["without issues"].value for tag, figures in outcome.by["language"].items()}
     assert by_language == {"de": 0.5, "es": 0.0, "hi": 1.0, "sm": 1.0}
-    assert {level: figures["without issues"].n for level, figures in found.by["resources"].items()} == {
+    assert {level: figures["without issues"].n for level, figures in outcome.by["resources"].items()} == {
         "high and mid": 4,
         "low": 1,
     }
-    assert (found.judge, "judge" in found.signature) == (None, False)
-    assert found.signature["lid"].startswith("mores.")
+    assert (outcome.judge, "judge" in outcome.signature) == (None, False)
+    assert outcome.signature["lid"].startswith("mores.")
     folder = home / "bench" / "calmqa" / "fake_model.jsonl"
     responses = (folder / "responses.jsonl").read_text()
     assert SAID["uvas"] in responses
-    prompts = [one.question for one in read_records(folder / "longform" / "answers.jsonl", LongAnswer)]
+    prompts = [answer.question for answer in read_records(folder / "longform" / "answers.jsonl", LongAnswer)]
     assert "Wie läuft in Deutschland eine Schultüte zur Einschulung ab?\nWer bastelt sie?" in prompts
     assert (folder / "longform" / "longform.html").exists()
 
@@ -561,16 +570,17 @@ def test_calmqa_with_a_judge(bench: Run, home: Path) -> None:
     judged = ("--judge", "fake:judge.jsonl", "--corpus", "documents.jsonl")
     done = bench("--model", "fake:model.jsonl", *judged, "--json")
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    assert next(iter(found.figures)) == "S"
+    outcome = result(done.stdout)
+    assert next(iter(outcome.figures)) == "S"
     # Three without issues: each with one of two claims supported, the Hindi one irrelevant.
-    assert counted(found.figures, "precision", "relevance", "S") == [
+    assert counted(outcome.figures, "precision", "relevance", "S") == [
         (0.5, 3, 0), (close(2 / 3), 3, 0), (close((0.5 + 0.5) / 5), 5, 0),
     ]  # fmt: skip
-    assert found.judge == "fake:judge.jsonl"
-    assert {"claims", "search", "verification", "relevance"} <= found.signature.keys()
+    assert outcome.judge == "fake:judge.jsonl"
+    assert {"claims", "search", "verification", "relevance"} <= outcome.signature.keys()
     verdicts = {
-        one.item_id: one for one in read_records(home / "bench/calmqa/fake_model.jsonl/verdicts.jsonl", Verdict)
+        verdict.item_id: verdict
+        for verdict in read_records(home / "bench/calmqa/fake_model.jsonl/verdicts.jsonl", Verdict)
     }
     assert verdicts["german:s1"].values == {
         "S": 0.5, "without issues": 1, "wrong language": 0, "repetition": 0, "precision": 0.5, "relevance": 1,
@@ -592,13 +602,13 @@ def test_facts_without_a_judge_stop_before_anything_is_asked(bench: Run, home: P
 def test_samples_are_appraised_each(bench: Run, home: Path) -> None:
     done = bench("--model", "fake:model.jsonl", "--samples", "2", "--json")
     assert done.returncode == 0, done.stderr
-    found = result(done.stdout)
-    overall = found.figures["without issues"]
-    assert (found.samples, found.questions, overall.n, overall.value) == (2, 5, 10, 0.6)
+    outcome = result(done.stdout)
+    overall = outcome.figures["without issues"]
+    assert (outcome.samples, outcome.questions, overall.n, overall.value) == (2, 5, 10, 0.6)
     folder = home / "bench" / "calmqa" / "fake_model.jsonl"
-    ids = [one.id for one in read_records(folder / "longform" / "appraisals.jsonl", Appraisal)]
+    ids = [appraisal.id for appraisal in read_records(folder / "longform" / "appraisals.jsonl", Appraisal)]
     assert sorted(ids)[:2] == ["german:s1", "german:s1#1"]
-    assert sorted(one.sample for one in read_records(folder / "verdicts.jsonl", Verdict)) == [0] * 5 + [1] * 5
+    assert sorted(verdict.sample for verdict in read_records(folder / "verdicts.jsonl", Verdict)) == [0] * 5 + [1] * 5
 
 
 def test_a_board_of_two_models(bench: Run, mores: Run, home: Path) -> None:

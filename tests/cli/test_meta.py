@@ -28,18 +28,18 @@ CLEAN = '{"errors": [], "explanation": "Fine."}'
 def quiz(count: int) -> list[SourceItem]:
     """Hard errors: the dish of another country."""
     draw = random.Random(1)
-    made = []
+    rows = []
     for i in range(count):
         region = draw.choice(list(DISHES))
         wrong = draw.choice([dish for dish in DISHES.values() if dish != DISHES[region]])
-        made.append(
+        rows.append(
             SourceItem(
                 source="quiz", id=f"{i:03d}", task=Task.FREEFORM,
                 question=f"What is eaten on day {i} in {NAMES[region]}?", answer=DISHES[region], wrong=(wrong,),
                 region=region, language="en",
             )
         )  # fmt: skip
-    return made
+    return rows
 
 
 def facts(count: int) -> list[SourceItem]:
@@ -82,10 +82,10 @@ def judged(path: str | Path) -> list[Judgement]:
     return list(read_records(path, Judgement))
 
 
-def put(path: str | Path, own: list[Gold], score: Callable[[Gold], float], **given: Signature) -> str:
+def put(path: str | Path, golds: list[Gold], score: Callable[[Gold], float], **given: Signature) -> str:
     """A file of judgements."""
     with JsonlWriter(path) as writer:
-        for gold in own:
+        for gold in golds:
             writer.write(Judgement(sample_id=gold.sample.id, judge="file", score=score(gold), **given))
     return str(path)
 
@@ -121,25 +121,28 @@ def test_all_baselines_and_what_is_written(inside: Run, data: Path) -> None:
         ".lock", "judgements", "meta.html", "meta.json", "run.json", "tables.md",
     }  # fmt: skip
     assert {path.stem for path in (out / "judgements").iterdir()} == set(BASELINES)
-    found = Meta.model_validate_json((out / "meta.json").read_text())
+    meta_result = Meta.model_validate_json((out / "meta.json").read_text())
     test = golds(data)
-    assert (found.data, found.split, found.n, found.notes) == ("mine", "test", len(test), ())
-    assert [one.metric for one in found.evaluations] == list(BASELINES)
-    assert all(one.baseline and one.n == found.n and not one.unscored for one in found.evaluations)
-    values = {one.metric: one.scores["scaled_accuracy"].value for one in found.evaluations}
+    assert (meta_result.data, meta_result.split, meta_result.n, meta_result.notes) == ("mine", "test", len(test), ())
+    assert [evaluation.metric for evaluation in meta_result.evaluations] == list(BASELINES)
+    assert all(
+        evaluation.baseline and evaluation.n == meta_result.n and not evaluation.unscored
+        for evaluation in meta_result.evaluations
+    )
+    values = {evaluation.metric: evaluation.scores["scaled_accuracy"].value for evaluation in meta_result.evaluations}
     assert values["always"] == values["never"] == 0  # right and wrong samples are as many
     assert (values["retrieval"] or 0) > 0
-    assert found.shortcut is not None
-    assert found.shortcut.value == values["words"]
+    assert meta_result.shortcut is not None
+    assert meta_result.shortcut.value == values["words"]
     kinds = Counter(gold.kind for gold in test)
-    of_kind = found.counts["kind"]
+    of_kind = meta_result.counts["kind"]
     assert set(of_kind) == {"hard", "soft"} <= set(kinds)
-    assert set(found.evaluations[0].scores) <= set(STATISTICS)
+    assert set(meta_result.evaluations[0].scores) <= set(STATISTICS)
     for name in BASELINES:
-        own = judged(out / "judgements" / f"{name}.jsonl")
-        assert [one.sample_id for one in own] == [gold.sample.id for gold in test]
-        [signature] = {one.signature for one in own}
-        assert signature["data"] == found.revision
+        judgements = judged(out / "judgements" / f"{name}.jsonl")
+        assert [judgement.sample_id for judgement in judgements] == [gold.sample.id for gold in test]
+        [signature] = {judgement.signature for judgement in judgements}
+        assert signature["data"] == meta_result.revision
         assert signature["metric"].startswith(f"{name}.")
     tables, page = (out / "tables.md").read_text(), (out / "meta.html").read_text()
     assert "words" in tables
@@ -148,8 +151,8 @@ def test_all_baselines_and_what_is_written(inside: Run, data: Path) -> None:
 
 def test_json_on_stdout_and_progress_on_stderr(mores: Run, data: Path) -> None:
     done = mores("meta", "--data", str(data), "--baselines", "never", "--json", "--out", "o/deep")
-    found = ran(done)
-    assert found == Meta.model_validate_json(Path("o/deep/meta.json").read_text())
+    meta_result = ran(done)
+    assert meta_result == Meta.model_validate_json(Path("o/deep/meta.json").read_text())
     assert "never: 1 in" in done.stderr
     again = mores("meta", "--data", str(data), "--baselines", "never", "--json", "--out", "o/deep")
     assert again.stdout == done.stdout
@@ -161,49 +164,49 @@ def test_a_model_as_the_metric_and_behind_a_prompt(mores: Run, data: Path) -> No
     chosen = [part for name in names for part in ("--metric", name)]
     done = mores("meta", "--data", str(data), *chosen, "--baselines", "never", "--json", "--out", "o")
     assert done.returncode == 1
-    assert "count:fake:clean could score no sample; the reasons stand in o/judgements" in done.stderr
-    found = Meta.model_validate_json(done.stdout)
+    assert "count:fake:clean could score no sample; the reasons are in o/judgements" in done.stderr
+    meta_result = Meta.model_validate_json(done.stdout)
     assert "its verdicts mean nothing" in done.stderr
     test = golds(data)
-    assert [one.metric for one in found.evaluations] == [*names, "never"]
-    clean, first, count, plus_p, failed, _ = found.evaluations
+    assert [evaluation.metric for evaluation in meta_result.evaluations] == [*names, "never"]
+    clean, first, count, plus_p, failed, _ = meta_result.evaluations
     assert (clean.scores["scaled_accuracy"].value, clean.scores["correct_passed"].value) == (0, 1)
     assert first.scores["errors_found"].value == 1
     assert first.scores["span_f1"].value is not None
-    assert {one.score for one in judged("o/judgements/count_fake_three.jsonl")} == {-3}
-    assert [one.score for one in judged("o/judgements/count+p_fake_none.jsonl")] == pytest.approx(
+    assert {judgement.score for judgement in judged("o/judgements/count_fake_three.jsonl")} == {-3}
+    assert [judgement.score for judgement in judged("o/judgements/count+p_fake_none.jsonl")] == pytest.approx(
         [0.904837] * len(test)
     )
     assert count.scores["auc"].value == plus_p.scores["auc"].value == 0.5
     assert (failed.n, failed.unscored, failed.failures) == (0, len(test), {"parse": len(test)})
     assert failed.scores["scaled_accuracy"].value is None
-    assert not [c for c in found.comparisons if "count:fake:clean" in (c.first, c.second)]
+    assert not [c for c in meta_result.comparisons if "count:fake:clean" in (c.first, c.second)]
 
 
 def test_the_store_answers_the_second_time_and_plus_p(mores: Run, data: Path) -> None:
     with Server(answer=lambda _: "COUNT: 0") as server:
         arguments = ["meta", "--data", str(data), "--baselines", "none", "--base-url", server.url, "--json"]
-        found = ran(mores(*arguments, "--metric", "count:openai:x", "--metric", "count+p:openai:x"))
-        assert len(server.asked) == found.n
+        meta_result = ran(mores(*arguments, "--metric", "count:openai:x", "--metric", "count+p:openai:x"))
+        assert len(server.asked) == meta_result.n
         assert mores(*arguments, "--metric", "count:openai:x").returncode == 0
-        assert len(server.asked) == found.n
+        assert len(server.asked) == meta_result.n
         assert all("VERY BRIEFLY" in prompt for prompt in server.asked)
 
 
 def test_a_file_of_judgements(mores: Run, data: Path) -> None:
     test = golds(data)
     put("people.jsonl", test[1:], perfect, signature=Signature(metric="people"))
-    found = ran(mores("meta", "--data", str(data), "--metric", "people.jsonl", "--baselines", "always", "--json"))
-    people = found.evaluations[0]
+    meta_result = ran(mores("meta", "--data", str(data), "--metric", "people.jsonl", "--baselines", "always", "--json"))
+    people = meta_result.evaluations[0]
     assert (people.metric, people.baseline, people.n, people.unscored) == ("people.jsonl", False, len(test) - 1, 1)
     assert people.failures == {"missing": 1}
     assert people.scores["scaled_accuracy"].value == 1
-    assert {c.n for c in found.comparisons} == {len(test) - 1}
-    [accuracy] = [c for c in found.comparisons if c.statistic == "scaled_accuracy"]
+    assert {c.n for c in meta_result.comparisons} == {len(test) - 1}
+    [accuracy] = [c for c in meta_result.comparisons if c.statistic == "scaled_accuracy"]
     assert accuracy.p < 0.01
     kept = judged("mine.meta/judgements/people.jsonl")
-    assert {one.signature["data"] for one in kept} == {found.revision}
-    assert {one.signature["metric"] for one in kept} == {"people"}
+    assert {verdict.signature["data"] for verdict in kept} == {meta_result.revision}
+    assert {verdict.signature["metric"] for verdict in kept} == {"people"}
 
 
 def test_a_run_of_the_metric(mores: Run, data: Path) -> None:
@@ -211,15 +214,15 @@ def test_a_run_of_the_metric(mores: Run, data: Path) -> None:
         for gold in golds(data):
             writer.write(gold.sample)
     assert mores("score", "texts.jsonl", "--model", "fake:clean", "--out", "mine.run").returncode == 0
-    found = ran(mores("meta", "--data", str(data), "--metric", "mine.run", "--baselines", "always", "--json"))
-    assert (found.evaluations[0].metric, found.evaluations[0].n) == ("mine.run", len(golds(data)))
-    assert json.loads(mores("show", "mine.meta", "--json").stdout)["result"]["revision"] == found.revision
+    meta_result = ran(mores("meta", "--data", str(data), "--metric", "mine.run", "--baselines", "always", "--json"))
+    assert (meta_result.evaluations[0].metric, meta_result.evaluations[0].n) == ("mine.run", len(golds(data)))
+    assert json.loads(mores("show", "mine.meta", "--json").stdout)["result"]["revision"] == meta_result.revision
 
 
 def test_a_file_with_the_name_of_a_baseline_is_kept_beside_it(inside: Run, data: Path) -> None:
     put("never.jsonl", golds(data), perfect)
-    found = ran(inside("meta", "--data", str(data), "--metric", "never.jsonl", "--baselines", "never", "--json"))
-    assert [one.scores["scaled_accuracy"].value for one in found.evaluations] == [1, 0]
+    meta_result = ran(inside("meta", "--data", str(data), "--metric", "never.jsonl", "--baselines", "never", "--json"))
+    assert [evaluation.scores["scaled_accuracy"].value for evaluation in meta_result.evaluations] == [1, 0]
     kept = {path.name: judged(path)[0].judge for path in Path("mine.meta/judgements").iterdir()}
     assert kept == {"never.jsonl": "file", "never-2.jsonl": "never"}
     put("never-2.jsonl", golds(data), lambda _: -1.0)
@@ -241,7 +244,7 @@ def test_an_empty_split_is_said_once(inside: Run) -> None:
     Path("bare/test.jsonl").touch()
     done = inside("meta", "--data", "bare")
     assert done.returncode == 1
-    assert done.stderr.strip() == "error: bare/test.jsonl: there is no sample in it"
+    assert done.stderr.strip() == "error: bare/test.jsonl: it has no samples"
     assert not Path("bare.meta").exists()
 
 
@@ -250,12 +253,12 @@ def test_one_judge_for_each_source(inside: Run, data: Path) -> None:
     put("lora-quiz.jsonl", test, perfect)
     put("lora-facts.jsonl", test, lambda _: 0.0)
     arguments = ["meta", "--data", str(data), "--metric", "lora-{source}.jsonl", "--baselines", "none", "--json"]
-    found = ran(inside(*arguments))
-    [one] = found.evaluations
-    assert one.by["source"]["quiz"]["scaled_accuracy"].value == 1
-    assert one.by["source"]["facts"]["scaled_accuracy"].value == 0
-    assert one.n == len(test)
-    [matrix] = found.leave_one_out
+    meta_result = ran(inside(*arguments))
+    [evaluation] = meta_result.evaluations
+    assert evaluation.by["source"]["quiz"]["scaled_accuracy"].value == 1
+    assert evaluation.by["source"]["facts"]["scaled_accuracy"].value == 0
+    assert evaluation.n == len(test)
+    [matrix] = meta_result.leave_one_out
     assert {row: set(cells) for row, cells in matrix.matrix.items()} == {"quiz": {"quiz"}, "facts": {"facts"}}
     assert matrix.average == 0.5
     put("lora-none.jsonl", test, perfect)
@@ -273,14 +276,14 @@ def test_one_judge_for_each_source(inside: Run, data: Path) -> None:
 
 
 def test_leaving_out_each_source(inside: Run, data: Path) -> None:
-    found = ran(inside("meta", "--data", str(data), "--baselines", "never,words", "--leave-one-out", "--json"))
-    [matrix] = found.leave_one_out
+    meta_result = ran(inside("meta", "--data", str(data), "--baselines", "never,words", "--leave-one-out", "--json"))
+    [matrix] = meta_result.leave_one_out
     assert matrix.metric == "words"
     assert {row: set(cells) for row, cells in matrix.matrix.items()} == {
         row: {"quiz", "facts"} for row in ("none", "quiz", "facts")
     }
-    own = [matrix.matrix[source][source].value or 0 for source in ("quiz", "facts")]
-    assert matrix.average == pytest.approx(sum(own) / 2)
+    diagonal = [matrix.matrix[source][source].value or 0 for source in ("quiz", "facts")]
+    assert matrix.average == pytest.approx(sum(diagonal) / 2)
 
 
 def test_figures_for_a_paper(inside: Run, data: Path, home: Path) -> None:
@@ -291,35 +294,40 @@ def test_figures_for_a_paper(inside: Run, data: Path, home: Path) -> None:
 
 
 def test_a_limit_and_another_split(inside: Run, data: Path) -> None:
-    found = ran(inside("meta", "--data", str(data), "--baselines", "never", "--limit", "4", "--split", "dev", "--json"))
-    assert (found.n, found.split, found.counts["source"]) == (8, "dev", {"quiz": 4, "facts": 4})
-    assert found.evaluations[0].scores["correct_passed"].value == 1
-    assert found.notes == ("8 samples were judged: at most 4 of each source, half of them with errors.",)
+    meta_result = ran(
+        inside("meta", "--data", str(data), "--baselines", "never", "--limit", "4", "--split", "dev", "--json")
+    )
+    assert (meta_result.n, meta_result.split, meta_result.counts["source"]) == (8, "dev", {"quiz": 4, "facts": 4})
+    assert meta_result.evaluations[0].scores["correct_passed"].value == 1
+    assert meta_result.notes == ("8 samples were judged: at most 4 of each source, half of them with errors.",)
     kept = judged("mine.meta/judgements/never.jsonl")
-    assert {one.sample_id for one in kept} < {gold.sample.id for gold in golds(data, "dev")}
+    assert {verdict.sample_id for verdict in kept} < {gold.sample.id for gold in golds(data, "dev")}
 
 
 def test_what_is_judged_is_not_learned_from(inside: Run, data: Path) -> None:
     done = inside("meta", "--data", str(data), "--baselines", FAST, "--split", "train", "--json")
-    found = ran(done)
-    assert [one.metric for one in found.evaluations] == ["always", "never"]
-    assert len(found.notes) == 2
+    meta_result = ran(done)
+    assert [evaluation.metric for evaluation in meta_result.evaluations] == ["always", "never"]
+    assert len(meta_result.notes) == 2
     assert "note: words was left out: the judged split (train) cannot be learned from" in done.stderr
     names = ["--baselines", "never, words,retrieval", "--leave-one-out"]
-    found = ran(inside("meta", "--data", str(data), *names, "--split", "dev", "--json"))
-    assert [one.metric for one in found.evaluations] == ["never", "words"]  # words learns from train alone
-    assert [one.metric for one in found.leave_one_out] == ["words"]
+    meta_result = ran(inside("meta", "--data", str(data), *names, "--split", "dev", "--json"))
+    assert [evaluation.metric for evaluation in meta_result.evaluations] == [
+        "never",
+        "words",
+    ]  # words learns from train alone
+    assert [each.metric for each in meta_result.leave_one_out] == ["words"]
 
 
 def test_without_training_samples_what_learns_is_left_out(inside: Run, data: Path) -> None:
     shutil.copytree(data, "bare")
     Path("bare/train.jsonl").unlink()
     done = inside("meta", "--data", "bare", "--json")
-    found = ran(done)
-    assert [one.metric for one in found.evaluations] == ["always", "never"]
-    assert {note.split()[0] for note in found.notes} == set(BASELINES) - {"always", "never"}
+    meta_result = ran(done)
+    assert [evaluation.metric for evaluation in meta_result.evaluations] == ["always", "never"]
+    assert {note.split()[0] for note in meta_result.notes} == set(BASELINES) - {"always", "never"}
     assert "note: words was left out: words learns from train.jsonl" in done.stderr
-    assert found.shortcut is None
+    assert meta_result.shortcut is None
     done = inside("meta", "--data", "bare", "--baselines", "words")
     assert done.returncode == 1
     assert "no metric could be evaluated: words was left out" in done.stderr
@@ -333,12 +341,12 @@ def test_samples_of_one_source_without_regions(inside: Run, data: Path) -> None:
                 if gold.sample.source == "quiz":
                     writer.write(gold.model_copy(update={"sample": gold.sample.model_copy(update={"region": None})}))
     done = inside("meta", "--data", "bare", "--baselines", "never,words,similarity", "--leave-one-out", "--json")
-    found = ran(done)
-    assert [one.metric for one in found.evaluations] == ["never", "words"]
-    assert found.leave_one_out == ()
-    assert "similarity was left out: a threshold needs correct and wrong samples" in found.notes[1]
-    assert "words cannot be trained without each source" in found.notes[0]
-    assert found.counts["region"] == {"unknown": found.n}
+    meta_result = ran(done)
+    assert [evaluation.metric for evaluation in meta_result.evaluations] == ["never", "words"]
+    assert meta_result.leave_one_out == ()
+    assert "similarity was left out: a threshold needs both correct and wrong samples" in meta_result.notes[1]
+    assert "words cannot be trained without each source" in meta_result.notes[0]
+    assert meta_result.counts["region"] == {"unknown": meta_result.n}
 
 
 def test_votes(inside: Run, data: Path) -> None:
@@ -353,9 +361,9 @@ def test_votes(inside: Run, data: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert "Culture rel." in done.stdout
     assert "Culture rel." in Path("mine.meta/tables.md").read_text()
-    found = ran(inside(*arguments, "--json"))
-    assert found.votes[0].columns == ("3/3", "2/3", "1/3", "0/3")
-    assert found.votes[0].rows["Culture rel."] == ("0.0", "100.0", "0.0", "0.0")
+    meta_result = ran(inside(*arguments, "--json"))
+    assert meta_result.votes[0].columns == ("3/3", "2/3", "1/3", "0/3")
+    assert meta_result.votes[0].rows["Culture rel."] == ("0.0", "100.0", "0.0", "0.0")
     rows[1]["value"] = "maybe"
     Path("votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     done = inside(*arguments, "--out", "not-written")
@@ -385,8 +393,8 @@ def test_dry_run_sends_and_writes_nothing(inside: Run, data: Path) -> None:
         assert done.returncode == 0, done.stderr
         assert done.stdout.count(f"{n} calls would be sent") == 2
         assert "count:openai:x:" in done.stdout
-        found = json.loads(inside(*arguments, *models, "--json").stdout)
-        assert {name: own["calls"] for name, own in found.items()} == {"excam:openai:x": n, "count:openai:x": n}
+        printed = json.loads(inside(*arguments, *models, "--json").stdout)
+        assert {name: own["calls"] for name, own in printed.items()} == {"excam:openai:x": n, "count:openai:x": n}
         assert "at most $" in inside(*arguments, *models, "--price", "1,2").stdout
         assert "no model would be asked" in inside(*arguments).stdout
         assert server.asked == []
@@ -439,7 +447,7 @@ def test_a_folder_that_is_no_dataset(inside: Run, home: Path) -> None:
     (home / "empty" / "test.jsonl").write_text("")
     done = inside("meta", "--data", "empty", "--baselines", "never")
     assert done.returncode == 1
-    assert "there is no sample in it" in done.stderr
+    assert "it has no samples" in done.stderr
     assert inside("meta", "--data", "nowhere").returncode == 2
 
 

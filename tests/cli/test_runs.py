@@ -32,7 +32,7 @@ def data(home: Path) -> None:
 def script(path: str, answer: str, **rules: str) -> str:
     """A model that says `answer`, and something else to a prompt with one of the words in `rules`."""
     rows = [*rules.items(), ("", answer)]
-    Path(path).write_text("".join(json.dumps({"contains": word, "answer": said}) + "\n" for word, said in rows))
+    Path(path).write_text("".join(json.dumps({"contains": word, "answer": answer}) + "\n" for word, answer in rows))
     return f"fake:{path}"
 
 
@@ -65,7 +65,7 @@ def test_another_judge_leaves_the_verdicts_of_the_first(mores: Run, home: Path) 
         Counter(verdict.label for verdict in read_records(path / "verdicts.jsonl", Verdict))
         for path in sorted(folder.iterdir())
     ]
-    assert [set(own) for own in labels] == [{"correct"}, {"incorrect"}]
+    assert [set(counts) for counts in labels] == [{"correct"}, {"incorrect"}]
 
 
 @pytest.mark.usefixtures("data")
@@ -76,11 +76,11 @@ def test_runs_are_listed(mores: Run) -> None:
     assert done.returncode == 0, done.stderr
     assert "complete" in done.stdout
     assert done.stdout.rstrip().endswith("1 run")
-    [found] = json.loads(mores("runs", "bench", "--json").stdout)
-    assert found["folder"] == str(Path("bench", EASY, "fake_a.jsonl"))
-    assert (found["kind"], found["name"], found["status"]) == ("bench", EASY, "complete")
-    assert found["headline"].startswith(f"{EASY}, {model}: accuracy ")
-    assert found["signature"]["task"].startswith(EASY)
+    [printed] = json.loads(mores("runs", "bench", "--json").stdout)
+    assert printed["folder"] == str(Path("bench", EASY, "fake_a.jsonl"))
+    assert (printed["kind"], printed["name"], printed["status"]) == ("bench", EASY, "complete")
+    assert printed["headline"].startswith(f"{EASY}, {model}: accuracy ")
+    assert printed["signature"]["task"].startswith(EASY)
 
 
 @pytest.mark.usefixtures("data")
@@ -92,9 +92,9 @@ def test_a_run_is_shown_as_it_was_printed(mores: Run) -> None:
     assert done.stdout == printed
     assert "wrote page.html" in done.stderr
     assert "CulturalBench" in Path("page.html").read_text()
-    found = json.loads(mores("show", folder, "--json").stdout)
-    assert found["kind"] == "bench"
-    assert list(found["result"]["figures"]) == ["accuracy"]
+    data = json.loads(mores("show", folder, "--json").stdout)
+    assert data["kind"] == "bench"
+    assert list(data["result"]["figures"]) == ["accuracy"]
     assert mores("show", folder, "--quiet").stdout == ""
 
 

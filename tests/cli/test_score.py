@@ -44,17 +44,17 @@ def results() -> list[str]:
 
 def written() -> str:
     """The only file of judgements."""
-    [found] = results()
-    return found
+    [path] = results()
+    return path
 
 
 def test_jsonl_to_judgements_table_and_page(mores: Run) -> None:
     put("texts.jsonl", ROWS)
     done = mores("score", "texts.jsonl", "--model", "fake:first-word", "--html", "page.html")
     assert done.returncode == 0, done.stderr
-    found = judgements(written())
-    assert [j.sample_id for j in found] == ["a", "b"]
-    assert [j.score for j in found] == [-1, -1]
+    judged = judgements(written())
+    assert [j.sample_id for j in judged] == ["a", "b"]
+    assert [j.score for j in judged] == [-1, -1]
     assert "Schnitzel" in done.stdout
     assert "2 texts, 2 judged" in done.stdout
     assert "its verdicts mean nothing" in done.stderr
@@ -67,11 +67,11 @@ def test_csv_parquet_and_plain_text_give_the_same(mores: Run) -> None:
     cells = "\n".join(",".join(f'"{row[c]}"' for c in columns) for row in ROWS)
     Path("t.csv").write_text(",".join(columns) + "\n" + cells + "\n")
     pq.write_table(pa.Table.from_pylist(ROWS), "t.parquet")
-    found = []
+    written_texts = []
     for name in ("t.jsonl", "t.csv", "t.parquet"):
         assert mores("score", name, "--model", "fake:first-word", "--out", "o").returncode == 0
-        found.append(Path("o/judgements.jsonl").read_text())
-    assert found[0] == found[1] == found[2]
+        written_texts.append(Path("o/judgements.jsonl").read_text())
+    assert written_texts[0] == written_texts[1] == written_texts[2]
     Path("t.txt").write_text("First text.\n\nSecond text.\n")
     assert mores("score", "t.txt", "--model", "fake:clean").returncode == 0
     assert [j.sample_id for j in judgements(written())] == ["t:1", "t:3"]
@@ -179,9 +179,9 @@ def test_stdin_to_stdout(mores: Run) -> None:
 
 def test_json_summary(mores: Run) -> None:
     put("t.jsonl", ROWS)
-    found = json.loads(mores("score", "t.jsonl", "--model", "fake:silent", "--json").stdout)
-    assert (found["n"], found["judged"], found["mean_score"], found["failed"]) == (2, 2, 0.0, {})
-    [signature] = found["signatures"]
+    printed = json.loads(mores("score", "t.jsonl", "--model", "fake:silent", "--json").stdout)
+    assert (printed["n"], printed["judged"], printed["mean_score"], printed["failed"]) == (2, 2, 0.0, {})
+    [signature] = printed["signatures"]
     assert (signature["metric"], signature["model"], signature["p"]) == ("excam.1", "fake:silent", "none")
 
 
@@ -432,8 +432,8 @@ FACTS = [
 def scripted(path: str, cited: list[int]) -> str:
     """A judge that finds the whole text of the first row wrong, and cites so; the others are clean."""
     error = {"side": "text", "quote": "Schnitzel", "severity": "minor", "type": "t", "explanation": "e"}
-    found = json.dumps({"errors": [error | {"evidence": cited}], "explanation": ""})
-    rows = [{"contains": "Schnitzel\n", "answer": found}, {"contains": "", "answer": '{"errors": []}'}]
+    printed = json.dumps({"errors": [error | {"evidence": cited}], "explanation": ""})
+    rows = [{"contains": "Schnitzel\n", "answer": printed}, {"contains": "", "answer": '{"errors": []}'}]
     Path(path).write_text("".join(json.dumps(row) + "\n" for row in rows))
     return f"fake:{path}"
 
@@ -445,8 +445,8 @@ def test_evidence_is_looked_up_shown_to_the_judge_and_kept(mores: Run) -> None:
     done = mores("score", "t.jsonl", *arguments, "--html", "p.html")
     assert done.returncode == 0, done.stderr
     first, second = judgements(written())
-    assert [one.text for one in first.evidence] == [FACTS[0]["text"]]
-    assert [one.text for one in second.evidence] == [FACTS[1]["text"]]
+    assert [passage.text for passage in first.evidence] == [FACTS[0]["text"]]
+    assert [passage.text for passage in second.evidence] == [FACTS[1]["text"]]
     assert (first.evidence[0].source, second.evidence[0].source) == ("https://example.org/s", "facts.jsonl:2")
     assert first.report is not None
     assert first.report.errors[0].evidence == (1,)
@@ -469,15 +469,15 @@ def test_a_row_may_bring_its_own_evidence(mores: Run) -> None:
     model = scripted("judge.jsonl", [1, 2])
     assert mores("score", "t.jsonl", "--model", model).returncode == 0
     first, second = judgements(written())
-    assert [one.text for one in first.evidence] == ["Its own."]
+    assert [passage.text for passage in first.evidence] == ["Its own."]
     assert first.report is not None
     assert first.report.errors[0].evidence == (1,)
     assert first.notes == ("it cites evidence that it was not given; those numbers are left out",)
     assert second.evidence == ()
     assert mores("score", "t.jsonl", "--model", model, "--evidence", "fake:echo", "--out", "o").returncode == 0
     first, second = judgements("o/judgements.jsonl")
-    assert [one.text for one in first.evidence] == ["Its own."]
-    assert [one.text for one in second.evidence] == ["Que mange-t-on ? Du pain"]
+    assert [passage.text for passage in first.evidence] == ["Its own."]
+    assert [passage.text for passage in second.evidence] == ["Que mange-t-on ? Du pain"]
 
 
 def test_a_failed_search_is_a_failure_in_its_place_and_no_verdict_without_evidence(mores: Run) -> None:
@@ -501,9 +501,9 @@ def test_a_failed_search_is_a_failure_in_its_place_and_no_verdict_without_eviden
 def test_a_search_that_finds_nothing_is_no_failure(mores: Run) -> None:
     put("t.jsonl", ROWS)
     assert mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "fake:none").returncode == 0
-    found = judgements(written())
-    assert [(j.evidence, j.failure) for j in found] == [((), None), ((), None)]
-    assert found[0].signature["evidence"] == "fake:none.k3.c300"
+    judged = judgements(written())
+    assert [(j.evidence, j.failure) for j in judged] == [((), None), ((), None)]
+    assert judged[0].signature["evidence"] == "fake:none.k3.c300"
 
 
 def test_evidence_through_a_pipe(mores: Run) -> None:
@@ -535,13 +535,13 @@ def test_dry_run_counts_the_searches(mores: Run) -> None:
     again = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "facts.jsonl", "--dry-run")
     assert "0 calls would be sent; 2 answers are in the store already" in again.stdout  # the same evidence was found
     paid = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "serper", "--dry-run", "--json", "--fresh")
-    found = json.loads(paid.stdout)
-    assert (found["searches"], found["search_cost"], found["calls"]) == (1, 0.001, 2)
+    printed = json.loads(paid.stdout)
+    assert (printed["searches"], printed["search_cost"], printed["calls"]) == (1, 0.001, 2)
     plain = json.loads(mores("score", "t.jsonl", "--model", "fake:clean", "--dry-run", "--json", "--fresh").stdout)
-    assert found["prompt_tokens"] >= plain["prompt_tokens"] + 3 * 300 // 4
+    assert printed["prompt_tokens"] >= plain["prompt_tokens"] + 3 * 300 // 4
     assert "searches" not in plain
-    said = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "serper", "--dry-run").stdout
-    assert "1 searches with serper, at most $0.001" in said
+    printed = mores("score", "t.jsonl", "--model", "fake:clean", "--evidence", "serper", "--dry-run").stdout
+    assert "1 searches with serper, at most $0.001" in printed
     assert not results()
 
 

@@ -64,8 +64,8 @@ def test_pull_keeps_a_local_file(mores: Run, home: Path) -> None:
     Path("tiny.gguf").write_bytes(b"GGUF and more")
     done = mores("pull", "tiny.gguf", "--json")
     assert done.returncode == 0, done.stderr
-    [found] = json.loads(done.stdout)
-    assert (found["name"], found["bytes"]) == ("tiny", 13)
+    [printed] = json.loads(done.stdout)
+    assert (printed["name"], printed["bytes"]) == ("tiny", 13)
     assert (home / "cache" / "models" / "tiny.gguf").exists()
     assert "tiny" in mores("pull", "--list").stdout
 

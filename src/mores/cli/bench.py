@@ -22,7 +22,7 @@ from mores.report.base.figures import write_figures
 from mores.report.base.grid import print_tables
 
 LIST, INFO, CHECK = "list", "info", "check"
-"""Words that are no benchmarks: what there is, what is known of some, and what some lack."""
+"""Words in the place of a benchmark: list all, describe some, check some."""
 
 _ASKING = [
     click.option("--judge", multiple=True, metavar="MODEL",
@@ -122,7 +122,7 @@ def bench(names: tuple[str, ...], **given: Any) -> None:
     else:
         print_tables(report.tables(results))
     if empty := [result.benchmark for result in results if not next(iter(result.figures.values())).n]:
-        raise ModelError(f"{empty[0]}: no answer could be graded; the reasons stand in verdicts.jsonl")
+        raise ModelError(f"{empty[0]}: no answer could be graded; the reasons are in verdicts.jsonl")
     gate.check(runs)
 
 

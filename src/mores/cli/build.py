@@ -100,7 +100,7 @@ def ground(folder: Path, out: Path, passages: int, characters: int, seed: int, a
     """Give the samples of a built dataset evidence, for a metric that judges by it.
 
     The evidence of a sample are the nearest facts of the dataset. `mores train --data DIR` learns from it;
-    test-covered.jsonl and test-uncovered.jsonl measure with a corpus that has what is asked, and with one that has not,
+    test-covered.jsonl and test-uncovered.jsonl measure with a corpus that covers what is asked, and one that does not,
     test-reworded.jsonl with answers and facts in other words.
     """
     grounded = ground_dataset(folder, out, passages, characters, seed, Terminal().track)

@@ -28,8 +28,8 @@ from mores.report.meta import versus_tables
 def compare(first: str, second: str, data: Path | None, split: str, by: str, force: bool, as_json: bool) -> None:
     """Test whether A and B differ: two runs of `mores score`, or two files of judgements.
 
-    With --data they are two judges of the same samples, and it is compared how well they find the errors.
-    Without it they are one judge's scores of the same texts in two versions, for example by two models.
+    With --data, they are two judges of the same samples: which one finds the errors better?
+    Without it, they are one judge's scores of the same texts in two versions, for example by two models.
     A difference is A's value less B's, with its 95% interval and a paired test.
     """  # fmt: skip
     versus = run(compare_judgements(first, second, data=data, split=split, force=force))

@@ -46,7 +46,7 @@ from mores.report.base.grid import print_tables
     is_flag=True,
     help="Also train the baselines without each source in turn, and use every {source} model on all samples.",
 )
-@click.option("--votes", type=options.FILE, help="What annotators said of the samples, as JSON lines.")
+@click.option("--votes", type=options.FILE, help="Votes of annotators on the samples, as JSON lines.")
 @click.option("--out", type=options.NEW_FOLDER, help="Folder for judgements, tables and page  [default: NAME.meta].")
 @click.option("--by", type=click.Choice(GROUPINGS), default="source", show_default=True,
               help="What the second table is broken down by; the page has all.")  # fmt: skip
@@ -84,4 +84,4 @@ def meta(
     else:
         print_tables(report.tables(done.result, by))
     if silent := [evaluation.metric for evaluation in done.result.evaluations if not evaluation.n]:
-        raise ModelError(f"{silent[0]} could score no sample; the reasons stand in {done.path / JUDGEMENTS}")
+        raise ModelError(f"{silent[0]} could score no sample; the reasons are in {done.path / JUDGEMENTS}")

@@ -216,7 +216,7 @@ def asking(given: dict[str, Any]) -> AskOptions:
 
 @contextmanager
 def run_of(*askers: Asker) -> Iterator[None]:
-    """Says, when a run ends before its time, what is left of it; and what the models are, before it begins."""
+    """Print warnings about the models before a run and, if it stops early, what is kept of it."""
     for warning in dict.fromkeys(asker.model.warning for asker in askers if asker.model.warning):
         click.echo(f"note: {warning}", err=True)
     if any(asker.model.name == "embedded" for asker in askers) and not pull.default_path().exists():

@@ -26,7 +26,7 @@ TICK = 0.2
 
 
 class Terminal:
-    """Shows a person at a terminal how far the library is (`mores.engine.progress.Progress`).
+    """Shows the library's progress to a person at a terminal (`mores.engine.progress.Progress`).
 
     With `shown=False` it shows nothing.
     """

@@ -17,7 +17,7 @@ from mores.run import find_runs
 @click.argument("folder", default=Path(), type=FOLDER)
 @json_option("the table")
 def runs(folder: Path, as_json: bool) -> None:
-    """List the runs in FOLDER and below: what each is, how far it has come, and its result.
+    """List the runs in FOLDER and below: the kind, the status and the result of each.
 
     FOLDER is this folder unless another is given.
     """  # fmt: skip

@@ -68,24 +68,24 @@ def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_jso
         piped = out == "-"
         if piped:
             out = Path(stack.enter_context(TemporaryDirectory(prefix="mores-"))) / "run"
-        made = run(score_texts(metric, source, lookup, out, ["-"] if piped else []))
+        scored = run(score_texts(metric, source, lookup, out, ["-"] if piped else []))
         if html:
-            write_text(html, run_page(made))
-        for path in (None if piped else made.path, html):
+            write_text(html, run_page(scored))
+        for path in (None if piped else scored.path, html):
             if path:
                 click.echo(f"wrote {path}", err=True)
-        summary = made.result
+        summary = scored.result
         if as_json:
             click.echo(json.dumps(summary.model_dump(mode="json") | {"left_out": source.bad}, indent=2), err=piped)
         else:
-            print_tables(run_tables(made), stderr=piped)
+            print_tables(run_tables(scored), stderr=piped)
     if not summary.judged:
         raise ModelError("no text could be judged; the reasons are in the judgements")
     gate.check(summary, source.bad)
 
 
 def _check_places(texts: str, out: str | None, html: str | None) -> None:
-    """Refuse at once what would only be found out after the run."""
+    """Refuse at once what would otherwise fail only after the run."""
     places = [Path(place).resolve() for place in (texts, out, html) if place and place != "-"]
     if len(set(places)) < len(places):
         raise ConfigError("the texts, --out and --html must be different files")

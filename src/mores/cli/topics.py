@@ -36,4 +36,4 @@ def topics(name: str, file: Path | None, out: Path, **given: Any) -> None:
     click.echo(f"wrote {out}", err=True)
     print_tables(topic_tables(name, counts))
     if counts[""] == counts.total():
-        raise ModelError(f"no question was sorted; the reasons stand in {out}")
+        raise ModelError(f"no question was sorted; the reasons are in {out}")

@@ -48,7 +48,7 @@ def train(data: Path, base: str, out: Path, as_json: bool, **given: Any) -> None
     team = join_team()
     recipe, leave_out, each = read_recipe(given["recipe"], given["set"]), given["leave_out"], given["leave_one_out"]
     if leave_out and each:
-        raise ConfigError("--leave-out names one source and --leave-one-out takes each; give one of both")
+        raise ConfigError("--leave-out names one source and --leave-one-out takes each; give only one of them")
     runs: dict[str, TrainRun] = {}
     for source in [None, *sources_of(data)] if each else [leave_out]:
         folder = out / f"without-{source or NONE}" if each else out
