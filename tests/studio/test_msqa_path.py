@@ -154,10 +154,10 @@ def test_a_model_that_fails_leaves_the_item_waiting_until_the_organiser_acts(dat
     inspector = person(play, Role.INSPECTOR, "Elena")
     seen = {}
     for _ in range(2):
-        item = inspector.take()
-        assert item is not None
-        seen[item] = inspector.open(f"/items/{item}").text
-        inspector.send(f"/items/{item}/vote", **INSPECTED, by_hand_quality="yes")
+        taken = inspector.take()
+        assert taken is not None
+        seen[taken] = inspector.open(f"/items/{taken}").text
+        inspector.send(f"/items/{taken}/vote", **INSPECTED, by_hand_quality="yes")
     assert "by_hand_quality" not in seen[asked]
     assert "by_hand_quality" in seen[decided]
     assert {play.read(asked).stage, play.read(decided).stage} == {"validate"}
