@@ -53,7 +53,7 @@ def test_a_meta_evaluation_is_a_run(data: Path) -> None:
     assert again.manifest.headline == "people.jsonl: scaled accuracy 1.00"
     assert (again.signature["data"], again.signature["split"]) == (run.result.revision, "test")
     assert [each.score for each in again.judgements("people.jsonl")] == [each.score for each in judged(1.0)]
-    with pytest.raises(InputError, match=r"no metric 'words' in it; there are excam:fake:clean, people.jsonl, never"):
+    with pytest.raises(InputError, match=r"it has no metric 'words'; there are excam:fake:clean, people.jsonl, never"):
         again.judgements("words")
 
 

@@ -105,7 +105,9 @@ def test_what_learns_needs_right_and_wrong_samples(
 ) -> None:
     splits = {"train": TRAIN, "dev": DEV}
     splits[split] = some(splits[split])
-    with pytest.raises(InputError, match=f"{name} learns from {split}.jsonl, which has no correct and wrong samples"):
+    with pytest.raises(
+        InputError, match=f"{name} learns from {split}.jsonl, which must have correct and wrong samples"
+    ):
         fit(name, BASELINES[name](), **splits)
 
 
@@ -249,7 +251,7 @@ def test_similarity_by_meaning() -> None:
 
 def test_similarity_needs_regions() -> None:
     golds = [labelled(str(i), i % 2 == 0, region=None) for i in range(6)]
-    with pytest.raises(InputError, match="a threshold needs correct and wrong samples"):
+    with pytest.raises(InputError, match="a threshold needs both correct and wrong samples"):
         fit("similarity", Similarity(), golds, golds)
 
 

@@ -123,7 +123,7 @@ def test_progress_is_told(spies: list[Spy], tmp_path: Path) -> None:
 
 
 def test_one_source_alone_cannot_be_left_out(spies: list[Spy], tmp_path: Path) -> None:
-    with pytest.raises(InputError, match=r"spy learns from train.jsonl, which has no correct and wrong samples"):
+    with pytest.raises(InputError, match=r"spy learns from train.jsonl, which must have correct and wrong samples"):
         leave_one_out("spy", Dataset(folder(tmp_path, ["a"])))
     assert len(spies) == 2
 
@@ -155,7 +155,7 @@ def test_splits_that_are_not_there(tmp_path: Path) -> None:
     (tmp_path / "train.jsonl").unlink()
     assert Dataset(tmp_path).train == []
     (tmp_path / "test.jsonl").write_text("")
-    with pytest.raises(InputError, match="there is no sample in it"):
+    with pytest.raises(InputError, match="it has no samples"):
         _ = Dataset(tmp_path).golds
 
 

@@ -164,12 +164,12 @@ def test_votes_from_a_file(tmp_path: Path) -> None:
     ("vote", "words"),
     [
         (("s1", "ann", "culture", "no"), "vote 2, ann on culture of s1, is there twice"),
-        (("x9", "ann", "culture", "yes"), "vote 2, ann on culture of x9, is on a sample that the dataset has not"),
-        (("s2", "ann", "culture", "maybe"), "vote 2, ann on culture of s2, says 'maybe'; expected one of yes, no"),
-        (("s2", "ann", "error", "yes"), "says 'yes'; expected one of valid, partial, invalid"),
-        (("s2", "ann", "similarity:m", "6"), "says '6'; expected one of 1, 2, 3, 4, 5"),
-        (("s2", "ann", "similarity:m", "4.5"), "says '4.5'; expected one of"),
-        (("s2", "ann", "colour", "red"), "is on no known criterion; known are culture, error, .*similarity:METRIC"),
+        (("x9", "ann", "culture", "yes"), "vote 2, ann on culture of x9, is on a sample that is not in the dataset"),
+        (("s2", "ann", "culture", "maybe"), "vote 2, ann on culture of s2, is 'maybe'; expected one of yes, no"),
+        (("s2", "ann", "error", "yes"), "is 'yes'; expected one of valid, partial, invalid"),
+        (("s2", "ann", "similarity:m", "6"), "is '6'; expected one of 1, 2, 3, 4, 5"),
+        (("s2", "ann", "similarity:m", "4.5"), "is '4.5'; expected one of"),
+        (("s2", "ann", "colour", "red"), "has an unknown criterion; known are culture, error, .*similarity:METRIC"),
     ],
 )  # fmt: skip
 def test_wrong_votes_name_the_file_and_the_vote(tmp_path: Path, vote: tuple[str, ...], words: str) -> None:

@@ -225,10 +225,10 @@ def test_cohen_is_undefined() -> None:
     ("first", "second", "options", "message"),
     [
         ([1, 2], [1], {}, "one of each rater for every unit"),
-        ([1, None], [1, 2], {}, "leave out the units"),
-        ([1, math.nan], [1, 2], {}, "leave out the units"),
+        ([1, None], [1, 2], {}, "exclude the units"),
+        ([1, math.nan], [1, 2], {}, "exclude the units"),
         (["low", "high"], ["low", "low"], {"weights": "linear"}, "give `levels`"),
-        ([1, 9], [1, 1], {"levels": [1, 2]}, "label 9 is none of the levels"),
+        ([1, 9], [1, 1], {"levels": [1, 2]}, "label 9 is not one of the levels"),
         ([1, 2], [1, 1], {"levels": [1, 2, 1]}, "occurs twice"),
         ([1, "a"], [1, 1], {}, "mix names and numbers"),
     ],

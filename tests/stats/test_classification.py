@@ -150,7 +150,7 @@ def test_refuses_lengths_that_differ(statistic: Callable[[Any, Any], Any]) -> No
 
 @every
 def test_refuses_missing_values_and_says_where(statistic: Callable[[Any, Any], Any]) -> None:
-    with pytest.raises(ValueError, match=r"^(scores|predicted)\[2\] is nan; leave that sample out"):
+    with pytest.raises(ValueError, match=r"^(scores|predicted)\[2\] is nan; exclude that sample"):
         statistic([True, False, True], [1, 0, None])
     with pytest.raises(ValueError, match=r"^gold\[1\] is nan"):
         statistic([1, np.nan], [1, 0])

@@ -104,7 +104,7 @@ def test_undefined(correlate: Correlation, x: list[float], y: list[float]) -> No
 
 @every
 def test_refuses_missing_values_and_lengths_that_differ(correlate: Correlation) -> None:
-    with pytest.raises(ValueError, match=r"^y\[1\] is nan; leave that sample out"):
+    with pytest.raises(ValueError, match=r"^y\[1\] is nan; exclude that sample"):
         correlate([1, 2], [1, np.nan])
     with pytest.raises(ValueError, match="lengths differ: x has 3, y has 2"):
         correlate([1, 2, 3], [1, 2])

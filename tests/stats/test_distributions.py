@@ -122,7 +122,7 @@ def test_bhattacharyya_of_samples_is_symmetric_and_between_0_and_1(a: list[float
     [
         ([1, 2], [1], "over the same ones"),
         ([1, -1], [1, 1], "negative"),
-        ([1, math.nan], [1, 1], "leave it out"),
+        ([1, math.nan], [1, 1], "exclude it"),
         ([[1]], [[1]], "flat list"),
     ],
 )
@@ -155,9 +155,9 @@ def test_likert_of_one_and_of_none() -> None:
 @pytest.mark.parametrize(
     ("ratings", "levels", "message"),
     [
-        ([6], (1, 2, 3, 4, 5), "rating 6 is none of the levels"),
-        ([2.5], (1, 2, 3), "rating 2.5 is none of the levels"),
-        ([None], (1, 2), "leave it out, and say how many"),
+        ([6], (1, 2, 3, 4, 5), "rating 6 is not one of the levels"),
+        ([2.5], (1, 2, 3), "rating 2.5 is not one of the levels"),
+        ([None], (1, 2), "exclude it, and report how many"),
         ([1], (2, 1), "not ascending"),
         ([], (), "not ascending"),
     ],

@@ -117,7 +117,7 @@ def test_a_decomposed_letter_is_not_its_base_verbatim() -> None:
 
 @pytest.mark.parametrize("answer", ["", " ", "\n\t"])
 def test_refuses_an_empty_answer(answer: str) -> None:
-    with pytest.raises(ValueError, match="leave out items without one"):
+    with pytest.raises(ValueError, match="exclude items without one"):
         match_answer("anything", answer)
 
 

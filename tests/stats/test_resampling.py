@@ -202,7 +202,7 @@ def test_adjusted_p_values_agree_with_scipy(p_values: list[float]) -> None:
 def test_refuses_wrong_input() -> None:
     with pytest.raises(ValueError, match="lengths differ: first has 2, second has 1"):
         compare_means([1, 2], [1])
-    with pytest.raises(ValueError, match=r"second\[1\] is nan; leave that sample out"):
+    with pytest.raises(ValueError, match=r"second\[1\] is nan; exclude that sample"):
         permutation_test([1, 2], [1, np.nan], mean)
     with pytest.raises(ValueError, match="permutations is 0; expected at least 1"):
         compare_means([1], [2], permutations=0)

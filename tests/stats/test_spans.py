@@ -201,7 +201,7 @@ def test_what_is_exact_overlaps(predicted: list[Span], gold: list[Span]) -> None
 @pytest.mark.parametrize(
     ("predicted", "credit", "message"),
     [
-        ([Span(3, 3)], 0.5, "span 3:3 is empty or negative; leave out what has no place"),
+        ([Span(3, 3)], 0.5, "span 3:3 is empty or negative; exclude spans without a position"),
         ([Span(5, 3)], 0.5, "empty or negative"),
         ([Span(-1, 3)], 0.5, "empty or negative"),
         ([Span(0, 3, math.nan)], 0.5, "give the weight of one"),
