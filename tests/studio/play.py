@@ -52,6 +52,18 @@ class Player:
         pairs = re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', self.page.text)
         return {name: unescape(value) for name, value in reversed(pairs)}
 
+    def filled(self) -> dict[str, str]:
+        """What the texts, lists and single choices of the form on the open page hold."""
+        assert self.page is not None
+        html = self.page.text
+        values = dict(re.findall(r'<textarea id="f-\w+" name="(\w+)"[^>]*>\n(.*?)</textarea>', html, re.DOTALL))
+        values |= dict(re.findall(r'<input id="f-\w+" name="(\w+)"[^>]*?value="([^"]*)"', html, re.DOTALL))
+        values |= dict(re.findall(r'<input type="radio" name="(\w+)" value="([^"]*)" checked', html))
+        for name, options in re.findall(r'<select id="f-\w+" name="(\w+)"[^>]*>(.*?)</select>', html, re.DOTALL):
+            if chosen := re.search(r'<option value="([^"]*)" selected', options):
+                values[name] = chosen[1]
+        return {name: unescape(value) for name, value in values.items()}
+
     @property
     def item(self) -> str:
         """The id of the item on the open page."""
@@ -80,10 +92,11 @@ class Play:
 
     def __init__(self, database: Database, kind: str, *, model: str = "none", **settings: Any) -> None:
         self.database = database
+        self.model = "" if model == "none" else model
         self.app: FastAPI = app(database, model=model, store=None)
         chosen = open_kind(kind)
         read = read_settings(chosen, {"title": "A campaign"} | settings)
-        self.campaign = make_campaign(database, chosen, read, model="" if model == "none" else model)
+        self.campaign = make_campaign(database, chosen, read, model=self.model)
         with database.write() as connection:
             self.organiser_id = add_person(connection, read_profile("Olga Organiser"), organises=True)
         add_member(database, self.campaign, self.organiser_id, Role.ORGANISER)
@@ -124,6 +137,18 @@ class Play:
     def read(self, item: str) -> Item:
         """An item, as the store has it now."""
         return read_item(self.database, self.campaign, item)
+
+    def answer(self) -> int:
+        """Let the models answer all that waits, and what follows from it; the number of answers."""
+
+        async def answer_all() -> int:
+            total = 0
+            worker = Worker(self.database, self.model, {"store": None})
+            while count := await worker.answer_all():
+                total += count
+            return total
+
+        return asyncio.run(answer_all())
 
     def again(self) -> Campaign:
         """The campaign, as the store has it now."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, Literal
 from urllib.parse import urlsplit
@@ -12,7 +12,9 @@ from mores.errors import InputError
 from mores.studio.phrase import Phrase
 from mores.studio.records import Content
 
-FieldKind = Literal["line", "text", "lines", "choice", "choices", "select", "scale", "link", "number", "check"]
+FieldKind = Literal[
+    "line", "text", "lines", "choice", "choices", "select", "scale", "link", "number", "check", "hidden"
+]
 LONGEST = 4000
 
 
@@ -55,6 +57,8 @@ class Form:
     fields: tuple[Field, ...] = ()
     check: Callable[[Content], Mapping[str, str]] | None = None
     """The problem of each field, where the values do not fit together."""
+    values: Content = field(default_factory=dict)
+    """What the fields hold before a person writes anything."""
 
 
 class FormError(InputError):
@@ -69,12 +73,12 @@ def read_form(form: Form, values: Mapping[str, Sequence[str]], *, draft: bool = 
     """What was filled in; a draft may leave out anything but keeps the limits."""
     content: Content = {}
     problems: dict[str, str] = {}
-    for field in form.fields:
-        given = [clean(value) for value in values.get(field.name, ())]
+    for entry in form.fields:
+        given = [clean(value) for value in values.get(entry.name, ())]
         try:
-            content[field.name] = _read(field, given, draft)
+            content[entry.name] = _read(entry, given, draft)
         except InputError as error:
-            problems[field.name] = error.args[0]
+            problems[entry.name] = error.args[0]
     if not problems and form.check and not draft:
         problems |= form.check(content)
     if problems:
@@ -85,14 +89,14 @@ def read_form(form: Form, values: Mapping[str, Sequence[str]], *, draft: bool = 
 def shuffle(form: Form, seed: str) -> Form:
     """The form as one person sees it: options in an order that depends on the seed alone, where a field wants it."""
 
-    def order(field: Field) -> Field:
+    def order(entry: Field) -> Field:
         def place(option: tuple[str, str]) -> bytes:
-            return blake2b(f"{seed}\0{field.name}\0{option[0]}".encode(), digest_size=8).digest()
+            return blake2b(f"{seed}\0{entry.name}\0{option[0]}".encode(), digest_size=8).digest()
 
-        first, rest = field.options[: field.shuffled], field.options[field.shuffled :]
-        return replace(field, options=(*sorted(first, key=place), *rest))
+        first, rest = entry.options[: entry.shuffled], entry.options[entry.shuffled :]
+        return replace(entry, options=(*sorted(first, key=place), *rest))
 
-    return replace(form, fields=tuple(order(field) if field.shuffled else field for field in form.fields))
+    return replace(form, fields=tuple(order(entry) if entry.shuffled else entry for entry in form.fields))
 
 
 def clean(text: str) -> str:

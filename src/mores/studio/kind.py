@@ -46,6 +46,8 @@ class Settings(BaseModel):
     languages: tuple[str, ...] = ()
     licence: str = Field("CC-BY-4.0", min_length=1, max_length=100)
     """Of what is exported."""
+    pilot: int = Field(0, ge=0, le=1000)
+    """How many items an author writes before the organiser lets them go on; 0 for no pilot."""
     pay: str = Field("", max_length=500)
     """What people are paid, in words."""
     model: str = ""
@@ -141,6 +143,8 @@ class Kind(Generic[S]):
     """One line that names an item in lists."""
     models: Callable[[S], Sequence[str]] = lambda _settings: ()
     """Every model that its stages ask, besides the one that answers people."""
+    inspire: Callable[[S, Item], Content | None] | None = None
+    """What other authors may see of an accepted item, in English; None where they may not see it."""
     summarise: Callable[[S, Sequence[Item]], Mapping[str, Any]] = lambda _settings, _items: {}
     """Figures of its own for the organiser, such as the paper's rates."""
     method: Callable[[S, Iterable[Item]], str] | None = None

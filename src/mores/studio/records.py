@@ -196,3 +196,5 @@ class Person(Record):
     languages: frozenset[str] = frozenset()
     qualified: bool = True
     """False until the campaign's qualification test is passed."""
+    left: int | None = None
+    """How many more items they may begin, while the organiser has not let them go on after the pilot."""

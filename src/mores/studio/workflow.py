@@ -51,6 +51,8 @@ class Decision:
     """The stage to go to, where it is not the usual one."""
     content: Content | None = None
     """The item as a reviewer revised it."""
+    region: str = ""
+    """The item's region, where the stage corrects it."""
 
 
 @dataclass(frozen=True)
@@ -271,6 +273,8 @@ def _may_create(flow: Flow, person: Person) -> str | None:
         return None
     if flow.stages[0].role not in person.roles:
         return "You cannot write items in this campaign."
+    if person.left is not None and person.left <= 0:
+        return "Your first items are being looked at. The organiser will let you go on."
     return None if person.qualified else "Please take the test first."
 
 
@@ -483,8 +487,10 @@ class _Writer:
     def move(self, decision: Decision, by: str | None) -> None:
         """Send the item on, back or out."""
         here = self.current.stage
-        if decision.content is not None:
-            self.add(EventKind.EDITED, by=by, content=decision.content)
+        region = decision.region if decision.region != self.current.region else ""
+        if decision.content is not None or region:
+            content = self.current.content if decision.content is None else decision.content
+            self.add(EventKind.EDITED, by=by, content=content, region=region)
         payload: Content = {"note": decision.note, "result": decision.result}
         if decision.outcome == "rejected":
             self.add(EventKind.REJECTED, by=by, **payload)

@@ -43,7 +43,7 @@ def _item(row: Row) -> Item:
         raise InputError("no 'scenario', 'question' or 'answer'; expected the published columns")
     return Item(
         id=digest(native["scenario"], native["question"]),
-        prompt=_prompt(native),
+        prompt=answer_prompt(native),
         target=(native["answer"],),
         language=tongue,
         region=region(place) if place else None,
@@ -59,12 +59,13 @@ def _version(row: Row, prefix: str) -> dict[str, str]:
     return {name: text for name, text in parts.items() if text is not None} if None not in parts.values() else {}
 
 
-def _prompt(version: Mapping[str, str]) -> str:
+def answer_prompt(version: Mapping[str, str]) -> str:
+    """What a model is asked about an item in one language: Figure 11."""
     return fill(prompt(__file__, "answer"), scenario=version["scenario"], question=version["question"])
 
 
 def _variants(english: Mapping[str, str]) -> dict[str, dict[str, str]]:
-    return {"variants": {ENGLISH: _prompt(english)}} if english else {}
+    return {"variants": {ENGLISH: answer_prompt(english)}} if english else {}
 
 
 def _tier(row: Row) -> dict[str, str]:

@@ -11,6 +11,7 @@ from mores.errors import ConfigError
 from mores.studio.kind import Kind
 
 KINDS = {
+    "culturall": "mores.studio.campaigns.culturall",
     "culturalteaming": "mores.studio.campaigns.culturalteaming",
     "msqa": "mores.studio.campaigns.msqa",
 }

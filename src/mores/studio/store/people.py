@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
-from sqlalchemy import Connection, Row, delete, func, insert, select, update
+from sqlalchemy import Connection, Row, delete, func, insert, literal, select, update
 
 from mores.culture import language, region
 from mores.errors import InputError
@@ -22,7 +22,7 @@ from mores.studio.phrase import Phrase
 from mores.studio.records import Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, do, held_by, now
-from mores.studio.store.tables import audit, drafts, invitations, members, people, secrets, sessions
+from mores.studio.store.tables import audit, drafts, invitations, items, members, people, secrets, sessions
 from mores.studio.workflow import Refused, Release
 from mores.types import Record
 
@@ -64,6 +64,10 @@ class Member(NamedTuple):
     consented: datetime | None
     test: dict[str, Any]
     pay_note: str
+    written: int = 0
+    """How many items they have written, as far as the campaign has a pilot."""
+    released: bool = False
+    """The organiser has let them go on after the pilot."""
 
 
 class Invitation(NamedTuple):
@@ -319,8 +323,13 @@ def list_members(database: Database, campaign: Campaign) -> list[Member]:
 
 
 def _members(campaign: Campaign) -> Any:
-    columns = (members.c.roles, members.c.qualified, members.c.test, members.c.consented, members.c.pay_note)
+    columns = tuple(members.c[name] for name in ("roles", "qualified", "test", "consented", "pay_note", "released"))
     chosen = (people.c.id, people.c.name, people.c.nationality, people.c.home, people.c.languages, *columns)
+    written: Any = literal(0)
+    if campaign.settings.pilot:
+        mine = (items.c.campaign == campaign.id, items.c.author == people.c.id, items.c.status != "withdrawn")
+        written = select(func.count()).where(*mine).scalar_subquery()
+    chosen = (*chosen, written.label("written"))
     joined = select(*chosen).join(members, members.c.person == people.c.id)
     return joined.where(members.c.campaign == campaign.id)
 
@@ -332,8 +341,9 @@ def _member(campaign: Campaign, row: Row[Any]) -> Member:
         regions=frozenset(row.nationality) & frozenset(row.home),
         languages=frozenset(row.languages),
         qualified=row.qualified or not campaign.settings.pass_share,
+        left=campaign.settings.pilot - row.written if campaign.settings.pilot and not row.released else None,
     )
-    return Member(person, row.name, row.consented, row.test or {}, row.pay_note)
+    return Member(person, row.name, row.consented, row.test or {}, row.pay_note, row.written, row.released)
 
 
 def consent(database: Database, campaign: Campaign, person: str) -> None:
@@ -344,6 +354,13 @@ def consent(database: Database, campaign: Campaign, person: str) -> None:
 def set_test(database: Database, campaign: Campaign, person: str, test: dict[str, Any], qualified: bool) -> None:
     """Keep the result of a person's qualification test."""
     _change_member(database, campaign, person, test=test, qualified=qualified)
+
+
+def release(database: Database, campaign: Campaign, person: str, by: str) -> None:
+    """Let an author go on after the pilot."""
+    _change_member(database, campaign, person, released=True)
+    with database.write() as connection:
+        record(connection, by, "let an author go on after the pilot", person, campaign.id)
 
 
 def set_pay_note(database: Database, campaign: Campaign, person: str, note: str) -> None:

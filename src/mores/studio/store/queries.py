@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import false, func, select
+from sqlalchemy import false, func, or_, select
 
-from mores.studio.records import Person
+from mores.studio.records import Item, Person, Status
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign
 from mores.studio.store.tables import items, votes
@@ -41,6 +41,27 @@ def items_of(database: Database, campaign: Campaign, person: Person, limit: int 
         return [Line(*row) for row in connection.execute(query.order_by(items.c.updated.desc()).limit(limit))]
 
 
+def find_inspiration(
+    database: Database, campaign: Campaign, person: Person, start: int = 0, limit: int = 20
+) -> list[Item]:
+    """Accepted items of others in languages that a person does not write in, the newest first.
+
+    English is what everybody reads: items that were written in it are left out only for those who know nothing else.
+    """
+    known = person.languages - {"en"} or person.languages
+    conditions = [
+        items.c.campaign == campaign.id,
+        items.c.status == Status.ACCEPTED.value,
+        items.c.is_check == false(),
+        items.c.language.not_in(known),
+        or_(items.c.author.is_(None), items.c.author != person.id),
+    ]
+    query = select(items.c.state).where(*conditions).order_by(items.c.updated.desc(), items.c.id)
+    with database.read() as connection:
+        rows = connection.execute(query.offset(start).limit(limit))
+        return [Item.model_validate(state) for (state,) in rows]
+
+
 def count_votes(database: Database, campaign: Campaign, person: Person) -> int:
     """How many answers a person has given."""
     query = select(func.count()).where(votes.c.campaign == campaign.id, votes.c.person == person.id)
@@ -56,6 +77,7 @@ def list_items(
     status: str = "",
     disputed: bool = False,
     stuck: bool = False,
+    author: str = "",
     start: int = 0,
 ) -> list[Line]:
     """The items of a campaign, those that were touched last first, one page of them."""
@@ -68,6 +90,8 @@ def list_items(
         conditions.append(items.c.disputed)
     if stuck:
         conditions.append(items.c.stuck)
+    if author:
+        conditions.append(items.c.author == author)
     query = select(*_LINE).where(*conditions).order_by(items.c.updated.desc(), items.c.id)
     with database.read() as connection:
         return [Line(*row) for row in connection.execute(query.offset(start).limit(PAGE))]

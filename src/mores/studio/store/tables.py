@@ -91,6 +91,7 @@ members = Table(
     Column("person", ForeignKey("people.id", ondelete="CASCADE"), primary_key=True),
     Column("roles", Json, nullable=False),
     Column("qualified", Boolean, nullable=False, default=False),
+    Column("released", Boolean, nullable=False, default=False),
     Column("test", Json, nullable=False, default=dict),
     Column("consented", Time),
     Column("pay_note", Text, nullable=False, default=""),

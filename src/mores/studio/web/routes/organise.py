@@ -13,7 +13,7 @@ from mores.studio.export import pack
 from mores.studio.form import FormError, read_form
 from mores.studio.records import Content, Item, Role
 from mores.studio.store.items import do, read_events, read_item
-from mores.studio.store.people import invite, list_members, open_invitations, revoke
+from mores.studio.store.people import invite, list_members, open_invitations, release, revoke
 from mores.studio.store.queries import count_stages, count_stuck, list_items
 from mores.studio.web.visit import Form, Organising, Place, limited
 from mores.studio.workflow import Adjudicate, AskAgain, Refused
@@ -36,10 +36,11 @@ def items(
     status: str = "",
     disputed: bool = False,
     stuck: bool = False,
+    author: str = "",
     start: int = 0,
 ) -> Response:
     """The campaign's items."""
-    shown: dict[str, Any] = {"stage": stage, "status": status, "disputed": disputed, "stuck": stuck}
+    shown: dict[str, Any] = {"stage": stage, "status": status, "disputed": disputed, "stuck": stuck, "author": author}
     start = max(start, 0)
     lines = list_items(place.visit.database, place.campaign, **shown, start=start)
     return place.page("items.html", lines=lines, start=start, **shown)
@@ -118,6 +119,13 @@ def _people(place: Place, link: str = "", qr: str = "") -> Response:
     members = list_members(place.visit.database, place.campaign)
     invitations = open_invitations(place.visit.database, place.campaign)
     return place.page("people.html", members=members, invitations=invitations, link=link, qr=qr)
+
+
+@router.post("/people/{person}/release", dependencies=[limited("write")])
+def release_author(person: str, place: Organising, _form: Form) -> Response:
+    """Let an author go on after the pilot."""
+    release(place.visit.database, place.campaign, person, place.person.id)
+    return place.go("/people")
 
 
 @router.post("/invitations/{invitation}/revoke")

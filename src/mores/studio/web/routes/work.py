@@ -15,12 +15,14 @@ from mores.studio.practice import Test
 from mores.studio.records import Content, Item, Status
 from mores.studio.store.items import do, held_by, now, read_events, read_item, take
 from mores.studio.store.people import consent, read_draft, save_draft
-from mores.studio.store.queries import count_votes, items_of
+from mores.studio.store.queries import count_votes, find_inspiration, items_of
 from mores.studio.web.visit import Form, Joined, Place, Posted, Working, limited
 from mores.studio.workflow import AskModel, Cast, Create, Edit, Refused, Release, Submit, Withdraw, judged, may
 
 router = APIRouter(prefix="/c/{campaign}")
 NEW = "new"
+SHOWN = 20
+"""Items on a page of inspiration."""
 
 
 @router.get("/welcome")
@@ -71,7 +73,22 @@ def new(place: Working) -> Response:
     """Begin an item."""
     if reason := may(place.campaign.flow, None, place.person, Create):
         raise Refused(reason)
-    return _write(place, None, {})
+    fields = place.campaign.flow.stages[0].form(_blank(place)).fields
+    asked = place.visit.request.query_params
+    return _write(place, None, {}, given={field.name: asked[field.name] for field in fields if field.name in asked})
+
+
+@router.get("/inspiration")
+def inspiration(place: Working, start: int = 0) -> Response:
+    """Others' accepted items in English, for authors, where the kind of campaign shows them."""
+    kind, settings = place.campaign.kind, place.campaign.settings
+    if kind.inspire is None or place.campaign.flow.stages[0].role not in place.person.roles:
+        raise HTTPException(404)
+    start = max(start, 0)
+    found = find_inspiration(place.visit.database, place.campaign, place.person, start, SHOWN + 1)
+    shown = [(item.id, content) for item in found[:SHOWN] if (content := kind.inspire(settings, item)) is not None]
+    more = start + SHOWN if len(found) > SHOWN else 0
+    return place.page("inspiration.html", shown=shown, start=start, earlier=max(start - SHOWN, 0), more=more)
 
 
 @router.post("/items", dependencies=[limited("write")])
@@ -240,7 +257,8 @@ def _blank(place: Place) -> Item:
     """An item that is not there yet, for its form."""
     settings, person = place.campaign.settings, place.person
     regions = [code for code in sorted(person.regions) if code in settings.regions or not settings.regions]
-    languages = [code for code in sorted(person.languages) if code in settings.languages or not settings.languages]
+    known = sorted(person.languages, key=lambda code: (code == "en", code))  # most people write in another language
+    languages = [code for code in known if code in settings.languages or not settings.languages]
     stage = place.campaign.flow.stages[0].name
     return Item(
         id=NEW,
@@ -263,6 +281,10 @@ def _where(place: Place, form: Posted, item: Item) -> tuple[str, str]:
         raise Refused("This campaign is about other regions.")
     if settings.languages and language not in settings.languages:
         raise Refused("This campaign is about other languages.")
+    if not settings.regions and region not in {item.region, *place.person.regions}:
+        raise Refused("Choose one of the regions that you are from.")
+    if not settings.languages and language not in {item.language, *place.person.languages}:
+        raise Refused("Choose one of your languages.")
     return region, language
 
 
@@ -273,11 +295,14 @@ def _values(form: Posted | None, draft: Content, content: Content) -> dict[str, 
     return content | draft
 
 
-def _write(place: Place, item: Item | None, problems: Content, form: Posted | None = None) -> Response:
+def _write(
+    place: Place, item: Item | None, problems: Content, form: Posted | None = None, given: Content | None = None
+) -> Response:
+    """The page of an author; `given` is what a link has filled in."""
     shown = item or _blank(place)
     stage = place.campaign.flow.stage(shown.stage)
     saved = read_draft(place.visit.database, place.campaign, place.person.id, shown.id)
-    values = _values(form, saved, shown.content)
+    values = _values(form, saved, shown.content) | (given or {})
     fields: Fields = stage.form(shown)
     return _item_page(place, "write.html", shown, fields, values, problems)
 
@@ -287,7 +312,7 @@ def _judge(place: Place, item: Item, problems: Content, form: Posted | None = No
     mine = next((vote.answer for vote in item.votes_at(stage.name) if vote.person == place.person.id), {})
     saved = read_draft(place.visit.database, place.campaign, place.person.id, item.id)
     fields = shuffle(stage.form(item), f"{item.id}/{place.person.id}")
-    return _item_page(place, "judge.html", item, fields, _values(form, saved, mine), problems)
+    return _item_page(place, "judge.html", item, fields, _values(form, saved, fields.values | mine), problems)
 
 
 def _item_page(place: Place, template: str, item: Item, fields: Fields, values: Content, problems: Content) -> Response:

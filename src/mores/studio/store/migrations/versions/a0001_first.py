@@ -155,6 +155,7 @@ def upgrade() -> None:
         sa.Column("person", sa.String(length=40), nullable=False),
         sa.Column("roles", JSON, nullable=False),
         sa.Column("qualified", sa.Boolean(), nullable=False),
+        sa.Column("released", sa.Boolean(), nullable=False),
         sa.Column("test", JSON, nullable=False),
         sa.Column("consented", TIME, nullable=True),
         sa.Column("pay_note", sa.Text(), nullable=False),

@@ -1,0 +1,44 @@
+"""CulturALL (Lin et al. 2026, Section 2): grounded items, measured by models, completed by a model, reviewed by peers.
+
+create (author) → measure (three models) ⇄ elevate (author) → complete (a model) → review (a peer)
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mores.studio.campaigns.culturall.forms import ENGLISH, PARTS, present
+from mores.studio.campaigns.culturall.results import describe, export, label, summarise
+from mores.studio.campaigns.culturall.settings import FOLDER, CulturallSettings
+from mores.studio.campaigns.culturall.stages import stages
+from mores.studio.campaigns.culturall.tasks import TASKS
+from mores.studio.kind import Kind
+from mores.studio.records import Content, Item
+
+
+def inspire(settings: CulturallSettings, item: Item) -> Content | None:
+    """An item as authors of other languages see it: in English, without anything else about it."""
+    shown = present(item)
+    source = PARTS if item.language == "en" else ENGLISH
+    texts = {name: shown.get(field, "") for name, field in zip(PARTS, source, strict=True)}
+    if not settings.inspiration or not texts["scenario"] or not texts["question"]:
+        return None
+    return {"region": shown["region"], "topic": shown["topic"], **texts}
+
+
+KIND: Kind[Any] = Kind(
+    name="culturall",
+    title="CulturALL",
+    summary="Authors write questions in real situations; models measure them; a peer reviews each.",
+    folder=FOLDER,
+    settings=CulturallSettings,
+    stages=stages,
+    export=export,
+    label=label,
+    tasks=TASKS,
+    headline=lambda item: str(item.content.get("question") or item.content.get("scenario") or item.id),
+    models=lambda settings: [*settings.models, *([settings.judge] if settings.judge else [])],
+    summarise=summarise,
+    method=describe,
+    inspire=inspire,
+)

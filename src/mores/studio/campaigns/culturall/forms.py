@@ -1,0 +1,211 @@
+"""What people fill in: writing an item, making it harder, reviewing it (Sections 2.2.1, 2.3.2 and 2.4.3)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+
+from mores.culture import region
+from mores.errors import InputError
+from mores.studio.campaigns.culturall.settings import CulturallSettings
+from mores.studio.form import Field, Form
+from mores.studio.records import Content, Item
+
+PARTS = ("scenario", "question", "answer", "explanation")
+ENGLISH = tuple(f"english_{name}" for name in PARTS)
+SOURCES = {
+    "experience": "My own experience",
+    "inspiration": "An item from another culture gave me the idea",
+    "data": "Existing data, such as a question of another dataset",
+    "document": "A document or web page",
+}
+REQUIREMENTS = {
+    "sample": "It needs cultural knowledge: local words, norms, common sense, rules, a special field. It is no trivia.",
+    "scenario": "The scenario is a real situation. It has no hint that gives the answer without that knowledge.",
+    "question": "The question comes from the scenario. Without the knowledge nobody can answer it.",
+    "answer": "The answer is objective and as short as possible. If that cannot be: four options, A to D, one letter.",
+    "explanation": "The explanation says what one has to know, where this helps.",
+    "distinct": "It asks for other knowledge than my other items. It is not the same thing in other words.",
+}
+"""What an item must be (Section 2.2.1), as a checklist."""
+STRATEGIES = {
+    "swap": "Long-tail swap: a rarer thing in place of a common one",
+    "context": "More or less context: more conditions to think through, or fewer hints",
+    "compositional": "Compositional: two separate pieces of knowledge in one question",
+}
+"""How an item becomes harder (Section 2.3.2)."""
+CRITERIA = {
+    "region_topic": "Are region and topic correct?",
+    "requirements": "Does the item meet the requirements?",
+    "translation": "Does the English translation say the same?",
+    "safe": "Is it free of personal data and of harmful or offensive content?",
+}
+"""What a reviewer checks (Section 2.4.3)."""
+VERDICTS = {
+    "accept": "Accept: nothing is wrong",
+    "revise": "Revise: I corrected it in the fields below",
+    "reject": "Reject: it cannot be corrected",
+}
+YES, NO, NOTHING = "yes", "no", "nothing"
+_LETTER = re.compile(r"[A-D]")
+
+
+def _texts() -> tuple[Field, ...]:
+    return (
+        Field("scenario", "Scenario", "text", help="A real situation, in your language.", longest=4000, native=True),
+        Field("question", "Question", "text", longest=2000, native=True),
+        Field("answer", "Answer", help="As short as possible.", longest=300, native=True),
+        Field("explanation", "Explanation", "text", required=False, longest=4000, native=True),
+    )
+
+
+def create_form(settings: CulturallSettings, _item: Item) -> Form:
+    """The form of a new item."""
+    return Form(
+        (
+            Field("theme", "Topic", "select", options=[(topic.name, topic.name) for topic in settings.topics]),
+            Field("source", "Where is it from?", "choice", options=list(SOURCES.items())),
+            Field(
+                "excerpt",
+                "Text to work from",
+                "text",
+                help="Only where it is from data or a document: paste the text here, and the AI can draft the item.",
+                required=False,
+                longest=8000,
+            ),
+            Field("link", "Link to it", "link", required=False, longest=500),
+            Field("inspired_by", "", "hidden", required=False, longest=40),
+            *_texts(),
+            Field(
+                "requirements", "Before you send it, check each point", "choices", options=list(REQUIREMENTS.items())
+            ),
+        ),
+        check=_check_new,
+    )
+
+
+def _check_new(content: Content) -> Mapping[str, str]:
+    problems = dict(check_letter(content))
+    if len(content["requirements"]) < len(REQUIREMENTS):
+        problems["requirements"] = "Tick every point. If one is not true, change the item first."
+    if content["source"] in ("data", "document") and not content["excerpt"]:
+        problems["excerpt"] = "Paste the text that it is from."
+    return problems
+
+
+def check_letter(content: Content) -> Mapping[str, str]:
+    """An answer that is a letter needs four options to choose from."""
+    answer, question = content["answer"], content["question"]
+    if not _LETTER.fullmatch(answer):
+        return {}
+    listed = [re.search(rf"(?<![A-Za-z]){letter}\s*[.):：、．]", question) for letter in "ABCD"]
+    return {} if all(listed) else {"question": "The answer is a letter: write the four options A. to D. here."}
+
+
+def elevate_form(item: Item) -> Form:
+    """The form by which an author makes an easy item harder, or leaves it."""
+
+    def check(content: Content) -> Mapping[str, str]:
+        changed = any(content[name] != item.content.get(name, "") for name in PARTS)
+        if content["leave"]:
+            return {"leave": "You changed the item. Take this tick away, or undo the changes."} if changed else {}
+        problems = dict(check_letter(content))
+        if not changed:
+            problems["leave"] = "Change the item, or tick this box."
+        elif not content["strategies"]:
+            problems["strategies"] = "Say how you made it harder."
+        return problems
+
+    return Form(
+        (
+            *_texts(),
+            Field(
+                "strategies",
+                "How did you make it harder?",
+                "choices",
+                options=list(STRATEGIES.items()),
+                required=False,
+            ),
+            Field("leave", "I cannot make it harder; leave it as it is", "check", required=False),
+        ),
+        check=check,
+    )
+
+
+def present(item: Item) -> dict[str, str]:
+    """What a reviewer sees and may change; region and topic are the author's where no model has given any."""
+    content = item.content
+    return {
+        "region": content.get("region") or item.region,
+        "topic": content.get("topic") or content.get("theme", ""),
+        **{name: content.get(name, "") for name in (*PARTS, *(ENGLISH if item.language != "en" else ()))},
+    }
+
+
+def changes(item: Item, answer: Content) -> dict[str, str]:
+    """What a reviewer changed, by field; filling in what was empty is a change too."""
+    before = present(item)
+    after = {name: answer[name] for name in before if name in answer}
+    if after.get("region"):
+        after["region"] = region(after["region"])
+    return {name: text for name, text in after.items() if text != before[name]}
+
+
+def review_form(settings: CulturallSettings, item: Item) -> Form:
+    """The form of a review; it holds the whole item, so that a reviewer can correct it."""
+    before = present(item)
+    topics = list(dict.fromkeys([*(topic.name for topic in settings.topics), before["topic"]]))
+    yes_no = [(YES, "Yes"), (NO, "No")]
+    translated = any(before.get(name) for name in ENGLISH)
+    answers = {"translation": yes_no if translated else [(NOTHING, "There is no translation"), *yes_no]}
+    texts = {field.name: field for field in _texts()}
+    english = [
+        Field(f"english_{name}", f"{field.label} in English", field.kind, required=False, longest=field.longest)
+        for name, field in texts.items()
+        if f"english_{name}" in before
+    ]
+
+    def check(content: Content) -> Mapping[str, str]:
+        try:
+            changed = changes(item, content)
+        except InputError as error:
+            return {"region": str(error)}
+        return _check_review(before, content, changed)
+
+    return Form(
+        (
+            Field("region", "Region", help="A country or region, such as KE or Kenya.", longest=80),
+            Field("topic", "Topic", "select", options=[(name, name) for name in topics if name]),
+            *(
+                Field(name, label, "choice", options=answers.get(name, yes_no))
+                for name, label in CRITERIA.items()
+                if name != "translation" or english
+            ),
+            Field("verdict", "Your decision", "choice", options=list(VERDICTS.items())),
+            Field("note", "What was wrong?", "text", required=False, longest=2000),
+            *texts.values(),
+            *english,
+        ),
+        check=check,
+        values=before,
+    )
+
+
+def _check_review(before: Mapping[str, str], content: Content, changed: Mapping[str, str]) -> Mapping[str, str]:
+    """The decision must fit what the reviewer found and did."""
+    wrong = [name for name in CRITERIA if content.get(name) == NO]
+    corrected = [name for name in changed if before[name]]
+    match content["verdict"]:
+        case "accept" if wrong:
+            return {"verdict": "You answered No above. Choose Revise or Reject."}
+        case "accept" if corrected:
+            return {"verdict": "You changed the item. Choose Revise, or undo the changes."}
+        case "revise" if not changed:
+            return {"verdict": "You changed nothing. Correct the item in the fields below, or choose another answer."}
+        case "revise" if not wrong:
+            return {"verdict": "Say above what was wrong: answer No there."}
+        case "reject" if not wrong:
+            return {"verdict": "Say above what is wrong: answer No there."}
+        case "reject" if not content["note"]:
+            return {"note": "Say why it cannot be corrected."}
+    return check_letter(content) if content["verdict"] != "reject" else {}

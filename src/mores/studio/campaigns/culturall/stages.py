@@ -1,0 +1,160 @@
+"""The stages and their rules.
+
+create → measure → complete → review, and from measure back to elevate, whose items are measured again
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+
+from mores.studio.campaigns.culturall.forms import (
+    CRITERIA,
+    ENGLISH,
+    PARTS,
+    changes,
+    create_form,
+    elevate_form,
+    present,
+    review_form,
+)
+from mores.studio.campaigns.culturall.settings import CulturallSettings
+from mores.studio.form import Form
+from mores.studio.records import Ask, Item, Role
+from mores.studio.workflow import Decision, Question, Stage
+
+NOT_MEASURED, NOT_COMPLETED = "not measured", "not completed"
+
+
+def stages(settings: CulturallSettings) -> tuple[Stage, ...]:
+    """The stages of a campaign.
+
+    `elevate` stands before `measure`, so that an item that is measured goes on to `complete` or back to `elevate`, also
+    where the organiser decides.
+    """
+    return (
+        Stage(
+            "create",
+            "Write an item",
+            Role.AUTHOR,
+            partial(create_form, settings),
+            lambda _item: Decision("next", to="measure"),
+            own=True,
+            tasks=frozenset({"data", "document"}),
+        ),
+        Stage("elevate", "Make it harder", Role.AUTHOR, elevate_form, partial(_elevated, settings), own=True),
+        Stage(
+            "measure",
+            "Measure difficulty",
+            None,
+            lambda _item: Form(),
+            partial(_measured, settings),
+            questions=partial(_ask_models, settings),
+            back="elevate",
+        ),
+        Stage(
+            "complete",
+            "Complete",
+            None,
+            lambda _item: Form(),
+            _completed,
+            questions=_ask_labels,
+        ),
+        Stage(
+            "review",
+            "Review",
+            Role(settings.reviewer),
+            partial(review_form, settings),
+            _reviewed,
+            regional=settings.same_region,
+            speaking=settings.same_language,
+            hold=settings.hold,
+        ),
+    )
+
+
+def _elevated(settings: CulturallSettings, item: Item) -> Decision:
+    if not item.content.get("leave"):
+        return Decision("next", result={"strategies": item.content.get("strategies", [])})
+    if not settings.keep_easy:
+        note = "It is too easy for the models, and its author could not make it harder."
+        return Decision("rejected", note, {"left": True})
+    return Decision("next", result={"left": True}, to="complete")
+
+
+def _ask_models(settings: CulturallSettings, item: Item) -> Sequence[Question]:
+    """Each model answers; each answer is judged. `sample` is the model's place in the settings."""
+    answers = [Question("answer", model, sample) for sample, model in enumerate(settings.models)]
+    judged = [
+        Question("judge", settings.judge, ask.sample, {"prediction": ask.answer["text"]})
+        for ask in item.asks_of("answer")
+        if ask.answer is not None
+    ]
+    return [*answers, *judged]
+
+
+def _measured(settings: CulturallSettings, item: Item) -> Decision | None:
+    """Challenging when at most one of the three models is correct; it waits while one of them has no grade."""
+    answers, judged = item.asks_of("answer"), item.asks_of("judge")
+    if any(ask.answer is None for ask in answers):
+        return None
+    if not answers or not judged:
+        why = "the campaign names no models" if not answers else "there is nobody to judge the answers"
+        return Decision("next", result={"measured": False, "reason": f"{NOT_MEASURED}: {why}"})
+    grades = {ask.sample: ask.answer["correct"] for ask in judged if ask.answer is not None}
+    if len(grades) < len(answers):
+        return None
+    correct = sum(grades.values())
+    challenging = correct <= settings.most_correct
+    result = {
+        "measured": True,
+        "challenging": challenging,
+        "correct": correct,
+        "models": len(answers),
+        "answers": [
+            {"text": ask.answer["text"], "correct": grades[ask.sample]} for ask in answers if ask.answer is not None
+        ],
+    }
+    if challenging:
+        return Decision("next", result=result)
+    note = f"It is easy: {correct} of {len(answers)} models answered correctly. Please make it harder, or leave it."
+    return Decision("back", note, result)
+
+
+def _ask_labels(item: Item) -> Sequence[Question]:
+    texts = [name for name in PARTS if item.content.get(name)] if item.language != "en" else []
+    translations = [Question("translate", sample=PARTS.index(name), data={"field": name}) for name in texts]
+    return [Question("region"), Question("topic"), *translations]
+
+
+def _completed(item: Item) -> Decision | None:
+    """Region, topic and translation, as soon as the model has given them all; it waits while one is missing."""
+    asked: list[Ask] = [ask for task in ("region", "topic", "translate") for ask in item.asks_of(task)]
+    if not asked:
+        reason = f"{NOT_COMPLETED}: the campaign has no model; the reviewer fills it in"
+        return Decision("next", result={"completed": False, "reason": reason})
+    if any(ask.answer is None for ask in asked):
+        return None
+    added = {name: value for ask in asked for name, value in (ask.answer or {}).items()}
+    content = {name: value for name, value in item.content.items() if name not in ENGLISH}
+    return Decision("next", result={"completed": True}, content=content | added)
+
+
+def _reviewed(item: Item) -> Decision | None:
+    """The first review decides; what the reviewer wrote becomes the item."""
+    votes = item.votes_at("review")
+    if not votes:
+        return None
+    answer = votes[-1].answer
+    result = {name: answer[name] for name in ("verdict", *CRITERIA) if name in answer}
+    if answer["verdict"] == "reject":
+        return Decision("rejected", answer["note"], result)
+    changed = changes(item, answer)
+    final = present(item) | changed
+    return Decision(
+        "next",
+        answer.get("note", ""),
+        result | {"changed": sorted(changed)},
+        content=item.content | final if item.content != item.content | final else None,
+        region=final["region"],
+    )

@@ -1,0 +1,185 @@
+"""What models are asked, with the prompts of Figures 6 to 12, and what their answers mean.
+
+What cannot be read is an `InputError`: the question has then failed, and nothing is decided by it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from mores.bench.benchmark import Graded, Label
+from mores.bench.culturall import CULTURALL, answer_prompt
+from mores.bench.prompts import fill, prompt
+from mores.bench.run import judge_request
+from mores.culture import region
+from mores.errors import InputError
+from mores.metric.prompt import defuse, fence_mark
+from mores.models import Completion, Message, Request
+from mores.models.written import without_thoughts
+from mores.studio.campaigns.culturall.forms import PARTS
+from mores.studio.campaigns.culturall.settings import CulturallSettings
+from mores.studio.kind import Task
+from mores.studio.records import Ask, Content, Item
+from mores.types import Failure, Sample
+from mores.types import Item as BenchItem
+
+LONGEST = {"scenario": 4000, "question": 2000, "answer": 300, "explanation": 4000}
+TOKENS = 1500
+_HEADING = re.compile(r"[*_#\s]*\[(scenario|question|answer|explanation)\][*_]*:?", re.IGNORECASE)
+_CODE = re.compile(r"[\s\"'`*.]*([A-Za-z]{2})[\s\"'`*.]*")
+_MARK = re.compile(r"^\s*<<<[0-9a-f]{4,}\s*|\s*[0-9a-f]{4,}>>>\s*$")
+
+
+def _request(figure: str, texts: dict[str, str], tokens: int = TOKENS, **slots: str) -> Request:
+    """A prompt of the paper; what people wrote stands between marks that it cannot contain."""
+    mark = fence_mark(Sample(id="", instruction="", text="\n".join(texts.values())))
+    fenced = {name: f"<<<{mark}\n{defuse(text)}\n{mark}>>>" for name, text in texts.items()}
+    system = Message("system", prompt(__file__, "fence"))
+    user = Message("user", fill(prompt(__file__, figure), **fenced, **slots))
+    return Request((system, user), max_tokens=tokens, logprobs=False)
+
+
+def _written(completion: Completion) -> str:
+    """What a model wrote, without its thoughts; InputError where that is nothing or was cut off."""
+    text = without_thoughts(completion.text).replace("\0", "").strip()
+    if completion.stop == "length":
+        raise InputError("it was cut off")
+    if not text:
+        raise InputError("it is empty")
+    return text
+
+
+def _ask_draft(figure: str, item: Item) -> Request:
+    excerpt = str(item.content.get("excerpt") or "")
+    if not excerpt:
+        raise InputError("paste the text to work from first")
+    return _request(figure, {"source_excerpt": excerpt})
+
+
+def read_draft(text: str) -> dict[str, str]:
+    """The four parts of a drafted item, each under its heading, once and in this order."""
+    found = list(_HEADING.finditer(text))
+    names = tuple(match[1].lower() for match in found)
+    if names != PARTS:
+        expected = ", ".join(f"[{name.capitalize()}]" for name in PARTS)
+        raise InputError(f"it has not the parts {expected}, each once and in this order")
+    ends = [*(match.start() for match in found[1:]), len(text)]
+    parts = {name: text[match.end() : end].strip() for name, match, end in zip(PARTS, found, ends, strict=True)}
+    for name, part in parts.items():
+        if not part and name != "explanation":
+            raise InputError(f"its {name} is empty")
+        if len(part) > LONGEST[name]:
+            raise InputError(f"its {name} has more than {LONGEST[name]:,} characters")
+    return parts
+
+
+def _bench_item(item: Item) -> BenchItem:
+    """The item as `mores bench culturall` reads it, in its own language."""
+    native = {name: str(item.content.get(name, "")) for name in PARTS}
+    return BenchItem(
+        id=item.id,
+        prompt=answer_prompt(native),
+        target=(native["answer"],),
+        language=item.language or "und",
+        metadata={"versions": {"": native}},
+    )
+
+
+def _ask_answer(item: Item, _ask: Ask, _settings: CulturallSettings) -> Request:
+    messages = CULTURALL.messages(_bench_item(item))
+    return Request(messages, CULTURALL.max_tokens, CULTURALL.temperature, logprobs=False)
+
+
+def _ask_judge(item: Item, ask: Ask, _settings: CulturallSettings) -> Request:
+    assert CULTURALL.judging is not None
+    question = CULTURALL.judging.ask(_bench_item(item), str(ask.data["prediction"]))
+    if isinstance(question, Graded):
+        raise InputError(question.reason or "there is no answer to judge")
+    return judge_request(question)
+
+
+def _read_judge(completion: Completion, item: Item, ask: Ask, _settings: CulturallSettings) -> Content:
+    assert CULTURALL.judging is not None
+    grade = CULTURALL.judging.read(_bench_item(item), str(ask.data["prediction"]), completion.text, again=False)
+    if isinstance(grade, Failure):
+        raise InputError(grade.reason)
+    return {"correct": grade.label is Label.CORRECT}
+
+
+def _ask_region(item: Item, _ask: Ask, _settings: CulturallSettings) -> Request:
+    return _request("figure9_region", _situation(item), 200)
+
+
+def _ask_topic(item: Item, _ask: Ask, settings: CulturallSettings) -> Request:
+    names = ", ".join(topic.name for topic in settings.topics)
+    return _request("figure10_topic", _situation(item), 200, topic_list=f"[{names}]")
+
+
+def _situation(item: Item) -> dict[str, str]:
+    return {name: str(item.content.get(name, "")) for name in ("scenario", "question")}
+
+
+def read_region(text: str) -> str:
+    """The code of a country, from two letters alone."""
+    match = _CODE.fullmatch(text)
+    if match is None:
+        raise InputError(f"it says {text[:60]!r}; expected two letters, the code of a country")
+    code = region(match[1])
+    if len(code) != 2:
+        raise InputError(f"{match[1]!r} is no country")
+    return code
+
+
+def read_topic(text: str, settings: CulturallSettings) -> str:
+    """The name of one of the campaign's topics, alone."""
+    named = text.strip(" \n\t\"'`*.[]").casefold()
+    for topic in settings.topics:
+        if topic.name.casefold() == named:
+            return topic.name
+    raise InputError(f"it says {text[:60]!r}; expected one of the topics")
+
+
+def _ask_translation(item: Item, ask: Ask, _settings: CulturallSettings) -> Request:
+    source = str(item.content.get(ask.data["field"], ""))
+    return _request("figure6_translate", {"source": source}, target_language="English")
+
+
+def _read_translation(completion: Completion, _item: Item, ask: Ask, _settings: CulturallSettings) -> Content:
+    text = _MARK.sub("", _written(completion)).strip()
+    name = ask.data["field"]
+    if not text:
+        raise InputError("it is empty")
+    if len(text) > LONGEST[name]:
+        raise InputError(f"it has more than {LONGEST[name]:,} characters")
+    return {f"english_{name}": text}
+
+
+TASKS: dict[str, Task[CulturallSettings]] = {
+    "data": Task(
+        lambda item, _ask, _settings: _ask_draft("figure7_data", item),
+        lambda completion, _item, _ask, _settings: dict(read_draft(_written(completion))),
+        "Draft from existing data",
+        fills=PARTS,
+    ),
+    "document": Task(
+        lambda item, _ask, _settings: _ask_draft("figure8_document", item),
+        lambda completion, _item, _ask, _settings: dict(read_draft(_written(completion))),
+        "Draft from a document",
+        fills=PARTS,
+    ),
+    "answer": Task(
+        _ask_answer, lambda completion, _item, _ask, _settings: {"text": _written(completion)}, "Answer the question"
+    ),
+    "judge": Task(_ask_judge, _read_judge, "Judge an answer"),
+    "region": Task(
+        _ask_region,
+        lambda completion, _item, _ask, _settings: {"region": read_region(_written(completion))},
+        "Region",
+    ),
+    "topic": Task(
+        _ask_topic,
+        lambda completion, _item, _ask, settings: {"topic": read_topic(_written(completion), settings)},
+        "Topic",
+    ),
+    "translate": Task(_ask_translation, _read_translation, "Translate into English"),
+}
