@@ -64,16 +64,14 @@ def facts(built: Built, recipe: Recipe, tally: Tally) -> dict[str, Any]:
         "facts": tally.facts,
         "missing": built.missing,
         "sources": [_source(name, built, tally) for name in sorted(built.items)],
-        "tables": {name: dict(sorted(rows.items(), key=_largest_first)) for name, rows in tally.tables.items()},
+        "tables": {
+            name: dict(sorted(rows.items(), key=lambda row: (-row[1], row[0]))) for name, rows in tally.tables.items()
+        },
         "length": {side: median(values) if values else 0 for side, values in tally.lengths.items()},
         "shortcut": {name: shortcut.model_dump() for name, shortcut in built.shortcuts.items()},
         "paper_shortcut": {name: shortcut.model_dump() for name, shortcut in built.paper_shortcuts.items()},
         "examples": [tally.examples[key].model_dump(mode="json") for key in sorted(tally.examples)],
     }
-
-
-def _largest_first(row: tuple[str, int]) -> tuple[int, str]:
-    return -row[1], row[0]
 
 
 def render(about: dict[str, Any]) -> str:

@@ -160,7 +160,10 @@ def _parquet(source: Source) -> Rows:
         _check_columns(source, names, None)
         values = parquet_values(source.path, [name for name in names if name in KNOWN])
         for number, row in enumerate(values, 1):
-            yield Row(number, row) if row is not None else _undecodable(source, number)
+            if row is None:
+                yield source.error("a string is not valid UTF-8; write it again as UTF-8", number)
+            else:
+                yield Row(number, row)
 
 
 @contextmanager
@@ -174,10 +177,6 @@ def _parquet_errors(source: Source) -> Iterator[None]:
             raise source.error(why_unreadable(error)) from error
         problem = " ".join(str(error).split())[:200]
         raise source.error(f"not a Parquet file, or a damaged one ({problem}); write it again") from error
-
-
-def _undecodable(source: Source, number: int) -> InputError:
-    return source.error("a string is not valid UTF-8; write it again as UTF-8", number)
 
 
 READERS: dict[str, Callable[[Source, Lines], Rows]] = {

@@ -63,12 +63,13 @@ def report_schema(most: int | None = None, *, longest: int = LONGEST, evidence: 
     def text(longest: int) -> dict[str, Any]:
         return {"type": "string", "maxLength": longest} if most else {"type": "string"}
 
+    numbers = {"type": "array", "items": {"type": "integer", "enum": list(range(1, evidence + 1))}}
     error = {
         "side": {"type": "string", "enum": ["instruction", "text"]},
         "quote": text(longest),
         "severity": {"type": "string", "enum": [str(s) for s in Severity]},
         "type": text(30),
-        **({"evidence": _numbers(evidence, most)} if evidence else {}),
+        **({"evidence": numbers | ({"maxItems": evidence} if most else {})} if evidence else {}),
         "explanation": text(longest),
         **({} if most else {"correction": text(longest)}),
     }
@@ -76,11 +77,6 @@ def report_schema(most: int | None = None, *, longest: int = LONGEST, evidence: 
     if most:
         return _object({"errors": errors | {"maxItems": most}})
     return _object({"errors": errors, "explanation": text(0)})
-
-
-def _numbers(evidence: int, most: int | None) -> dict[str, Any]:
-    numbers = {"type": "array", "items": {"type": "integer", "enum": list(range(1, evidence + 1))}}
-    return numbers | ({"maxItems": evidence} if most else {})
 
 
 def _object(properties: dict[str, Any]) -> dict[str, Any]:

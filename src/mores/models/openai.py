@@ -99,7 +99,8 @@ class OpenAIModel:
             connector=aiohttp.TCPConnector(limit=0),
             headers=headers,
             timeout=aiohttp.ClientTimeout(total=None, sock_connect=_CONNECT_TIMEOUT),
-            trust_env=not _is_local(self.base_url),  # proxies of the environment
+            # Proxies of the environment are for other machines.
+            trust_env=urlsplit(self.base_url).hostname not in ("localhost", "127.0.0.1", "::1"),
         )
         await self._greet()
 
@@ -328,7 +329,3 @@ def _checked_key(key: str) -> str:
     if not key.isascii() or not key.isprintable():
         raise ConfigError("OPENAI_API_KEY has characters that no key has; copy it again")
     return key
-
-
-def _is_local(url: str) -> bool:
-    return urlsplit(url).hostname in ("localhost", "127.0.0.1", "::1")

@@ -18,7 +18,7 @@ from typing import Annotated, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from mores.engine import Answer, Asker, Counts, Job
+from mores.engine import Asker, Counts, Job
 from mores.factory.errors.diff import differences
 from mores.factory.gold import Gold
 from mores.models.base import Completion, Message, Request
@@ -85,8 +85,11 @@ async def make(
     """Each pair twice, with what came of its minor and then of its major request, in order, in constant memory."""
     async with aclosing(asker.ask(_jobs(golds, settings or Settings()), counts=counts)) as answers:
         async for answer in answers:
-            gold, _ = answer.job.data
-            yield gold, _made(answer, asker.model.name)
+            gold, severity = answer.job.data
+            if answer.completion is None:
+                yield gold, answer.failure
+            else:
+                yield gold, read(answer.completion, gold, severity, asker.model.name)
 
 
 @cache
@@ -106,22 +109,12 @@ def _request(gold: Gold, severity: Severity, settings: Settings) -> Request:
 
 def _jobs(golds: Iterable[Gold], settings: Settings) -> Iterator[Job]:
     for gold in golds:
+        unfit = None
+        if gold.kind != "correct" or gold.report.errors:
+            reason = f"{gold.sample.id} has errors already; only a correct pair can be given some"
+            unfit = Failure(kind=FailureKind.INPUT, reason=reason)
         for severity, request in requests(gold, settings).items():
-            yield Job(_id(gold, severity), _unfit(gold) or request, data=(gold, severity))
-
-
-def _unfit(gold: Gold) -> Failure | None:
-    if gold.kind == "correct" and not gold.report.errors:
-        return None
-    reason = f"{gold.sample.id} has errors already; only a correct pair can be given some"
-    return Failure(kind=FailureKind.INPUT, reason=reason)
-
-
-def _made(answer: Answer, name: str) -> Made:
-    gold, severity = answer.job.data
-    if answer.completion is None:
-        return answer.failure
-    return read(answer.completion, gold, severity, name)
+            yield Job(_id(gold, severity), unfit or request, data=(gold, severity))
 
 
 def _parse(text: str) -> Written | Failure:

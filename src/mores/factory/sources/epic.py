@@ -7,7 +7,8 @@ generation), where the role is the group. Everything made of one reply stays tog
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from itertools import chain
 from pathlib import Path
 
 from mores.culture import region, region_name
@@ -30,12 +31,7 @@ COLUMNS = {"Age": "Age", "Sex": "Sex", "Ethnicity simplified": "Ethnicity", "Nat
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     rows = read_all(find(folder, "EPIC*.csv", "epic*.jsonl", "*.parquet"))
-    yield from items(_by_group(rows, on_bad), _item, on_bad)
-
-
-def _by_group(rows: Iterable[Row | InputError], on_bad: OnBad) -> Iterator[Row]:
-    for expanded in collect(rows, _expand, on_bad):
-        yield from expanded
+    yield from items(chain.from_iterable(collect(rows, _expand, on_bad)), _item, on_bad)
 
 
 def _expand(row: Row) -> list[Row]:

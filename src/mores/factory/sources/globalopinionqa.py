@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -72,7 +73,7 @@ def _asked(folder: Path, on_bad: OnBad) -> list[Row]:
         sample = _SAMPLE.search(str(row.values["attribute"]))
         return bool(sample and sample[1][0] in "NO")
 
-    return sorted(_by_country(rows, on_bad), key=is_partial)
+    return sorted(chain.from_iterable(collect(rows, _expand, on_bad)), key=is_partial)
 
 
 def _once(is_wanted: Callable[[Survey], bool]) -> Callable[[Row], Survey | None]:
@@ -94,13 +95,8 @@ def _clear(survey: Survey) -> bool:
     return most - second >= CLEAR and not _NO_ANSWER.search(text) and len(survey.answers) > 1
 
 
-def _by_country(rows: Iterable[Row | InputError], on_bad: OnBad) -> Iterator[Row]:
-    """One row per question and country; the Hub has one per question, with Python literals in its cells."""
-    for expanded in collect(rows, _expand, on_bad):
-        yield from expanded
-
-
 def _expand(row: Row) -> list[Row]:
+    """One row per question and country; the Hub has one per question, with Python literals in its cells."""
     if "attribute" in row.values:
         row.text("attribute")
         return [row]
@@ -123,7 +119,8 @@ def _literal(text: str) -> Any:
 
 
 def _survey(row: Row) -> Survey | None:
-    question = _question(row.text("question"))
+    # Some copies write the options around the question.
+    question = row.text("question").removeprefix("Question:").partition("\nOptions:")[0].strip()
     ranked = _ranked(row)
     if _MISPLACED.search(question):
         return None
@@ -155,11 +152,6 @@ def _ranked(row: Row) -> list[tuple[float, str]]:
         raise InputError("a share is no number; correct or remove the row")
     pairs = [(float(share), str(option).strip()) for share, option in zip(shares, options, strict=True)]
     return sorted(pairs, key=lambda pair: -pair[0])
-
-
-def _question(text: str) -> str:
-    """The question alone, without the options that some copies write around it."""
-    return text.removeprefix("Question:").partition("\nOptions:")[0].strip()
 
 
 SOURCE = Source(

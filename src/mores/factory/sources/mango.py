@@ -26,18 +26,13 @@ def _item(row: Row) -> SourceItem:
         source="mango",
         id=digest(culture, concept, assertion),
         task=Task.GENERATION,
-        question=_topic(concept, culture),
+        question=f"{concept} in {culture}{'' if culture.lower().endswith('culture') else ' culture'}",
         answer=assertion,
         region=region_or_none(culture),
         language="en",
         topic=culture,
         unit=digest(culture, concept),
     )
-
-
-def _topic(concept: str, culture: str) -> str:
-    """For example "color symbolism in Ghanaian culture"."""
-    return f"{concept} in {culture}" if culture.lower().endswith("culture") else f"{concept} in {culture} culture"
 
 
 SOURCE = Source(

@@ -93,12 +93,11 @@ def folded(text: str) -> tuple[str, ...]:
 
 def is_correct(words: str, item: SourceItem) -> bool:
     """Whether the words are in another answer that counts as correct, so that they may be correct here."""
-    wanted = folded(words)
-    return any(_within(wanted, folded(other)) for other in item.also_correct)
-
-
-def _within(wanted: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    return any(words[n : n + len(wanted)] == wanted for n in range(len(words) - len(wanted) + 1))
+    sought = folded(words)
+    for answer in map(folded, item.also_correct):
+        if any(answer[n : n + len(sought)] == sought for n in range(len(answer) - len(sought) + 1)):
+            return True
+    return False
 
 
 def whole(text: str, start: int, end: int) -> bool:

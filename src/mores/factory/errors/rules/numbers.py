@@ -198,15 +198,12 @@ def _which_single(value: int, number: Number) -> str:
         return "month" if unit[1] in "月월" else "day"
     if re.match(r"\s?[%٪％]", after):
         return "percentage"
-    return "day" if value <= 31 and _beside_month(number) else "number"
+    beside_month = value <= 31 and _months().search(f"{number.before[-16:]} {number.after[:16]}")
+    return "day" if beside_month else "number"
 
 
 def _is_year(digits: str) -> bool:
     return len(digits) == 4 and 1000 <= int(digits) <= NEWEST + 75
-
-
-def _beside_month(number: Number) -> bool:
-    return _months().search(f"{number.before[-16:]} {number.after[:16]}") is not None
 
 
 @cache
