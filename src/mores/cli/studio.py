@@ -48,13 +48,23 @@ def studio(
     given = context.get_parameter_source("database") is not click.core.ParameterSource.DEFAULT
     start = prepare(database, demo=not given if demo is None else demo)
     address = f"http://{'localhost' if host in ('0.0.0.0', '::') else host}:{port}"
-    click.echo(f"The studio is at {address} (Ctrl-C stops it). Open a link to sign in:\n")
+    click.echo(f"The studio is at {address} (Ctrl-C stops it).")
+    click.echo("Open a link to sign in; each works once:" if start.links else "The organiser's link: mores studio link")
     for role, path in start.links.items():
         click.echo(f"  {role:<10} {address}{path}")
     if host not in ("127.0.0.1", "localhost", "::1"):
         fix = "put a server with HTTPS in front of it (docs/studio.md)"
         click.echo(f"\nwarning: other machines can reach the studio; {fix}", err=True)
     serve(start, host, port, model=model, base_url=base_url)
+
+
+@studio.command("link")
+@click.pass_obj
+def link(database: str) -> None:
+    """Make a link that signs the organiser in, once; prints its path."""
+    from mores.studio.manage import owner_link
+
+    click.echo(owner_link(database))
 
 
 @studio.command("new")

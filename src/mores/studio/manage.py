@@ -6,11 +6,11 @@ from pathlib import Path
 
 from mores.studio import export
 from mores.studio.records import Role
-from mores.studio.serve import owner_of
+from mores.studio.serve import link_of, owner_of
 from mores.studio.store.campaigns import all_campaigns, make_campaign, open_campaign, parse_campaign
 from mores.studio.store.database import open_database
 from mores.studio.store.items import Campaign, rebuild
-from mores.studio.store.people import add_member, invite, link_back
+from mores.studio.store.people import add_member, invite
 
 
 def new_campaign(database: str | Path, file: Path) -> tuple[Campaign, str]:
@@ -20,9 +20,17 @@ def new_campaign(database: str | Path, file: Path) -> tuple[Campaign, str]:
     campaign = make_campaign(store, kind, settings)
     owner = owner_of(store)
     add_member(store, campaign, owner, Role.ORGANISER)
-    path = f"/join/{link_back(store, owner, owner, role=Role.ORGANISER)}"
+    path = link_of(store, owner, Role.ORGANISER)
     store.close()
     return campaign, path
+
+
+def owner_link(database: str | Path) -> str:
+    """The path of a link that signs the studio's organiser in, once."""
+    store = open_database(database)
+    path = link_of(store, owner_of(store), Role.ORGANISER)
+    store.close()
+    return path
 
 
 def invite_people(database: str | Path, campaign: str, role: str, uses: int = 1) -> str:

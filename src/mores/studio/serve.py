@@ -14,7 +14,7 @@ from mores.studio.demo import fill, guests
 from mores.studio.records import Role
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.people import add_person, link_back, read_profile
-from mores.studio.store.tables import people
+from mores.studio.store.tables import audit, people
 from mores.studio.web.app import app
 
 
@@ -30,10 +30,12 @@ def prepare(database: str | Path, *, demo: bool = False) -> Start:
     """Open a database, make its owner and the demo where they are missing, and make a link for each."""
     store = open_database(database)
     owner = owner_of(store)
-    links = {Role.ORGANISER.value: _path(store, owner, Role.ORGANISER)}
+    links = {}
+    if demo or not has_signed_in(store, owner):  # later ones are made on demand: what is printed may be kept in a log
+        links[Role.ORGANISER.value] = link_of(store, owner, Role.ORGANISER)
     if demo:
         for role, person in guests(store, fill(store, owner)).items():
-            links[role.value] = _path(store, person, role)
+            links[role.value] = link_of(store, person, role)
     return Start(store, links)
 
 
@@ -48,7 +50,15 @@ def owner_of(database: Database) -> str:
         return str(owner) if owner else add_person(connection, read_profile("Organiser"), organises=True)
 
 
-def _path(database: Database, person: str, role: Role) -> str:
+def has_signed_in(database: Database, person: str) -> bool:
+    """Whether someone was ever here."""
+    query = select(audit.c.id).where(audit.c.person == person, audit.c.action == "signed in").limit(1)
+    with database.read() as connection:
+        return connection.execute(query).scalar() is not None
+
+
+def link_of(database: Database, person: str, role: Role) -> str:
+    """The path of a link that signs someone in, once."""
     return f"/join/{link_back(database, person, person, role=role)}"
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from fastapi import APIRouter
-from fastapi.responses import FileResponse, Response
+from fastapi.responses import FileResponse, PlainTextResponse, Response
+from sqlalchemy import literal, select
 
 from mores.errors import InputError
 from mores.studio.store.campaigns import campaigns_of, open_campaign
@@ -70,6 +71,14 @@ def _profile(form: Posted, visit: Visit) -> Profile:
     }
     locale = form.get("locale") or visit.locale
     return read_profile(form.get("name"), form.get("email"), locale=locale, **several)
+
+
+@router.get("/health")
+def health(visit: AnyVisit) -> Response:
+    """Whether the studio and its database answer, for whatever watches over them."""
+    with visit.database.read() as connection:
+        connection.execute(select(literal(1)))
+    return PlainTextResponse("ok")
 
 
 @router.get("/sw.js", include_in_schema=False)
