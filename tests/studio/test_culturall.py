@@ -16,7 +16,7 @@ from mores.bench.folder import find_bench_runs
 from mores.cli import main
 from mores.errors import InputError
 from mores.studio.campaigns.culturall.forms import CRITERIA, REQUIREMENTS
-from mores.studio.campaigns.culturall.results import PAPER, summarise
+from mores.studio.campaigns.culturall.results import PAPER, challenging, review_rates, summarise
 from mores.studio.records import Person, Role, Status
 from mores.studio.store.database import Database
 from mores.studio.store.items import do, read_items, rebuild, take
@@ -178,8 +178,8 @@ def test_an_easy_item_may_be_left_and_goes_on(database: Database, models: dict[s
     play.answer()
     left = play.read(item)
     assert (left.stage, left.results["elevate"]) == ("review", {"left": True})
-    figures = summarise(play.campaign.settings, [left])
-    assert (figures["challenging"]["count"], figures["left easy"]) == (0, 1)
+    assert challenging([left]) == (0, 1)
+    assert summarise(play.campaign.settings, [left])["easy and left as they are"] == 1
 
 
 @pytest.mark.parametrize(("outcome", "stage"), [("next", "review"), ("back", "elevate"), ("rejected", "measure")])
@@ -200,7 +200,7 @@ def test_the_organiser_decides_where_a_model_talks_nonsense(
     decided = play.read(item)
     assert decided.stage == stage
     assert "correct" not in decided.results["measure"], "nothing is counted as correct or wrong"
-    assert summarise(play.campaign.settings, [decided])["measured"] == 0
+    assert challenging([decided]).total == 0
 
 
 def test_without_models_items_go_on_and_say_that_they_are_not_measured(database: Database) -> None:
@@ -365,10 +365,10 @@ def test_a_campaign_gives_the_rates_with_which_its_reviewers_decide(database: Da
         answer |= {"answer": "Chai"} if verdict == "revise" else {}
         do(database, play.campaign, reviewer, Cast(answer), item=taken.id)
     items = list(read_items(database, play.campaign))
-    rates = {rate["verdict"]: rate for rate in summarise(play.campaign.settings, items)["rates"]}
-    for verdict, share in PAPER.items():
-        assert rates[verdict]["count"] == decided.count(verdict)
-        assert rates[verdict]["low"] < share < rates[verdict]["high"]
+    for verdict, rate in review_rates(items).items():
+        assert rate == (decided.count(verdict), 300)
+        low, high = rate.interval
+        assert low < PAPER[verdict] < high
     assert sum(item.status is Status.ACCEPTED for item in items) == 300 - decided.count("reject")
     revised = [item for item in items if item.content["answer"] == "Chai"]
     assert len(revised) == decided.count("revise")

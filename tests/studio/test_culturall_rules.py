@@ -353,13 +353,14 @@ def test_rates_stand_beside_the_papers_with_intervals() -> None:
 
     decided = ["accept"] * 6 + ["revise"] * 3 + ["reject"]
     figures = summarise(SETTINGS, [reviewed(number, verdict) for number, verdict in enumerate(decided)])
-    rates = {rate["verdict"]: rate for rate in figures["rates"]}
-    assert {name: rate["paper"] for name, rate in rates.items()} == {"accept": 0.75, "revise": 0.081, "reject": 0.169}
-    assert [rates[name]["share"] for name in ("accept", "revise", "reject")] == [0.6, 0.3, 0.1]
-    # Clopper and Pearson for 6 of 10
-    assert (round(rates["accept"]["low"], 4), round(rates["accept"]["high"], 4)) == (0.2624, 0.8784)
+    # the interval is Clopper and Pearson's for 6 of 10
+    expected = "60.0% (6 of 10; 95% interval 26.2% to 87.8%) · paper: 75.0%"
+    assert figures["accepted by reviewers"] == expected
+    assert figures["revised by reviewers"].startswith("30.0% (3 of 10;")
+    assert figures["rejected by reviewers"].endswith("paper: 16.9%")
+    assert figures["accepted, by topic"] == "Heritage 9"
     nothing = summarise(SETTINGS, [])
-    assert [rate["share"] for rate in nothing["rates"]] == [None] * 3
+    assert nothing["accepted by reviewers"] == "– · paper: 75.0%"
 
 
 def test_a_row_has_the_published_columns_whatever_is_missing() -> None:

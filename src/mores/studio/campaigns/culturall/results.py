@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
-from mores.show import percent
+from mores.show import NOTHING, percent, to
 from mores.stats.intervals import share_interval
 from mores.studio.campaigns.culturall.forms import ENGLISH, PARTS, VERDICTS, present
 from mores.studio.campaigns.culturall.settings import CulturallSettings
+from mores.studio.campaigns.culturall.stages import NOT_MEASURED
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
 from mores.studio.records import Content, Item, Status
@@ -61,35 +62,58 @@ def row(item: Item) -> dict[str, str]:
     }
 
 
-def verdicts(items: Iterable[Item]) -> Counter[str]:
-    """How often reviewers decided what, about the version that they had."""
-    return Counter(vote.answer["verdict"] for item in items for vote in item.votes if vote.stage == "review")
+class Rate(NamedTuple):
+    """A share of a count, with its 95% interval."""
+
+    part: int
+    total: int
+
+    @property
+    def share(self) -> float | None:
+        return self.part / self.total if self.total else None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        return share_interval(self.part, self.total)
+
+    def __str__(self) -> str:
+        if not self.total:
+            return NOTHING
+        low, high = self.interval
+        return (
+            f"{percent(self.share)} ({self.part:,} of {self.total:,}; 95% interval {percent(low)} to {percent(high)})"
+        )
+
+
+def review_rates(items: Iterable[Item]) -> dict[str, Rate]:
+    """How often reviewers accepted, revised and rejected."""
+    decided = Counter(vote.answer["verdict"] for item in items for vote in item.votes if vote.stage == "review")
+    return {verdict: Rate(decided[verdict], sum(decided.values())) for verdict in VERDICTS}
+
+
+def challenging(items: Iterable[Item]) -> Rate:
+    """How many of the measured items are challenging, as they were measured last."""
+    measured = [result for item in items if (result := item.results.get("measure", {})).get("measured")]
+    return Rate(sum(result["challenging"] for result in measured), len(measured))
 
 
 def summarise(_settings: CulturallSettings, items: Sequence[Item]) -> Mapping[str, Any]:
     """The rates of reviews beside the paper's, and how hard the items are."""
-    decided = verdicts(items)
-    reviews = sum(decided.values())
-    measured = [item.results["measure"] for item in items if item.results.get("measure", {}).get("measured")]
-    hard = sum(result["challenging"] for result in measured)
-    left = sum(bool(item.results.get("elevate", {}).get("left")) for item in items)
-    skipped = sum(item.results.get("measure", {}).get("measured") is False for item in items)
-    return {
-        "reviews": reviews,
-        "rates": [
-            {"verdict": verdict, **_share(decided[verdict], reviews), "paper": PAPER[verdict]} for verdict in VERDICTS
-        ],
-        "measured": len(measured),
-        "challenging": _share(hard, len(measured)),
-        "left easy": left,
-        "not measured": skipped,
-        "topics": dict(sorted(Counter(present(item)["topic"] for item in _accepted(items)).items())),
+    rates = review_rates(items)
+    names = {"accept": "accepted", "revise": "revised", "reject": "rejected"}
+    reviews = {
+        f"{names[verdict]} by reviewers": f"{rate} · paper: {percent(PAPER[verdict])}"
+        for verdict, rate in rates.items()
     }
-
-
-def _share(count: int, total: int) -> dict[str, Any]:
-    low, high = share_interval(count, total)
-    return {"count": count, "share": count / total if total else None, "low": low, "high": high}
+    topics = Counter(present(item)["topic"] for item in _accepted(items))
+    return {
+        "items": len(items),
+        **reviews,
+        "challenging, of the measured": str(challenging(items)),
+        "easy and left as they are": sum(bool(item.results.get("elevate", {}).get("left")) for item in items),
+        NOT_MEASURED: sum(item.results.get("measure", {}).get("measured") is False for item in items),
+        "accepted, by topic": ", ".join(f"{topic} {count:,}" for topic, count in sorted(topics.items())) or NOTHING,
+    }
 
 
 def _accepted(items: Iterable[Item]) -> list[Item]:
@@ -98,24 +122,22 @@ def _accepted(items: Iterable[Item]) -> list[Item]:
 
 def describe(settings: CulturallSettings, items: Iterable[Item]) -> str:
     """A paragraph for the Method section of a paper."""
-    kept = list(items)
-    figures = summarise(settings, kept)
-    accepted = _accepted(kept)
+    every = list(items)
+    accepted, rates, hard = _accepted(every), review_rates(every), challenging(every)
     languages = {item.language for item in accepted}
     regions = {present(item)["region"] for item in accepted}
-    rates = ", ".join(f"{percent(rate['share'])} {rate['verdict']}" for rate in figures["rates"])
-    hard = figures["challenging"]
+    decided = ", ".join(f"{percent(rate.share)} {verdict}" for verdict, rate in rates.items())
     difficulty = (
         f"Difficulty was measured with {', '.join(settings.models)}: an item is challenging when at most "
         f"{settings.most_correct} of {len(settings.models)} models answer it correctly; authors made easy items harder "
-        f"where they could, and {percent(hard['share'])} of {figures['measured']} measured items are challenging. "
-        if figures["measured"]
+        f"where they could, and {percent(hard.share)} of {hard.total:,} measured items are challenging. "
+        if hard.total
         else "Difficulty was not measured. "
     )
     return (
         f"Following CulturALL (Lin et al. 2026), authors wrote grounded items on {len(settings.topics)} topics from "
         f"their experience, from English versions of others' items, and from data and documents. {difficulty}"
         f"Each item was reviewed by another person for region and topic, requirements, translation and sensitive "
-        f"content ({rates}; {figures['reviews']} reviews). The result has {len(accepted)} items in {len(languages)} "
-        f"languages from {len(regions)} regions."
+        f"content ({decided}; {rates['accept'].total:,} reviews). The result has {len(accepted):,} items in "
+        f"{len(languages)} languages from {len(regions)} regions."
     )

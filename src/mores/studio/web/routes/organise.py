@@ -12,7 +12,7 @@ from fastapi.responses import Response
 from mores.studio.export import pack
 from mores.studio.form import FormError, read_form
 from mores.studio.records import Content, Item, Role
-from mores.studio.store.items import do, read_events, read_item
+from mores.studio.store.items import do, read_events, read_item, read_items
 from mores.studio.store.people import invite, list_members, open_invitations, release, revoke
 from mores.studio.store.queries import count_stages, count_stuck, list_items
 from mores.studio.web.visit import Form, Organising, Place, limited
@@ -27,6 +27,15 @@ def overview(place: Organising) -> Response:
     database = place.visit.database
     stuck = count_stuck(database, place.campaign)
     return place.page("overview.html", counts=count_stages(database, place.campaign), stuck=stuck)
+
+
+@router.get("/figures")
+def figures(place: Organising) -> Response:
+    """What the campaign has come to, beside the paper's figures."""
+    every = list(read_items(place.visit.database, place.campaign))
+    kind, settings = place.campaign.kind, place.campaign.settings
+    paragraph = kind.method(settings, every) if kind.method else ""
+    return place.page("figures.html", figures=kind.summarise(settings, every), paragraph=paragraph)
 
 
 @router.get("/items")
