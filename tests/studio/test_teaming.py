@@ -163,9 +163,14 @@ def test_the_author_needs_four_options_that_stand_alone() -> None:
     item = waiting(flow_of(settings()), stage="write")
     good = {"scene": ["Tea."], "question": ["What?"], "options": ["a", "b", "c", "d"], "correct": ["B", "D"]}
     assert read_form(write_form(item), good)["correct"] == ["B", "D"]
-    wrong: dict[str, list[str]]
-    for wrong in ({"options": ["a", "b", "c"]}, {"options": ["a", "A ", "c", "d"]}, {"correct": []}, {"scene": [" "]},
-                  {"options": ["a", "b", "c", "All of the above"]}):  # fmt: skip
+    wrongs: list[dict[str, list[str]]] = [
+        {"options": ["a", "b", "c"]},
+        {"options": ["a", "A ", "c", "d"]},
+        {"options": ["a", "b", "c", "All of the above"]},
+        {"correct": []},
+        {"scene": [" "]},
+    ]
+    for wrong in wrongs:
         with pytest.raises(FormError) as problem:
             read_form(write_form(item), good | wrong)
         assert set(problem.value.problems) == set(wrong)
