@@ -83,15 +83,15 @@ def test_an_author_confirms_every_principle_and_translates_both_or_neither() -> 
     texts = {name: value for name, value in (SOURCE | WRITTEN).items() if isinstance(value, str)}
     values = {name: [value] for name, value in texts.items()}
     with pytest.raises(FormError) as caught:
-        read_form(write_form(item), values)
+        read_form(write_form(item, settings().cutoff), values)
     assert set(caught.value.problems) == set(PRINCIPLES)
     ticked = values | {name: ["yes"] for name in PRINCIPLES}
-    assert read_form(write_form(item), ticked) == SOURCE | WRITTEN
+    assert read_form(write_form(item, settings().cutoff), ticked) == SOURCE | WRITTEN
     with pytest.raises(FormError) as caught:
-        read_form(write_form(item), ticked | {"question_zh": ["问"]})
+        read_form(write_form(item, settings().cutoff), ticked | {"question_zh": ["问"]})
     assert set(caught.value.problems) == {"answer_zh"}
     with pytest.raises(FormError, match="profile"):
-        read_form(write_form(item.model_copy(update={"language": ""})), ticked)
+        read_form(write_form(item.model_copy(update={"language": ""}), settings().cutoff), ticked)
 
 
 def test_rounds_of_validation_follow_each_other() -> None:

@@ -12,6 +12,7 @@ from mores.search import Evidence, Found
 from mores.studio.campaigns.msqa import KIND
 from mores.studio.campaigns.msqa.checks import State, all_checks, too_easy
 from mores.studio.form import FormError, read_form
+from mores.studio.records import Status
 from mores.studio.workflow import (
     Adjudicate,
     Answered,
@@ -209,6 +210,16 @@ def test_a_changed_item_is_checked_anew_and_an_unchanged_one_is_not() -> None:
     assert changed.stage == "check"
     assert sum(ask.waiting for ask in changed.asks) == 1 + 1 + 1 + 15
     assert life.answer().stage == "inspect"
+
+
+def test_after_enough_returns_a_failed_check_rejects() -> None:
+    life = Life(most_returns=2)
+    said = {"quality": {"verdict": "AMBIGUOUS", "reason": "Two."}}
+    ends = []
+    for number in range(3):
+        life.write(question=f"Pergunta {number}?")
+        ends.append(life.answer(said).status)
+    assert ends == [Status.OPEN, Status.OPEN, Status.REJECTED]
 
 
 def test_every_question_is_asked_once() -> None:

@@ -179,6 +179,34 @@ def test_without_a_search_and_models_people_go_on_and_it_is_said(database: Datab
     assert play.read(item).stage == "validate"
 
 
+def test_attention_checks_go_to_the_people_whose_form_has_their_answer(database: Database, folder: Path) -> None:
+    known = {"content": SOURCE | WRITTEN, "answer": {"correct": "no"}, "region": "Brazil", "language": "Portuguese"}
+    play = play_in(folder, database, checks=[known], check_every=1)
+    validator = person(play, Role.VERIFIER, "Rui")
+    item = validator.take()
+    assert item is not None
+    assert play.read(item).stage == "validate"
+    assert person(play, Role.INSPECTOR, "Elena").take() is None
+
+
+def test_an_author_sees_afterwards_what_others_said_in_words(database: Database, folder: Path) -> None:
+    play = play_in(folder, database, rounds=1)
+    author = person(play, Role.AUTHOR, "João")
+    item = write(author)
+    play.models_answer()
+    for role, answer in ((Role.INSPECTOR, INSPECTED), (Role.VERIFIER, YES | {"note": "Muito bom"})):
+        judge = person(play, role, role.value)
+        assert judge.take() == item
+        judge.send(f"/items/{item}/vote", **answer)
+    assert "Muito bom" not in author.open(f"/items/{item}").text
+    organiser = play.organiser()
+    organiser.open(f"/items/{item}/life")
+    organiser.send(f"/items/{item}/adjudicate", outcome="next", format="yes", coherence="yes")
+    page = author.open(f"/items/{item}").text
+    assert 'Is the answer correct there?</dt><dd dir="auto">Yes</dd>' in page
+    assert "Muito bom" in page
+
+
 def test_hostile_texts_are_only_text_on_every_page(database: Database, folder: Path) -> None:
     play = play_in(folder, database)
     author = person(play, Role.AUTHOR, "João")

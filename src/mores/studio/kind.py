@@ -29,6 +29,16 @@ class Practice(BaseModel):
     region: str = ""
     language: str = ""
 
+    @field_validator("region")
+    @classmethod
+    def _known_region(cls, value: str) -> str:
+        return region(value) if value else ""
+
+    @field_validator("language")
+    @classmethod
+    def _known_language(cls, value: str) -> str:
+        return language(value) if value else ""
+
 
 class Settings(BaseModel):
     """What an organiser sets in every kind of campaign; a kind adds its own."""

@@ -72,14 +72,18 @@ def make_campaign(
 
 
 def add_checks(database: Database, campaign: Campaign) -> None:
-    """Put the settings' attention checks into the campaign, at the first stage where people judge others' items."""
-    first = next((stage for stage in campaign.flow.stages if judged(stage)), None)
-    if first is None:
+    """Put the settings' attention checks into the campaign, each at the first stage whose form asks for its answer."""
+    stages = [stage for stage in campaign.flow.stages if judged(stage)]
+    if not stages:
         return
     organiser = Person(id="", roles=frozenset({Role.ORGANISER}))
     for number, check in enumerate(campaign.settings.checks):
+        place = {"campaign": campaign.id, "region": check.region, "language": check.language, "stage": stages[0].name}
+        blank = Item(id="", author=None, content=check.content, created=now(), updated=now(), **place)
+        asking = (stage for stage in stages if set(check.answer) <= {field.name for field in stage.form(blank).fields})
+        stage = next(asking, stages[0]).name
         action = Create(
-            token_hex(6), check.content, check.region, check.language, stage=first.name, check=dict(check.answer)
+            token_hex(6), check.content, check.region, check.language, stage=stage, check=dict(check.answer)
         )
         do(database, campaign, organiser, action, key=f"check-{number}")
 

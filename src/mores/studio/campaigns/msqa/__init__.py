@@ -91,7 +91,7 @@ def stages(settings: MsqaSettings) -> tuple[Stage, ...]:
             "write",
             "Write the question",
             Role.AUTHOR,
-            write_form,
+            lambda item: write_form(item, settings.cutoff),
             _submitted,
             own=True,
             tasks=frozenset({PRETEST, TRANSLATE}),

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from mores.bench.msqa.figures import fifths
 from mores.studio.campaigns.msqa.settings import MsqaSettings
@@ -72,7 +72,7 @@ def all_checks(settings: MsqaSettings, item: Item) -> tuple[Check, ...]:
 
 
 def decide(settings: MsqaSettings, item: Item) -> Decision | None:
-    """Back with all reasons as soon as no model is awaited; on where nothing speaks against it and nothing is stuck."""
+    """Back with all reasons when no model is awaited; on where nothing speaks against it and nothing is stuck."""
     checks = all_checks(settings, item)
     states = {check.state for check in checks}
     result = {check.name: {"state": check.state.value, "reason": check.reason} | check.facts for check in checks}
@@ -80,7 +80,8 @@ def decide(settings: MsqaSettings, item: Item) -> Decision | None:
         return None
     if State.RETURNED in states:
         reasons = [check.reason for check in checks if check.state is State.RETURNED]
-        return Decision("back", "\n".join(reasons), result, to="write")
+        outcome: Literal["rejected", "back"] = "rejected" if item.returns >= settings.most_returns else "back"
+        return Decision(outcome, "\n".join(reasons), result)
     return None if State.STUCK in states else Decision("next", result=result)
 
 

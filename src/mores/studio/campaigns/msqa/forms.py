@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import date
 
 from mores.studio.form import Field, Form
+from mores.studio.phrase import Phrase
 from mores.studio.records import Content, Item
 
 SOURCES = {
@@ -78,10 +80,10 @@ PRINCIPLES = {
     "single": "Exactly one short, factual, unambiguous answer is correct.",
     "static": "The answer does not change over time.",
     "specific": "The question is tied to one culture and cannot be understood without it.",
-    "cutoff": "The facts were established on or before December 31, 2023.",
+    "cutoff": "The facts were established on or before {cutoff}.",
     "hard": "It is not widely known: a good model should find it hard.",
 }
-"""The five design principles (Section 3.1); the author confirms each."""
+"""The five design principles (Section 3.1); the author confirms each. The paper's last day is 31 December 2023."""
 
 _SOURCE = (
     Field(
@@ -106,9 +108,10 @@ def source_form(_item: Item) -> Form:
     return Form(_SOURCE)
 
 
-def write_form(item: Item) -> Form:
+def write_form(item: Item, cutoff: date) -> Form:
     """The question, its answer and its source, and the five principles."""
     categories = tuple((code, part) for code, (_, part) in CATEGORIES.items())
+    principles = {name: Phrase(text, cutoff=cutoff.isoformat()) for name, text in PRINCIPLES.items()}
     headings = tuple((f"{code}1", dimension) for code, (dimension, _) in DIMENSIONS.items())
 
     def check(content: Content) -> Mapping[str, str]:
@@ -128,7 +131,7 @@ def write_form(item: Item) -> Form:
             Field("source_desc", "What does the source say?", "text", help="One or two sentences.", longest=1000),
             Field("question_zh", "The question in Chinese", "text", required=False, longest=1000),
             Field("answer_zh", "The answer in Chinese", required=False, longest=300),
-            *_checklist("Confirm each of these", PRINCIPLES),
+            *_checklist("Confirm each of these", principles),
         ),
         check,
     )

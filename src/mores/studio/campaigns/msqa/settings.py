@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date
 from typing import Literal
 
 from pydantic import Field as Setting
@@ -13,6 +14,8 @@ from mores.studio.kind import Settings
 class MsqaSettings(Settings):
     """What an organiser sets for an MSQA campaign; README.md says what the paper does."""
 
+    cutoff: date = date(2023, 12, 31)
+    """The facts of a question must have been established by this day."""
     search: str = ""
     """Where evidence is looked for: `serper`, `corpus:PATH` or `replay:FILE`; empty for no check by retrieval."""
     passages: int = Setting(5, ge=1, le=50)
@@ -31,6 +34,8 @@ class MsqaSettings(Settings):
     """Whether these are the runs of any one model, or those of all models together."""
     too_easy: Literal["back", "keep"] = "back"
     """Whether a question that is too easy goes back to its author, or is kept as Easy."""
+    most_returns: int = Setting(10, ge=1, le=1000)
+    """An item that fails the checks by models after so many returns is rejected: each try costs calls."""
     judge: str = ""
     """The model that judges the answers; empty for the campaign's model."""
     validators: int = Setting(2, ge=1, le=25)

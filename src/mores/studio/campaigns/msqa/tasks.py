@@ -24,8 +24,8 @@ from mores.types import Item as BenchItem
 PRETEST = "pretest"
 PASSAGE = 500
 """Characters of a passage that are kept and read."""
-SHOWN = 2000
-"""Characters of an answer that are kept."""
+LONGEST = 10_000
+"""Characters of an answer that are kept: about all that the benchmark lets a model write, since it is judged."""
 CONFIRMED = ("CONFIRMED", "CONTRADICTED", "NOT_FOUND")
 UNIQUE = ("UNIQUE", "AMBIGUOUS", "INCORRECT")
 
@@ -59,7 +59,7 @@ def _verdict(completion: Completion, verdicts: tuple[str, ...]) -> Content:
     if isinstance(verdict, Failure):
         raise InputError(verdict.reason)
     lines = [line for line in text.split("\n") if line.strip()]
-    return {"verdict": verdict, "reason": " ".join(lines[:-1]).strip()[:SHOWN]}
+    return {"verdict": verdict, "reason": " ".join(lines[:-1]).strip()[:LONGEST]}
 
 
 def _query(item: Item, _ask: Ask, _settings: MsqaSettings) -> Query:
@@ -97,7 +97,7 @@ def _ask_question(item: Item, _ask: Ask, _settings: MsqaSettings) -> Request:
 
 
 def _read_answer(completion: Completion, _item: Item, _ask: Ask, _settings: MsqaSettings) -> Content:
-    return {"answer": _text(completion)[:SHOWN]}
+    return {"answer": _text(completion)[:LONGEST]}
 
 
 def _ask_judge(item: Item, ask: Ask, _settings: MsqaSettings) -> Request:
