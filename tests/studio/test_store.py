@@ -1,0 +1,213 @@
+"""The store, on SQLite and on PostgreSQL: what is true stays true when many act at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.migration import MigrationContext
+from sqlalchemy import select, text
+
+from mores.errors import ConfigError, StoreError
+from mores.studio.campaigns import open_kind
+from mores.studio.demo import fill
+from mores.studio.records import EventKind, Item, Person, Role
+from mores.studio.serve import owner_of
+from mores.studio.store.campaigns import change_settings, make_campaign, read_settings
+from mores.studio.store.database import Database, _engine, _url, migrate, open_database
+from mores.studio.store.items import (
+    Campaign,
+    do,
+    find_work,
+    now,
+    read_events,
+    read_item,
+    read_items,
+    rebuild,
+    release_late,
+    take,
+)
+from mores.studio.store.tables import VIEWS, events, holds, metadata
+from mores.studio.workflow import Cast, Create, Refused, next_state
+
+BOSS = Person(id="boss", roles=frozenset({Role.ORGANISER}))
+
+
+def verifier(number: int, region: str = "KE") -> Person:
+    return Person(id=f"v{number}", roles=frozenset({Role.VERIFIER}), regions=frozenset({region}))
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
+    address = tmp_path / "studio.db" if request.param == "sqlite" else request.getfixturevalue("postgres")
+    database = open_database(address)
+    yield database
+    database.close()
+
+
+def campaign_in(database: Database, **settings: Any) -> Campaign:
+    kind = open_kind("culturalteaming")
+    return make_campaign(database, kind, read_settings(kind, {"title": "C", "regions": ["KE", "JP"]} | settings))
+
+
+def add(database: Database, campaign: Campaign, name: str, region: str = "KE") -> Item:
+    content = {"scene": "s", "question": f"{name}?", "options": ["a", "b", "c", "d"], "correct": ["A"]}
+    return do(database, campaign, BOSS, Create(name, content, region, "sw", stage="verify")).item
+
+
+def test_the_migrations_make_the_tables(database: Database) -> None:
+    with database.read() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+
+
+def test_thirty_people_at_once_never_overfill_an_item(database: Database) -> None:
+    campaign = campaign_in(database)
+    for number in range(3):
+        add(database, campaign, f"i{number}")
+    people = [verifier(number) for number in range(30)]
+    with ThreadPoolExecutor(10) as pool:
+        given = list(pool.map(lambda person: take(database, campaign, person), people))
+    counts = Counter(item.id for item in given if item)
+    assert counts == {"i0": 5, "i1": 5, "i2": 5}
+    with database.read() as connection:
+        assert len(connection.execute(select(holds)).all()) == 15
+
+
+def test_the_same_action_sent_ten_times_at_once_is_done_once(database: Database) -> None:
+    campaign = campaign_in(database)
+    add(database, campaign, "i")
+    person = verifier(0)
+    take(database, campaign, person)
+    action = Cast({"answer": ["A"]})
+    with ThreadPoolExecutor(10) as pool:
+        results = list(pool.map(lambda _: do(database, campaign, person, action, item="i", key="once"), range(10)))
+    assert sum(bool(result.events) for result in results) == 1
+    assert len(read_item(database, campaign, "i").votes) == 1
+    created = Create("new", {"scene": "s"}, "KE")
+    with ThreadPoolExecutor(10) as pool:
+        made = list(pool.map(lambda _: do(database, campaign, BOSS, created, key="twice"), range(10)))
+    assert sum(bool(result.events) for result in made) == 1
+
+
+def test_nothing_of_a_refused_action_is_written(database: Database) -> None:
+    campaign = campaign_in(database)
+    add(database, campaign, "i")
+    before = read_events(database, campaign, "i")
+    with pytest.raises(Refused):
+        do(database, campaign, verifier(0), Cast({"answer": ["A"]}), item="i")
+    assert read_events(database, campaign, "i") == before
+
+
+def test_an_item_is_what_its_events_add_up_to(database: Database) -> None:
+    campaign = campaign_in(database)
+    add(database, campaign, "i")
+    for number in range(5):
+        take(database, campaign, verifier(number))
+        do(database, campaign, verifier(number), Cast({"answer": ["A"]}, seconds=3.5, comment="ok"), item="i")
+    assert next_state(None, read_events(database, campaign, "i")) == read_item(database, campaign, "i")
+
+
+def contents(database: Database) -> dict[str, list[tuple[Any, ...]]]:
+    with database.read() as connection:
+        return {
+            table.name: sorted((tuple(row) for row in connection.execute(select(table))), key=repr) for table in VIEWS
+        }
+
+
+def test_the_tables_made_again_from_events_are_the_same(database: Database) -> None:
+    campaigns = fill(database, owner_of(database))
+    before = contents(database)
+    assert rebuild(database, campaigns) > 10
+    assert contents(database) == before
+
+
+def test_items_that_need_the_fewest_answers_come_first_and_only_of_ones_region(database: Database) -> None:
+    campaign = campaign_in(database)
+    for name, region in (("first", "KE"), ("second", "KE"), ("far", "JP")):
+        add(database, campaign, name, region)
+    do(database, campaign, verifier(1), _taken(database, campaign, "second", verifier(1)), item="second")
+    found = find_work(database, campaign, verifier(2))
+    assert [item.id for item in found] == ["second", "first"]
+    assert take(database, campaign, verifier(3, "FR")) is None
+
+
+def _taken(database: Database, campaign: Campaign, item: str, person: Person) -> Cast:
+    from mores.studio.workflow import Take
+
+    do(database, campaign, person, Take(), item=item)
+    return Cast({"answer": ["A"]})
+
+
+def test_what_is_kept_too_long_is_given_to_another(database: Database) -> None:
+    campaign = campaign_in(database, verifiers=1, agreeing=1)
+    add(database, campaign, "i")
+    assert take(database, campaign, verifier(0))
+    assert take(database, campaign, verifier(1)) is None
+    assert release_late(database, campaign, now() + timedelta(hours=25)) == 1
+    kinds = [event.kind for event in read_events(database, campaign, "i")]
+    assert kinds[-1] is EventKind.RELEASED
+    assert take(database, campaign, verifier(1))
+
+
+def test_more_verifiers_in_the_settings_reopen_places(database: Database) -> None:
+    campaign = campaign_in(database, verifiers=1, agreeing=1)
+    add(database, campaign, "i")
+    take(database, campaign, verifier(0))
+    kind = open_kind("culturalteaming")
+    more = read_settings(kind, campaign.settings.model_dump() | {"verifiers": 2})
+    changed = change_settings(database, campaign, more)
+    assert take(database, changed, verifier(1))
+
+
+def test_items_are_read_in_batches_in_the_order_in_which_they_were_made(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = campaign_in(database)
+    moment = now()
+    monkeypatch.setattr("mores.studio.store.items.now", lambda: moment)  # many items of one moment
+    names = [f"{number:03}" for number in range(501)]
+    for name in names:
+        add(database, campaign, name)
+    assert [item.id for item in read_items(database, campaign)] == names
+
+
+def test_an_older_database_keeps_its_items(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    engine = _engine(_url(path))
+    migrate(engine, "0001")
+    old = Database(engine)
+    campaign = campaign_in(old)
+    add(old, campaign, "i")
+    with old.read() as connection:
+        tables = set(connection.execute(text("SELECT name FROM sqlite_master WHERE type = 'table'")).scalars())
+    assert "exports" not in tables
+    old.close()
+    new = open_database(path)
+    assert read_item(new, campaign, "i").content["question"] == "i?"
+    with new.read() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+        assert connection.execute(select(events)).all()
+    new.close()
+
+
+def test_a_newer_database_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "new.db"
+    database = open_database(path)
+    with database.write() as connection:
+        connection.execute(text("UPDATE alembic_version SET version_num = '9999'"))
+    database.close()
+    with pytest.raises(StoreError, match="newer version of Mores"):
+        open_database(path)
+
+
+def test_a_file_that_is_no_database_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "texts.jsonl"
+    path.write_text("{}\n" * 1000)
+    with pytest.raises(ConfigError, match=r"texts\.jsonl"):
+        open_database(path)
