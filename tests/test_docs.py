@@ -141,8 +141,16 @@ def shown_commands() -> list[str]:
 def test_commands_of_the_docs_have_the_options_that_they_are_given(line: str) -> None:
     words = shlex.split(line)[1:]
     command: click.Command = mores
-    while isinstance(command, click.Group):
+    while isinstance(command, click.Group) and words:
         context = click.Context(command)
+        options = {name: option for option in command.params for name in (*option.opts, *option.secondary_opts)}
+        while words and words[0].startswith("-"):
+            option = options[words.pop(0)]
+            if not (isinstance(option, click.Option) and option.is_flag):
+                words.pop(0)
+        if not words:
+            assert command.invoke_without_command
+            return
         name = words.pop(0)
         below = command.get_command(context, name)
         if below is None:  # the recipe of `mores build RECIPE`
