@@ -159,6 +159,8 @@ class Kind(Generic[S]):
     """Figures of its own for the organiser, such as the paper's rates."""
     method: Callable[[S, Iterable[Item]], str] | None = None
     """A paragraph for the Method section of a paper; a general one where there is none."""
+    skilled: Callable[[S], bool] = lambda _settings: False
+    """Whether its rules use how often people are correct (`Vote.skill`), which is then learned as votes come in."""
     shown: Callable[[S, Item], Mapping[str, Any]] = lambda _settings, _item: {}
     """What its own templates show besides the item."""
 

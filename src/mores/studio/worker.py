@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import time
 from collections import defaultdict
 from collections.abc import Sequence
 from typing import Any, Self
@@ -17,13 +18,16 @@ from mores.engine.runner import Answer, Job
 from mores.errors import InputError, MoresError
 from mores.search import Search, open_search
 from mores.studio.records import Ask, Content, Item
-from mores.studio.store.campaigns import open_campaign
+from mores.studio.store.campaigns import all_campaigns, open_campaign
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, campaigns_that_wait, claim_asks, do, read_item
+from mores.studio.store.skills import count_all_votes, learn_skills
 from mores.studio.workflow import Answered, Refused
 
 PAUSE = 0.3
 """Seconds between two looks for new questions."""
+LEARN = 60.0
+"""Seconds between two estimates of how often people are correct, where a campaign's rules use it."""
 AGAIN = 1000
 """Between the samples of two attempts: an answer that could not be used is in the engine's store, and not wanted."""
 
@@ -38,6 +42,8 @@ class Worker:
         self._askers: dict[str, Asker] = {}
         self._searches: dict[str, Search] = {}
         self._task: asyncio.Task[None] | None = None
+        self._learned: dict[str, int] = {}
+        """By campaign: how many votes there were at the last estimate."""
 
     async def __aenter__(self) -> Self:
         self._task = asyncio.create_task(self._run())
@@ -52,13 +58,26 @@ class Worker:
             await search.close()
 
     async def _run(self) -> None:
+        learned = time.monotonic()
         while True:
             try:
                 answered = await self.answer_all()
+                if time.monotonic() - learned > LEARN:
+                    await asyncio.to_thread(self.learn_all)
+                    learned = time.monotonic()
             except Exception:  # the database may be away for a moment; people go on
                 answered = 0
             if not answered:
                 await asyncio.sleep(PAUSE)
+
+    def learn_all(self) -> None:
+        """Estimate people's skills again in the campaigns whose rules use them, where there are new votes."""
+        for campaign in all_campaigns(self.database):
+            if campaign.flow.open and campaign.kind.skilled(campaign.settings):
+                count = count_all_votes(self.database, campaign)
+                if self._learned.get(campaign.id) != count:
+                    learn_skills(self.database, campaign)
+                    self._learned[campaign.id] = count
 
     async def answer_all(self) -> int:
         """Answer the questions that wait now; their number."""

@@ -80,6 +80,7 @@ KIND: Kind[Any] = Kind(
         "answer": Task(asking.ask_answer, asking.read_answer, "Play it against the AI", keeps=QUESTION, whole=True),
     },
     headline=lambda item: str(item.content.get("question") or item.content.get("scene") or item.id),
+    skilled=lambda settings: settings.adaptive,
     summarise=figures.summarise,
     method=figures.method,
 )

@@ -16,6 +16,7 @@ from typing import Any
 
 from mores.culture import region_name
 from mores.factory.drafts import draw
+from mores.studio.campaigns.culturalteaming.figures import popular_answer
 from mores.studio.campaigns.culturalteaming.forms import LETTERS
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, label
 from mores.studio.export import Runnable, bench_folder
@@ -115,6 +116,7 @@ def _story(item: Item, number: int | None, correct: Sequence[str], numbers: dict
         for vote in item.votes
         if vote.stage == STAGE
     ]
+    popular = popular_answer(item)
     return {
         "question_idx": number,
         "id": item.id,
@@ -126,6 +128,7 @@ def _story(item: Item, number: int | None, correct: Sequence[str], numbers: dict
         "options": item.content.get("options", []),
         "correct": list(correct),
         "author_correct": item.content.get("correct", []),
+        **({"surprisingly_popular": popular} if popular else {}),
         "mode": "multi" if len(correct) > 1 else "single",
         "decided_by": "verifiers" if result.get("answer") else "organiser",
         "drafted": any(ask.task == "draft" and ask.answer for ask in item.asks),

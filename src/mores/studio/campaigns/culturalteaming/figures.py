@@ -54,8 +54,10 @@ def popular_answer(item: Item) -> str | None:
         mine, others = label(STAGE, vote.answer), label(STAGE, {"answer": vote.answer.get("others") or [UNKNOWN]})
         if mine:
             voters.append((mine, {others: 1.0} if others else None))
+    if not any(predicted for _, predicted in voters):
+        return None
     labels = sorted({mine for mine, _ in voters} | {name for _, predicted in voters for name in predicted or ()})
-    found = surprisingly_popular(voters, labels, resamples=100) if voters else None
+    found = surprisingly_popular(voters, labels, resamples=100)
     return found.winners[0] if found and len(found.winners) == 1 else None
 
 
