@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 
 from mores.culture import region
 from mores.errors import InputError
@@ -177,12 +178,13 @@ def review_form(settings: CulturallSettings, item: Item) -> Form:
             Field("region", "Region", help="A country or region, such as KE or Kenya.", longest=80),
             Field("topic", "Topic", "select", options=[(name, name) for name in topics if name]),
             *(
-                Field(name, label, "choice", options=answers.get(name, yes_no))
+                Field(name, label, "scale", options=answers.get(name, yes_no))
                 for name, label in CRITERIA.items()
                 if name != "translation" or english
             ),
             Field("verdict", "Your decision", "choice", options=list(VERDICTS.items())),
             Field("note", "What was wrong?", "text", required=False, longest=2000),
+            replace(texts.pop("scenario"), section="If you revise: correct the item here"),
             *texts.values(),
             *english,
         ),

@@ -80,9 +80,7 @@ class Rate(NamedTuple):
         if not self.total:
             return NOTHING
         low, high = self.interval
-        return (
-            f"{percent(self.share)} ({self.part:,} of {self.total:,}; 95% interval {percent(low)} to {percent(high)})"
-        )
+        return f"{percent(self.share)} ({self.part:,} of {self.total:,}; 95% interval {to(low, high, percent)})"
 
 
 def review_rates(items: Iterable[Item]) -> dict[str, Rate]:
