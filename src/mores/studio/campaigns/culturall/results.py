@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mores.show import NOTHING, percent
+from mores.show import NOTHING, percent, to
 from mores.stats.intervals import share_interval
 from mores.studio.campaigns.culturall.forms import ENGLISH, PARTS, VERDICTS, present
 from mores.studio.campaigns.culturall.settings import CulturallSettings
