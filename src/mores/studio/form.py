@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
@@ -101,8 +102,21 @@ def shuffle(form: Form, seed: str) -> Form:
 
 def clean(text: str) -> str:
     """A text as it is kept: line ends as `\\n`, no surrounding space, and nothing that no file can hold."""
-    kept = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
-    return kept.encode("utf-8", "ignore").decode("utf-8").strip()
+    return storable(text.replace("\r\n", "\n").replace("\r", "\n")).strip()
+
+
+def storable(text: str) -> str:
+    """A text without what no file and no database can hold: NUL and halves of characters."""
+    return text.replace("\0", "").encode("utf-8", "ignore").decode("utf-8")
+
+
+def storable_values(value: Any) -> Any:
+    """The same of every text in a value, such as a model's answer."""
+    if isinstance(value, str):
+        return storable(value)
+    if isinstance(value, dict):
+        return {storable_values(name): storable_values(inner) for name, inner in value.items()}
+    return [storable_values(inner) for inner in value] if isinstance(value, (list, tuple)) else value
 
 
 def _read(field: Field, given: list[str], draft: bool) -> Any:  # noqa: C901 - one case for each kind of field
@@ -133,9 +147,12 @@ def _read(field: Field, given: list[str], draft: bool) -> Any:  # noqa: C901 - o
         _check_link(value)
     if field.kind == "number" and value:
         try:
-            return float(value)
+            number = float(value)
         except ValueError:
-            raise InputError("Write a number.") from None
+            number = math.nan
+        if not math.isfinite(number):
+            raise InputError("Write a number.")
+        return number
     return value
 
 
@@ -160,7 +177,7 @@ def _check_link(value: str) -> None:
         parts = urlsplit(value)
     except ValueError:
         parts = urlsplit("")
-    if parts.scheme not in ("http", "https") or "." not in (parts.hostname or "") or " " in value:
+    if parts.scheme not in ("http", "https") or "." not in (parts.hostname or "") or len(value.split()) > 1:
         raise InputError("Write a whole address, such as https://example.org/page.")
 
 

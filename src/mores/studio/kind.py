@@ -151,6 +151,8 @@ class Kind(Generic[S]):
     """What its stages look up; the names are others than those of its tasks."""
     headline: Callable[[Item], str] = lambda item: str(next(iter(item.content.values()), item.id))
     """One line that names an item in lists."""
+    seen: tuple[str, ...] = ()
+    """The fields of an item that judges see, where the kind has no `judge.html` that says it; never the answer key."""
     models: Callable[[S], Sequence[str]] = lambda _settings: ()
     """Every model that its stages ask, besides the one that answers people."""
     inspire: Callable[[S, Item], Content | None] | None = None

@@ -17,6 +17,7 @@ from mores.engine.ask import Asker, AskOptions, open_asker
 from mores.engine.runner import Answer, Job
 from mores.errors import InputError, MoresError
 from mores.search import Search, open_search
+from mores.studio.form import storable, storable_values
 from mores.studio.records import Ask, Content, Item
 from mores.studio.store.campaigns import all_campaigns, open_campaign
 from mores.studio.store.database import Database
@@ -151,7 +152,7 @@ class Worker:
         failure: str,
         usage: Content | None = None,
     ) -> None:
-        action = Answered(ask.id, content, failure, usage or {})
+        action = Answered(ask.id, storable_values(content), storable(failure), usage or {})
         with contextlib.suppress(Refused):
             await asyncio.to_thread(do, self.database, campaign, None, action, item=item.id)
 

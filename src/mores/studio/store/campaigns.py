@@ -9,13 +9,13 @@ from dataclasses import replace
 from secrets import token_hex
 from typing import Any
 
-import yaml
 from pydantic import ValidationError
 from sqlalchemy import Connection, Row, insert, select, update
 
 from mores.errors import InputError
 from mores.studio.campaigns import open_kind
 from mores.studio.kind import Kind, Settings
+from mores.studio.plain_yaml import read_yaml
 from mores.studio.records import Item, Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, do, now
@@ -39,10 +39,7 @@ def read_settings(kind: Kind[Any], values: Mapping[str, Any], place: str = "sett
 
 def parse_campaign(text: str, place: str) -> tuple[Kind[Any], Settings]:
     """The kind and settings that a YAML text describes: `kind:` and the settings beside it."""
-    try:
-        values = yaml.safe_load(text)
-    except yaml.YAMLError as error:
-        raise InputError(f"{place}: not YAML: {' '.join(str(error).split())}") from error
+    values = read_yaml(text, place)
     if not isinstance(values, dict) or not isinstance(values.get("kind"), str):
         raise InputError(f"{place}: no `kind`; write `kind: culturalteaming` and the settings beside it")
     kind = open_kind(values.pop("kind"))

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Unpack
 
 from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
@@ -51,6 +52,7 @@ def app(database: str | Path | Database, *, model: str = "embedded", **options: 
     studio.add_exception_handler(Elsewhere, _elsewhere)
     studio.add_exception_handler(Refused, _refused)
     studio.add_exception_handler(HTTPException, _failed)
+    studio.add_exception_handler(RequestValidationError, _unreadable)
     studio.add_middleware(Guard)
     return studio
 
@@ -74,6 +76,10 @@ def _failed(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     detail = error.detail if error.detail != TITLES.get(error.status_code) else ""
     return _explain(request, error.status_code, detail)
+
+
+def _unreadable(request: Request, _error: Exception) -> Response:
+    return _explain(request, 422, "This address cannot be read.")
 
 
 def _explain(request: Request, status: int, reason: str) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hmac
+import re
 import time
 from collections import OrderedDict
 from hashlib import sha256
@@ -12,6 +13,7 @@ from typing import ClassVar
 
 from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 POLICY = (
@@ -27,16 +29,21 @@ HEADERS = {
     "Cross-Origin-Resource-Policy": "same-origin",
     "Permissions-Policy": "camera=(), geolocation=(), microphone=()",
 }
+HTTPS_ONLY = "max-age=31536000"
+"""For a year browsers come by HTTPS only, once they did; sent by HTTPS alone."""
 LONGEST_BODY = 1_000_000
 LONGEST_UPLOAD = 50_000_000
 UPLOADS = ("/import", "/campaigns")
 """How the paths end to which whole files are sent."""
 TOKEN_FIELD = "csrf"
 TOKEN_HEADER = "x-csrf-token"
+_HOST = re.compile(rb"(\[[0-9A-Fa-f:.]{2,45}\]|[A-Za-z0-9._-]{1,255})(:[0-9]{1,5})?")
+_LENGTH = re.compile(rb"[0-9]{1,15}")
+BROKEN = "Something went wrong on our side. What you sent before is safe; please try again."
 
 
 class Guard:
-    """ASGI middleware: sends the headers with every answer, and cuts off bodies that are too long."""
+    """ASGI middleware: headers with every answer, also after a failure; bodies that are too long are cut off."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
@@ -47,6 +54,7 @@ class Guard:
             return
         longest = LONGEST_UPLOAD if scope["path"].endswith(UPLOADS) else LONGEST_BODY
         left = longest
+        started = False
 
         async def bounded() -> Message:
             nonlocal left
@@ -57,19 +65,40 @@ class Guard:
             return message
 
         async def guarded(message: Message) -> None:
+            nonlocal started
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers.setdefault(name, value)
-                headers.setdefault("Cache-Control", "no-store")
+                started = True
+                add_headers(message, https=scope.get("scheme") == "https")
             await send(message)
 
-        length = dict(scope["headers"]).get(b"content-length", b"0")
-        if not length.isdigit() or int(length) > longest:
-            await guarded({"type": "http.response.start", "status": 413, "headers": [(b"content-type", b"text/plain")]})
-            await guarded({"type": "http.response.body", "body": f"Send at most {longest:,} bytes.".encode()})
-            return
-        await self.app(scope, bounded, guarded)
+        answer = refuse(scope, longest)
+        try:
+            await (answer or self.app)(scope, bounded, guarded)
+        except Exception:
+            if not started:
+                await PlainTextResponse(BROKEN, 500)(scope, bounded, guarded)
+            raise  # the server logs it
+
+
+def refuse(scope: Scope, longest: int) -> Response | None:
+    """The answer to a request that is not looked at: too long, or to a host whose name is none."""
+    given = dict(scope["headers"])
+    length = given.get(b"content-length", b"0")
+    if not _LENGTH.fullmatch(length) or int(length) > longest:
+        return PlainTextResponse(f"Send at most {longest:,} bytes.", 413)
+    if not _HOST.fullmatch(given.get(b"host", b"none")):
+        return PlainTextResponse("The request names no host.", 400)
+    return None
+
+
+def add_headers(message: Message, *, https: bool) -> None:
+    """Add what browsers should know about every answer."""
+    headers = MutableHeaders(scope=message)
+    for name, value in HEADERS.items():
+        headers.setdefault(name, value)
+    headers.setdefault("Cache-Control", "no-store")
+    if https:
+        headers.setdefault("Strict-Transport-Security", HTTPS_ONLY)
 
 
 def token_for(key: str, session: str) -> str:
@@ -83,10 +112,23 @@ def is_own(key: str, session: str, token: str) -> bool:
 
 
 class Limiter:
-    """How often someone may do something: a bucket of `burst` that fills at `per_minute`."""
+    """How often someone may do something: a bucket of `burst` that fills at `per_minute`.
 
-    LIMITS: ClassVar = {"sign in": (10, 20), "write": (240, 240), "ask": (30, 30), "read": (1200, 1200)}
+    Passwords are limited by the visitor's address (`sign in`) and by the account (`account`), so that neither one
+    machine nor many can guess. Invitations have secrets that nobody can guess, and a whole class may open theirs from
+    one address (`join`).
+    """
+
+    LIMITS: ClassVar = {
+        "sign in": (10, 20),
+        "account": (5, 10),
+        "join": (60, 120),
+        "write": (240, 240),
+        "ask": (30, 30),
+        "read": (1200, 1200),
+    }
     MOST = 100_000
+    """Buckets that are kept; beyond them the one that was used longest ago is forgotten."""
 
     def __init__(self) -> None:
         self._buckets: OrderedDict[tuple[str, str], tuple[float, float]] = OrderedDict()
@@ -94,6 +136,7 @@ class Limiter:
 
     def allows(self, action: str, who: str, now: float | None = None) -> bool:
         """Take one from the bucket; False where it is empty."""
+        who = who if len(who) <= 64 else sha256(who.encode("utf-8", "replace")).hexdigest()
         per_minute, burst = self.LIMITS[action]
         moment = time.monotonic() if now is None else now
         with self._lock:

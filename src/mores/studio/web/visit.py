@@ -9,9 +9,11 @@ from typing import Annotated, Any
 
 from fastapi import Depends, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from python_multipart.multipart import parse_options_header
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
+from mores.studio.form import storable
 from mores.studio.records import Person, Role
 from mores.studio.store.campaigns import open_campaign
 from mores.studio.store.database import Database
@@ -23,6 +25,9 @@ from mores.studio.workflow import Refused
 
 COOKIE = "mores_studio"
 COOKIE_SECONDS = 30 * 24 * 3600
+MOST_FIELDS = 2000
+FURTHEST = 10**9
+"""Where the last page of a list may begin: databases do not know larger numbers than 2⁶³."""
 
 
 @dataclass(frozen=True)
@@ -98,7 +103,7 @@ class Visit:
                 path=self.path("/") or "/",
                 httponly=True,
                 samesite="lax",
-                secure=self.request.url.scheme == "https",
+                secure=self.request.scope["scheme"] == "https",
             )
         return response
 
@@ -221,17 +226,30 @@ class Posted:
         return self.get("key")[:64]
 
 
+def check_form(request: Request) -> None:
+    """Refuse what no page of the studio sends: forms of other sites, and encodings that hide something."""
+    if request.headers.get("sec-fetch-site", "same-origin") not in ("same-origin", "none"):
+        raise HTTPException(403, "This form comes from another site.")
+    _, options = parse_options_header(request.headers.get("content-type", ""))
+    if options.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
+        raise HTTPException(415, "Send the form as UTF-8.")
+
+
 async def posted(request: Request) -> Posted:
     """The fields of a form that is this browser's own; 403 for any other."""
     studio: Studio = request.app.state.studio
     values: dict[str, list[str]] = {}
     files: dict[str, bytes] = {}
-    form = await request.form(max_files=5, max_fields=2000)
-    for name, value in form.multi_items():
-        if isinstance(value, UploadFile):
-            files[name] = await value.read()
-        else:
-            values.setdefault(name, []).append(value)
+    check_form(request)
+    urlencoded = request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
+    if urlencoded and (await request.body()).count(b"&") >= MOST_FIELDS:  # `max_fields` is about multipart forms
+        raise HTTPException(413, "This form has too many fields.")
+    async with request.form(max_files=5, max_fields=MOST_FIELDS) as form:
+        for name, value in form.multi_items():
+            if isinstance(value, UploadFile):
+                files[storable(name)] = await value.read()
+            else:
+                values.setdefault(storable(name), []).append(storable(value))
     token = request.headers.get(TOKEN_HEADER) or "".join(values.pop(TOKEN_FIELD, [""])[:1])
     if not is_own(studio.key, request.cookies.get(COOKIE, ""), token):
         raise HTTPException(403, "This page is too old. Please load it again.")
@@ -245,7 +263,7 @@ def limited(action: str) -> Any:
     """A dependency that lets someone do something only so often."""
 
     def check(visit: AnyVisit) -> None:
-        name = visit.account.id if visit.account and action != "sign in" else visit.address
+        name = visit.account.id if visit.account and action not in ("sign in", "join") else visit.address
         if not visit.studio.limiter.allows(action, name):
             raise HTTPException(429, "Too many requests. Please wait a minute.")
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from secrets import token_urlsafe
+
 from fastapi import APIRouter
 from fastapi.responses import FileResponse, PlainTextResponse, Response
 from sqlalchemy import literal, select
+from starlette.exceptions import HTTPException
 
 from mores.errors import InputError
 from mores.studio.store.campaigns import campaigns_of, open_campaign
@@ -20,7 +23,7 @@ from mores.studio.store.people import (
     sign_out,
     withdraw_person,
 )
-from mores.studio.web.pages import WEB
+from mores.studio.web.pages import WEB, locales
 from mores.studio.web.visit import AnyVisit, Form, Posted, SignedIn, Visit, limited
 from mores.studio.workflow import Refused
 
@@ -35,7 +38,7 @@ def home(visit: SignedIn) -> Response:
     return visit.page("home.html", campaigns=campaigns)
 
 
-@router.get("/join/{token}", dependencies=[limited("sign in")])
+@router.get("/join/{token}", dependencies=[limited("join")])
 def invitation(token: str, visit: AnyVisit) -> Response:
     """What a person is invited to, and the questions about themselves."""
     return _join(visit, token)
@@ -50,7 +53,7 @@ def _join(visit: Visit, token: str, problem: str = "") -> Response:
     )
 
 
-@router.post("/join/{token}", dependencies=[limited("sign in")])
+@router.post("/join/{token}", dependencies=[limited("join")])
 def accept(token: str, visit: AnyVisit, form: Form) -> Response:
     """Join the campaign as someone new or as who one is, or sign in by one's own link."""
     found = find_invitation(visit.database, token)
@@ -66,10 +69,10 @@ def accept(token: str, visit: AnyVisit, form: Form) -> Response:
 
 def _profile(form: Posted, visit: Visit) -> Profile:
     several = {
-        name: [part for value in form.values.get(name, ()) for part in value.split(",")]
+        name: [part[:100] for value in form.values.get(name, ())[:20] for part in value[:2000].split(",")]
         for name in ("nationality", "home", "languages")
     }
-    locale = form.get("locale") or visit.locale
+    locale = form.get("locale") if form.get("locale") in locales() else visit.locale
     return read_profile(form.get("name"), form.get("email"), locale=locale, **several)
 
 
@@ -96,9 +99,12 @@ def login(visit: AnyVisit) -> Response:
 
 @router.post("/login", dependencies=[limited("sign in")])
 def log_in(visit: AnyVisit, form: Form) -> Response:
-    """Sign in."""
+    """Sign in; an account that somebody guesses at is closed for a while, whether it exists or not."""
+    email = form.get("email").strip().lower()
+    if not visit.studio.limiter.allows("account", email):
+        raise HTTPException(429, "Too many requests. Please wait a minute.")
     try:
-        person = check_password(visit.database, form.get("email"), form.get("password"))
+        person = check_password(visit.database, email, form.get("password"))
     except Refused as error:
         return visit.page("login.html", code=422, problem=error.args[0])
     return visit.keep(visit.go("/"), sign_in(visit.database, person))
@@ -106,9 +112,9 @@ def log_in(visit: AnyVisit, form: Form) -> Response:
 
 @router.post("/logout")
 def log_out(visit: SignedIn, _form: Form) -> Response:
-    """Sign out."""
+    """Sign out: the session ends, and the browser gets a cookie that has nothing to do with it."""
     sign_out(visit.database, visit.cookie)
-    return visit.go("/login")
+    return visit.keep(visit.go("/login"), token_urlsafe(32))
 
 
 @router.get("/me")

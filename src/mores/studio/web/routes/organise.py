@@ -15,7 +15,7 @@ from mores.studio.records import Content, Item, Role
 from mores.studio.store.items import do, read_events, read_item, read_items
 from mores.studio.store.people import invite, list_members, open_invitations, release, revoke
 from mores.studio.store.queries import count_stages, count_stuck, list_items
-from mores.studio.web.visit import Form, Organising, Place, limited
+from mores.studio.web.visit import FURTHEST, Form, Organising, Place, limited
 from mores.studio.workflow import Adjudicate, AskAgain, Refused
 
 router = APIRouter(prefix="/c/{campaign}")
@@ -50,7 +50,7 @@ def items(
 ) -> Response:
     """The campaign's items."""
     shown: dict[str, Any] = {"stage": stage, "status": status, "disputed": disputed, "stuck": stuck, "author": author}
-    start = max(start, 0)
+    start = min(max(start, 0), FURTHEST)
     lines = list_items(place.visit.database, place.campaign, **shown, start=start)
     return place.page("items.html", lines=lines, start=start, **shown)
 

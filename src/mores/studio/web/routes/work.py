@@ -16,7 +16,7 @@ from mores.studio.records import Content, Item, Status
 from mores.studio.store.items import do, held_by, now, read_events, read_item, take
 from mores.studio.store.people import consent, read_draft, save_draft
 from mores.studio.store.queries import count_votes, find_inspiration, items_of
-from mores.studio.web.visit import Form, Joined, Place, Posted, Working, limited
+from mores.studio.web.visit import FURTHEST, Form, Joined, Place, Posted, Working, limited
 from mores.studio.workflow import AskModel, Cast, Create, Edit, Refused, Release, Submit, Withdraw, judged, may
 
 router = APIRouter(prefix="/c/{campaign}")
@@ -84,7 +84,7 @@ def inspiration(place: Working, start: int = 0) -> Response:
     kind, settings = place.campaign.kind, place.campaign.settings
     if kind.inspire is None or place.campaign.flow.stages[0].role not in place.person.roles:
         raise HTTPException(404)
-    start = max(start, 0)
+    start = min(max(start, 0), FURTHEST)
     found = find_inspiration(place.visit.database, place.campaign, place.person, start, SHOWN + 1)
     shown = [(item.id, content) for item in found[:SHOWN] if (content := kind.inspire(settings, item)) is not None]
     more = start + SHOWN if len(found) > SHOWN else 0
@@ -238,9 +238,11 @@ def state(item: str, place: Working) -> Response:
 
 @router.put("/drafts/{key}", dependencies=[limited("write")])
 def draft(key: str, place: Working, form: Form) -> Response:
-    """Keep what a person is typing."""
+    """Keep what a person is typing, about an item that they may write or judge."""
     if key != NEW:
-        _find(place, key)
+        shown = _find(place, key)
+        if not any(may(place.campaign.flow, shown, place.person, action) is None for action in (Edit, Cast)):
+            raise HTTPException(404)
     content = {name: list(values) for name, values in form.values.items()}
     save_draft(place.visit.database, place.campaign, place.person.id, key, content)
     return JSONResponse({"saved": True})

@@ -1,19 +1,21 @@
-// Pages that were open can be read again without a line. Nothing is sent from here.
+// Pages that were open can be read again without a line, until the session ends. Nothing is sent from here.
 "use strict";
 addEventListener("install", () => skipWaiting());
 addEventListener("activate", (event) => event.waitUntil(clients.claim()));
 addEventListener("fetch", (event) => {
   const { request } = event;
-  const still = new URL(request.url).pathname.includes("/static/");
-  if (request.method !== "GET" || (request.mode !== "navigate" && !still)) return;
+  const path = new URL(request.url).pathname;
+  if (request.method !== "GET" || (request.mode !== "navigate" && !path.includes("/static/"))) return;
+  if (path.includes("/join/")) return; // a link that signs someone in is not kept
   event.respondWith((async () => {
-    const pages = await caches.open("pages");
     try {
       const answer = await fetch(request);
-      if (answer.ok) await pages.put(request, answer.clone());
+      const ended = request.mode === "navigate" && new URL(answer.url).pathname.endsWith("/login");
+      if (ended) await caches.delete("pages");
+      else if (answer.ok) await (await caches.open("pages")).put(request, answer.clone());
       return answer;
     } catch (error) {
-      const kept = await pages.match(request);
+      const kept = await (await caches.open("pages")).match(request);
       if (kept) return kept;
       throw error;
     }
