@@ -11,6 +11,7 @@ from mores.studio.records import Role
 from mores.studio.store import people as store
 from mores.studio.store.database import Database
 from mores.studio.store.items import now
+from mores.studio.store.passwords import set_password
 from mores.studio.store.people import find_member, invite, link_back, sign_in, who
 from mores.studio.store.tables import audit, drafts, events, invitations, people, secrets, sessions
 from mores.studio.web.visit import COOKIE
@@ -94,7 +95,7 @@ def test_secrets_are_not_in_the_database(play: Play) -> None:
     session = sign_in(play.database, play.organiser_id)
     with play.database.write() as connection:
         connection.execute(update(people).where(people.c.id == play.organiser_id).values(email="olga@example.org"))
-    store.set_password(play.database, play.organiser_id, "a long sentence")
+    set_password(play.database, play.organiser_id, "a long sentence")
     with play.database.read() as connection:
         rows = [
             str(row) for table in (invitations, sessions, people, audit) for row in connection.execute(select(table))

@@ -9,17 +9,13 @@ from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
 from hashlib import sha256
 from secrets import token_hex, token_urlsafe
-from threading import BoundedSemaphore
 from typing import Any, NamedTuple
 
-from argon2 import PasswordHasher
-from argon2.exceptions import InvalidHashError, VerificationError
 from sqlalchemy import Connection, Row, delete, func, insert, literal, select, update
 
 from mores.culture import language, region
 from mores.errors import InputError
 from mores.studio.form import clean
-from mores.studio.phrase import Phrase
 from mores.studio.records import Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, do, held_by, now
@@ -29,12 +25,6 @@ from mores.types import Record
 
 INVITED = timedelta(days=14)
 SIGNED_IN = timedelta(days=30)
-SHORTEST_PASSWORD = 10
-SAME_ADDRESS = 5
-"""Addresses are not confirmed, so several people may give the same one; so many of them are looked at."""
-_HASHER = PasswordHasher()
-_HASHING = BoundedSemaphore(4)
-"""A hash takes 64 MB of memory: many at once could take all of it."""
 
 
 class Profile(Record):
@@ -273,43 +263,6 @@ def who(database: Database, token: str) -> Account | None:
 def _account(row: Row[Any]) -> Account:
     fields = {name: getattr(row, name) for name in Profile.model_fields}
     return Account(row.id, Profile(**fields), row.organises, bool(row.password))
-
-
-def set_password(database: Database, person: str, password: str) -> None:
-    """Set a password, for someone with an address to sign in with; other sessions end."""
-    if len(password) < SHORTEST_PASSWORD:
-        raise InputError(Phrase("Use at least {count} characters; a sentence is good.", count=SHORTEST_PASSWORD))
-    if len(password) > 1000:
-        raise InputError("This password is too long.")
-    with database.read() as connection:
-        if not connection.execute(select(people.c.email).where(people.c.id == person)).scalar():
-            raise InputError("Give your e-mail address first: you sign in with it.")
-    with _HASHING:
-        hashed = _HASHER.hash(password)
-    with database.write() as connection:
-        connection.execute(update(people).where(people.c.id == person).values(password=hashed))
-        connection.execute(delete(sessions).where(sessions.c.person == person))
-        record(connection, person, "password set")
-
-
-def check_password(database: Database, email: str, password: str) -> str:
-    """The person with this address and password; raises `Refused`. Takes as long where there is nobody."""
-    given = email.strip().lower()
-    query = select(people.c.id, people.c.password).where(
-        func.lower(people.c.email) == given, people.c.email != "", people.c.password != "", people.c.withdrawn.is_(None)
-    )
-    with database.read() as connection:
-        rows = connection.execute(query.order_by(people.c.created).limit(SAME_ADDRESS)).all()
-    with _HASHING:
-        for row in rows:
-            try:
-                _HASHER.verify(row.password, password[:1001])
-            except (VerificationError, InvalidHashError):
-                continue
-            return str(row.id)
-        if not rows:
-            _HASHER.hash(password[:1001])
-    raise Refused("This address and password do not belong together.")
 
 
 def change_profile(database: Database, person: str, profile: Profile) -> None:

@@ -11,14 +11,13 @@ from starlette.exceptions import HTTPException
 
 from mores.errors import InputError
 from mores.studio.store.campaigns import campaigns_of, open_campaign
+from mores.studio.store.passwords import check_password, set_password
 from mores.studio.store.people import (
     Profile,
     change_profile,
-    check_password,
     find_invitation,
     join,
     read_profile,
-    set_password,
     sign_in,
     sign_out,
     withdraw_person,

@@ -1,0 +1,60 @@
+"""Passwords, for people who want to sign in without a link; hashed with argon2."""
+
+from __future__ import annotations
+
+from threading import BoundedSemaphore
+
+from argon2 import PasswordHasher
+from argon2.exceptions import InvalidHashError, VerificationError
+from sqlalchemy import delete, func, select, update
+
+from mores.errors import InputError
+from mores.studio.phrase import Phrase
+from mores.studio.store.database import Database
+from mores.studio.store.people import record
+from mores.studio.store.tables import people, sessions
+from mores.studio.workflow import Refused
+
+SHORTEST_PASSWORD = 10
+SAME_ADDRESS = 5
+"""Addresses are not confirmed, so several people may give the same one; so many of them are looked at."""
+_HASHER = PasswordHasher()
+_HASHING = BoundedSemaphore(4)
+"""A hash takes 64 MB of memory: many at once could take all of it."""
+
+
+def set_password(database: Database, person: str, password: str) -> None:
+    """Set a password, for someone with an address to sign in with; other sessions end."""
+    if len(password) < SHORTEST_PASSWORD:
+        raise InputError(Phrase("Use at least {count} characters; a sentence is good.", count=SHORTEST_PASSWORD))
+    if len(password) > 1000:
+        raise InputError("This password is too long.")
+    with database.read() as connection:
+        if not connection.execute(select(people.c.email).where(people.c.id == person)).scalar():
+            raise InputError("Give your e-mail address first: you sign in with it.")
+    with _HASHING:
+        hashed = _HASHER.hash(password)
+    with database.write() as connection:
+        connection.execute(update(people).where(people.c.id == person).values(password=hashed))
+        connection.execute(delete(sessions).where(sessions.c.person == person))
+        record(connection, person, "password set")
+
+
+def check_password(database: Database, email: str, password: str) -> str:
+    """The person with this address and password; raises `Refused`. Takes as long where there is nobody."""
+    given = email.strip().lower()
+    query = select(people.c.id, people.c.password).where(
+        func.lower(people.c.email) == given, people.c.email != "", people.c.password != "", people.c.withdrawn.is_(None)
+    )
+    with database.read() as connection:
+        rows = connection.execute(query.order_by(people.c.created).limit(SAME_ADDRESS)).all()
+    with _HASHING:
+        for row in rows:
+            try:
+                _HASHER.verify(row.password, password[:1001])
+            except (VerificationError, InvalidHashError):
+                continue
+            return str(row.id)
+        if not rows:
+            _HASHER.hash(password[:1001])
+    raise Refused("This address and password do not belong together.")
