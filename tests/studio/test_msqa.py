@@ -186,15 +186,30 @@ def test_an_exported_folder_passes_the_contract_and_runs(tmp_path: Path) -> None
     assert list(export(life, items)) == list(export(life, items))
 
 
+def test_figures_say_why_versions_were_returned() -> None:
+    life = Life()
+    life.write()
+    life.answer({"quality": {"verdict": "AMBIGUOUS", "reason": "Two."}})
+    life.write(question="Outra?")
+    life.answer(correct=[("one", run) for run in range(4)])
+    life.write(question="Mais uma?")
+    figures = summarise(life.settings, [life.answer()])
+    assert figures["Versions that models checked"] == 3
+    assert figures["One clear answer"] == "passed: 2, returned: 1"
+    assert figures["Difficulty"] == "passed: 2, returned: 1"
+
+
 def test_figures_and_the_paragraph_for_a_paper() -> None:
     item = accepted()
     returned = item.model_copy(update={"id": "j", "status": Status.OPEN, "returns": 2})
-    assert summarise(settings(), [item, returned]) == {
-        "accepted": 1,
-        "returned at least once": 1,
-        "returns": 2,
-        "tier: Hard": 1,
-    }
+    figures = summarise(settings(), [item, returned])
+    assert figures["Questions"] == 2
+    assert (figures["Accepted"], figures["Returned at least once"]) == (1, 1)
+    assert (figures["Versions that models checked"], figures["Evidence"]) == (2, "passed: 2")
+    assert figures["Tiers of the accepted"] == "Hard: 1"
+    assert figures["Social Norms and Customs"].startswith("1 (100")
+    assert "17.5" in figures["Social Norms and Customs"]  # 186 of 1,064
+    assert summarise(settings(), [])["Accepted"] == 0
     text = method(settings(), [item, returned])
     assert "Of 2 questions, 1 were accepted, in 1 languages (Portuguese)" in text
     assert "3 models with 5 runs each" in text

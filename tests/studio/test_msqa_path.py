@@ -11,6 +11,7 @@ import pytest
 
 from mores.studio.records import Role, Status
 from mores.studio.store.database import Database
+from mores.studio.store.items import rebuild
 from tests.cli.conftest import run_in_process
 from tests.studio.msqa_life import HOSTILE, INSPECTED, SOURCE, WRITTEN, YES
 from tests.studio.play import Play, Player
@@ -109,6 +110,11 @@ def test_from_an_invitation_to_a_benchmark_that_runs(database: Database, folder:
     assert (refused.status_code, play.read(item).status) == (422, Status.OPEN)
     organiser.send(f"/items/{item}/adjudicate", outcome="next", format="yes", coherence="yes")
     assert play.read(item).status is Status.ACCEPTED
+
+    assert "Versions that models checked" in organiser.open("/figures").text
+    kept = play.read(item)
+    rebuild(database, [play.again()])
+    assert play.read(item) == kept
 
     archive = organiser.send("/export").content
     ZipFile(BytesIO(archive)).extractall(folder / "bench")

@@ -9,14 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from mores.culture import language_name
-from mores.studio.campaigns.msqa.checks import TRANSLATE
-from mores.studio.campaigns.msqa.forms import CATEGORIES
+from mores.show import NOTHING, percent
+from mores.studio.campaigns.msqa.checks import TRANSLATE, Check, State, all_checks
+from mores.studio.campaigns.msqa.forms import CATEGORIES, DIMENSIONS
 from mores.studio.campaigns.msqa.settings import MsqaSettings
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
 from mores.studio.records import Content, Item, Status
 
 FILE = "msqa.jsonl"
+TIERS = ("Easy", "Medium", "Hard", "not measured")
 FOLDER = Path(__file__).parent
 
 
@@ -66,15 +68,36 @@ def _translation(item: Item) -> Content:
     return answers[-1] if answers else {}
 
 
-def summarise(_settings: MsqaSettings, items: Sequence[Item]) -> Mapping[str, Any]:
-    """How many items were accepted, how often items were returned, and how hard the accepted ones are."""
+PAPER = {"HCM": 261, "BVKS": 189, "SNC": 186, "LECA": 220, "CPS": 208}
+"""The paper's questions by dimension (Section 3.3)."""
+
+
+def summarise(settings: MsqaSettings, items: Sequence[Item]) -> Mapping[str, Any]:
+    """What was accepted and returned and why, how hard the accepted questions are, and what they are about."""
     accepted = [item for item in items if item.status is Status.ACCEPTED]
+    figures: dict[str, Any] = {
+        "Questions": len(items),
+        "Accepted": len(accepted),
+        "Returned at least once": sum(item.returns > 0 for item in items),
+    }
+    checked = [checks for item in items for checks in _versions(settings, item)]
+    figures["Versions that models checked"] = len(checked)
+    for place, title in enumerate(("Evidence", "One clear answer", "Difficulty")):
+        states = Counter(checks[place].state.value for checks in checked)
+        figures[title] = ", ".join(f"{state}: {states[state]}" for state in State if states[state]) or NOTHING
     tiers = Counter(row(item)["tier"] or "not measured" for item in accepted)
-    return {
-        "accepted": len(accepted),
-        "returned at least once": sum(item.returns > 0 for item in items),
-        "returns": sum(item.returns for item in items),
-    } | {f"tier: {tier}": tiers[tier] for tier in ("Easy", "Medium", "Hard", "not measured") if tiers[tier]}
+    figures["Tiers of the accepted"] = ", ".join(f"{tier}: {tiers[tier]}" for tier in TIERS if tiers[tier]) or NOTHING
+    dimensions = Counter(item.content["category"].rstrip("0123456789") for item in accepted)
+    for code, (dimension, _) in DIMENSIONS.items():
+        ours = percent(dimensions[code] / len(accepted)) if accepted else NOTHING
+        figures[dimension] = f"{dimensions[code]} ({ours}; the paper {percent(PAPER[code] / sum(PAPER.values()))})"
+    return figures
+
+
+def _versions(settings: MsqaSettings, item: Item) -> Iterator[tuple[Check, ...]]:
+    """The checks of each version that came to them."""
+    for version in sorted({ask.version for ask in item.asks if ask.stage == "check"}):
+        yield all_checks(settings, item.model_copy(update={"version": version}))
 
 
 def method(settings: MsqaSettings, items: Iterable[Item]) -> str:
