@@ -29,6 +29,8 @@ TYPICAL = 0.8
 class TeamingSettings(Settings):
     """What an organiser sets for a CulturalTeaming campaign."""
 
+    languages: tuple[str, ...] = ("en",)
+    """What questions are written in; the published schema is English."""
     verifiers: int = Field(5, ge=1, le=25)
     """How many people verify a question."""
     agreeing: int = Field(4, ge=1, le=25)

@@ -261,6 +261,7 @@ def _blank(place: Place) -> Item:
     regions = [code for code in sorted(person.regions) if code in settings.regions or not settings.regions]
     known = sorted(person.languages, key=lambda code: (code == "en", code))  # most people write in another language
     languages = [code for code in known if code in settings.languages or not settings.languages]
+    languages = languages or list(settings.languages[:1])
     stage = place.campaign.flow.stages[0].name
     return Item(
         id=NEW,
