@@ -1,0 +1,234 @@
+"""Figures of a campaign, from its votes: agreement, the quality of people's answers, time; pure functions.
+
+    figures = summarise_votes(votes, stages)
+    figures.agreement[0].alpha        # value, low, high
+
+A unit is an item at a stage. Where an item came back and was judged again, only its last judged version counts.
+Attention checks are no units: they have one known answer and measure people.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from statistics import median
+from typing import NamedTuple
+
+import numpy as np
+
+from mores.stats.agreement import (
+    Votes,
+    cohen_kappa,
+    cohen_kappa_interval,
+    fleiss_kappa,
+    fleiss_kappa_interval,
+    krippendorff_alpha,
+    krippendorff_alpha_interval,
+)
+from mores.stats.annotators import annotator_quality, table_votes
+from mores.stats.distributions import Share, share_of
+from mores.stats.intervals import Interval, ratio_interval
+
+
+class Given(NamedTuple):
+    """One answer of a person, as far as figures need it."""
+
+    item: str
+    stage: str
+    version: int
+    person: str
+    label: str | None
+    correct: bool | None
+    """Of an attention check: whether it was passed; None for any other item."""
+    seconds: float
+
+
+class Figure(NamedTuple):
+    """A value with its 95% interval; None where it is not defined."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far people agree at one stage."""
+
+    stage: str
+    items: int
+    """Items that at least two people labelled; all figures are about these."""
+    votes: int
+    people: int
+    percent: Figure
+    """The share of pairs of answers to the same item that are alike."""
+    alpha: Figure
+    """Krippendorff's α, nominal."""
+    kappa: Figure
+    kappa_name: str
+    """Cohen's where two people judged, Fleiss' otherwise."""
+    kappa_items: int
+    """κ needs as many answers about each item: the items that have the most usual number."""
+
+
+@dataclass(frozen=True)
+class PersonFigures:
+    """What one person did, and how well."""
+
+    votes: int = 0
+    agreement: Share | None = None
+    """Answers that are the majority of the others'."""
+    checks: Share | None = None
+    """Attention checks that were passed."""
+    seconds: float = 0.0
+    """Spent on answers and on writing."""
+    median_seconds: float | None = None
+    """Of one answer."""
+    written: int = 0
+
+
+@dataclass(frozen=True)
+class StageTime:
+    """How long one answer takes at a stage."""
+
+    stage: str
+    votes: int
+    median: float
+    low: float
+    """A quarter of the answers take less."""
+    high: float
+    """A quarter take more."""
+
+
+@dataclass(frozen=True)
+class Figures:
+    """All figures that are made from votes."""
+
+    last_event: int = 0
+    votes: int = 0
+    agreement: Sequence[Agreement] = ()
+    people: Mapping[str, PersonFigures] = field(default_factory=dict)
+    times: Sequence[StageTime] = ()
+
+
+def summarise_votes(
+    votes: Sequence[Given],
+    stages: Sequence[str],
+    written: Mapping[str, tuple[int, float]] | None = None,
+    last_event: int = 0,
+) -> Figures:
+    """The figures of a campaign; `written` says how many items each person has sent, and in how many seconds."""
+    judged = last_versions(vote for vote in votes if vote.correct is None)
+    by_stage: dict[str, list[Given]] = defaultdict(list)
+    for vote in judged:
+        by_stage[vote.stage].append(vote)
+    found = (measure_agreement(by_stage[stage]) for stage in stages if stage in by_stage)
+    return Figures(
+        last_event=last_event,
+        votes=len(votes),
+        agreement=[agreement for agreement in found if agreement],
+        people=measure_people(votes, judged, written or {}),
+        times=[time for stage in stages if (time := _time(stage, by_stage[stage]))],
+    )
+
+
+def last_versions(votes: Iterable[Given]) -> list[Given]:
+    """The answers about the last version of each item that was judged at each stage."""
+    known = list(votes)
+    last: dict[tuple[str, str], int] = {}
+    for vote in known:
+        key = vote.item, vote.stage
+        last[key] = max(last.get(key, 0), vote.version)
+    return [vote for vote in known if last[vote.item, vote.stage] == vote.version]
+
+
+def measure_agreement(votes: Sequence[Given]) -> Agreement | None:
+    """The agreement of one stage's answers; None where no item has two labels."""
+    labels: dict[str, dict[str, str]] = defaultdict(dict)
+    for vote in votes:
+        if vote.label is not None:
+            labels[vote.item][vote.person] = vote.label
+    shared = {item: given for item, given in labels.items() if len(given) >= 2}
+    if not shared:
+        return None
+    values = sorted({label for given in shared.values() for label in given.values()})
+    place = {value: number for number, value in enumerate(values)}
+    counts = np.zeros((len(shared), len(values)))
+    for row, given in enumerate(shared.values()):
+        for label in given.values():
+            counts[row, place[label]] += 1
+    table = Votes(tuple(values), counts)
+    people = sorted({person for given in shared.values() for person in given})
+    name, kappa, kappa_items = _kappa(shared, table, people)
+    return Agreement(
+        stage=votes[0].stage,
+        items=len(shared),
+        votes=int(counts.sum()),
+        people=len(people),
+        percent=_percent(counts),
+        alpha=_figure(krippendorff_alpha(table), krippendorff_alpha_interval(table)),
+        kappa=kappa,
+        kappa_name=name,
+        kappa_items=kappa_items,
+    )
+
+
+def _percent(counts: np.ndarray) -> Figure:
+    sizes = counts.sum(axis=1)
+    alike, pairs = (counts * (counts - 1)).sum(axis=1) / 2, sizes * (sizes - 1) / 2
+    return _figure(float(alike.sum() / pairs.sum()), ratio_interval(alike, pairs))
+
+
+def _kappa(
+    shared: Mapping[str, Mapping[str, str]], table: Votes, people: Sequence[str]
+) -> tuple[str, Figure, int]:
+    """Cohen's κ of two people, else Fleiss' of the items that have the most usual number of answers."""
+    if len(people) == 2:
+        pairs = [(given[people[0]], given[people[1]]) for given in shared.values()]
+        first, second = [pair[0] for pair in pairs], [pair[1] for pair in pairs]
+        interval = cohen_kappa_interval(first, second, table.values)
+        return "Cohen's κ", _figure(cohen_kappa(first, second), interval), len(pairs)
+    counts = np.asarray(table.counts)
+    sizes = counts.sum(axis=1).astype(int)
+    usual = max(Counter(sizes.tolist()).items(), key=lambda pair: (pair[1], pair[0]))[0]
+    same = Votes(table.values, counts[sizes == usual])
+    return "Fleiss' κ", _figure(fleiss_kappa(same), fleiss_kappa_interval(same)), int((sizes == usual).sum())
+
+
+def _figure(value: float | None, interval: Interval | None) -> Figure:
+    return Figure(None) if value is None or interval is None else Figure(value, *interval)
+
+
+def measure_people(
+    votes: Sequence[Given], judged: Sequence[Given], written: Mapping[str, tuple[int, float]]
+) -> dict[str, PersonFigures]:
+    """What each person did: how many answers, how often with the others, how many checks passed, how long."""
+    labelled = [(f"{vote.item}/{vote.stage}", vote.person, vote.label) for vote in judged if vote.label is not None]
+    quality = annotator_quality(table_votes(labelled)) if labelled else {}
+    mine: dict[str, list[Given]] = defaultdict(list)
+    for vote in votes:
+        mine[vote.person].append(vote)
+    found = {}
+    for person in sorted({*mine, *written}):
+        given = mine[person]
+        checks = [vote.correct for vote in given if vote.correct is not None]
+        timed = [vote.seconds for vote in given if vote.seconds > 0]
+        count, seconds = written.get(person, (0, 0.0))
+        found[person] = PersonFigures(
+            votes=len(given),
+            agreement=quality[person].agreement if person in quality else None,
+            checks=share_of(sum(checks), len(checks)) if checks else None,
+            seconds=sum(timed) + seconds,
+            median_seconds=median(timed) if timed else None,
+            written=count,
+        )
+    return found
+
+
+def _time(stage: str, votes: Sequence[Given]) -> StageTime | None:
+    timed = [vote.seconds for vote in votes if vote.seconds > 0]
+    if not timed:
+        return None
+    low, middle, high = np.quantile(timed, [0.25, 0.5, 0.75])
+    return StageTime(stage, len(timed), float(middle), float(low), float(high))
