@@ -17,8 +17,16 @@ from mores.studio.campaigns import open_kind
 from mores.studio.records import Item, Role
 from mores.studio.store.campaigns import make_campaign, open_campaign, read_settings
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, read_item
-from mores.studio.store.people import add_member, add_person, invite, read_profile, sign_in
+from mores.studio.store.items import Campaign, read_item, read_items
+from mores.studio.store.people import (
+    Member,
+    add_member,
+    add_person,
+    invite,
+    list_members,
+    read_profile,
+    sign_in,
+)
 from mores.studio.web.visit import COOKIE
 from mores.studio.worker import Worker
 
@@ -82,7 +90,7 @@ class Player:
     def _address(self, path: str) -> str:
         return (
             path
-            if path in ("/me", "/", "/login", "/logout") or path.startswith(("/c/", "/me/", "/join/"))
+            if path in ("/me", "/", "/login", "/logout") or path.startswith(("/c/", "/me/", "/join/", "/campaigns"))
             else (f"/c/{self.stage.campaign.id}{path}")
         )
 
@@ -153,3 +161,11 @@ class Play:
     def again(self) -> Campaign:
         """The campaign, as the store has it now."""
         return open_campaign(self.database, self.campaign.id)
+
+    def members(self) -> list[Member]:
+        """Everybody in the campaign."""
+        return list_members(self.database, self.campaign)
+
+    def items(self) -> list[Item]:
+        """All items, without attention checks."""
+        return list(read_items(self.database, self.campaign))

@@ -92,14 +92,39 @@ def invite(database: str, campaign: str, role: str, uses: int) -> None:
 
 @studio.command("export")
 @click.argument("campaign")
-@click.argument("folder", type=click.Path(file_okay=False, path_type=Path))
+@click.argument("folder", type=click.Path(file_okay=False, path_type=Path), required=False)
+@click.option(
+    "--format", "form", default="folder", show_default=True,
+    help="folder (for mores bench), csv, jsonl, parquet, label-studio or pearmut.",
+)  # fmt: skip
+@click.option("--hub", metavar="OWNER/NAME", help="Send it to this private dataset of the Hugging Face Hub instead.")
 @click.pass_obj
-def export(database: str, campaign: str, folder: Path) -> None:
-    """Write the accepted items of CAMPAIGN into FOLDER, for `mores bench FOLDER`."""
-    from mores.studio.manage import export_campaign
+def export(database: str, campaign: str, folder: Path | None, form: str, hub: str | None) -> None:
+    """Write CAMPAIGN into FOLDER, with a data card; by default the accepted items, for `mores bench FOLDER`."""
+    from mores.studio.manage import export_campaign, push_campaign
 
-    for path in export_campaign(database, campaign, folder):
+    if (folder is None) == (hub is None):
+        raise click.UsageError("give a FOLDER, or --hub OWNER/NAME")
+    if hub:
+        click.echo(push_campaign(database, campaign, hub, form))
+    for path in export_campaign(database, campaign, folder, form) if folder else ():
         click.echo(path)
+
+
+@studio.command("import")
+@click.argument("campaign")
+@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.option("--format", "form", default="", help="csv, jsonl, label-studio or pearmut  [default: by the file].")
+@click.option("--stage", default="", help="Where the items come in  [default: the first where people judge].")
+@click.pass_obj
+def bring_in(database: str, campaign: str, file: Path, form: str, stage: str) -> None:
+    """Import the items of FILE into CAMPAIGN, with the answers that Label Studio or pearmut has about them."""
+    from mores.studio.manage import import_file
+
+    done = import_file(database, campaign, file, form, stage)
+    known = f"; {done.known:,} were there already" if done.known else ""
+    refused = f"; {done.refused:,} answers came after their item was decided" if done.refused else ""
+    click.echo(f"{done.items:,} items, {done.answers:,} answers{known}{refused}")
 
 
 @studio.command("rebuild")

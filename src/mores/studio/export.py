@@ -5,19 +5,13 @@
 
 from __future__ import annotations
 
-import io
 import re
 import unicodedata
-import zipfile
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from mores.bench import BENCHMARKS
 from mores.studio.kind import ExportFile, Settings
-from mores.studio.records import Status
-from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, read_items
 
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The time of every file in an archive, so that its bytes depend on the items alone."""
@@ -91,28 +85,3 @@ def slug(title: str) -> str:
     """A title as a name of plain letters, digits and hyphens; empty where it has none of them."""
     plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
     return re.sub(r"[^a-z0-9]+", "-", plain)[:40].strip("-")
-
-
-def files(database: Database, campaign: Campaign) -> Iterator[ExportFile]:
-    """The files of the export."""
-    yield from campaign.kind.export(campaign.settings, read_items(database, campaign, status=Status.ACCEPTED))
-
-
-def pack(database: Database, campaign: Campaign) -> bytes:
-    """The export as a ZIP archive."""
-    buffer = io.BytesIO()
-    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-        for path, data in files(database, campaign):
-            archive.writestr(zipfile.ZipInfo(path, EPOCH), data, zipfile.ZIP_DEFLATED)
-    return buffer.getvalue()
-
-
-def write(database: Database, campaign: Campaign, folder: Path) -> list[Path]:
-    """Write the export into a folder; the files."""
-    written = []
-    for path, data in files(database, campaign):
-        target = folder / path
-        target.parent.mkdir(parents=True, exist_ok=True)
-        target.write_bytes(data)
-        written.append(target)
-    return written

@@ -180,9 +180,7 @@ def _percent(counts: np.ndarray) -> Figure:
     return _figure(float(alike.sum() / pairs.sum()), ratio_interval(alike, pairs))
 
 
-def _kappa(
-    shared: Mapping[str, Mapping[str, str]], table: Votes, people: Sequence[str]
-) -> tuple[str, Figure, int]:
+def _kappa(shared: Mapping[str, Mapping[str, str]], table: Votes, people: Sequence[str]) -> tuple[str, Figure, int]:
     """Cohen's κ of two people, else Fleiss' of the items that have the most usual number of answers."""
     if len(people) == 2:
         pairs = [(given[people[0]], given[people[1]]) for given in shared.values()]

@@ -11,6 +11,7 @@ from typing import Any, Generic, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from mores.culture import language, region
+from mores.errors import InputError
 from mores.models import Completion, Request
 from mores.search import Found, Query
 from mores.studio.records import Ask, Content, Item
@@ -40,10 +41,18 @@ class Practice(BaseModel):
         return language(value) if value else ""
 
 
+def _read_each(read: Callable[[str], str], values: Iterable[str]) -> tuple[str, ...]:
+    """The codes of regions or languages; the first that is not known is a problem of the setting."""
+    try:
+        return tuple(read(value) for value in values)
+    except InputError as error:
+        raise ValueError(str(error)) from error
+
+
 class Settings(BaseModel):
     """What an organiser sets in every kind of campaign; a kind adds its own."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
 
     title: str = Field(min_length=1, max_length=200)
     instructions: str = Field("", max_length=20_000)
@@ -76,12 +85,12 @@ class Settings(BaseModel):
     @field_validator("regions")
     @classmethod
     def _known_regions(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(region(value) for value in values)
+        return _read_each(region, values)
 
     @field_validator("languages")
     @classmethod
     def _known_languages(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(language(value) for value in values)
+        return _read_each(language, values)
 
     @property
     def hold(self) -> timedelta:

@@ -1,16 +1,20 @@
-"""What an organiser does without a browser: making campaigns, inviting, exporting, making tables again."""
+"""What an organiser does without a browser: making campaigns, inviting, exporting, importing, making tables again."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from mores.studio import export
-from mores.studio.records import Role
+from mores.errors import InputError
+from mores.extras import require
+from mores.studio.data.exports import hub_files, write_export
+from mores.studio.data.imports import LONGEST_FILE, Imported, import_items, read_items_file
+from mores.studio.data.snapshot import read_snapshot
+from mores.studio.records import Person, Role
 from mores.studio.serve import link_of, owner_of
 from mores.studio.store.campaigns import all_campaigns, make_campaign, open_campaign, parse_campaign
 from mores.studio.store.database import open_database
 from mores.studio.store.items import Campaign, rebuild
-from mores.studio.store.people import add_member, invite
+from mores.studio.store.people import add_member, invite, record
 
 
 def new_campaign(database: str | Path, file: Path) -> tuple[Campaign, str]:
@@ -41,12 +45,45 @@ def invite_people(database: str | Path, campaign: str, role: str, uses: int = 1)
     return f"/join/{token}"
 
 
-def export_campaign(database: str | Path, campaign: str, folder: Path) -> list[Path]:
-    """Write a campaign's accepted items into a folder; the files."""
+def export_campaign(database: str | Path, campaign: str, folder: Path, form: str = "folder") -> list[Path]:
+    """Write an export of a campaign into a folder, and keep it; the files."""
     store = open_database(database)
-    paths = export.write(store, open_campaign(store, campaign), folder)
+    paths = write_export(store, open_campaign(store, campaign), form, folder)
     store.close()
     return paths
+
+
+def push_campaign(database: str | Path, campaign: str, repository: str, form: str = "folder") -> str:
+    """Send an export of a campaign to a private dataset of the Hub; its address."""
+    require("pip install 'mores[hub]'", "huggingface_hub")
+    from huggingface_hub import CommitOperationAdd, HfApi
+
+    store = open_database(database)
+    snapshot = read_snapshot(store, open_campaign(store, campaign))
+    files = hub_files(snapshot, form)
+    with store.write() as connection:
+        record(connection, None, "sent to the Hub", f"{form}, {repository}", campaign)
+    store.close()
+    hub = HfApi()
+    hub.create_repo(repository, repo_type="dataset", private=True, exist_ok=True)
+    operations = [CommitOperationAdd(path, data) for path, data in files]
+    message = f"Campaign {campaign} as of event {snapshot.last_event}"
+    hub.create_commit(repository, operations, commit_message=message, repo_type="dataset")
+    return f"https://huggingface.co/datasets/{repository}"
+
+
+def import_file(database: str | Path, campaign: str, file: Path, form: str = "", stage: str = "") -> Imported:
+    """Import the items of a file into a campaign."""
+    store = open_database(database)
+    opened = open_campaign(store, campaign)
+    if file.stat().st_size > LONGEST_FILE:
+        raise InputError(f"{file}: {file.stat().st_size:,} bytes; import at most {LONGEST_FILE:,} at once")
+    data = file.read_bytes()
+    rows = read_items_file(opened, data, str(file), form, stage)
+    organiser = Person(id=owner_of(store), roles=frozenset({Role.ORGANISER}))
+    imported = import_items(store, opened, organiser, rows, data, stage)
+    store.close()
+    return imported
 
 
 def rebuild_tables(database: str | Path) -> int:

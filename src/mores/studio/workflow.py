@@ -101,6 +101,8 @@ class Stage:
     """
     back: str = ""
     """Where an item goes when it is returned; the first stage where this is empty."""
+    adjudge: Callable[[Item, Content], Content] | None = None
+    """The stage's result where an organiser fills in its form in place of the votes; None where they need not."""
 
 
 @dataclass(frozen=True)

@@ -25,15 +25,26 @@ from mores.studio.workflow import Create, Flow, Refused, judged, missing
 NO_MODEL = "none"
 
 
+class SettingsError(InputError):
+    """Some settings cannot be used; `problems` says why, by name."""
+
+    def __init__(self, place: str, problems: Mapping[str, str]) -> None:
+        super().__init__(f"{place}: {'; '.join(f'{name}: {problem}' for name, problem in problems.items())}")
+        self.problems = dict(problems)
+
+
 def read_settings(kind: Kind[Any], values: Mapping[str, Any], place: str = "settings") -> Settings:
-    """A campaign's settings; InputError names each that is wrong."""
+    """A campaign's settings; SettingsError names each that is wrong."""
     try:
         settings: Settings = kind.settings.model_validate(dict(values))
     except ValidationError as error:
-        problems = "; ".join(
-            f"{'.'.join(map(str, problem['loc'])) or 'settings'}: {problem['msg']}" for problem in error.errors()
-        )
-        raise InputError(f"{place}: {problems}") from error
+        problems: dict[str, str] = {}
+        for problem in error.errors():
+            name, *inside = map(str, problem["loc"] or ("settings",))
+            where = f"{'.'.join(inside)}: " if inside else ""
+            reason = f"{where}{problem['msg'].removeprefix('Value error, ')}"
+            problems[name] = f"{problems[name]}; {reason}" if name in problems else reason
+        raise SettingsError(place, problems) from error
     return settings
 
 

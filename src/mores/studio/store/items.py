@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from secrets import token_hex
@@ -129,9 +130,17 @@ def to_event(row: Row[Any]) -> Event:
 
 
 def read_items(
-    database: Database, campaign: Campaign, *, status: Status | None = None, checks: bool = False
+    database: Database,
+    campaign: Campaign,
+    *,
+    status: Status | None = None,
+    checks: bool = False,
+    connection: Connection | None = None,
 ) -> Iterator[Item]:
-    """The items of a campaign in the order in which they were made, a batch at a time; without attention checks."""
+    """The items of a campaign in the order in which they were made, a batch at a time; without attention checks.
+
+    With a connection all are as of the same moment.
+    """
     conditions = [items.c.campaign == campaign.id]
     if status:
         conditions.append(items.c.status == status.value)
@@ -142,8 +151,8 @@ def read_items(
         query = select(items.c.state, items.c.created, items.c.id).where(*conditions)
         if last:
             query = query.where(or_(items.c.created > last[0], and_(items.c.created == last[0], items.c.id > last[1])))
-        with database.read() as connection:
-            rows = connection.execute(query.order_by(items.c.created, items.c.id).limit(500)).all()
+        with nullcontext(connection) if connection else database.read() as reading:
+            rows = reading.execute(query.order_by(items.c.created, items.c.id).limit(500)).all()
         if not rows:
             return
         for row in rows:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from sqlalchemy import false, func, or_, select
+from sqlalchemy import false, func, or_, select, true
 
 from mores.studio.records import Item, Person, Status
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign
-from mores.studio.store.tables import items, votes
+from mores.studio.store.tables import audit, items, people, votes
 
 PAGE = 50
 
@@ -97,19 +97,40 @@ def list_items(
         return [Line(*row) for row in connection.execute(query.offset(start).limit(PAGE))]
 
 
-def count_stuck(database: Database, campaign: Campaign) -> int:
-    """How many items wait because a model could not answer."""
-    query = select(func.count()).where(items.c.campaign == campaign.id, items.c.status == "open", items.c.stuck)
+def list_disputed(database: Database, campaign: Campaign, limit: int = 200) -> list[Line]:
+    """The items about which people disagree and nobody has decided, the oldest disagreement first."""
+    query = select(*_LINE).where(*_disputed(campaign)).order_by(items.c.updated, items.c.id)
     with database.read() as connection:
-        return int(connection.execute(query).scalar_one())
+        return [Line(*row) for row in connection.execute(query.limit(limit))]
 
 
-def count_stages(database: Database, campaign: Campaign) -> dict[tuple[str, str], int]:
-    """How many items there are by stage and status."""
-    query = (
-        select(items.c.stage, items.c.status, func.count())
-        .where(items.c.campaign == campaign.id, items.c.is_check == false())
-        .group_by(items.c.stage, items.c.status)
-    )
+def count_disputed(database: Database, campaign: Campaign) -> int:
+    """How many items people disagree about."""
     with database.read() as connection:
-        return {(stage, status): count for stage, status, count in connection.execute(query)}
+        return int(connection.execute(select(func.count()).where(*_disputed(campaign))).scalar_one())
+
+
+def _disputed(campaign: Campaign) -> tuple[Any, ...]:
+    waiting = items.c.status.in_([Status.OPEN.value, Status.REJECTED.value])
+    return items.c.campaign == campaign.id, items.c.disputed == true(), waiting, items.c.is_check == false()
+
+
+class AuditLine(NamedTuple):
+    """Something that was done in a campaign, besides work on items."""
+
+    id: int
+    at: Any
+    name: str | None
+    """Who did it; None where they left or nobody did."""
+    action: str
+    detail: str
+
+
+def list_audit(database: Database, campaign: Campaign, before: int = 0) -> list[AuditLine]:
+    """The campaign's audit log, the newest first, one page of it; `before` is the last line of the page before."""
+    columns = (audit.c.id, audit.c.at, people.c.name, audit.c.action, audit.c.detail)
+    query = select(*columns).outerjoin(people, people.c.id == audit.c.person).where(audit.c.campaign == campaign.id)
+    if before:
+        query = query.where(audit.c.id < before)
+    with database.read() as connection:
+        return [AuditLine(*row) for row in connection.execute(query.order_by(audit.c.id.desc()).limit(PAGE))]

@@ -17,7 +17,7 @@ from mores.engine.ask import AskOptions
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.people import signing_key
 from mores.studio.web.pages import DEFAULT, WEB, environment
-from mores.studio.web.routes import account, organise, practice, work
+from mores.studio.web.routes import account, campaigns, data, decide, organise, people, practice, work
 from mores.studio.web.security import Guard
 from mores.studio.web.visit import Elsewhere, SignIn, Studio, visit, wants_json
 from mores.studio.worker import Worker
@@ -46,7 +46,7 @@ def app(database: str | Path | Database, *, model: str = "embedded", **options: 
     studio = FastAPI(title="Mores studio", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     studio.state.studio = Studio(store, signing_key(store), chosen)
     studio.mount("/static", StaticFiles(directory=WEB / "static"), name="static")
-    for routes in (account, practice, work, organise):
+    for routes in (account, campaigns, practice, work, organise, decide, people, data):
         studio.include_router(routes.router)
     studio.add_exception_handler(SignIn, _sign_in)
     studio.add_exception_handler(Elsewhere, _elsewhere)

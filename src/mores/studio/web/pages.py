@@ -15,6 +15,7 @@ from babel.messages.pofile import read_po
 from babel.numbers import format_decimal, format_percent
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
 
+from mores import show
 from mores.culture import is_rtl, language_name, region_name
 from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.phrase import Phrase
@@ -80,6 +81,11 @@ def environment(locale: str) -> Environment:
         "share": lambda value: format_percent(value, "#,##0%", locale=locale),
         "date": lambda value: format_datetime(value, "medium", locale=locale),
         "since": lambda value: format_timedelta(value, locale=locale),
+        "figure": lambda figure: " ".join(
+            filter(None, (show.number(figure.value), show.span(figure.low, figure.high)))
+        ),
+        "share_of": lambda share: f"{show.percent(share.value, 0)} ({show.shares(share.low, share.high, 0)})",
+        "spent": spent,
         "language_name": language_name,
         "region_name": region_name,
         "direction": lambda tag: "rtl" if tag and is_rtl(tag) else "ltr",
@@ -87,6 +93,16 @@ def environment(locale: str) -> Environment:
     env.globals |= {"now": lambda: datetime.now(UTC)}
     env.globals |= {"locale": locale, "direction": "rtl" if is_rtl(locale) else "ltr", "locales": locales()}
     return env
+
+
+def spent(seconds: float) -> str:
+    """A time that somebody spent: `45 s`, `3 min 20 s`, `2 h 05 min`."""
+    whole = round(seconds)
+    if whole < 60:
+        return f"{whole} s"
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60:02} s"
+    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
 
 
 def render(locale: str, *templates: str, **values: Any) -> str:

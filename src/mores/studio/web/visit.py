@@ -13,7 +13,7 @@ from python_multipart.multipart import parse_options_header
 from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
-from mores.studio.form import storable
+from mores.studio.form import clean, storable
 from mores.studio.records import Person, Role
 from mores.studio.store.campaigns import open_campaign
 from mores.studio.store.database import Database
@@ -206,6 +206,8 @@ class Posted:
 
     values: Mapping[str, Sequence[str]]
     files: Mapping[str, bytes] = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    """What the files are called on the sender's device."""
 
     def get(self, name: str, default: str = "") -> str:
         """The first value of a field."""
@@ -240,6 +242,7 @@ async def posted(request: Request) -> Posted:
     studio: Studio = request.app.state.studio
     values: dict[str, list[str]] = {}
     files: dict[str, bytes] = {}
+    names: dict[str, str] = {}
     check_form(request)
     urlencoded = request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded")
     if urlencoded and (await request.body()).count(b"&") >= MOST_FIELDS:  # `max_fields` is about multipart forms
@@ -248,12 +251,13 @@ async def posted(request: Request) -> Posted:
         for name, value in form.multi_items():
             if isinstance(value, UploadFile):
                 files[storable(name)] = await value.read()
+                names[storable(name)] = clean(value.filename or "")[:200]
             else:
                 values.setdefault(storable(name), []).append(storable(value))
     token = request.headers.get(TOKEN_HEADER) or "".join(values.pop(TOKEN_FIELD, [""])[:1])
     if not is_own(studio.key, request.cookies.get(COOKIE, ""), token):
         raise HTTPException(403, "This page is too old. Please load it again.")
-    return Posted(values, files)
+    return Posted(values, files, names)
 
 
 Form = Annotated[Posted, Depends(posted)]

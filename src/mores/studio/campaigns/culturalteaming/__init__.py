@@ -14,7 +14,7 @@ from typing import Any
 from mores.studio.campaigns.culturalteaming import asking, figures
 from mores.studio.campaigns.culturalteaming.export import export
 from mores.studio.campaigns.culturalteaming.forms import duel_form, verify_form, write_form
-from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, label, people, verified
+from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, adjudged, label, people, verified
 from mores.studio.kind import Kind, Task
 from mores.studio.records import Item, Role
 from mores.studio.workflow import Decision, Stage
@@ -60,6 +60,7 @@ def stages(settings: TeamingSettings) -> tuple[Stage, ...]:
             regional=True,
             hold=settings.hold,
             back="duel",
+            adjudge=adjudged,
         ),
     )
 

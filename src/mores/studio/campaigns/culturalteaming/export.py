@@ -130,7 +130,7 @@ def _story(item: Item, number: int | None, correct: Sequence[str], numbers: dict
         "author_correct": item.content.get("correct", []),
         **({"surprisingly_popular": popular} if popular else {}),
         "mode": "multi" if len(correct) > 1 else "single",
-        "decided_by": "verifiers" if result.get("answer") else "organiser",
+        "decided_by": "verifiers" if result.get("answer") and not result.get("adjudicated") else "organiser",
         "drafted": any(ask.task == "draft" and ask.answer for ask in item.asks),
         "rounds": rounds,
         "votes": votes,

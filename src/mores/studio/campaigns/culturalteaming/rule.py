@@ -17,6 +17,7 @@ from mores.stats.annotators.redundancy import Decision as Certainty
 from mores.stats.annotators.redundancy import Redundancy, decide
 from mores.stats.classification import Floats
 from mores.studio.campaigns.culturalteaming.forms import LETTERS, NONE, UNKNOWN
+from mores.studio.form import FormError
 from mores.studio.kind import Settings
 from mores.studio.records import Content, Item, Vote
 from mores.studio.workflow import Decision
@@ -137,3 +138,12 @@ def certainty(settings: TeamingSettings, votes: list[Vote]) -> Certainty:
     told = [(vote.person, name) for vote in votes if (name := label(STAGE, vote.answer))]
     found = decide(_OneCoin(votes), told, Redundancy(settings.least, settings.most, settings.certainty))
     return replace(found, ask=False, reason="most votes") if found.ask and len(votes) >= settings.most else found
+
+
+def adjudged(item: Item, answer: Content) -> Content:
+    """What the organiser decides in place of the verifiers: the correct options."""
+    chosen = [letter for letter in answer["answer"] if letter not in (NONE, UNKNOWN)]
+    if not chosen:
+        raise FormError({"answer": "Choose the correct options, or reject the item."})
+    mode = "single" if len(chosen) == 1 else "multi"
+    return {"votes": len(item.votes_at(STAGE)), "answer": sorted(chosen), "mode": mode, "adjudicated": True}

@@ -1,0 +1,230 @@
+"""The data card of a campaign's export, and the paragraph for a paper's Method section, from settings and figures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from hashlib import sha256
+
+import yaml
+
+from mores import show
+from mores.culture import language_name, region_name
+from mores.stats.distributions import Share, share_of
+from mores.studio.data.snapshot import Snapshot, workers
+from mores.studio.figures import Agreement, Figure
+from mores.studio.records import Item, Role, Status
+from mores.studio.workflow import Stage, judged
+from mores.types import Signature
+
+HIDDEN = {"checks", "practice"}
+"""Settings that a card does not show: whoever knows the answers passes every check."""
+
+
+def write_card(snapshot: Snapshot) -> str:
+    """The sections of the card, in Markdown; the same events and settings give the same text."""
+    settings = snapshot.campaign.settings
+    sections = [
+        ("Data card", _about(snapshot)),
+        ("Items", _items(snapshot)),
+        ("People", _people(snapshot)),
+        ("Agreement", _agreement(snapshot)),
+        ("Models", _models(snapshot)),
+        ("Method", write_method(snapshot)),
+        ("Instructions", _quote(settings.instructions) or "None were given."),
+        ("Settings", f"```yaml\n{dump_settings(snapshot)}```"),
+        ("Signature", f"`{sign(snapshot)}`"),
+    ]
+    return "\n".join(f"## {title}\n\n{text}\n" for title, text in sections if text)
+
+
+def sign(snapshot: Snapshot) -> Signature:
+    """What must be the same for two exports to hold the same."""
+    from mores import __version__
+
+    digest = sha256()
+    for item in snapshot.items:
+        digest.update(item.model_dump_json(exclude={"author", "votes", "holds"}).encode())
+    fields = {"task": snapshot.campaign.kind.name, "campaign": snapshot.campaign.id, "items": str(len(snapshot.items))}
+    fields |= {"events": str(snapshot.last_event), "data": digest.hexdigest()[:12], "mores": __version__}
+    return Signature(fields)
+
+
+def dump_settings(snapshot: Snapshot) -> str:
+    """The settings as YAML, without the known answers."""
+    values = snapshot.campaign.settings.model_dump(mode="json", exclude=HIDDEN)
+    return str(yaml.safe_dump({"kind": snapshot.campaign.kind.name} | values, allow_unicode=True, sort_keys=False))
+
+
+def front_matter(snapshot: Snapshot) -> str:
+    """The fields that the Hub reads from a card's beginning."""
+    languages = sorted({item.language.partition("-")[0] for item in snapshot.items if item.language})
+    fields = {"pretty_name": snapshot.campaign.title, "license": snapshot.campaign.settings.licence.lower()}
+    return f"---\n{yaml.safe_dump(fields | {'language': languages}, allow_unicode=True, sort_keys=False)}---\n\n"
+
+
+def _about(snapshot: Snapshot) -> str:
+    campaign = snapshot.campaign
+    rows = [
+        ("Campaign", f"{one_line(campaign.title)} (`{campaign.id}`)"),
+        ("Kind", f"{campaign.kind.title}: {campaign.kind.summary}"),
+        ("Licence", campaign.settings.licence),
+        ("Contact", one_line(campaign.settings.contact)),
+        ("Last event", snapshot.at.strftime("%Y-%m-%d %H:%M UTC") if snapshot.at else "none"),
+        ("Items", f"{len(snapshot.items):,}, of which {snapshot.statuses[Status.ACCEPTED]:,} accepted"),
+    ]
+    return _table(("", ""), [row for row in rows if row[1]])
+
+
+def _items(snapshot: Snapshot) -> str:
+    stages = [
+        (f"open at “{stage.title}”", str(count))
+        for stage in snapshot.campaign.flow.stages
+        if (count := sum(item.status is Status.OPEN and item.stage == stage.name for item in snapshot.items))
+    ]
+    closed = [(status.value, f"{snapshot.statuses[status]:,}") for status in Status if status is not Status.OPEN]
+    parts = [_table(("status", "items"), stages + closed), _acceptance(snapshot)]
+    for title, key, name in (("region", "region", region_name), ("language", "language", language_name)):
+        counts = Counter(getattr(item, key) for item in snapshot.items)
+        accepted = Counter(getattr(item, key) for item in snapshot.accepted)
+        rows = [
+            (name(code) if code else "–", f"{count:,}", f"{accepted[code]:,}")
+            for code, count in sorted(counts.items(), key=lambda pair: (-pair[1], pair[0]))
+        ]
+        parts.append(_table((title, "items", "accepted"), rows) if rows else "")
+    return "\n\n".join(part for part in parts if part)
+
+
+def acceptance(items: Iterable[Item]) -> Share | None:
+    """The share of accepted items among those that are decided."""
+    counts = Counter(item.status for item in items)
+    decided = counts[Status.ACCEPTED] + counts[Status.REJECTED]
+    return share_of(counts[Status.ACCEPTED], decided) if decided else None
+
+
+def _acceptance(snapshot: Snapshot) -> str:
+    share = acceptance(snapshot.items)
+    returned = sum(item.returns > 0 for item in snapshot.items)
+    if share is None:
+        return "No item is decided yet."
+    sent_back = f" {show.count(returned, 'item')} came back to the author at least once." if returned else ""
+    return f"Accepted: {_share(share)} of {share.n:,} decided items.{sent_back}"
+
+
+def _people(snapshot: Snapshot) -> str:
+    people = workers(snapshot)
+    if not people:
+        return "Nobody has worked yet."
+    regions = Counter(code for member in people for code in member.person.regions)
+    roles = Counter(role.value for member in people for role in member.person.roles)
+    named = ", ".join(f"{count} as {role}" for role, count in sorted(roles.items()))
+    rows = [(region_name(code), str(count)) for code, count in sorted(regions.items(), key=lambda p: (-p[1], p[0]))]
+    text = f"{show.count(len(people), 'person')} took part".replace("persons", "people") + f" ({named})."
+    return f"{text}\n\n{_table(('region of nationality and home before 18', 'people'), rows)}" if rows else text
+
+
+def _agreement(snapshot: Snapshot) -> str:
+    titles = {stage.name: stage.title for stage in snapshot.campaign.flow.stages}
+    rows = [
+        (
+            titles[found.stage],
+            figure(found.alpha),
+            f"{figure(found.kappa)} ({found.kappa_name}, {found.kappa_items:,} items)",
+            f"{show.percent(found.percent.value)} ({show.shares(found.percent.low, found.percent.high)})",
+            f"{found.items:,}",
+            f"{found.votes:,}",
+        )
+        for found in snapshot.figures.agreement
+    ]
+    if not rows:
+        return "No item has answers of two people."
+    head = ("stage", "Krippendorff's α", "κ", "same answer", "items", "answers")
+    return f"{_table(head, rows)}\n\nWith 95% intervals."
+
+
+def _models(snapshot: Snapshot) -> str:
+    calls = Counter((ask.model, ask.task) for item in snapshot.items for ask in item.asks)
+    failed = Counter((ask.model, ask.task) for item in snapshot.items for ask in item.asks if ask.failure)
+    title = snapshot.campaign.kind.title_of
+    rows = [(model, title(task), f"{n:,}", f"{failed[model, task]:,}") for (model, task), n in sorted(calls.items())]
+    return _table(("model", "question", "asked", "failed"), rows) if rows else "No model was asked."
+
+
+def write_method(snapshot: Snapshot) -> str:
+    """The paragraph for a paper's Method section: the kind's own, or a general one."""
+    kind, settings = snapshot.campaign.kind, snapshot.campaign.settings
+    if kind.method:
+        return kind.method(settings, snapshot.items)
+    people = workers(snapshot)
+    regions = sorted({region_name(code) for member in people for code in member.person.regions})
+    stages = "; ".join(_stage(stage, snapshot) for stage in snapshot.campaign.flow.stages)
+    share = acceptance(snapshot.items)
+    sentences = [
+        f"{one_line(snapshot.campaign.title)} was made with Mores in a campaign of the kind {kind.title}:",
+        kind.summary,
+        f"{len(people)} people took part{f', from {_list(regions)}' if regions else ''}.",
+        f"Items passed {len(snapshot.campaign.flow.stages)} stages: {stages}.",
+        f"Of {len(snapshot.items):,} items, {snapshot.statuses[Status.ACCEPTED]:,} were accepted"
+        + (f" ({_share(share)} of those decided)." if share else "."),
+        *(_sentence(found, snapshot) for found in snapshot.figures.agreement),
+        *(
+            f"An answer at “{_title(time.stage, snapshot)}” took {show.duration(time.median)} (median)."
+            for time in snapshot.figures.times
+        ),
+    ]
+    if settings.pay:
+        sentences.append(f"Pay: {one_line(settings.pay)}")
+    return " ".join(sentences)
+
+
+def _stage(stage: Stage, snapshot: Snapshot) -> str:
+    if stage.role is None:
+        return f"{stage.title} (models)"
+    who = Role(stage.role).value
+    if not judged(stage):
+        return f"{stage.title} ({who})"
+    votes = [len(snapshot.last_votes(item, stage.name)) for item in snapshot.items]
+    given = [count for count in votes if count]
+    mean = f", {sum(given) / len(given):.1f} answers for each item" if given else ""
+    matched = " from the item's region" if stage.regional else " who know its language" if stage.speaking else ""
+    return f"{stage.title} ({who}s{matched}{mean})"
+
+
+def _title(stage: str, snapshot: Snapshot) -> str:
+    return snapshot.campaign.flow.stage(stage).title
+
+
+def _sentence(found: Agreement, snapshot: Snapshot) -> str:
+    return (
+        f"At “{_title(found.stage, snapshot)}”, {found.people} people gave {found.votes:,} answers about "
+        f"{found.items:,} items that at least two of them judged: Krippendorff's α = {figure(found.alpha)}, "
+        f"{found.kappa_name} = {figure(found.kappa)}, and {show.percent(found.percent.value)} of the pairs of answers "
+        "were the same."
+    )
+
+
+def figure(value: Figure) -> str:
+    """`0.71 [0.65, 0.77]`."""
+    return " ".join(filter(None, (show.number(value.value), show.span(value.low, value.high))))
+
+
+def _share(share: Share) -> str:
+    return f"{show.percent(share.value)} (95% interval {show.shares(share.low, share.high)})"
+
+
+def _list(names: Sequence[str]) -> str:
+    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} and {names[-1]}"
+
+
+def one_line(text: str) -> str:
+    """A text without line breaks, which would end a row or a heading."""
+    return " ".join(text.split())
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    lines = [[one_line(str(cell)).replace("|", r"\|") for cell in line] for line in (head, *rows)]
+    return "\n".join(f"| {' | '.join(line)} |" for line in (lines[0], ["---"] * len(head), *lines[1:]))
+
+
+def _quote(text: str) -> str:
+    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())

@@ -1,0 +1,143 @@
+"""Exports: what a campaign gives, in every format, each kept whole so that it can be had again byte for byte."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+from secrets import token_hex
+from typing import Any, NamedTuple
+
+from sqlalchemy import func, insert, select
+
+from mores.culture.names import close
+from mores.errors import ConfigError
+from mores.studio.data.card import front_matter, one_line, write_card, write_method
+from mores.studio.data.label_studio import label_studio_files
+from mores.studio.data.pearmut import pearmut_files
+from mores.studio.data.snapshot import Snapshot, read_snapshot
+from mores.studio.data.tables import table_files
+from mores.studio.export import EPOCH
+from mores.studio.kind import ExportFile
+from mores.studio.store.database import Database
+from mores.studio.store.items import Campaign, now
+from mores.studio.store.people import record
+from mores.studio.store.tables import exports
+from mores.studio.workflow import Refused
+
+CARD, METHOD = "README.md", "METHOD.md"
+
+
+@dataclass(frozen=True)
+class Format:
+    """A way to export a campaign."""
+
+    title: str
+    summary: str
+    files: Callable[[Snapshot], Iterable[ExportFile]]
+
+
+def _folder(snapshot: Snapshot) -> Iterator[ExportFile]:
+    yield from snapshot.campaign.kind.export(snapshot.campaign.settings, snapshot.accepted)
+
+
+FORMATS: Mapping[str, Format] = {
+    "folder": Format("Benchmark", "The accepted items as a folder that `mores bench` runs.", _folder),
+    "csv": Format("CSV", "All items and all votes, for spreadsheets.", lambda one: table_files(one, "csv")),
+    "jsonl": Format("JSON Lines", "All items and all votes, as they are.", lambda one: table_files(one, "jsonl")),
+    "parquet": Format("Parquet", "All items and all votes, for data frames.", lambda one: table_files(one, "parquet")),
+    "label-studio": Format("Label Studio", "Items as tasks with annotations.", label_studio_files),
+    "pearmut": Format("pearmut", "Items as a campaign, and annotations.", pearmut_files),
+}
+
+
+class Kept(NamedTuple):
+    """An export that was made."""
+
+    id: str
+    format: str
+    last_event: int
+    sha256: str
+    at: datetime
+    size: int
+
+
+def make_files(snapshot: Snapshot, form: str) -> list[ExportFile]:
+    """The files of an export, with its card and its paragraph for a paper."""
+    if form not in FORMATS:
+        near = close(form, FORMATS)
+        hint = f"did you mean {near[0]}? " if near else ""
+        raise ConfigError(f"there is no format {form!r}; {hint}There are {', '.join(FORMATS)}")
+    files = {file.path: file.data for file in FORMATS[form].files(snapshot)}
+    head = files.pop(CARD, b"").decode() or f"# {one_line(snapshot.campaign.title)}\n"
+    files = {CARD: f"{head.rstrip()}\n\n{write_card(snapshot)}".encode()} | files
+    files.setdefault(METHOD, f"{write_method(snapshot)}\n".encode())
+    return [ExportFile(path, data) for path, data in files.items()]
+
+
+def pack(files: Iterable[ExportFile]) -> bytes:
+    """Files as a ZIP archive whose bytes depend on nothing else."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, data in files:
+            archive.writestr(zipfile.ZipInfo(path, EPOCH), data, zipfile.ZIP_DEFLATED)
+    return buffer.getvalue()
+
+
+def make_export(database: Database, campaign: Campaign, form: str, by: str | None) -> Kept:
+    """Make an export and keep it; what is the same as one that is kept is not kept twice."""
+    snapshot = read_snapshot(database, campaign)
+    data = pack(make_files(snapshot, form))
+    digest = sha256(data).hexdigest()
+    same = (exports.c.campaign == campaign.id, exports.c.format == form, exports.c.sha256 == digest)
+    with database.write() as connection:
+        known = connection.execute(select(*_KEPT).where(*same)).first()
+        record(connection, by, "exported", f"{form}, {len(data):,} bytes, sha256 {digest}", campaign.id)
+        if known:
+            return Kept(*known)
+        kept = Kept(token_hex(8), form, snapshot.last_event, digest, now(), len(data))
+        row = kept._asdict() | {"campaign": campaign.id, "made_by": by, "data": data}
+        del row["size"]
+        connection.execute(insert(exports), row)
+    return kept
+
+
+_KEPT: tuple[Any, ...] = (
+    *(exports.c[name] for name in ("id", "format", "last_event", "sha256", "at")),
+    func.length(exports.c.data),
+)
+
+
+def list_exports(database: Database, campaign: Campaign, limit: int = 50) -> list[Kept]:
+    """The exports that are kept, the newest first."""
+    query = select(*_KEPT).where(exports.c.campaign == campaign.id).order_by(exports.c.at.desc()).limit(limit)
+    with database.read() as connection:
+        return [Kept(*row) for row in connection.execute(query)]
+
+
+def read_export(database: Database, campaign: Campaign, identifier: str) -> bytes:
+    """The bytes of an export, as they were when it was made."""
+    query = select(exports.c.data).where(exports.c.campaign == campaign.id, exports.c.id == identifier)
+    with database.read() as connection:
+        data = connection.execute(query).scalar()
+    if data is None:
+        raise Refused("There is no such export.")
+    return bytes(data)
+
+
+def write_export(database: Database, campaign: Campaign, form: str, folder: Path) -> list[Path]:
+    """Make an export, keep it, and write its files into a folder; the files."""
+    kept = make_export(database, campaign, form, None)
+    with zipfile.ZipFile(io.BytesIO(read_export(database, campaign, kept.id))) as archive:
+        archive.extractall(folder)
+        return [folder / name for name in archive.namelist()]
+
+
+def hub_files(snapshot: Snapshot, form: str) -> list[ExportFile]:
+    """The files of an export with a card that the Hub reads."""
+    head = front_matter(snapshot).encode()
+    return [ExportFile(path, head + data if path == CARD else data) for path, data in make_files(snapshot, form)]

@@ -1,0 +1,334 @@
+"""Items from files: CSV and JSON Lines rows, our own exports, Label Studio's and pearmut's JSON.
+
+Everything is read and checked before anything is written. The same file a second time changes nothing: each row has a
+key that is made from the file.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from hashlib import sha256
+from secrets import token_hex
+from typing import Any, NamedTuple
+
+from sqlalchemy import Connection, select
+
+from mores.culture import language, region
+from mores.culture.names import close
+from mores.errors import InputError
+from mores.studio.data.incoming import Answer, Incoming
+from mores.studio.data.label_studio import read_label_studio
+from mores.studio.data.pearmut import read_pearmut
+from mores.studio.form import Form, FormError, read_form
+from mores.studio.records import Content, Item, Person
+from mores.studio.store.database import Database
+from mores.studio.store.items import Campaign, append, now
+from mores.studio.store.people import Profile, add_person, record
+from mores.studio.store.tables import events, members, people
+from mores.studio.workflow import Cast, Create, Refused, Stage, Take, act, judged
+
+MOST_ROWS = 20_000
+LONGEST_FILE = 50_000_000
+BATCH = 200
+"""Items that are written in one transaction, so that people who work do not wait long."""
+META = {"id", "status", "stage", "version", "author", "returns", "note", "created", "updated", "results"}
+"""What our own tables say about an item besides its content."""
+
+
+class Imported(NamedTuple):
+    """What an import did."""
+
+    items: int = 0
+    answers: int = 0
+    known: int = 0
+    """Items that the same file has brought before."""
+    refused: int = 0
+    """Answers that came after their item was decided."""
+
+
+def read_csv(text: str, name: str) -> list[Incoming]:
+    """The rows of a CSV file with a header."""
+    reader = csv.reader(io.StringIO(text, newline=""), strict=True)
+    rows: list[Incoming] = []
+    names: list[str] = []
+    line = 0
+    try:
+        for cells in reader:
+            line, start = reader.line_num, line + 1
+            if not any(cells):
+                continue
+            if not names:
+                names = [cell.strip() for cell in cells]
+                if twice := next((column for column in names if names.count(column) > 1), None):
+                    raise InputError(f"{name}:{start}: two columns {twice!r}; rename one")
+                continue
+            if len(cells) > len(names):
+                raise InputError(
+                    f"{name}:{start}: {len(cells)} cells under {len(names)} columns; quote cells with commas"
+                )
+            rows.append(_row(dict(zip(names, cells, strict=False)), f"{name}:{start}"))
+    except csv.Error as error:
+        raise InputError(f"{name}:{reader.line_num}: not valid CSV ({error})") from error
+    return rows
+
+
+def read_jsonl(text: str, name: str) -> list[Incoming]:
+    """The rows of a JSON Lines file."""
+    rows = []
+    for number, line in enumerate(text.splitlines(), 1):
+        if not line.strip():
+            continue
+        try:
+            values = json.loads(line)
+        except json.JSONDecodeError as error:
+            raise InputError(f"{name}:{number}: not valid JSON ({error.msg} at column {error.colno})") from error
+        if not isinstance(values, dict):
+            raise InputError(f"{name}:{number}: not a JSON object; write one object per line")
+        rows.append(_row(values, f"{name}:{number}"))
+    return rows
+
+
+def _row(values: Mapping[str, Any], place: str) -> Incoming:
+    """A row as an item: our own tables have the content apart, in others every field is content."""
+    where, tongue = (str(values.get(key) or "").strip() for key in ("region", "language"))
+    if isinstance(values.get("content"), dict):
+        return Incoming(place, values["content"], where, tongue)
+    ours = {key.removeprefix("content."): _cell(value) for key, value in values.items() if key.startswith("content.")}
+    if ours:
+        return Incoming(place, {key: value for key, value in ours.items() if value != ""}, where, tongue)
+    content = {key: value for key, value in values.items() if key not in ("region", "language", "id")}
+    return Incoming(place, _numbered(content), where, tongue)
+
+
+def _cell(value: Any) -> Any:
+    """A cell of our own CSV: lists and records are JSON."""
+    if isinstance(value, str) and value[:1] in ("[", "{"):
+        try:
+            return json.loads(value)
+        except json.JSONDecodeError:
+            return value
+    return value
+
+
+def _numbered(content: Content) -> Content:
+    """Columns such as `options_1`, `options_2` as one list."""
+    gathered: Content = {}
+    for key, value in content.items():
+        stem, _, number = key.rpartition("_")
+        if stem and number.isdigit() and f"{stem}_1" in content:
+            gathered.setdefault(stem, []).append(value)
+        else:
+            gathered[key] = value
+    return gathered
+
+
+READERS: Mapping[str, Callable[[str, str, Form | None], list[Incoming]]] = {
+    "csv": lambda text, name, _form: read_csv(text, name),
+    "jsonl": lambda text, name, _form: read_jsonl(text, name),
+    "label-studio": read_label_studio,
+    "pearmut": read_pearmut,
+}
+
+
+def guess_format(name: str, text: str) -> str:
+    """The format of a file, by its name and its beginning."""
+    if name.lower().endswith((".csv", ".tsv")):
+        return "csv"
+    start = text.lstrip()[:2000]
+    if start.startswith("["):
+        return "label-studio"
+    if '"annotation"' in start and '"user_id"' in text[:200_000]:
+        return "pearmut"
+    if '"campaign_id"' in text and '"data"' in text and not name.lower().endswith(".jsonl"):
+        return "pearmut"
+    return "jsonl"
+
+
+def read_items_file(campaign: Campaign, data: bytes, name: str, form: str = "", stage: str = "") -> list[Incoming]:
+    """The items of a file, checked against the campaign; InputError names the file, the line and the fix."""
+    if len(data) > LONGEST_FILE:
+        raise InputError(f"{name}: {len(data):,} bytes; import at most {LONGEST_FILE:,} at once")
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise InputError(f"{name}:{line}: not UTF-8; save the file as UTF-8") from error
+    form = form or guess_format(name, text)
+    if form not in READERS:
+        raise InputError(f"there is no format {form!r} to import; there are {', '.join(READERS)}")
+    target = import_stage(campaign, stage)
+    incoming = READERS[form](text, name, _example(campaign, target))
+    if not incoming:
+        raise InputError(f"{name}: no items in it")
+    if len(incoming) > MOST_ROWS:
+        raise InputError(f"{name}: {len(incoming):,} items; import at most {MOST_ROWS:,} at once")
+    return [check(campaign, target, one) for one in incoming]
+
+
+def _example(campaign: Campaign, stage: Stage) -> Form:
+    return stage.form(_item(campaign, stage.name, {}, "", ""))
+
+
+def import_stage(campaign: Campaign, name: str = "") -> Stage:
+    """Where items come in: the stage of that name, or the first where others' items are judged."""
+    stages = campaign.flow.stages
+    if name and name not in campaign.flow.named:
+        raise InputError(f"there is no stage {name!r}; there are {', '.join(stage.name for stage in stages)}")
+    return campaign.flow.stage(name) if name else next((stage for stage in stages if judged(stage)), stages[0])
+
+
+def _item(campaign: Campaign, stage: str, content: Content, where: str, tongue: str) -> Item:
+    moment = now()
+    place = {"stage": stage, "region": where, "language": tongue}
+    return Item(id="new", campaign=campaign.id, author=None, content=content, created=moment, updated=moment, **place)
+
+
+def check(campaign: Campaign, stage: Stage, row: Incoming) -> Incoming:
+    """A row as the campaign wants it: known fields, a known region and language, and whole answers."""
+    place, settings = row.place, campaign.settings
+    try:
+        where = region(row.region) if row.region else ""
+        tongue = language(row.language) if row.language else ""
+    except InputError as error:
+        raise InputError(f"{place}: {error}") from error
+    for value, allowed, kind in ((where, settings.regions, "region"), (tongue, settings.languages, "language")):
+        needed = stage.regional if kind == "region" else stage.speaking
+        if not value and len(allowed) == 1:
+            where, tongue = (allowed[0], tongue) if kind == "region" else (where, allowed[0])
+        elif not value and needed:
+            raise InputError(f"{place}: no {kind}; “{stage.title}” is for people who match it: add a column {kind!r}")
+        elif value and allowed and value not in allowed:
+            raise InputError(f"{place}: the {kind} {value!r} is not one of the campaign's: {', '.join(allowed)}")
+    content = _content(campaign, stage, row, where, tongue)
+    form = stage.form(_item(campaign, stage.name, content, where, tongue))
+    if row.answers and not judged(stage):
+        raise InputError(f"{place}: it has answers, and nobody judges items at “{stage.title}”; choose another stage")
+    answers = tuple(
+        given._replace(answer=_read(form, given.answer, f"{place}: {given.person}")) for given in row.answers
+    )
+    return Incoming(place, content, where, tongue, answers)
+
+
+def _content(campaign: Campaign, stage: Stage, row: Incoming, where: str, tongue: str) -> Content:
+    """The content by the forms with which authors would have written it; anything where nobody writes."""
+    place = campaign.flow.stages.index(stage)
+    writing = [earlier for earlier in campaign.flow.stages[:place] if earlier.own]
+    if stage.own:
+        writing.append(stage)
+    if not writing:
+        return dict(row.content)
+    blank = _item(campaign, writing[-1].name, row.content, where, tongue)
+    forms = [each.form(blank) for each in writing]
+    known = {field.name for form in forms for field in form.fields}
+    unknown = [name for name in row.content if name not in known]
+    if unknown:
+        near = close(unknown[0], sorted(known))
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(f"{row.place}: unknown field {unknown[0]!r}; {hint}expected {', '.join(sorted(known))}")
+    content: Content = {}
+    for number, form in enumerate(forms):
+        last = number == len(forms) - 1 and not stage.own
+        given = {field.name: row.content[field.name] for field in form.fields if field.name in row.content}
+        content |= {
+            name: value
+            for name, value in _read(form, given, row.place, draft=not last).items()
+            if name in row.content or last
+        }
+    return content
+
+
+def _read(form: Form, values: Content, place: str, *, draft: bool = False) -> Content:
+    """Values as the form would read them; fields that it does not have are an error."""
+    known = {field.name for field in form.fields}
+    if not known:
+        return values
+    if unknown := [name for name in values if name not in known]:
+        raise InputError(f"{place}: unknown field {unknown[0]!r}; expected {', '.join(sorted(known))}")
+    try:
+        return read_form(form, {name: _texts(value) for name, value in values.items()}, draft=draft)
+    except FormError as error:
+        raise InputError(f"{place}: {error}") from error
+
+
+def _texts(value: Any) -> list[str]:
+    given = value if isinstance(value, list) else [value]
+    return [("yes" if one else "") if isinstance(one, bool) else "" if one is None else str(one) for one in given]
+
+
+def import_items(
+    database: Database, campaign: Campaign, person: Person, rows: Sequence[Incoming], data: bytes, stage: str = ""
+) -> Imported:
+    """Write items that were read and checked; what the same file brought before stays as it is."""
+    target = import_stage(campaign, stage)
+    if not campaign.flow.open:
+        raise Refused("This campaign is closed.")
+    source = sha256(data).hexdigest()[:20]
+    total = Imported()
+    for start in range(0, len(rows), BATCH):
+        with database.write() as connection:
+            for number, row in enumerate(rows[start : start + BATCH], start):
+                added = _write(connection, campaign, person, target, row, f"import-{source}-{number}")
+                total = Imported(*(one + other for one, other in zip(total, added, strict=True)))
+    with database.write() as connection:
+        detail = f"{total.items:,} items and {total.answers:,} answers into {target.name}, sha256 {source}…"
+        record(connection, person.id or None, "imported", detail, campaign.id)
+    return total
+
+
+def _write(
+    connection: Connection, campaign: Campaign, person: Person, stage: Stage, row: Incoming, key: str
+) -> Imported:
+    known = connection.execute(select(events.c.item).where(events.c.campaign == campaign.id, events.c.key == key))
+    if known.scalar() is not None:
+        return Imported(known=1)
+    action = Create(token_hex(6), row.content, row.region, row.language, stage=stage.name)
+    added = act(campaign.flow, None, person, action, now(), key)
+    item = append(connection, campaign, None, added)
+    refused = 0
+    for number, answer in enumerate(row.answers):
+        try:
+            item = _cast(connection, campaign, item, stage, answer, f"{key}.{number}")
+        except Refused:
+            refused += 1
+    return Imported(1, len(row.answers) - refused, 0, refused)
+
+
+def _cast(connection: Connection, campaign: Campaign, item: Item, stage: Stage, answer: Answer, key: str) -> Item:
+    """Somebody's answer from elsewhere, as if they had given it here."""
+    assert stage.role is not None
+    identifier = _annotator(connection, campaign, answer.person, stage)
+    matching = {"regions": frozenset({item.region}), "languages": frozenset({item.language})}
+    person = Person(id=identifier, roles=frozenset({stage.role}), **matching)
+    moment = answer.at or now()
+    for action, suffix in ((Take(), "t"), (Cast(answer.answer, answer.seconds), "v")):
+        item = append(connection, campaign, item, act(campaign.flow, item, person, action, moment, f"{key}{suffix}"))
+    return item
+
+
+def _annotator(connection: Connection, campaign: Campaign, name: str, stage: Stage) -> str:
+    """The member that stands for somebody in a file; made when they first occur."""
+    query = select(people.c.id).join(members, members.c.person == people.c.id)
+    found = connection.execute(query.where(members.c.campaign == campaign.id, people.c.name == name[:100])).scalar()
+    if found is not None:
+        return str(found)
+    assert stage.role is not None
+    identifier = add_person(connection, Profile(name=name[:100]))
+    row = {"campaign": campaign.id, "person": identifier, "roles": [stage.role.value], "joined": now()}
+    connection.execute(members.insert(), row | {"qualified": True, "consented": now()})
+    return identifier
+
+
+def columns_of(campaign: Campaign, stage: Stage) -> Iterator[str]:
+    """The columns that a CSV file for a stage may have, for people who write one."""
+    yield from ("region", "language")
+    place = campaign.flow.stages.index(stage)
+    writing = [earlier for earlier in campaign.flow.stages[: place + 1] if earlier.own]
+    blank = _item(campaign, stage.name, {}, "", "")
+    for field in (field for each in writing for field in each.form(blank).fields):
+        if field.kind == "lines":
+            yield from (f"{field.name}_{number}" for number in range(1, field.count[1] + 1))
+        else:
+            yield field.name

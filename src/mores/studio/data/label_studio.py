@@ -1,0 +1,239 @@
+"""Label Studio's JSON: items as tasks, answers as annotations, and back.
+
+A task is `{"data": {…}, "annotations": [{"completed_by": 1, "lead_time": 12.5, "result": […]}]}`. A result has
+`from_name` (our field), `to_name`, `type` and `value`: `choices`, `textarea` with `text`, `number`, `rating`, or
+`labels` with `start`, `end` and `text` (labelstud.io, Label Studio Task Format). Offsets count code points, as Label
+Studio stores them since 1.5; where older ones counted UTF-16, the `text` beside them tells.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
+from typing import Any
+from xml.sax.saxutils import quoteattr
+
+from mores.errors import InputError
+from mores.studio.data.incoming import Answer, Incoming, read_time
+from mores.studio.data.snapshot import Snapshot
+from mores.studio.form import Field, Form
+from mores.studio.kind import ExportFile
+from mores.studio.records import Content, Item, Vote
+from mores.studio.timeline import words
+from mores.studio.workflow import Stage, judged
+
+CHOSEN = ("choice", "choices", "scale", "check", "select")
+OURS = {"mores_item", "mores_stage", "region", "language"}
+
+
+def label_studio_files(snapshot: Snapshot) -> Iterator[ExportFile]:
+    """`tasks.json` for the import of Label Studio, and `config.xml` for its labelling interface."""
+    stage = judged_stage(snapshot)
+    tasks = [to_task(snapshot, number, item, stage) for number, item in enumerate(snapshot.items, 1)]
+    yield ExportFile("tasks.json", f"{json.dumps(tasks, ensure_ascii=False, indent=1)}\n".encode())
+    if stage and snapshot.items:
+        yield ExportFile("config.xml", to_config(stage.form(snapshot.items[0]), snapshot.items).encode())
+
+
+def judged_stage(snapshot: Snapshot) -> Stage | None:
+    """The stage whose answers are exported: the one with the most; None where nothing is judged."""
+    stages = [stage for stage in snapshot.campaign.flow.stages if judged(stage)]
+    return max(stages, key=lambda stage: sum(vote.stage == stage.name for vote in snapshot.votes), default=None)
+
+
+def to_task(snapshot: Snapshot, number: int, item: Item, stage: Stage | None) -> dict[str, Any]:
+    """An item as a task."""
+    data = dict(item.content) | {"mores_item": item.id, "region": item.region, "language": item.language}
+    annotations = []
+    for vote in snapshot.last_votes(item, stage.name) if stage else ():
+        assert stage is not None
+        annotations.append(_annotation(snapshot, vote, stage.form(item), item))
+    return {
+        "id": number,
+        "data": data | ({"mores_stage": stage.name} if stage else {}),
+        "annotations": annotations,
+        "predictions": [],
+    }
+
+
+def _annotation(snapshot: Snapshot, vote: Vote, form: Form, item: Item) -> dict[str, Any]:
+    return {
+        "completed_by": int(snapshot.number(vote.person).removeprefix("p") or 0),
+        "created_at": vote.at.isoformat(),
+        "lead_time": vote.seconds,
+        "was_cancelled": False,
+        "ground_truth": False,
+        "result": to_results(form, vote.answer, main_text(item.content)),
+    }
+
+
+def main_text(content: Content) -> str:
+    """The name of the text that annotations are about: the longest."""
+    texts = {name: value for name, value in content.items() if isinstance(value, str)}
+    return max(texts, key=lambda name: len(texts[name]), default="text")
+
+
+def to_results(form: Form, answer: Content, about: str) -> list[dict[str, Any]]:
+    """An answer as the results of an annotation."""
+    kinds = {field.name: field.kind for field in form.fields}
+    results: list[dict[str, Any]] = []
+    for name, value in answer.items():
+        shared = {"id": name, "from_name": name, "to_name": about}
+        kind = kinds.get(name)
+        if isinstance(value, list) and value and isinstance(value[0], dict):
+            results += [_span(name, number, span, about) for number, span in enumerate(value)]
+        elif kind in CHOSEN or isinstance(value, bool):
+            chosen = (["yes"] if value else []) if isinstance(value, bool) else _listed(value)
+            if chosen:
+                results.append(shared | {"type": "choices", "value": {"choices": chosen}})
+        elif isinstance(value, int | float):
+            results.append(shared | {"type": "number", "value": {"number": value}})
+        elif _listed(value):
+            results.append(shared | {"type": "textarea", "value": {"text": [words(one) for one in _listed(value)]}})
+    return results
+
+
+def _listed(value: Any) -> list[Any]:
+    return [one for one in (value if isinstance(value, list) else [value]) if one not in ("", None)]
+
+
+def _span(name: str, number: int, span: Mapping[str, Any], about: str) -> dict[str, Any]:
+    label = str(span.get("label") or span.get("severity") or span.get("type") or name)
+    value = {"start": span.get("start"), "end": span.get("end"), "text": span.get("quote", ""), "labels": [label]}
+    shared = {"id": f"{name}-{number}", "from_name": name, "to_name": str(span.get("side") or about)}
+    return shared | {"type": "labels", "value": value, "meta": {"mores": dict(span)}}
+
+
+def to_config(form: Form, items: Sequence[Item]) -> str:
+    """A labelling interface for Label Studio with the texts of the items and the questions of the form."""
+    names = list(dict.fromkeys(name for item in items for name in item.content))
+    about = main_text(items[0].content)
+    lines = ["<View>", *(f"  <Text name={quoteattr(name)} value={quoteattr(f'${name}')}/>" for name in names)]
+    for field in form.fields:
+        shared = f"name={quoteattr(field.name)} toName={quoteattr(about)}"
+        lines.append(f"  <Header value={quoteattr(field.label)}/>")
+        if field.kind in CHOSEN:
+            how = "multiple" if field.kind == "choices" else "single"
+            options = [value for value, _ in field.options] or ["yes"]
+            lines.append(f'  <Choices {shared} choice="{how}">')
+            lines += [f"    <Choice value={quoteattr(value)}/>" for value in options]
+            lines.append("  </Choices>")
+        else:
+            lines.append(f"  <{'Number' if field.kind == 'number' else 'TextArea'} {shared}/>")
+    return "\n".join([*lines, "</View>", ""])
+
+
+def read_label_studio(text: str, name: str, form: Form | None = None) -> list[Incoming]:
+    """The tasks of a file, with their annotations; InputError names the task that cannot be read."""
+    try:
+        tasks = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise InputError(f"{name}:{error.lineno}: not valid JSON ({error.msg} at column {error.colno})") from error
+    if not isinstance(tasks, list):
+        raise InputError(f"{name}: not a list of tasks; export JSON (not JSON-MIN) from Label Studio")
+    return [_incoming(task, f"{name}: task {number}", form) for number, task in enumerate(tasks, 1)]
+
+
+def _incoming(task: Any, place: str, form: Form | None) -> Incoming:
+    data = task.get("data") if isinstance(task, dict) else None
+    if not isinstance(data, dict):
+        raise InputError(f'{place}: no "data"; a task is {{"data": {{…}}, "annotations": […]}}')
+    content = {name: value for name, value in data.items() if name not in OURS}
+    given = task.get("annotations") or []
+    if not isinstance(given, list):
+        raise InputError(f'{place}: "annotations" is not a list')
+    answers = []
+    for number, annotation in enumerate(given, 1):
+        where = f"{place}, annotation {number}"
+        if not isinstance(annotation, dict) or not isinstance(annotation.get("result"), list):
+            raise InputError(f'{where}: no "result"')
+        if annotation.get("was_cancelled"):
+            continue
+        try:
+            answer = from_results(annotation["result"], data, form)
+        except (InputError, KeyError, TypeError, ValueError, AttributeError) as error:
+            reason = str(error) if isinstance(error, InputError) else f"a result cannot be read ({error!r})"
+            raise InputError(f"{where}: {reason}") from error
+        answers.append(Answer(_person(annotation), answer, _seconds(annotation), _when(annotation)))
+    return Incoming(place, content, _text(data, "region"), _text(data, "language"), tuple(answers))
+
+
+def _text(data: Mapping[str, Any], name: str) -> str:
+    value = data.get(name)
+    return value if isinstance(value, str) else ""
+
+
+def _person(annotation: Mapping[str, Any]) -> str:
+    by = annotation.get("completed_by")
+    return f"Label Studio {by.get('id', '?') if isinstance(by, dict) else by if by is not None else '?'}"
+
+
+def _seconds(annotation: Mapping[str, Any]) -> float:
+    value = annotation.get("lead_time")
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e9 else 0.0
+
+
+def _when(annotation: Mapping[str, Any]) -> datetime | None:
+    return read_time(annotation.get("created_at"))
+
+
+def from_results(results: Sequence[Mapping[str, Any]], data: Mapping[str, Any], form: Form | None) -> Content:
+    """The results of an annotation as an answer."""
+    fields = {field.name: field for field in form.fields} if form else {}
+    answer: Content = {}
+    for result in results:
+        name, kind, value = result["from_name"], result["type"], result["value"]
+        field = fields.get(name)
+        match kind:
+            case "choices":
+                answer[name] = _single(field, value["choices"])
+            case "textarea":
+                texts = [value["text"]] if isinstance(value["text"], str) else value["text"]
+                answer[name] = _single(field, texts)
+            case "number" | "rating":
+                number = value[kind]
+                answer[name] = str(number) if field and field.kind in CHOSEN else number
+            case "labels":
+                answer.setdefault(name, []).append(_read_span(result, data))
+            case _:
+                raise InputError(
+                    f"results of type {kind!r} are not known; choices, textarea, number, rating and labels are"
+                )
+    return answer
+
+
+def _single(field: Field | None, values: list[Any]) -> Any:
+    """One value where the form wants one, else all."""
+    if field is None:
+        return values
+    if field.kind == "check":
+        return bool(values)
+    return values if field.kind in ("choices", "lines") else (values[0] if values else "")
+
+
+def _read_span(result: Mapping[str, Any], data: Mapping[str, Any]) -> dict[str, Any]:
+    value = result["value"]
+    kept = (result.get("meta") or {}).get("mores")
+    if isinstance(kept, dict):
+        return kept
+    text, quote = data.get(result.get("to_name", "")), value.get("text", "")
+    start, end = int(value["start"]), int(value["end"])
+    if isinstance(text, str):
+        start, end = locate(text, start, end, quote)
+        quote = text[start:end]
+    labels = value.get("labels") or []
+    return {"start": start, "end": end, "quote": quote, "label": labels[0] if labels else ""}
+
+
+def locate(text: str, start: int, end: int, quote: str) -> tuple[int, int]:
+    """A span in code points: as it is, or from UTF-16, whichever gives the quoted text."""
+    if 0 <= start <= end <= len(text) and (not quote or text[start:end] == quote):
+        return start, end
+    units = text.encode("utf-16-le")
+    if 0 <= start <= end <= len(units) // 2:
+        before = units[: 2 * start].decode("utf-16-le", "replace")
+        inside = units[2 * start : 2 * end].decode("utf-16-le", "replace")
+        if inside == quote:
+            return len(before), len(before) + len(inside)
+    raise InputError(f"{start} to {end} is not {quote!r} in its text")

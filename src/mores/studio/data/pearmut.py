@@ -1,0 +1,177 @@
+"""pearmut's JSON (V. Zouhar and T. Kocmi, 2026): a campaign of items, and the log of annotations, and back.
+
+A campaign is `{"info": {…}, "campaign_id": …, "data": […]}`. Its data are documents, lists of items with `tgt` (texts
+by the name of their model) and, optionally, `src`, `ref` and `item_id`; with the assignment `task-based` there is one
+list of documents for each person. Other fields are only kept. A line of the log has `item`, `annotation` (for each item
+by model: `score`, `error_spans`, `textfield`), `actions` with times, `user_id` and `item_i`. Spans have `start_i` and
+`end_i`, both inclusive: ours are half-open.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from mores.errors import InputError
+from mores.studio.data.incoming import Answer, Incoming, read_time
+from mores.studio.data.label_studio import judged_stage
+from mores.studio.data.snapshot import Snapshot
+from mores.studio.form import Form
+from mores.studio.kind import ExportFile
+from mores.studio.records import Content, Item, Vote
+from mores.studio.timeline import all_fields, facts
+
+MODEL = "item"
+"""The name under which an item's text stands in `tgt`, where it is not a model's."""
+OURS = "mores"
+"""The field that keeps what pearmut has no place for."""
+SCORES = ("score", "rating")
+
+
+def pearmut_files(snapshot: Snapshot) -> Iterator[ExportFile]:
+    """`campaign.json` for `pearmut add`, and `annotations.jsonl` as pearmut writes them."""
+    stage = judged_stage(snapshot)
+    items = [to_item(snapshot, item) for item in snapshot.items]
+    info: dict[str, Any] = {"assignment": "single-stream", "protocol": "ESA", "users": max(1, len(snapshot.numbers))}
+    campaign = {"info": info, "campaign_id": snapshot.campaign.id, "data": [[item] for item in items]}
+    yield ExportFile("campaign.json", f"{json.dumps(campaign, ensure_ascii=False, indent=1)}\n".encode())
+    lines = [
+        json.dumps(to_line(snapshot, vote, shown, number), ensure_ascii=False)
+        for number, (item, shown) in enumerate(zip(snapshot.items, items, strict=True))
+        for vote in (snapshot.last_votes(item, stage.name) if stage else ())
+    ]
+    yield ExportFile("annotations.jsonl", "".join(f"{line}\n" for line in lines).encode())
+
+
+def to_item(snapshot: Snapshot, item: Item) -> dict[str, Any]:
+    """An item as pearmut shows it: its headline as the source, its fields as the text that is judged."""
+    shown = facts(all_fields(snapshot.campaign.flow, item), item.content)
+    text = "\n".join(f"{fact.label}: {fact.value}" for fact in shown)
+    kept = {"content": item.content, "region": item.region, "language": item.language}
+    return {"item_id": item.id, "src": snapshot.campaign.kind.headline(item), "tgt": {MODEL: text}, OURS: kept}
+
+
+def to_line(snapshot: Snapshot, vote: Vote, item: Mapping[str, Any], number: int) -> dict[str, Any]:
+    """A vote as a line of the log."""
+    spans = [span for value in vote.answer.values() for span in _spans(value)]
+    score = next((_number(vote.answer[name]) for name in SCORES if name in vote.answer), None)
+    comment = vote.answer.get("comment")
+    given = {
+        "score": score,
+        "error_spans": [to_span(span) for span in spans],
+        "textfield": comment if isinstance(comment, str) else None,
+        OURS: vote.answer,
+    }
+    end = vote.at.timestamp()
+    actions = [{"time": end - vote.seconds, "action": "load"}, {"time": end, "action": "submit"}]
+    line = {"annotation": [{MODEL: given}], "actions": actions, "item": [item]}
+    return line | {"user_id": snapshot.number(vote.person), "item_i": number}
+
+
+def _number(value: Any) -> float | None:
+    try:
+        return float(value)
+    except (TypeError, ValueError):
+        return None
+
+
+def _spans(value: Any) -> list[dict[str, Any]]:
+    given = value if isinstance(value, list) else []
+    return [one for one in given if isinstance(one, dict) and isinstance(one.get("start"), int)]
+
+
+def to_span(span: Mapping[str, Any]) -> dict[str, Any]:
+    """A half-open span with both ends inclusive."""
+    severity, category = span.get("severity") or None, span.get("category") or span.get("type") or None
+    return {"start_i": span["start"], "end_i": span["end"] - 1, "severity": severity, "category": category}
+
+
+def from_span(span: Mapping[str, Any], text: str) -> dict[str, Any]:
+    """A span of pearmut as a half-open one with its quote."""
+    start, end = span.get("start_i"), span.get("end_i")
+    if not isinstance(start, int) or not isinstance(end, int) or not 0 <= start <= end:
+        raise InputError(f"an error span from {start!r} to {end!r}; both are places in the text, from 0")
+    found = {"start": start, "end": end + 1, "quote": text[start : end + 1]}
+    return found | {"severity": span.get("severity") or "", "category": span.get("category") or ""}
+
+
+def read_pearmut(text: str, name: str, _form: Form | None = None) -> list[Incoming]:
+    """The items of a campaign or of a log, with the log's annotations; InputError names what cannot be read."""
+    try:
+        campaign = json.loads(text)
+    except json.JSONDecodeError:
+        campaign = None
+    if isinstance(campaign, dict) and "data" in campaign:
+        return [_item(item, place) for place, item in _documents(campaign["data"], name)]
+    return _read_log(text, name)
+
+
+def _documents(data: Any, name: str) -> Iterator[tuple[str, Any]]:
+    """The items of nested lists, with their places."""
+    if not isinstance(data, list):
+        raise InputError(f'{name}: "data" is not a list of documents')
+    stack: list[tuple[str, Any]] = [(f"{name}: data[{number}]", part) for number, part in enumerate(data)][::-1]
+    while stack:
+        place, part = stack.pop()
+        if isinstance(part, list):
+            stack += [(f"{place}[{number}]", inner) for number, inner in enumerate(part)][::-1]
+        else:
+            yield place, part
+
+
+def _item(item: Any, place: str) -> Incoming:
+    if not isinstance(item, dict) or not isinstance(item.get("tgt"), dict):
+        raise InputError(f'{place}: no "tgt"; an item has its texts by model: {{"tgt": {{"model": "…"}}}}')
+    kept = item.get(OURS)
+    if isinstance(kept, dict) and isinstance(kept.get("content"), dict):
+        return Incoming(place, kept["content"], str(kept.get("region", "")), str(kept.get("language", "")))
+    content = {name: item[name] for name in ("item_id", "src", "ref") if isinstance(item.get(name), str)}
+    return Incoming(place, content | {"tgt": item["tgt"]})
+
+
+def _read_log(text: str, name: str) -> list[Incoming]:
+    """The items of a log, each once, with everybody's last annotation of it."""
+    found: dict[str, Incoming] = {}
+    answers: dict[str, dict[str, Answer]] = {}
+    for number, line in enumerate(text.splitlines(), 1):
+        place = f"{name}:{number}"
+        if not line.strip():
+            continue
+        try:
+            entry = json.loads(line)
+            pairs = list(zip(entry["item"], entry["annotation"], strict=True))
+            person, actions = f"pearmut {entry['user_id']}", entry.get("actions") or []
+        except (ValueError, KeyError, TypeError) as error:
+            fix = 'a line of a log has "item", "annotation" and "user_id"'
+            raise InputError(f"{place}: no line of pearmut's log ({error}); {fix}") from error
+        if str(entry.get("item_i", "")).startswith(("welcome_", "random_", "goodbye_")):
+            continue
+        times = [action["time"] for action in actions if isinstance(action, dict) and _number(action.get("time"))]
+        for part, (item, given) in enumerate(pairs):
+            key = str(item.get("item_id") or f"{entry.get('item_i')}.{part}") if isinstance(item, dict) else ""
+            found.setdefault(key, _item(item, place))
+            if given is not None:
+                seconds = (max(times) - min(times)) / len(pairs) if times else 0.0
+                answer = _answer(given, item["tgt"], place)
+                answers.setdefault(key, {})[person] = Answer(
+                    person, answer, seconds, read_time(max(times)) if times else None
+                )
+    return [one._replace(answers=tuple(answers.get(key, {}).values())) for key, one in found.items()]
+
+
+def _answer(given: Any, texts: Mapping[str, Any], place: str) -> Content:
+    """What somebody said about an item: as we exported it, or by model."""
+    if not isinstance(given, dict) or not all(isinstance(one, dict) for one in given.values()):
+        raise InputError(f'{place}: an annotation is not {{"model": {{"score": …, "error_spans": […]}}}}')
+    if isinstance((given.get(MODEL) or {}).get(OURS), dict):
+        return dict(given[MODEL][OURS])
+    found: Content = {}
+    for model, said in given.items():
+        text = texts.get(model)
+        try:
+            spans = [from_span(span, text if isinstance(text, str) else "") for span in said.get("error_spans") or ()]
+        except InputError as error:
+            raise InputError(f"{place}: {error}") from error
+        found[model] = {"score": said.get("score"), "error_spans": spans, "comment": said.get("textfield") or ""}
+    return found if len(found) != 1 else dict(next(iter(found.values())))

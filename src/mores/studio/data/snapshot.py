@@ -1,0 +1,86 @@
+"""A campaign as of one event: everything that an export is made from, read in one transaction."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Any
+
+from sqlalchemy import func, select
+
+from mores.studio.figures import Figures, Given, summarise_votes
+from mores.studio.records import Item, Role, Status, Vote
+from mores.studio.store.database import Database
+from mores.studio.store.items import Campaign, read_items
+from mores.studio.store.people import Member, list_members
+from mores.studio.store.statistics import read_votes, read_writing
+from mores.studio.store.tables import events
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """A campaign as of its last event. People are numbers: `p1` is who acted first."""
+
+    campaign: Campaign
+    last_event: int
+    at: datetime | None
+    """When the last event happened."""
+    items: Sequence[Item]
+    """In the order in which they were made, without attention checks."""
+    votes: Sequence[Given]
+    """Also about attention checks."""
+    figures: Figures
+    numbers: dict[str, str]
+    members: Sequence[Member]
+    """Those who did something."""
+
+    @cached_property
+    def statuses(self) -> Counter[Status]:
+        return Counter(item.status for item in self.items)
+
+    @property
+    def accepted(self) -> list[Item]:
+        return [item for item in self.items if item.status is Status.ACCEPTED]
+
+    def number(self, person: str | None) -> str:
+        """A person's number; empty for nobody."""
+        return self.numbers.get(person or "", "")
+
+    def hide(self, value: Any) -> Any:
+        """A value in which people are numbers, wherever a stage may have kept who they are."""
+        if isinstance(value, dict):
+            return {name: self.hide(inside) for name, inside in value.items()}
+        if isinstance(value, list | tuple):
+            return [self.hide(inside) for inside in value]
+        return self.numbers.get(value, value) if isinstance(value, str) else value
+
+    def last_votes(self, item: Item, stage: str) -> list[Vote]:
+        """The votes of a stage about the last version that was judged there."""
+        given = [vote for vote in item.votes if vote.stage == stage]
+        last = max((vote.version for vote in given), default=0)
+        return [vote for vote in given if vote.version == last]
+
+
+def read_snapshot(database: Database, campaign: Campaign) -> Snapshot:
+    """The campaign as it is now."""
+    with database.read() as connection:
+        mine = events.c.campaign == campaign.id
+        last, at = connection.execute(select(func.max(events.c.id), func.max(events.c.at)).where(mine)).one()
+        first = func.min(events.c.id)
+        acted = select(events.c.person).where(mine, events.c.person.is_not(None), events.c.person != "")
+        order = connection.execute(acted.group_by(events.c.person).order_by(first)).scalars()
+        numbers = {person: f"p{number}" for number, person in enumerate(order, 1)}
+        items = list(read_items(database, campaign, connection=connection))
+        votes = read_votes(connection, campaign)
+        written = read_writing(connection, campaign)
+    figures = summarise_votes(votes, [stage.name for stage in campaign.flow.stages], written, int(last or 0))
+    members = [member for member in list_members(database, campaign) if member.person.id in numbers]
+    return Snapshot(campaign, int(last or 0), at, items, votes, figures, numbers, members)
+
+
+def workers(snapshot: Snapshot) -> list[Member]:
+    """The people who wrote or judged, without those who only organised."""
+    return [member for member in snapshot.members if member.person.roles != {Role.ORGANISER}]

@@ -1,0 +1,122 @@
+"""All items and all votes as tables: CSV, JSON Lines and Parquet; the same events give the same bytes.
+
+JSON Lines keeps values as they are. CSV and Parquet have one column for each field; lists and records in it are JSON.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from mores.io.parquet import import_parquet
+from mores.studio.data.snapshot import Snapshot
+from mores.studio.kind import ExportFile
+
+Row = dict[str, Any]
+
+
+def item_rows(snapshot: Snapshot) -> list[Row]:
+    """Every item as it is now, in the order in which they were made."""
+    return [
+        {
+            "id": item.id,
+            "status": item.status.value,
+            "stage": item.stage,
+            "version": item.version,
+            "region": item.region,
+            "language": item.language,
+            "author": snapshot.number(item.author),
+            "returns": item.returns,
+            "note": item.note,
+            "created": item.created.isoformat(),
+            "updated": item.updated.isoformat(),
+            "content": item.content,
+            "results": snapshot.hide(item.results),
+        }
+        for item in snapshot.items
+    ]
+
+
+def vote_rows(snapshot: Snapshot) -> list[Row]:
+    """Every vote, also about earlier versions, in the order of items."""
+    label = snapshot.campaign.kind.label
+    return [
+        {
+            "item": item.id,
+            "stage": vote.stage,
+            "version": vote.version,
+            "person": snapshot.number(vote.person),
+            "label": label(vote.stage, vote.answer),
+            "seconds": vote.seconds,
+            "at": vote.at.isoformat(),
+            "answer": vote.answer,
+        }
+        for item in snapshot.items
+        for vote in sorted(item.votes, key=lambda vote: (vote.version, vote.at, snapshot.number(vote.person)))
+    ]
+
+
+def table_files(snapshot: Snapshot, form: str) -> Iterator[ExportFile]:
+    """`items` and `votes` as csv, jsonl or parquet."""
+    write = {"csv": to_csv, "jsonl": to_jsonl, "parquet": to_parquet}[form]
+    yield ExportFile(f"items.{form}", write(item_rows(snapshot), ("content", "results")))
+    yield ExportFile(f"votes.{form}", write(vote_rows(snapshot), ("answer",)))
+
+
+def to_jsonl(rows: Sequence[Row], _nested: Sequence[str]) -> bytes:
+    """One object for each row."""
+    return "".join(f"{json.dumps(row, ensure_ascii=False)}\n" for row in rows).encode()
+
+
+def to_csv(rows: Sequence[Row], nested: Sequence[str]) -> bytes:
+    """One line for each row; the fields of nested records are columns such as `content.question`."""
+    flat = [flatten(row, nested) for row in rows]
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    names = columns(flat)
+    writer.writerow(names)
+    writer.writerows([row.get(name, "") for name in names] for row in flat)
+    return text.getvalue().encode()
+
+
+def to_parquet(rows: Sequence[Row], nested: Sequence[str]) -> bytes:
+    """The columns of the CSV; ConfigError where pyarrow is not installed."""
+    parquet = import_parquet()
+    import pyarrow as pa
+
+    flat = [flatten(row, nested) for row in rows]
+    kinds = {"version": pa.int64(), "returns": pa.int64(), "seconds": pa.float64()}
+    arrays = {}
+    for name in columns(flat):
+        kind = kinds.get(name, pa.string())
+        values = [row.get(name) for row in flat]
+        if kind == pa.string():
+            values = [None if value is None else str(value) for value in values]
+        arrays[name] = pa.array(values, kind)
+    buffer = io.BytesIO()
+    parquet.write_table(pa.table(arrays), buffer)
+    return buffer.getvalue()
+
+
+def columns(rows: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The names of all columns, in the order in which they first occur."""
+    return list(dict.fromkeys(name for row in rows for name in row))
+
+
+def flatten(row: Row, nested: Sequence[str]) -> Row:
+    """A row without records in it."""
+    flat: Row = {}
+    for name, value in row.items():
+        if name in nested:
+            flat |= {f"{name}.{inner}": cell(inside) for inner, inside in value.items()}
+        else:
+            flat[name] = cell(value)
+    return flat
+
+
+def cell(value: Any) -> Any:
+    """A value as one cell: lists and records as JSON."""
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, list | dict | bool) else value

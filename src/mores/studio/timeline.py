@@ -1,0 +1,176 @@
+"""An item's life as a person reads it: what happened, with the words of the forms, and what each version changed."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from difflib import SequenceMatcher
+from typing import Any, Literal, NamedTuple
+
+from mores.studio.form import Form
+from mores.studio.kind import Kind
+from mores.studio.records import Content, Event, EventKind, Item
+from mores.studio.workflow import Flow, apply
+
+MOST_WORDS = 3000
+"""Longer texts are shown whole, old and new: finding their differences takes too long."""
+_WORDS = re.compile(r"\s+|\w+|[^\w\s]")
+
+
+class Part(NamedTuple):
+    """A piece of a text that changed."""
+
+    how: Literal["same", "added", "removed"]
+    text: str
+
+
+class Fact(NamedTuple):
+    """A field with its value in words."""
+
+    label: str
+    value: str
+
+
+class Change(NamedTuple):
+    """How a field differs from the version before."""
+
+    label: str
+    parts: Sequence[Part]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """Something that happened to an item."""
+
+    at: datetime
+    kind: str
+    stage: str
+    person: str | None = None
+    """None where the rules or a model did it."""
+    of: str | None = None
+    """Whose item was given back."""
+    version: int = 1
+    facts: Sequence[Fact] = ()
+    changes: Sequence[Change] = ()
+    note: str = ""
+    to: str = ""
+    """The stage that it went to."""
+    outcome: str = ""
+    task: str = ""
+    model: str = ""
+    failure: str = ""
+    seconds: float = 0.0
+    until: datetime | None = None
+
+
+def tell(flow: Flow, kind: Kind[Any], events: Iterable[Event]) -> list[Entry]:
+    """The entries of an item's life, in order."""
+    entries: list[Entry] = []
+    item: Item | None = None
+    for event in events:
+        before, item = item, apply(item, event)
+        entries.append(_entry(flow, kind, before, item, event))
+    return entries
+
+
+def _entry(flow: Flow, kind: Kind[Any], before: Item | None, item: Item, event: Event) -> Entry:  # noqa: C901 - one case for each kind of event
+    payload = event.payload
+    shown: dict[str, Any] = {"person": event.person, "version": item.version}
+    match event.kind:
+        case EventKind.CREATED:
+            shown["facts"] = facts(all_fields(flow, item), payload["content"])
+        case EventKind.EDITED:
+            shown["changes"] = changes(all_fields(flow, item), before.content if before else {}, payload["content"])
+        case EventKind.ASKED_MODEL:
+            shown |= {"task": kind.title_of(payload["task"]), "model": payload["model"]}
+        case EventKind.MODEL_ANSWERED:
+            ask = next(ask for ask in item.asks if ask.id == payload["ask"])
+            shown |= {"task": kind.title_of(ask.task), "model": ask.model, "failure": ask.failure}
+            shown["facts"] = facts(all_fields(flow, item), ask.answer or {})
+        case EventKind.SUBMITTED:
+            shown["seconds"] = payload.get("seconds") or 0.0
+        case EventKind.VOTED:
+            form = flow.stage(event.stage).form(item) if event.stage in flow.named else Form()
+            shown |= {"facts": facts(form, payload["answer"]), "seconds": payload.get("seconds") or 0.0}
+        case EventKind.ADVANCED | EventKind.RETURNED | EventKind.REJECTED:
+            shown |= {"to": payload.get("to", ""), "note": payload.get("note", "")}
+            shown["facts"] = facts(all_fields(flow, item), payload.get("result") or {})
+        case EventKind.ADJUDICATED:
+            shown |= {"outcome": payload["outcome"], "note": payload["note"]}
+        case EventKind.ASSIGNED:
+            shown["until"] = datetime.fromisoformat(payload["until"])
+        case EventKind.RELEASED:
+            shown |= {"of": payload["of"], "note": payload.get("reason", "")}
+        case EventKind.WITHDRAWN:
+            shown["note"] = payload.get("reason", "")
+    return Entry(event.at, event.kind.value, event.stage, **shown)
+
+
+def all_fields(flow: Flow, item: Item) -> Form:
+    """The fields of every stage's form, by which contents and results are named."""
+    return Form(tuple(field for stage in flow.stages for field in stage.form(item).fields))
+
+
+def facts(form: Form, content: Content) -> list[Fact]:
+    """Fields with their labels, and choices with the texts that people saw."""
+    known = {field.name: field for field in form.fields}
+    found = []
+    for name, value in content.items():
+        if value in ("", None, [], {}):
+            continue
+        field = known.get(name)
+        labels = {option: label for option, label, *_ in field.options} if field else {}
+        given = value if isinstance(value, list) else [value]
+        texts = [labels.get(one, "") if isinstance(one, str) else "" for one in given]
+        named = [
+            f"{one} ({text})" if text and text != one else words(one) for one, text in zip(given, texts, strict=True)
+        ]
+        found.append(Fact(field.label if field else name.replace("_", " "), " · ".join(named)))
+    return found
+
+
+def words(value: object) -> str:
+    """A value as text."""
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    if isinstance(value, list | tuple):
+        return " · ".join(words(one) for one in value)
+    if isinstance(value, dict):
+        return "; ".join(f"{name}: {words(one)}" for name, one in value.items())
+    return "–" if value is None else str(value)
+
+
+def changes(form: Form, old: Content, new: Content) -> list[Change]:
+    """What a new version changed, field by field."""
+    labels = {field.name: field.label for field in form.fields}
+    found = []
+    for name in dict.fromkeys((*old, *new)):
+        before, after = ("\n".join(words(one) for one in _lines(content.get(name))) for content in (old, new))
+        if before != after:
+            found.append(Change(labels.get(name, name.replace("_", " ")), differences(before, after)))
+    return found
+
+
+def _lines(value: object) -> Sequence[object]:
+    return value if isinstance(value, list | tuple) else () if value in (None, "") else (value,)
+
+
+def differences(old: str, new: str) -> list[Part]:
+    """Two texts as one, with the words that were removed and added."""
+    before, after = _WORDS.findall(old), _WORDS.findall(new)
+    if len(before) + len(after) > MOST_WORDS:
+        return [Part("removed", old), Part("added", new)]
+    parts: list[Part] = []
+    for how, start, end, other_start, other_end in SequenceMatcher(None, before, after, autojunk=False).get_opcodes():
+        if how == "equal":
+            parts.append(Part("same", "".join(before[start:end])))
+            continue
+        if end > start:
+            parts.append(Part("removed", "".join(before[start:end])))
+        if other_end > other_start:
+            parts.append(Part("added", "".join(after[other_start:other_end])))
+    return parts

@@ -1,0 +1,101 @@
+"""What goes out of a campaign and comes into it: exports, the data card, imports."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import APIRouter
+from fastapi.responses import PlainTextResponse, Response
+
+from mores.errors import ConfigError, InputError
+from mores.studio.data.card import write_card, write_method
+from mores.studio.data.exports import FORMATS, list_exports, make_export, read_export
+from mores.studio.data.imports import (
+    MOST_ROWS,
+    READERS,
+    Imported,
+    columns_of,
+    import_items,
+    import_stage,
+    read_items_file,
+)
+from mores.studio.data.snapshot import read_snapshot
+from mores.studio.web.visit import Form, Organising, Place, limited
+from mores.studio.workflow import Refused
+
+router = APIRouter(prefix="/c/{campaign}")
+
+
+@router.get("/data")
+def data(place: Organising) -> Response:
+    """Exporting and importing."""
+    return _page(place)
+
+
+def _page(place: Place, *, problem: str = "", imported: Imported | None = None) -> Response:
+    campaign = place.campaign
+    target = import_stage(campaign)
+    values: dict[str, Any] = {"formats": FORMATS, "readers": READERS, "most": MOST_ROWS, "imported": imported}
+    return place.page(
+        "data.html",
+        code=422 if problem else 200,
+        kept=list_exports(place.visit.database, campaign),
+        target=target,
+        columns=list(columns_of(campaign, target)),
+        problem=problem,
+        **values,
+    )
+
+
+@router.post("/export", dependencies=[limited("write")])
+def export(place: Organising, form: Form) -> Response:
+    """Make an export, keep it, and send it."""
+    try:
+        kept = make_export(place.visit.database, place.campaign, form.get("format", "folder"), place.person.id)
+    except (ConfigError, InputError) as error:
+        return _page(place, problem=str(error))
+    return _send(place, kept.id, kept.format)
+
+
+@router.get("/exports/{export}")
+def again(export: str, place: Organising) -> Response:
+    """An export that was made before, byte for byte."""
+    kept = next((one for one in list_exports(place.visit.database, place.campaign, 1000) if one.id == export), None)
+    if kept is None:
+        raise Refused("There is no such export.")
+    return _send(place, kept.id, kept.format)
+
+
+def _send(place: Place, export: str, form: str) -> Response:
+    name = f"{place.campaign.id}-{form}.zip"
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(
+        read_export(place.visit.database, place.campaign, export), media_type="application/zip", headers=headers
+    )
+
+
+@router.get("/card")
+def card(place: Organising) -> Response:
+    """The data card as it would be exported now."""
+    return PlainTextResponse(write_card(read_snapshot(place.visit.database, place.campaign)))
+
+
+@router.get("/method")
+def method(place: Organising) -> Response:
+    """The paragraph for a paper's Method section, as of now."""
+    return PlainTextResponse(write_method(read_snapshot(place.visit.database, place.campaign)) + "\n")
+
+
+@router.post("/import", dependencies=[limited("write")])
+def bring_in(place: Organising, form: Form) -> Response:
+    """Import items from a file."""
+    sent = form.files.get("file", b"")
+    name = form.names.get("file", "") or "file"
+    if not sent:
+        return _page(place, problem="Choose a file first.")
+    try:
+        rows = read_items_file(place.campaign, sent, name, form.get("format"), form.get("stage"))
+        imported = import_items(place.visit.database, place.campaign, place.person, rows, sent, form.get("stage"))
+    except InputError as error:
+        return _page(place, problem=str(error))
+    return _page(place, imported=imported)

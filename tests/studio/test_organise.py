@@ -1,0 +1,317 @@
+"""The organiser's pages: making and changing a campaign, watching it, deciding, people, exports, imports."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from io import BytesIO
+from zipfile import ZipFile
+
+import pytest
+from httpx2 import Response
+
+from mores.studio.data.exports import FORMATS
+from mores.studio.records import Role, Status
+from mores.studio.store.campaigns import all_campaigns
+from mores.studio.store.database import Database
+from mores.studio.store.items import do, rebuild
+from mores.studio.workflow import Create
+from tests.studio.play import Play, Player
+
+OPTIONS = ["Tea", "Rice", "A song", "Nothing"]
+
+
+def question(play: Play, text: str = "In Kenya, what do guests get first?", region: str = "KE") -> str:
+    """An item that waits for verifiers."""
+    organiser = play.organiser().stage.organiser_id
+    content = {"scene": "Guests come.", "question": text, "options": OPTIONS, "correct": ["A"]}
+    person = next(m.person for m in play.members() if m.person.id == organiser)
+    action = Create(f"{abs(hash(text)):012x}"[:12], content, region, "en", stage="verify")
+    return do(play.database, play.campaign, person, action).item.id
+
+
+def judge(play: Play, item: str, answers: list[str], names: str = "Verifier") -> list[Player]:
+    """People who take an item and answer it."""
+    people = []
+    for number, answer in enumerate(answers):
+        person = play.person(Role.VERIFIER, f"{names} {number}")
+        assert person.take() == item
+        person.send(f"/items/{item}/vote", answer=list(answer), seconds=str(10 + number))
+        people.append(person)
+    return people
+
+
+def page(player: Player, path: str, code: int = 200) -> str:
+    """A page's text, which has to come with this status."""
+    response = player.open(path)
+    assert response.status_code == code, response.text
+    return response.text
+
+
+@pytest.fixture
+def play(database: Database) -> Play:
+    return Play(database, "culturalteaming", regions=["Kenya", "Ghana"], languages=["en"])
+
+
+def test_an_instance_organiser_makes_a_campaign_from_a_form_with_errors_by_field(play: Play) -> None:
+    organiser = play.organiser()
+    assert "CulturalTeaming" in page(organiser, "/campaigns/new")
+    page(organiser, "/campaigns/new?kind=culturalteaming")
+    wrong = organiser.send("/campaigns", kind="culturalteaming", title="", regions="Kenya\nAtlantis", verifiers="x")
+    assert wrong.status_code == 422
+    for name in ("title", "regions", "verifiers"):
+        assert f'id="{name}-problem"' in wrong.text
+    assert "Kenya\nAtlantis" in wrong.text, "what was sent is still there"
+    made = organiser.send("/campaigns", kind="culturalteaming", title="Tea", regions="Kenya, Ghana", verifiers="3")
+    assert "agreeing is 4, more than the 3 verifiers" in made.text, "what does not fit together is said too"
+    given = {"title": "Tea", "regions": "Kenya, Ghana", "verifiers": "3", "agreeing": "2"}
+    made = organiser.send("/campaigns", kind="culturalteaming", **given)
+    assert made.status_code == 200
+    campaign = all_campaigns(play.database)[-1]
+    assert (campaign.settings.regions, campaign.settings.verifiers) == (("KE", "GH"), 3)
+    assert campaign.settings.licence == "CC-BY-4.0", "what is empty has its default"
+
+
+def test_a_campaign_is_made_again_from_its_yaml(play: Play) -> None:
+    organiser = play.organiser()
+    text = page(organiser, "/settings.yaml")
+    page(organiser, "/campaigns/new")
+    bad = organiser.send("/campaigns", yaml="kind: culturalteaming\ntitle: x\nverifiers: 99")
+    assert bad.status_code == 422
+    assert "verifiers: Input should be less than or equal to 25" in bad.text
+    assert organiser.send("/campaigns", yaml=text).status_code == 200
+    first, second = all_campaigns(play.database)
+    assert first.settings == second.settings
+    assert first.id != second.id
+
+
+def test_nobody_else_makes_campaigns(play: Play) -> None:
+    author = play.person(Role.AUTHOR)
+    page(author, "/campaigns/new", 404)
+    author.open("/me")
+    assert author.send("/campaigns", kind="culturalteaming", title="Mine").status_code == 404
+    assert len(all_campaigns(play.database)) == 1
+
+
+def test_settings_are_changed_and_the_campaign_is_closed(play: Play) -> None:
+    organiser = play.organiser()
+    text = page(organiser, "/settings")
+    values = dict(re.findall(r'name="(\w+)"[^>]*\n?[^>]*value="([^"]*)"', text))
+    assert values["verifiers"] == "5"
+    organiser.send("/settings", title="Another title", regions="Kenya", verifiers="7")
+    again = play.again()
+    assert (again.title, again.settings.verifiers) == ("Another title", 7)
+    organiser.send("/open", open="")
+    assert not play.again().flow.open
+    organiser.open("/settings")
+    organiser.send("/open", open="yes")
+    assert play.again().flow.open
+    log = page(organiser, "/audit")
+    assert "changed settings" in log
+    assert "closed the campaign" in log
+
+
+def test_the_overview_says_what_is_stuck_and_how_far_people_agree(play: Play) -> None:
+    item = question(play)
+    question(play, "In Ghana, who speaks first?", "GH")
+    organiser = play.organiser()
+    empty = page(organiser, "/overview")
+    assert "2 items wait at" not in empty, "items of different regions are told apart"
+    assert empty.count("match:") == 2
+    judge(play, item, ["A", "A", "A", "B", "A"])
+    text = page(organiser, "/overview")
+    assert empty.count("match:") == 2
+    assert "Ghana" in text
+    assert text.count("match:") == 1
+    assert "60% (" in text, "6 of 10 pairs agree"
+    assert play.read(item).status is Status.ACCEPTED
+
+
+def test_disagreements_are_decided_with_an_answer_one_after_the_other(play: Play) -> None:
+    first, second = question(play), question(play, "In Kenya, who eats first?")
+    people = [play.person(Role.VERIFIER, f"V{number}") for number in range(5)]
+    for person, answer in zip(people, "AABBA", strict=True):
+        for _ in range(2):
+            item = person.take()
+            assert item
+            person.send(f"/items/{item}/vote", answer=[answer])
+    assert play.read(first).status is Status.REJECTED
+    organiser = play.organiser()
+    text = page(organiser, "/disagreements")
+    assert "1 of 2" in text
+    assert all(f"V{number}" in text for number in range(5))
+    shown = first if f"/items/{first}/adjudicate" in text else second
+    empty = organiser.send(f"/items/{shown}/adjudicate", outcome="next", queue="1", note="Tea it is.")
+    assert empty.status_code == 422, "accepting needs the answer"
+    organiser.send(f"/items/{shown}/adjudicate", outcome="next", queue="1", note="Tea it is.", answer=["A"])
+    decided = play.read(shown)
+    assert decided.status is Status.ACCEPTED
+    assert decided.results["verify"]["answer"] == ["A"]
+    assert organiser.page is not None
+    other = ({first, second} - {shown}).pop()
+    assert other in organiser.page.text, "the next one follows"
+    organiser.send(f"/items/{other}/adjudicate", outcome="rejected", queue="1")
+    assert "you have decided" in page(organiser, "/disagreements")
+
+
+def test_an_items_life_is_told_in_words_with_changes_marked(play: Play) -> None:
+    author = play.person(Role.AUTHOR, "Amina")
+    author.open("/new")
+    author.send("/items", scene="Guests get tea first.", region="KE", then="save")
+    item = author.item
+    written = {"question": "In Kenya, what comes first?", "options": OPTIONS, "correct": "A"}
+    author.send(f"/items/{item}/save", scene="Guests get warm tea first <b>.", region="KE", then="submit", **written)
+    assert author.page is not None
+    assert author.page.status_code == 200, author.page.text
+    organiser = play.organiser()
+    text = page(organiser, f"/items/{item}/life")
+    assert "Amina" in text
+    assert re.search(r"<ins>\s*warm\s*</ins>", text)
+    assert "<b>" not in text
+    assert "Sent on" in text
+    page(organiser, "/items/none/life", 404)
+
+
+def test_people_are_watched_changed_and_removed(play: Play) -> None:
+    item = question(play)
+    judge(play, item, ["A", "A", "A", "A", "B"])
+    organiser = play.organiser()
+    text = page(organiser, "/people")
+    assert "Verifier 4" in text
+    person = next(member for member in play.members() if member.name == "Verifier 4").person.id
+    one = page(organiser, f"/people/{person}")
+    assert "0/1" in one, "it agrees with nobody"
+    organiser.send(f"/people/{person}/pay", note="=2+2")
+    time = organiser.open("/people/time.csv").text
+    rows = list(csv.DictReader(io.StringIO(time)))
+    mine = next(row for row in rows if row["name"] == "Verifier 4")
+    assert (mine["answers"], mine["pay note"]) == ("1", "'=2+2")
+    organiser.open(f"/people/{person}")
+    organiser.send(f"/people/{person}/roles", roles=["author", "annotator"])
+    member = next(member for member in play.members() if member.person.id == person)
+    assert member.person.roles == {Role.AUTHOR, Role.ANNOTATOR}
+    link = organiser.send(f"/people/{person}/link").text
+    assert "/join/" in link
+    organiser.send(f"/people/{person}/remove")
+    assert person not in {member.person.id for member in play.members()}
+    assert len(play.read(item).votes) == 5, "the work stays"
+
+
+def test_a_campaign_keeps_its_organiser_and_links_are_not_for_others_campaigns(play: Play) -> None:
+    organiser = play.organiser()
+    organiser.open(f"/people/{play.organiser_id}")
+    assert organiser.send(f"/people/{play.organiser_id}/remove").status_code == 409
+    organiser.open(f"/people/{play.organiser_id}")
+    assert organiser.send(f"/people/{play.organiser_id}/roles", roles=["author"]).status_code == 409
+    helper = play.person(Role.ORGANISER, "Second")
+    helper.open("/people")
+    refused = helper.send(f"/people/{play.organiser_id}/link")
+    assert refused.status_code == 409, "a campaign's organiser cannot become the studio's"
+
+
+def export(organiser: Player, form: str) -> Response:
+    organiser.open("/data")
+    response = organiser.send("/export", format=form)
+    assert response.status_code == 200, response.text
+    return response
+
+
+@pytest.mark.parametrize("form", list(FORMATS))
+def test_exports_are_the_same_again_and_name_nobody(play: Play, form: str) -> None:
+    item = question(play)
+    judge(play, item, ["A", "A", "A", "A", "B"], "Wanjiku")
+    organiser = play.organiser()
+    first = export(organiser, form).content
+    assert export(organiser, form).content == first, "the same events give the same bytes"
+    rebuild(play.database, [play.again()])
+    assert export(organiser, form).content == first
+    links = set(re.findall(r"/exports/([0-9a-f]+)", page(organiser, "/data")))
+    assert len(links) == 1, "what is the same is kept once"
+    question(play, "In Kenya, another?")
+    assert export(organiser, form).content != first
+    kept = organiser.open(f"/exports/{links.pop()}")
+    assert kept.content == first, "an old export is had again, byte for byte"
+    archive = ZipFile(BytesIO(first))
+    members = {member.person.id: member.name for member in play.members()}
+    for name in archive.namelist():
+        data = archive.read(name)
+        assert not any(one.encode() in data for pair in members.items() for one in pair if one), name
+    card = archive.read("README.md").decode()
+    for part in ("## Data card", "## Agreement", "Kenya", "`task:culturalteaming|"):
+        assert part in card
+    assert "exported" in page(organiser, "/audit")
+
+
+def test_tables_hold_every_item_and_vote(play: Play) -> None:
+    item = question(play)
+    judge(play, item, ["A", "A", "A", "A", "B"])
+    archive = ZipFile(BytesIO(export(play.organiser(), "csv").content))
+    items = list(csv.DictReader(io.StringIO(archive.read("items.csv").decode())))
+    votes = list(csv.DictReader(io.StringIO(archive.read("votes.csv").decode())))
+    assert [row["id"] for row in items] == [item]
+    assert json.loads(items[0]["content.options"]) == OPTIONS
+    assert [row["label"] for row in votes] == ["A", "A", "A", "A", "B"]
+    assert len({row["person"] for row in votes}) == 5
+
+
+@pytest.mark.parametrize("form", ["csv", "jsonl", "label-studio", "pearmut"])
+def test_what_was_exported_is_imported_again(play: Play, database: Database, form: str) -> None:
+    item = question(play, "In Kenya, “what” do guests 💩 get?")
+    judge(play, item, ["A", "A", "A", "A", "B"])
+    archive = ZipFile(BytesIO(export(play.organiser(), form).content))
+    name = {"label-studio": "tasks.json", "pearmut": "annotations.jsonl"}.get(form, f"items.{form}")
+    other = Play(database, "culturalteaming", regions=["Kenya", "Ghana"], languages=["en"])
+    organiser = other.organiser()
+    organiser.open("/data")
+    for known in (0, 1):
+        files = {"file": (name, archive.read(name))}
+        data = {"csrf": organiser.hidden()["csrf"], "stage": "verify"}
+        response = organiser.browser.post(f"/c/{other.campaign.id}/import", data=data, files=files)
+        assert response.status_code == 200, response.text
+        assert ("were here already" in response.text) == bool(known), "the same file twice is once"
+    [copy] = other.items()
+    before = play.read(item)
+    assert (copy.content, copy.region, copy.language) == (before.content, before.region, before.language)
+    if form in ("label-studio", "pearmut"):
+        assert [vote.answer for vote in copy.votes] == [vote.answer for vote in before.votes]
+        assert [vote.seconds for vote in copy.votes] == pytest.approx([vote.seconds for vote in before.votes])
+        assert (copy.status, copy.results) == (before.status, before.results)
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "message"),
+    [
+        ("a.csv", "question,region\nIs it?,Kenya\n", "a.csv:2: options: Give at least 4.; correct: Please choose"),
+        (
+            "a.csv",
+            "qestion,region\nIs it?,Kenya\n",
+            "a.csv:2: unknown field &#39;qestion&#39;; did you mean &#39;question",
+        ),
+        ("a.csv", "question,region\nIs it?,Atlantis\n", "a.csv:2: "),
+        ("a.csv", "question,region\nIs it?,France\n", "is not one of the campaign"),
+        ("a.jsonl", '{"question": "x"}\n{broken\n', "a.jsonl:2: not valid JSON"),
+        ("a.json", '[{"annotations": []}]', "a.json: task 1: no &#34;data&#34;"),
+        ("a.csv", "", "no items in it"),
+    ],
+)
+def test_a_file_that_cannot_be_used_says_where_and_why(play: Play, name: str, text: str, message: str) -> None:
+    organiser = play.organiser()
+    organiser.open("/data")
+    data = {"csrf": organiser.hidden()["csrf"], "stage": "verify"}
+    files = {"file": (name, (text or "\n").encode())}
+    response = organiser.browser.post(f"/c/{play.campaign.id}/import", data=data, files=files)
+    assert response.status_code == 422
+    assert message in response.text
+    assert play.items() == []
+
+
+PAGES = ("overview", "items", "disagreements", "people", "people/time.csv", "data", "card", "method", "settings")
+
+
+@pytest.mark.parametrize("path", [*PAGES, "settings.yaml", "audit", "exports/x"])
+@pytest.mark.parametrize("role", [role for role in Role if role is not Role.ORGANISER])
+def test_only_organisers_come_to_these_pages(play: Play, path: str, role: Role) -> None:
+    page(play.person(role), f"/{path}", 404)
+    assert "/login" in str(play.browser().get(f"/c/{play.campaign.id}/{path}").url)
