@@ -181,6 +181,16 @@ def test_verifiers_see_only_the_question_each_in_an_order_of_their_own(database:
     assert "Verifier 0" not in text(author)
 
 
+def test_questions_are_english_whatever_their_author_speaks_and_about_their_own_region(database: Database) -> None:
+    play = Play(database, "culturalteaming", regions=["Kenya", "Uganda", "Japan"])
+    author = play.person(Role.AUTHOR, "Nakato", region="Uganda", language="Ganda")
+    author.open("/new")
+    assert 'name="language"' not in text(author)
+    assert 'name="region"' not in text(author), "there is nothing to choose: she is from one of the three"
+    item = write(play, author, **HARDER)
+    assert (play.read(item).language, play.read(item).region) == ("en", "UG")
+
+
 def test_many_people_at_once_then_export_and_mores_bench(database: Database, mores: Run, home: Path, ai: str) -> None:
     play = Play(database, "culturalteaming", model=ai, regions=["Kenya"], title="Tea in Kenya")
     authors = [play.person(Role.AUTHOR, f"Author {number}") for number in range(3)]

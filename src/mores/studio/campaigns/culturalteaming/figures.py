@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
 from statistics import fmean
 from typing import Any
 
@@ -49,15 +50,21 @@ def summarise(settings: TeamingSettings, items: Sequence[Item]) -> Mapping[str, 
 
 def popular_answer(item: Item) -> str | None:
     """The answer that more verifiers gave than they predict of others; None where nobody predicted or two tie."""
-    voters: list[tuple[str, Mapping[str, float] | None]] = []
+    pairs = []
     for vote in item.votes_at(STAGE):
         mine, others = label(STAGE, vote.answer), label(STAGE, {"answer": vote.answer.get("others") or [UNKNOWN]})
         if mine:
-            voters.append((mine, {others: 1.0} if others else None))
-    if not any(predicted for _, predicted in voters):
+            pairs.append((mine, others or ""))
+    return _popular(tuple(sorted(pairs)))
+
+
+@lru_cache(maxsize=4096)
+def _popular(pairs: tuple[tuple[str, str], ...]) -> str | None:
+    """Of answers and predictions; many items of a campaign have the same."""
+    if not any(others for _, others in pairs):
         return None
-    labels = sorted({mine for mine, _ in voters} | {name for _, predicted in voters for name in predicted or ()})
-    found = surprisingly_popular(voters, labels, resamples=100)
+    labels = sorted({name for pair in pairs for name in pair if name})
+    found = surprisingly_popular([(mine, {others: 1.0} if others else None) for mine, others in pairs], labels)
     return found.winners[0] if found and len(found.winners) == 1 else None
 
 
