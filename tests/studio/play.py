@@ -6,6 +6,7 @@ import asyncio
 import re
 from dataclasses import dataclass
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI
@@ -146,12 +147,12 @@ class Play:
         """An item, as the store has it now."""
         return read_item(self.database, self.campaign, item)
 
-    def answer(self) -> int:
+    def answer(self, store: Path | None = None) -> int:
         """Let the models answer all that waits, and what follows from it; the number of answers."""
 
         async def answer_all() -> int:
             total = 0
-            worker = Worker(self.database, self.model, {"store": None})
+            worker = Worker(self.database, self.model, {"store": store})
             while count := await worker.answer_all():
                 total += count
             return total

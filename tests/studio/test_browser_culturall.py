@@ -76,7 +76,7 @@ def until(condition: Callable[[], bool], timeout: float = 30.0) -> None:
 
 
 def test_from_an_invitation_to_a_benchmark(database: Database, browser: Browser, mores: Run, home: Path) -> None:
-    easy = (ARABIC["question"], "الاثنين")
+    easy = (str(ARABIC["question"]), "الاثنين")
     models = [
         script(home / "a.jsonl", easy, ("", "Sijui")),
         script(home / "b.jsonl", easy, ("", "Sijui")),

@@ -15,9 +15,11 @@ from mores.bench.culturall import CULTURALL
 from mores.bench.folder import find_bench_runs
 from mores.cli import main
 from mores.errors import InputError
-from mores.studio.campaigns.culturall.forms import CRITERIA, REQUIREMENTS
+from mores.studio.campaigns.culturall.forms import CRITERIA, REQUIREMENTS, create_form
 from mores.studio.campaigns.culturall.results import PAPER, challenging, review_rates, summarise
+from mores.studio.demo import fill
 from mores.studio.records import Person, Role, Status
+from mores.studio.serve import owner_of
 from mores.studio.store.database import Database
 from mores.studio.store.items import do, read_items, rebuild, take
 from mores.studio.store.people import add_member, add_person, read_profile
@@ -201,6 +203,47 @@ def test_the_organiser_decides_where_a_model_talks_nonsense(
     assert decided.stage == stage
     assert "correct" not in decided.results["measure"], "nothing is counted as correct or wrong"
     assert challenging([decided]).total == 0
+
+
+def test_what_is_asked_again_reaches_the_model_though_its_nonsense_was_kept(
+    database: Database, models: dict[str, Any], tmp_path: Path
+) -> None:
+    nonsense = script(tmp_path / "judge.jsonl", Please_evaluate="Perhaps.")
+    play = play_with(database, models | {"judge": nonsense})
+    item = write(play.person(Role.AUTHOR, "Amina"), language="sw")
+    play.answer(store=tmp_path / "answers.db")
+    assert len(play.read(item).failed) == 3
+    script(tmp_path / "judge.jsonl", Please_evaluate="0")
+    organiser = play.organiser()
+    organiser.open(f"/items/{item}/life")
+    organiser.send(f"/items/{item}/ask-again")
+    play.answer(store=tmp_path / "answers.db")
+    assert play.read(item).results["measure"]["correct"] == 0
+
+
+def test_only_organisers_see_figures_failures_and_models(database: Database, models: dict[str, Any]) -> None:
+    play = play_with(database, models)
+    author, organiser = play.person(Role.AUTHOR, "Amina"), play.organiser()
+    item = write(author, language="sw")
+    for path in ("/figures", "/overview", "/items", f"/items/{item}/life", "/people"):
+        assert author.open(path).status_code == 404, path
+        assert organiser.open(path).status_code == 200, path
+    author.open()
+    assert author.send(f"/items/{item}/ask-again").status_code == 404
+    assert "paper: 75.0%" in organiser.open("/figures").text
+    assert "fake:" not in author.open(f"/items/{item}").text
+
+
+def test_the_demo_has_items_of_many_languages_in_all_states(database: Database) -> None:
+    [campaign] = [campaign for campaign in fill(database, owner_of(database)) if campaign.kind.name == "culturall"]
+    items = list(read_items(database, campaign))
+    assert {item.language for item in items} >= {"ar", "de", "en", "es", "hi", "ja", "sw"}
+    assert {item.stage for item in items if item.status is Status.OPEN} == {"create", "elevate", "measure", "review"}
+    assert [rate.part for rate in review_rates(items).values()] == [3, 1, 1]
+    assert sum(bool(item.failed) for item in items) == 1
+    for item in items:  # what the demo's authors ticked and wrote would pass their form
+        if item.status is Status.ACCEPTED:
+            assert not (create_form(campaign.settings, item).check or dict)({"excerpt": "", **item.content})
 
 
 def test_without_models_items_go_on_and_say_that_they_are_not_measured(database: Database) -> None:

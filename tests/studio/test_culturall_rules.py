@@ -109,8 +109,9 @@ def test_an_easy_item_is_measured_again_or_left_and_kept_or_rejected() -> None:
 def test_completing_waits_for_all_labels_and_asks_no_translation_of_english() -> None:
     questions = stage("complete").questions(make("complete"))
     assert [question.task for question in questions] == ["region", "topic", *["translate"] * 4]
-    english = make("complete", language="en")
-    assert [question.task for question in stage("complete").questions(english)] == ["region", "topic"]
+    for english in ("en", "en-GB"):
+        asked = stage("complete").questions(make("complete", language=english))
+        assert [question.task for question in asked] == ["region", "topic"]
     region = Ask(id="i.0", task="region", model="m", answer={"region": "ES"})
     topic = Ask(id="i.1", task="topic", model="m", failure="it says 'Wine'")
     assert stage("complete").decide(make("complete", asks=(region, topic))) is None
@@ -370,6 +371,8 @@ def test_a_row_has_the_published_columns_whatever_is_missing() -> None:
         "english_scenario", "english_question", "english_answer", "english_explanation",
     ]  # fmt: skip
     assert (whole["region"], whole["topic"]) == ("es", "Heritage")
+    english = row(make("review", language="en-GB"))
+    assert (english["english_question"], english["english_answer"]) == (CONTENT["question"], "12")
     bare = row(make("review"))
     assert (bare["region"], bare["topic"], bare["english_question"]) == ("es", "Food", "")
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mores.studio.campaigns.culturall.forms import ENGLISH, PARTS, present
+from mores.studio.campaigns.culturall.forms import ENGLISH, PARTS, is_english, present
 from mores.studio.campaigns.culturall.results import describe, export, label, summarise
 from mores.studio.campaigns.culturall.settings import FOLDER, CulturallSettings
 from mores.studio.campaigns.culturall.stages import stages
@@ -19,7 +19,7 @@ from mores.studio.records import Content, Item
 def inspire(settings: CulturallSettings, item: Item) -> Content | None:
     """An item as authors of other languages see it: in English, without anything else about it."""
     shown = present(item)
-    source = PARTS if item.language == "en" else ENGLISH
+    source = PARTS if is_english(item) else ENGLISH
     texts = {name: shown.get(field, "") for name, field in zip(PARTS, source, strict=True)}
     if not settings.inspiration or not texts["scenario"] or not texts["question"]:
         return None

@@ -133,13 +133,18 @@ def elevate_form(item: Item) -> Form:
     )
 
 
+def is_english(item: Item) -> bool:
+    """Whether an item was written in English, in whatever country, and needs no translation."""
+    return item.language.partition("-")[0] == "en"
+
+
 def present(item: Item) -> dict[str, str]:
     """What a reviewer sees and may change; region and topic are the author's where no model has given any."""
     content = item.content
     return {
         "region": content.get("region") or item.region,
         "topic": content.get("topic") or content.get("theme", ""),
-        **{name: content.get(name, "") for name in (*PARTS, *(ENGLISH if item.language != "en" else ()))},
+        **{name: content.get(name, "") for name in (*PARTS, *(() if is_english(item) else ENGLISH))},
     }
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from mores.show import NOTHING, percent, to
 from mores.stats.intervals import share_interval
-from mores.studio.campaigns.culturall.forms import ENGLISH, PARTS, VERDICTS, present
+from mores.studio.campaigns.culturall.forms import ENGLISH, PARTS, VERDICTS, is_english, present
 from mores.studio.campaigns.culturall.settings import CulturallSettings
 from mores.studio.campaigns.culturall.stages import NOT_MEASURED
 from mores.studio.export import Runnable, bench_folder
@@ -50,9 +50,10 @@ def export(settings: CulturallSettings, items: Iterable[Item]) -> Iterator[Expor
 
 
 def row(item: Item) -> dict[str, str]:
-    """One item in the published columns; a translation that is not there is empty."""
+    """One item in the published columns; a translation that is not there is empty, and English is its own."""
     final = present(item)
-    english = {name: final.get(name, "") for name in ENGLISH}
+    source = PARTS if is_english(item) else ENGLISH
+    english = {name: final[field] for name, field in zip(ENGLISH, source, strict=True)}
     return {
         "language": item.language,
         "region": final["region"].lower(),

@@ -15,6 +15,7 @@ from mores.studio.campaigns.culturall.forms import (
     changes,
     create_form,
     elevate_form,
+    is_english,
     present,
     review_form,
 )
@@ -122,7 +123,7 @@ def _measured(settings: CulturallSettings, item: Item) -> Decision | None:
 
 
 def _ask_labels(item: Item) -> Sequence[Question]:
-    texts = [name for name in PARTS if item.content.get(name)] if item.language != "en" else []
+    texts = [] if is_english(item) else [name for name in PARTS if item.content.get(name)]
     translations = [Question("translate", sample=PARTS.index(name), data={"field": name}) for name in texts]
     return [Question("region"), Question("topic"), *translations]
 

@@ -49,8 +49,8 @@ def _written(completion: Completion) -> str:
     return text
 
 
-def _ask_draft(figure: str, item: Item) -> Request:
-    excerpt = str(item.content.get("excerpt") or "")
+def _ask_draft(figure: str, item: Item, ask: Ask) -> Request:
+    excerpt = str(ask.data.get("excerpt") or item.content.get("excerpt") or "")
     if not excerpt:
         raise InputError("paste the text to work from first")
     return _request(figure, {"source_excerpt": excerpt})
@@ -156,15 +156,17 @@ def _read_translation(completion: Completion, _item: Item, ask: Ask, _settings: 
 
 TASKS: dict[str, Task[CulturallSettings]] = {
     "data": Task(
-        lambda item, _ask, _settings: _ask_draft("figure7_data", item),
+        lambda item, ask, _settings: _ask_draft("figure7_data", item, ask),
         lambda completion, _item, _ask, _settings: dict(read_draft(_written(completion))),
         "Draft from existing data",
+        keeps=("excerpt",),
         fills=PARTS,
     ),
     "document": Task(
-        lambda item, _ask, _settings: _ask_draft("figure8_document", item),
+        lambda item, ask, _settings: _ask_draft("figure8_document", item, ask),
         lambda completion, _item, _ask, _settings: dict(read_draft(_written(completion))),
         "Draft from a document",
+        keeps=("excerpt",),
         fills=PARTS,
     ),
     "answer": Task(
