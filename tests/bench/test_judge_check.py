@@ -9,7 +9,7 @@ import pytest
 
 from mores.bench.benchmark import Judging, Label, Verdict
 from mores.bench.culturall import CULTURALL
-from mores.bench.judge_check import EXPECTED, PROBES, JudgeCheck, Labelled, Probe, check, write_probes
+from mores.bench.judge_check import EXPECTED, PROBES, JudgeCheck, Labelled, Probe, check, make_probes, probes_hash
 from mores.bench.msqa import JUDGE
 from mores.bench.run import Said
 from mores.errors import InputError
@@ -31,10 +31,9 @@ BROKEN = Failure(kind=FailureKind.PARSE, reason="?")
 
 def judged(folder: Path, judge: Callable[[Said], Label | None], judging: Judging = JUDGE) -> JudgeCheck:
     """What is said of a judge, given as a function of what was said that returns a label or None."""
-    responses, verdicts = folder / "said.jsonl", folder / "verdicts.jsonl"
-    write_probes(ITEMS, LABELLED, ITEMS, responses)
+    verdicts = folder / "verdicts.jsonl"
     with JsonlWriter(verdicts) as writer:
-        for row in read_records(responses, Said):
+        for row in make_probes(ITEMS, LABELLED, ITEMS):
             label = judge(row)
             name = row.response.item_id
             failure = None if label else BROKEN
@@ -53,10 +52,11 @@ def never_not_attempted(row: Said) -> Label:
     return Label.CORRECT if should(row) is Label.CORRECT else Label.INCORRECT
 
 
-def test_answers_are_what_they_should_be(tmp_path: Path) -> None:
-    assert write_probes(ITEMS, LABELLED, ITEMS, tmp_path / "s.jsonl") == 5 * len(ITEMS) + 3
+def test_answers_are_what_they_should_be() -> None:
+    probes = make_probes(ITEMS, LABELLED, ITEMS)
+    assert len(probes) == 5 * len(ITEMS) + 3
     targets = {item.id: item.target[0] for item in ITEMS}
-    for row in read_records(tmp_path / "s.jsonl", Said):
+    for row in probes:
         text, right = row.response.text or "", targets[row.response.item_id]
         probe = PROBES[row.sample]
         if probe in {Probe.CORRECT, Probe.WORDY_CORRECT}:
@@ -118,6 +118,13 @@ def test_a_judge_that_never_answers(tmp_path: Path) -> None:
     assert (check.agreement.value, check.kappa, check.biases) == (None, None, {})
 
 
-def test_a_grade_of_an_unknown_item_is_refused(tmp_path: Path) -> None:
+def test_a_grade_of_an_unknown_item_is_refused() -> None:
     with pytest.raises(InputError, match="'other', which is not in the benchmark"):
-        write_probes(ITEMS, [Labelled(item_id="other", answer="x", label=Label.CORRECT)], ITEMS, tmp_path / "s.jsonl")
+        make_probes(ITEMS, [Labelled(item_id="other", answer="x", label=Label.CORRECT)], ITEMS)
+
+
+def test_other_grades_of_the_same_answers_are_another_run() -> None:
+    stricter = [row.model_copy(update={"label": Label.INCORRECT}) for row in LABELLED]
+    probes = make_probes(ITEMS, LABELLED, ITEMS)
+    assert probes == make_probes(ITEMS, stricter, ITEMS)
+    assert probes_hash(probes, LABELLED) != probes_hash(probes, stricter)

@@ -11,6 +11,7 @@ from mores.bench import score
 from mores.bench.benchmark import Verdict
 from mores.bench.judge_check import REFUSE, JudgeCheck
 from mores.io import read_records
+from mores.run import open_run
 from tests.cli.conftest import Run
 
 
@@ -43,8 +44,26 @@ def test_a_judge_that_never_says_not_attempted(mores: Run, home: Path, judge: st
     kept = list(read_records(home / "checked" / "verdicts.jsonl", Verdict))
     assert len(kept) == check.agreement.n
     assert REFUSE in {verdict.answer for verdict in kept}
-    shown = mores("judge-check", "msqa", "--data", "data", "--model", judge).stdout
-    assert "refusal: called incorrect" in shown
+    assert "refusal: called incorrect" in mores("show", "checked").stdout
+
+
+@pytest.mark.usefixtures("data")
+def test_a_check_is_a_run(mores: Run, home: Path, judge: str) -> None:
+    arguments = ("judge-check", "msqa", "--data", "data", "--model", judge)
+    done = mores(*arguments)
+    assert done.returncode == 0, done.stderr
+    assert "wrote judge-check; its page is judge-check/judge-check.html" in done.stderr
+    run = open_run(home / "judge-check")
+    assert (run.kind, run.manifest.name, run.manifest.status) == ("judge-check", "msqa", "complete")
+    assert run.manifest.headline == done.stdout.splitlines()[-1]
+    assert mores("show", "judge-check", "--html", "page.html").stdout == done.stdout
+    assert (home / "page.html").read_text() == (home / "judge-check" / "judge-check.html").read_text()
+    limited = mores(*arguments, "--limit", "2")
+    assert "so this one is in judge-check-2" in limited.stderr
+    assert run.manifest.headline in mores("show", "judge-check").stdout
+    refused = mores(*arguments, "--limit", "2", "--out", "judge-check")
+    assert refused.returncode == 2
+    assert "judge-check holds another run (other data, probes)" in refused.stderr
 
 
 @pytest.mark.usefixtures("data")

@@ -2,27 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Literal, Unpack
 
 from mores.bench import benchmark as find_benchmark
+from mores.bench import judge_check, reference
 from mores.bench import run as judging
 from mores.bench.benchmark import Benchmark, Label, Verdict
 from mores.bench.board import Board, make_board, read_runs
 from mores.bench.folder import RESPONSES, VERDICTS, BenchRun
-from mores.bench.judge_check import JudgeCheck, Labelled, write_probes
-from mores.bench.judge_check import check as compare_verdicts
+from mores.bench.judge_check import JudgeCheckRun, Labelled, make_probes, probes_hash
 from mores.bench.labels import read_labels
 from mores.bench.session import Asking, Session, read_items, spread
 from mores.engine import Asker, AskOptions, open_asker
 from mores.errors import ConfigError, InputError
-from mores.io import read_records, write_text
-from mores.io.private import make_folder
+from mores.io import JsonlWriter, read_records, write_text
 from mores.longform.appraise import Appraising
 from mores.models import Model, takes_address
-from mores.run import Run
+from mores.run import Plan, Run, start_run
+from mores.signature import sign
 
 
 class BenchOptions(AskOptions, total=False):
@@ -108,10 +108,11 @@ async def check_judge(
     pairs: Path | None = None,
     limit: int = 100,
     out: Path | None = None,
-) -> JudgeCheck:
-    """Give a judge answers whose grade is known, to at most `limit` questions; in the folder `out` they are kept.
+) -> JudgeCheckRun:
+    """Give a judge answers whose grade is known, to at most `limit` questions.
 
-    `pairs` is a file of answers that people graded, `Labelled` records.
+    `pairs` is a file of answers that people graded, `Labelled` records. The run is in the folder `out`, by default
+    `judge-check`, and continues where it stopped.
     """
     if benchmark.judging is None:
         raise ConfigError(f"{benchmark.name} is graded by rule; give a benchmark that has a judge")
@@ -121,16 +122,26 @@ async def check_judge(
         raise InputError(f"{pairs}: there is no answer in it; expected rows with item_id, answer and label")
     items, graded = spread(benchmark, known, limit), {row.item_id for row in labelled}
     asked = [*items, *(item for item in known if item.id in graded - {item.id for item in items})]
-    with TemporaryDirectory(prefix="mores-") as temporary:
-        folder = out or Path(temporary)
-        make_folder(folder)
-        job = judging.Run(benchmark, asked, asker, (asker,))
-        write_probes(items, labelled, known, folder / RESPONSES)
-        await job.grade(folder / RESPONSES, folder / VERDICTS)
-        verdicts = read_records(folder / VERDICTS, Verdict)
-        check = compare_verdicts(asked, labelled, verdicts, benchmark.judging, asker.model.name, job.signature())
-        write_text(folder / "judge-check.json", check.model_dump_json(indent=1) + "\n")
-    return check
+    probes = make_probes(items, labelled, known)
+    job = judging.Run(benchmark, asked, asker, (asker,))
+    signature = sign({**job.signature(), "probes": f"{probes_hash(probes, labelled)}.{len(probes)}"})
+    plan = Plan(
+        kind="judge-check", name=benchmark.name, model=asker.model.name, signature=signature,
+        settings={"benchmark": reference(benchmark), "pairs": str(pairs) if pairs else None, "limit": limit},
+    )  # fmt: skip
+    with start_run(Path(out or "judge-check"), plan, numbered=out is None, progress=asker.progress) as run:
+        responses, verdicts = run.path / RESPONSES, run.path / VERDICTS
+        with JsonlWriter(responses) as writer:
+            for probe in probes:
+                writer.write(probe)
+        await job.grade(responses, verdicts)
+        judged = read_records(verdicts, Verdict)
+        check = judge_check.check(asked, labelled, judged, benchmark.judging, asker.model.name, signature)
+        write_text(run.path / judge_check.RESULT, check.model_dump_json(indent=1) + "\n")
+        failures = Counter(str(verdict.failure.kind) for verdict in read_records(verdicts, Verdict) if verdict.failure)
+        files = {RESPONSES: "Said", VERDICTS: "Verdict", judge_check.RESULT: "JudgeCheck"}
+        run.finish(files=files, failures=failures, headline=check.headline)
+    return JudgeCheckRun(run.path, run.manifest)
 
 
 async def board(runs: Iterable[Run | Path | str], *, force: bool = False) -> Board:

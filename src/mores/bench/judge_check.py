@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import StrEnum
+from functools import cached_property
+from hashlib import blake2b
 from itertools import chain
-from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -21,7 +22,8 @@ from mores.bench.benchmark import Judging, Label, Verdict
 from mores.bench.run import Said
 from mores.errors import InputError
 from mores.factory.drafts import draw
-from mores.io import JsonlWriter
+from mores.run import Run
+from mores.show import between, number, percent
 from mores.stats.agreement import cohen_kappa
 from mores.stats.intervals import Ratio, difference_interval, share_interval
 from mores.types import Item, Record, Response, Result, Signature
@@ -48,6 +50,7 @@ EXPECTED = {
 }
 """The label that each should get; people gave it to those that they graded."""
 UNSCORED = "unscored"
+RESULT = "judge-check.json"
 WORDS = (
     "That is a good question, and there is a good deal to say about it. Many people have thought about this for a long"
     " time. Taking everything together, and having considered it from several sides, the answer is: {answer}. There is"
@@ -82,24 +85,46 @@ class JudgeCheck(Record):
     biases: dict[str, Result]
     """How much more often an answer is called correct because it has many words; 0 is no bias."""
 
+    @property
+    def headline(self) -> str:
+        """The result in one line."""
+        interval = between(self.agreement)
+        share = f"{percent(self.agreement.value)} ({interval})" if interval else percent(self.agreement.value)
+        kappa = "" if self.kappa is None else f", Cohen's κ {number(self.kappa, 3)}"
+        return f"{self.judge} grades {share} of {self.agreement.n:,} answers correctly{kappa}"
 
-def write_probes(items: Sequence[Item], labelled: Iterable[Labelled], known: Iterable[Item], path: Path) -> int:
-    """Write the answers to a file, as if a model had given them, and return their number.
 
-    Answers are made of `items`; people may have graded those to any of the `known` ones.
+class JudgeCheckRun(Run):
+    """A run of `mores judge-check`: the answers, the judge's verdicts on them, and the result."""
+
+    @cached_property
+    def result(self) -> JudgeCheck:
+        """All figures."""
+        return self.record(RESULT, JudgeCheck)
+
+
+def make_probes(items: Sequence[Item], labelled: Iterable[Labelled], known: Iterable[Item]) -> list[Said]:
+    """The answers to grade, as if a model had given them.
+
+    They are made of `items`; people may have graded answers to any of the `known` ones.
     """
-    others, ids, count = _others(items), {item.id for item in known}, 0
-    with JsonlWriter(path) as writer:
-        for item in items:
-            for probe, answer in _answers(item, others.get(item.id)):
-                writer.write(_response(item.id, probe, answer))
-                count += 1
-        for row in labelled:
-            if row.item_id not in ids:
-                raise InputError(f"a graded answer is to {row.item_id!r}, which is not in the benchmark; check its id")
-            writer.write(_response(row.item_id, Probe.LABELLED, row.answer))
-            count += 1
-    return count
+    others, ids = _others(items), {item.id for item in known}
+    probes = [
+        _response(item.id, probe, answer) for item in items for probe, answer in _answers(item, others.get(item.id))
+    ]
+    for row in labelled:
+        if row.item_id not in ids:
+            raise InputError(f"a graded answer is to {row.item_id!r}, which is not in the benchmark; check its id")
+        probes.append(_response(row.item_id, Probe.LABELLED, row.answer))
+    return probes
+
+
+def probes_hash(probes: Iterable[Said], labelled: Iterable[Labelled]) -> str:
+    """Eight digits that change when an answer does, or the grade that people gave it."""
+    total = blake2b(digest_size=4)
+    for record in (*probes, *labelled):
+        total.update(record.model_dump_json().encode("utf-8", "surrogatepass"))
+    return total.hexdigest()
 
 
 class Checked(NamedTuple):

@@ -10,10 +10,12 @@ import click
 from mores.bench import benchmark
 from mores.bench.api import check_judge
 from mores.cli import options
+from mores.cli.figures import write_run_figures
 from mores.engine.loop import run
 from mores.errors import ModelError
+from mores.io import write_text
 from mores.report.base.grid import print_tables
-from mores.report.bench import judge_tables
+from mores.report.judge_check import run_page, run_tables
 
 
 @click.command("judge-check")
@@ -25,23 +27,26 @@ from mores.report.bench import judge_tables
 @click.option("--limit", type=click.IntRange(1), default=100, show_default=True,
               help="Most questions, spread evenly over the dataset.")  # fmt: skip
 @click.option("--out", type=options.NEW_FOLDER,
-              help="Folder for the answers, what the judge says of each, and the result  "
-                   "[default: they are not kept].")  # fmt: skip
+              help="Folder for the run  [default: judge-check, or judge-check-2, … for other settings].")  # fmt: skip
 @options.price_option
+@options.figures_option
 @options.json_option("the tables")
 @options.model_options
-def judge_check(name: str, out: Path | None, as_json: bool, **given: Any) -> None:
+def judge_check(name: str, out: Path | None, figures: Path | None, as_json: bool, **given: Any) -> None:
     """Test the judge --model on answers to BENCHMARK whose grade is known: correct and wrong ones, in few words and in
-    many, and refusals.
+    many, and refusals. A run that was stopped continues where it stopped.
     """  # fmt: skip
     asker = options.served(given)
     with options.run_of(asker):
-        check = run(check_judge(benchmark(name), asker, out=out, **given))
+        done = run(check_judge(benchmark(name), asker, out=out, **given))
+    page = done.path / "judge-check.html"
+    write_text(page, run_page(done))
+    click.echo(f"wrote {done.path}; its page is {page}", err=True)
+    if figures:
+        write_run_figures(done, figures)
     if as_json:
-        click.echo(check.model_dump_json(indent=2))
+        click.echo(done.result.model_dump_json(indent=2))
     else:
-        print_tables(judge_tables(check))
-    if out:
-        click.echo(f"wrote {out}", err=True)
-    if not check.agreement.n:
-        raise ModelError(f"{check.judge} gave no grade at all")
+        print_tables(run_tables(done))
+    if not done.result.agreement.n:
+        raise ModelError(f"{done.result.judge} gave no grade at all")

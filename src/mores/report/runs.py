@@ -17,6 +17,7 @@ from mores.types import Record
 
 REPORTS = {
     "bench": "mores.report.bench",
+    "judge-check": "mores.report.judge_check",
     "diagnose": "mores.report.diagnose",
     "score": "mores.report.score",
     "longform": "mores.report.longform",

@@ -30,6 +30,7 @@ LOCK = ".lock"
 
 KINDS = {
     "bench": "mores.bench.folder:BenchRun",
+    "judge-check": "mores.bench.judge_check:JudgeCheckRun",
     "diagnose": "mores.diagnose.folder:DiagnoseRun",
     "score": "mores.metric.folder:ScoreRun",
     "meta": "mores.meta.folder:MetaRun",

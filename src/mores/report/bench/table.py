@@ -1,4 +1,4 @@
-"""What is printed about benchmarks: the list of them, the tables of runs, a leaderboard, the check of a judge."""
+"""What is printed about benchmarks: the list of them, the tables of runs, a leaderboard."""
 
 from __future__ import annotations
 
@@ -8,10 +8,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from mores.bench.benchmark import Benchmark
 from mores.bench.board import Board, Gap, Leaderboard, Shift, Standing
 from mores.bench.contract import Check
-from mores.bench.judge_check import JudgeCheck
 from mores.bench.score import BenchResult
 from mores.report.base.grid import Cell, Grid, Row
-from mores.show import SIGNIFICANT, between, number, p_value, percent, points, possible, show_failures, to
+from mores.show import SIGNIFICANT, between, number, p_value, percent, possible, show_failures
 from mores.types import Result
 
 
@@ -119,31 +118,6 @@ def _ranks(shift: Shift) -> Grid:
     rows = [(model, *map(str, ranks)) for model, ranks in shift.ranks.items()]
     title = "Ranks among the models that were run on all of these"
     return Grid(("model", *shift.benchmarks), [("", rows)], title)
-
-
-# ---- the check of a judge --------------------------------------------------------------------------------------
-
-
-def judge_tables(check: JudgeCheck) -> list[Grid | str]:
-    """How often a judge grades answers correctly, and which it prefers."""
-    groups = {"": {"all": check.agreement}, "by answer": check.probes, "by language": check.languages}
-    sections = [
-        (heading, [(name, _cell(result), f"{result.n:,}", f"{result.unscored:,}") for name, result in rows.items()])
-        for heading, rows in groups.items()
-        if rows
-    ]
-    notes = [
-        f"{name}: called " + ", ".join(f"{grade.replace('_', ' ')} {count:,}" for grade, count in grades.items())
-        for name, grades in check.grades.items()
-    ]
-    notes += [
-        f"{name}: called correct {points(bias.value)} points more often ({to(bias.low, bias.high)})"
-        for name, bias in check.biases.items()
-    ]
-    kappa = "" if check.kappa is None else f", Cohen's κ {number(check.kappa, 3)}"
-    share = " ".join(filter(None, _cell(check.agreement)))
-    headline = f"{check.judge} grades {share} of {check.agreement.n:,} answers correctly{kappa}"
-    return [Grid(("answers", "graded correctly", "n", "unscored"), sections, "", notes), headline]
 
 
 # ---- topics ----------------------------------------------------------------------------------------------------
