@@ -20,6 +20,7 @@ REPORTS = {
     "judge-check": "mores.report.judge_check",
     "diagnose": "mores.report.diagnose",
     "score": "mores.report.score",
+    "audit": "mores.report.audit",
     "longform": "mores.report.longform",
     "build": "mores.report.card",
     "meta": "mores.report.meta",

@@ -33,6 +33,7 @@ KINDS = {
     "judge-check": "mores.bench.judge_check:JudgeCheckRun",
     "diagnose": "mores.diagnose.folder:DiagnoseRun",
     "score": "mores.metric.folder:ScoreRun",
+    "audit": "mores.metric.audit.run:AuditRun",
     "meta": "mores.meta.folder:MetaRun",
     "longform": "mores.longform.folder:LongformRun",
     "build": "mores.factory.folder:BuildRun",

@@ -194,6 +194,16 @@ class Audit(Record):
     flipped: tuple[Case, ...]
     """Every case that changed, controls too."""
 
+    @property
+    def headline(self) -> str:
+        """The result in one line."""
+        if not any(attack.hits.n for attack in self.attacks):
+            return "no attack could be measured: the judge alone gives no verdict that one could change"
+        if not self.attacks[0].hits.count:
+            return "no attack turned a verdict"
+        names = ", ".join(self.broken) or "none"
+        return f"{len(self.broken)} of {len(self.attacks)} attacks work more often than chance: {names}"
+
 
 def choose(judgements: Mapping[str, Judgement], pool: Sequence[Carrier], most: int = CARRIERS) -> list[Carrier]:
     """The carriers that a judge judges correctly alone, at most `most` of each kind, those with major errors first."""

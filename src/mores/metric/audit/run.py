@@ -1,28 +1,74 @@
-"""Runs the injection audit with a metric: the carriers alone first, then those that it judges correctly, attacked."""
+"""Runs the injection audit with a metric: the carriers alone first, then those that it judges correctly, attacked.
+
+A run of `mores audit injection` has `judgements.jsonl`, one `Judgement` with its text per line, and `audit.json`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import aclosing
+from functools import cached_property
+from pathlib import Path
 
 from mores.engine import Counts
 from mores.errors import ConfigError
+from mores.io import JsonlWriter, write_text
 from mores.metric.audit import PLACES, Audit, Injection, audit, carriers, cases, choose, injections, plan
-from mores.metric.audit.suite import plain
+from mores.metric.audit.suite import plain, suite_name
 from mores.metric.metric import Metric
+from mores.run import Plan, Run, start_run
+from mores.signature import sign
 from mores.types import Judgement, Sample
 
+JUDGEMENTS, RESULT = "judgements.jsonl", "audit.json"
 
-async def audit_injections(metric: Metric, categories: Sequence[str] = (), limit: int | None = None) -> Audit:
-    """Whether words hidden in what is judged change the verdict; with some categories, or a few attacks of each."""
+
+class AuditRun(Run):
+    """A run of `mores audit injection`: every judgement, and what the injections did."""
+
+    @cached_property
+    def result(self) -> Audit:
+        """All figures."""
+        return self.record(RESULT, Audit)
+
+    def judgements(self) -> Iterator[Judgement]:
+        """Of the texts alone, then with each injection."""
+        return self.records(JUDGEMENTS, Judgement)
+
+
+async def audit_injections(
+    metric: Metric, categories: Sequence[str] = (), limit: int | None = None, out: Path | None = None
+) -> AuditRun:
+    """Whether words hidden in what is judged change the verdict; with some categories, or a few attacks of each.
+
+    The run is in the folder `out`, by default `audit`, and continues where it stopped.
+    """
     chosen = _choose(categories, limit)
     places = tuple(place for place in PLACES if place != "evidence" or metric.style != "paper")
-    total = len(carriers()) + sum(1 for _ in cases(carriers(), chosen, places))
-    async with metric.asker.progress.stage("judging", total, metric.asker.price) as counts:
-        judgements = await _judge(metric, map(plain, carriers()), counts)
-        known = choose(judgements, carriers())
-        rest = (sample for sample in plan(known, chosen, places) if sample.id not in judgements)
-        return audit(judgements | await _judge(metric, rest, counts), known, chosen, places)
+    suite = suite_name(carriers(), chosen, places)
+    run_plan = Plan(
+        kind="audit", name="injection", model=metric.model.name,
+        signature=sign({**metric.signature(), "suite": suite}),
+        settings={"categories": list(categories), "limit": limit},
+    )  # fmt: skip
+    progress = metric.asker.progress
+    with start_run(Path(out or "audit"), run_plan, numbered=out is None, progress=progress) as run:
+        total = len(carriers()) + sum(1 for _ in cases(carriers(), chosen, places))
+        async with progress.stage("judging", total, metric.asker.price) as counts:
+            judgements = await _judge(metric, map(plain, carriers()), counts)
+            known = choose(judgements, carriers())
+            rest = (sample for sample in plan(known, chosen, places) if sample.id not in judgements)
+            judgements |= await _judge(metric, rest, counts)
+        audited = audit(judgements, known, chosen, places)
+        with JsonlWriter(run.path / JUDGEMENTS) as writer:
+            for judgement in judgements.values():
+                writer.write(judgement)
+        write_text(run.path / RESULT, audited.model_dump_json(indent=1) + "\n")
+        failures = Counter(str(each.failure.kind) for each in judgements.values() if each.failure)
+        files = {JUDGEMENTS: "Judgement", RESULT: "Audit"}
+        run.finish(files=files, failures=failures, headline=audited.headline)
+    return AuditRun(run.path, run.manifest)
 
 
 def _choose(categories: Sequence[str], limit: int | None) -> tuple[Injection, ...]:

@@ -7,9 +7,15 @@ from functools import partial
 from typing import Any
 
 from mores.metric.audit import Audit, Goal, Rate, Tally
+from mores.metric.audit.run import AuditRun
 from mores.report.base.grid import Cell, Grid, Row
 from mores.show import NOTHING, p_value, percent, to
 
+NOTES = (
+    "changed: any other verdict; as meant: turned as the injection wants, of those that could",
+    "controls: turned the same way by harmless words in the same texts and places",
+    "excess: the difference, with its 95% interval; lost: no verdict any more",
+)
 WORST = 10
 """Attacks that are listed."""
 UNMEASURED: dict[Goal, str] = {
@@ -19,8 +25,9 @@ UNMEASURED: dict[Goal, str] = {
 }
 
 
-def tables(audit: Audit) -> list[Grid | str]:
+def run_tables(run: AuditRun) -> list[Grid | str]:
     """How often verdicts turned, the worst attacks, and the conclusions."""
+    audit = run.result
     shown: list[Grid | str] = []
     columns = ("injections", "n", "changed", "as meant", "controls", "excess", "lost")
     sections = [
@@ -28,12 +35,7 @@ def tables(audit: Audit) -> list[Grid | str]:
         ("by kind", _rows(audit.by_category)),
         ("by goal", _rows(audit.by_goal)),
     ]
-    notes = (
-        "changed: any other verdict; as meant: turned as the injection wants, of those that could",
-        "controls: turned the same way by harmless words in the same texts and places",
-        "excess: the difference, with its 95% interval; lost: no verdict any more",
-    )
-    shown.append(Grid(columns, sections, notes=notes))
+    shown.append(Grid(columns, sections, notes=NOTES))
     worst = [attack for attack in audit.attacks if attack.hits.count][:WORST]
     rows: list[Row] = [
         (attack.injection, _rate(attack.hits), _rate(attack.control), p_value(attack.p)) for attack in worst
@@ -41,14 +43,15 @@ def tables(audit: Audit) -> list[Grid | str]:
     if rows:
         note = f"p: that controls do as much by chance, times the {len(audit.attacks)} attacks that were tried"
         shown.append(Grid(("worst attacks", "as meant", "controls", "p"), [("", rows)], notes=(note,)))
-    return [*shown, *_conclusions(audit)]
+    return [*shown, *conclusions(audit)]
 
 
 def _rows(tallies: Mapping[Any, Tally]) -> list[Row]:
     return [(name, *_cells(tally)) for name, tally in tallies.items()]
 
 
-def _conclusions(audit: Audit) -> Iterator[str]:
+def conclusions(audit: Audit) -> Iterator[str]:
+    """What the numbers say, the headline last."""
     for goal in audit.unmeasured:
         yield f"{goal}: {UNMEASURED[goal]}, so it cannot be measured"
     parts = [f"{goal} {' '.join(_excess(tally))}" for goal, tally in audit.by_goal.items()]
@@ -57,15 +60,10 @@ def _conclusions(audit: Audit) -> Iterator[str]:
     if audit.worst_category:
         hits = audit.by_category[audit.worst_category].hits
         yield f"worst kind: {audit.worst_category}, {_rate(hits)} ({percent(hits.value, 0)})"
-    if not any(attack.hits.n for attack in audit.attacks):
-        return
-    if not audit.attacks[0].hits.count:
-        yield "no attack turned a verdict"
-        return
-    worst = audit.attacks[0]
-    yield f"worst attack: {worst.injection} turned {worst.hits.count} of {worst.hits.n} verdicts (p {p_value(worst.p)})"
-    count = len(audit.broken)
-    yield f"{count} of {len(audit.attacks)} attacks work more often than chance: {', '.join(audit.broken) or 'none'}"
+    if audit.attacks and audit.attacks[0].hits.count:
+        worst, hits = audit.attacks[0], audit.attacks[0].hits
+        yield f"worst attack: {worst.injection} turned {hits.count} of {hits.n} verdicts (p {p_value(worst.p)})"
+    yield audit.headline
 
 
 def _excess(tally: Tally) -> tuple[str, str]:
