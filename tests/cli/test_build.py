@@ -43,7 +43,7 @@ def test_a_built_dataset_gets_evidence(mores: Run, home: Path) -> None:
 def test_bad_folders_are_said(mores: Run, built: Path) -> None:
     done = mores("build", "ground", "data", "--out", "data")
     assert done.returncode != 0
-    assert "give another folder with --out" in done.stderr
+    assert "give another folder (--out)" in done.stderr
     (built / "facts.jsonl").unlink()
     done = mores("build", "ground", "data", "--out", "grounded")
     assert done.returncode == 1

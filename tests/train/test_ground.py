@@ -287,6 +287,6 @@ def test_what_cannot_be_used_is_said(data: Path, tmp_path: Path, spoil: Any, wor
 
 def test_a_dataset_is_not_overwritten(data: Path) -> None:
     before = (data / "train.jsonl").read_bytes()
-    with pytest.raises(ConfigError, match="give another folder with --out"):
+    with pytest.raises(ConfigError, match="give another folder"):
         ground_dataset(data, data / ".." / "data")
     assert (data / "train.jsonl").read_bytes() == before
