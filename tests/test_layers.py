@@ -67,6 +67,7 @@ COMMAND_LINES = {
     "train/card.py": "the card of a model shows how it is used",
     "models/pull.py": "the options of pip",
     "studio/export.py": "the card of an exported benchmark shows how it is run",
+    "studio/campaigns/culturalteaming/export.py": "the card of an exported benchmark shows how it is run",
 }
 """Files below the command line whose texts name options, and why."""
 
