@@ -16,7 +16,7 @@ from mores.studio.kind import Kind, Settings
 from mores.studio.plain_yaml import read_yaml
 from mores.studio.store.campaigns import SettingsError, read_settings
 
-LONG = 500
+LONG = 1000
 """Texts that may be longer than this get several lines."""
 
 
@@ -27,7 +27,7 @@ def settings_form(kind: Kind[Any]) -> Form:
 
 def _field(name: str, info: FieldInfo) -> Field:
     label = name.replace("_", " ").capitalize()
-    shared: dict[str, Any] = {"help": info.description or "", "required": info.is_required()}
+    shared: dict[str, Any] = {"help": (info.description or "").replace("`", ""), "required": info.is_required()}
     kind = _plain(info.annotation)
     if kind is bool:
         return Field(name, label, "check", help=shared["help"], required=False)
@@ -36,7 +36,7 @@ def _field(name: str, info: FieldInfo) -> Field:
     if kind in (int, float):
         return Field(name, label, "number", **shared)
     if kind is str:
-        longest = next((rule.max_length for rule in info.metadata if hasattr(rule, "max_length")), LONG)
+        longest = next((rule.max_length for rule in info.metadata if hasattr(rule, "max_length")), 200)
         return Field(name, label, "text" if longest >= LONG else "line", longest=longest, **shared)
     if _is_texts(kind):
         shared["help"] = f"{shared['help']} One on each line.".strip()

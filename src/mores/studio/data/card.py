@@ -151,30 +151,32 @@ def _models(snapshot: Snapshot) -> str:
 
 
 def write_method(snapshot: Snapshot) -> str:
-    """The paragraph for a paper's Method section: the kind's own, or a general one."""
+    """The paragraph for a paper's Method section: the kind's own or a general one, then people and agreement."""
     kind, settings = snapshot.campaign.kind, snapshot.campaign.settings
-    if kind.method:
-        return kind.method(settings, snapshot.items)
     people = workers(snapshot)
     regions = sorted({region_name(code) for member in people for code in member.person.regions})
-    stages = "; ".join(_stage(stage, snapshot) for stage in snapshot.campaign.flow.stages)
-    share = acceptance(snapshot.items)
-    sentences = [
-        f"{one_line(snapshot.campaign.title)} was made with Mores in a campaign of the kind {kind.title}:",
-        kind.summary,
-        f"{len(people)} people took part{f', from {_list(regions)}' if regions else ''}.",
-        f"Items passed {len(snapshot.campaign.flow.stages)} stages: {stages}.",
-        f"Of {len(snapshot.items):,} items, {snapshot.statuses[Status.ACCEPTED]:,} were accepted"
-        + (f" ({_share(share)} of those decided)." if share else "."),
-        *(_sentence(found, snapshot) for found in snapshot.figures.agreement),
-        *(
-            f"An answer at “{_title(time.stage, snapshot)}” took {show.duration(time.median)} (median)."
-            for time in snapshot.figures.times
-        ),
+    sentences = [kind.method(settings, snapshot.items) if kind.method else _general(snapshot)]
+    if people:
+        sentences.append(f"{len(people)} people took part{f', from {_list(regions)}' if regions else ''}.")
+    sentences += [_sentence(found, snapshot) for found in snapshot.figures.agreement]
+    sentences += [
+        f"An answer at “{_title(time.stage, snapshot)}” took {show.duration(time.median)} (median)."
+        for time in snapshot.figures.times
     ]
     if settings.pay:
         sentences.append(f"Pay: {one_line(settings.pay)}")
     return " ".join(sentences)
+
+
+def _general(snapshot: Snapshot) -> str:
+    kind, share = snapshot.campaign.kind, acceptance(snapshot.items)
+    stages = "; ".join(_stage(stage, snapshot) for stage in snapshot.campaign.flow.stages)
+    decided = f" ({_share(share)} of those decided)" if share else ""
+    return (
+        f"{one_line(snapshot.campaign.title)} was made with Mores in a campaign of the kind {kind.title}: "
+        f"{kind.summary} Items passed {len(snapshot.campaign.flow.stages)} stages: {stages}. "
+        f"Of {len(snapshot.items):,} items, {snapshot.statuses[Status.ACCEPTED]:,} were accepted{decided}."
+    )
 
 
 def _stage(stage: Stage, snapshot: Snapshot) -> str:

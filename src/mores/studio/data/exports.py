@@ -46,7 +46,7 @@ def _folder(snapshot: Snapshot) -> Iterator[ExportFile]:
 
 
 FORMATS: Mapping[str, Format] = {
-    "folder": Format("Benchmark", "The accepted items as a folder that `mores bench` runs.", _folder),
+    "folder": Format("Benchmark", "The accepted items as a folder that mores bench runs.", _folder),
     "csv": Format("CSV", "All items and all votes, for spreadsheets.", lambda one: table_files(one, "csv")),
     "jsonl": Format("JSON Lines", "All items and all votes, as they are.", lambda one: table_files(one, "jsonl")),
     "parquet": Format("Parquet", "All items and all votes, for data frames.", lambda one: table_files(one, "parquet")),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from secrets import token_hex
 from typing import Any, NamedTuple
@@ -321,14 +321,15 @@ def _annotator(connection: Connection, campaign: Campaign, name: str, stage: Sta
     return identifier
 
 
-def columns_of(campaign: Campaign, stage: Stage) -> Iterator[str]:
+def columns_of(campaign: Campaign, stage: Stage) -> list[str]:
     """The columns that a CSV file for a stage may have, for people who write one."""
-    yield from ("region", "language")
+    names = ["region", "language"]
     place = campaign.flow.stages.index(stage)
     writing = [earlier for earlier in campaign.flow.stages[: place + 1] if earlier.own]
     blank = _item(campaign, stage.name, {}, "", "")
     for field in (field for each in writing for field in each.form(blank).fields):
         if field.kind == "lines":
-            yield from (f"{field.name}_{number}" for number in range(1, field.count[1] + 1))
+            names += [f"{field.name}_{number}" for number in range(1, field.count[1] + 1)]
         else:
-            yield field.name
+            names.append(field.name)
+    return list(dict.fromkeys(names))

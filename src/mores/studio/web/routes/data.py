@@ -41,7 +41,7 @@ def _page(place: Place, *, problem: str = "", imported: Imported | None = None) 
         code=422 if problem else 200,
         kept=list_exports(place.visit.database, campaign),
         target=target,
-        columns=list(columns_of(campaign, target)),
+        columns=columns_of(campaign, target),
         problem=problem,
         **values,
     )
