@@ -181,6 +181,29 @@ def test_verifiers_see_only_the_question_each_in_an_order_of_their_own(database:
     assert "Verifier 0" not in text(author)
 
 
+def test_an_organiser_decides_where_the_verifiers_disagree(database: Database) -> None:
+    play = Play(database, "culturalteaming", regions=["Kenya"])
+    item = write(play, play.person(Role.AUTHOR, "Amina"), **HARDER)
+    for answer in ("A", "A", "A", "B", "none"):
+        verifier = play.person(Role.VERIFIER)
+        verifier.take()
+        verifier.send(f"/items/{item}/vote", answer=[answer])
+    assert play.read(item).status is Status.REJECTED
+    organiser = play.organiser()
+    organiser.open(f"/items/{item}/life")
+    organiser.send(f"/items/{item}/adjudicate", answer=["none"], outcome="next")
+    assert play.read(item).status is Status.REJECTED, "a question has a correct option"
+    organiser.open(f"/items/{item}/life")
+    organiser.send(f"/items/{item}/adjudicate", answer=["A"], outcome="next", note="The others say so too.")
+    decided = play.read(item)
+    assert decided.status is Status.ACCEPTED
+    counts = {"A": 3, "B": 1, "none": 1}
+    result = {"answer": ["A"], "mode": "single", "adjudicated": True, "votes": 5, "agreeing": 3, "counts": counts}
+    assert decided.results["verify"] == result
+    files = {file.path: file.data for file in play.campaign.kind.export(play.campaign.settings, [decided])}
+    assert json.loads(files["items.jsonl"])["decided_by"] == "organiser"
+
+
 def test_questions_are_english_whatever_their_author_speaks_and_about_their_own_region(database: Database) -> None:
     play = Play(database, "culturalteaming", regions=["Kenya", "Uganda", "Japan"])
     author = play.person(Role.AUTHOR, "Nakato", region="Uganda", language="Ganda")

@@ -146,4 +146,10 @@ def adjudged(item: Item, answer: Content) -> Content:
     if not chosen:
         raise FormError({"answer": "Choose the correct options, or reject the item."})
     mode = "single" if len(chosen) == 1 else "multi"
-    return {"votes": len(item.votes_at(STAGE)), "answer": sorted(chosen), "mode": mode, "adjudicated": True}
+    counts = tally(item)
+    result = {
+        "votes": counts.total(),
+        "agreeing": counts["".join(sorted(chosen))],
+        "counts": dict(sorted(counts.items())),
+    }
+    return result | {"answer": sorted(chosen), "mode": mode, "adjudicated": True}
