@@ -19,10 +19,13 @@ from mores.bench.benchmark import Label, Verdict
 from mores.bench.choice import grade_letter, shuffle
 from mores.bench.folder import open_bench_run
 from mores.bench.score import BenchResult
+from mores.bench.topics import TopicsRun
 from mores.errors import ConfigError
 from mores.io import read_records
+from mores.run import open_run
 from mores.types import Item
 from tests.cli.conftest import Run
+from tests.runs import write_manifest
 
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
 HARD = "culturalbench-hard"
@@ -270,7 +273,7 @@ def test_tiers_and_topics_are_further_groups(mores: Run, home: Path, data: Path)
     labeller = script(home / "labeller.jsonl", [(questions[0].prompt, "3"), ("", "1")])
     done = mores("topics", "culturalbench-easy", "--data", "data", "--model", labeller)
     assert done.returncode == 0, done.stderr
-    more = ("--labels", "tiers.jsonl", "--labels", "topics.jsonl", "--out", "again", "--json")
+    more = ("--labels", "tiers.jsonl", "--labels", "topics", "--out", "again", "--json")
     done = mores("bench", "culturalbench-easy", "--data", "data", "--model", half, *more)
     assert done.returncode == 0, done.stderr
     outcome = result(done.stdout)
@@ -288,6 +291,33 @@ def test_tiers_of_two_benchmarks_are_refused(mores: Run, home: Path, data: Path)
     done = mores("tiers", "bench")
     assert done.returncode == 2
     assert "these are runs of include, normad; give runs of one benchmark" in done.stderr
+
+
+def test_topics_are_a_run(mores: Run, home: Path, data: Path) -> None:
+    questions = items("culturalbench-easy", data)
+    labeller = script(home / "labeller.jsonl", [(questions[0].prompt, "none"), ("", "1")])
+    arguments = ("topics", "culturalbench-easy", "--data", "data", "--model", labeller)
+    done = mores(*arguments)
+    assert done.returncode == 0, done.stderr
+    assert "wrote topics; its page is topics/topics.html" in done.stderr
+    run = open_run(home / "topics")
+    assert isinstance(run, TopicsRun)
+    assert (run.counts["Food and drink"], run.counts[""], len(run.counts)) == (len(questions) - 1, 1, 18)
+    assert run.manifest.failures == {"parse": 1}
+    assert run.manifest.headline == done.stdout.splitlines()[-1]
+    assert mores("show", "topics", "--html", "page.html").stdout == done.stdout
+    page = (home / "page.html").read_text()
+    assert page == (home / "topics" / "topics.html").read_text()
+    assert "no topic in " in page
+    (home / "two.toml").write_text('"Food" = "dishes"\n"Law" = "rules"\n')
+    assert "so this one is in topics-2" in mores(*arguments, "--topics", "two.toml").stderr
+    refused = mores(*arguments, "--topics", "two.toml", "--out", "topics")
+    assert refused.returncode == 2
+    assert "topics holds another run (other topics)" in refused.stderr
+    write_manifest(home / "other", "collect")
+    wrong = mores("bench", "culturalbench-easy", "--data", "data", "--model", "fake:clean", "--labels", "other")
+    assert wrong.returncode == 1
+    assert "other: it is a run of mores collect; give one of mores topics, or a file of labels" in wrong.stderr
 
 
 def test_topics_need_a_list(mores: Run, data: Path) -> None:  # noqa: ARG001 - they lie there

@@ -1,7 +1,7 @@
 """Labels that users add to questions, such as tiers and topics: results are broken down by them.
 
-A file has one `QuestionLabels` per line: `{"id": "q17", "labels": {"tier": "Hard"}}`. Labels change no answer and no
-score, so they are no part of the signature.
+A file has one `QuestionLabels` per line: `{"id": "q17", "labels": {"tier": "Hard"}}`; a run of `mores topics` has one.
+Labels change no answer and no score, so they are no part of the signature.
 """
 
 from __future__ import annotations
@@ -15,7 +15,11 @@ from pydantic import Field
 from mores.bench.benchmark import LABELS, Benchmark
 from mores.errors import InputError
 from mores.io import read_records
+from mores.run import open_run
 from mores.types import Failure, Item, Record
+
+TOPICS = "topics.jsonl"
+"""The labels in a run of `mores topics`."""
 
 
 class QuestionLabels(Record):
@@ -28,15 +32,24 @@ class QuestionLabels(Record):
 
 
 def read_labels(paths: Iterable[Path]) -> dict[str, dict[str, str]]:
-    """The labels of each question in these files."""
+    """The labels of each question in these files, or in these runs of `mores topics`."""
     labels: dict[str, dict[str, str]] = {}
-    for path in paths:
+    for path in map(_labels_file, paths):
         for row in read_records(path, QuestionLabels):
             labels_of_question = labels.setdefault(row.id, {})
             if twice := labels_of_question.keys() & row.labels.keys():
                 raise InputError(f"{path}: {row.id} has the label {min(twice)!r} twice; remove one")
             labels_of_question.update(row.labels)
     return labels
+
+
+def _labels_file(path: Path) -> Path:
+    if not path.is_dir():
+        return path
+    run = open_run(path)
+    if run.kind != "topics":
+        raise InputError(f"{path}: it is a run of mores {run.kind}; give one of mores topics, or a file of labels")
+    return run.file(TOPICS)
 
 
 def label(

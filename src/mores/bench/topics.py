@@ -1,4 +1,7 @@
-"""Topics of questions, named by a model: `mores topics culturalbench-easy --model openai:NAME`."""
+"""Topics of questions, named by a model: `mores topics culturalbench-easy --model openai:NAME`.
+
+A run has `topics.jsonl`, one `QuestionLabels` per line, which `mores bench --labels RUN` reads.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +9,53 @@ import re
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cached_property
+from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+from mores.bench import reference
 from mores.bench.benchmark import Benchmark
-from mores.bench.labels import QuestionLabels
+from mores.bench.labels import TOPICS, QuestionLabels
 from mores.bench.prompts import fill
+from mores.bench.run import data_hash
 from mores.bench.session import read_items
 from mores.engine import Answer, Asker, Job
 from mores.errors import ConfigError, InputError
 from mores.metric.prompt import defuse, fence_mark
 from mores.models import Message, Request
 from mores.models.written import without_thoughts
-from mores.types import Failure, FailureKind, Item, Sample
+from mores.run import Plan, Run, start_run
+from mores.signature import sign
+from mores.types import Failure, FailureKind, Item, Sample, Signature
 
 MOST_TOKENS = 512
 """A model may think aloud first."""
 _NUMBER = re.compile(r"[\s*_`\"'(#]*(\d+)[\s*_`\"').:]*")
+
+
+class TopicsRun(Run):
+    """A run of `mores topics`: each question with its topic, or why it has none."""
+
+    def labels(self) -> Iterator[QuestionLabels]:
+        """The topic of each question."""
+        return self.records(TOPICS, QuestionLabels)
+
+    @cached_property
+    def counts(self) -> Counter[str]:
+        """How many questions each topic has, and "" those without one."""
+        names = self.manifest.settings["topics"]
+        assert isinstance(names, list), "the plan lists them"
+        counts = Counter({str(name): 0 for name in (*names, "")})
+        counts.update(each.labels.get("topic", "") for each in self.labels())
+        return counts
+
+
+def show_counts(name: str, counts: Counter[str]) -> str:
+    """The result in one line."""
+    total = counts.total()
+    return f"{name}: {total - counts['']:,} of {total:,} questions sorted"
 
 
 def read_topics(path: Path) -> dict[str, str]:
@@ -62,35 +94,58 @@ def read_topic(answer: Answer, topics: Mapping[str, str]) -> QuestionLabels:
 def _prompt(item: Item, topics: Mapping[str, str]) -> str:
     listed = "\n".join(f"{number}. {name}: {text}" for number, (name, text) in enumerate(topics.items(), 1))
     mark = fence_mark(Sample(id=item.id, text=item.prompt))
-    template = files("mores.bench").joinpath("topics.txt").read_text("utf-8").removesuffix("\n")
-    return fill(template, topics=listed, question=defuse(item.prompt), mark=mark)
+    return fill(_template(), topics=listed, question=defuse(item.prompt), mark=mark)
+
+
+def _template() -> str:
+    return files("mores.bench").joinpath("topics.txt").read_text("utf-8").removesuffix("\n")
 
 
 async def label_topics(
     benchmark: Benchmark,
     asker: Asker,
-    out: Path,
+    out: Path | None = None,
     *,
     topics: Mapping[str, str] | None = None,
     data: Path | None = None,
     limit: int | None = None,
-) -> Counter[str]:
-    """Let a model sort the questions into topics, in a file of labels; how many each has, and "" those without one.
+) -> TopicsRun:
+    """Let a model sort the questions into topics.
 
-    The topics, with their descriptions, are the benchmark's unless others are given.
+    The topics, with their descriptions, are the benchmark's unless others are given. The run is in the folder `out`, by
+    default `topics`, and continues where it stopped.
     """
     topics = topics or benchmark.topics
     if not topics:
         raise ConfigError(f"{benchmark.name} has no list of topics; give one in a TOML file", setting="topics")
     items = read_items(benchmark, data, limit, asker.progress)
-    counts = dict.fromkeys(topics, 0) | {"": 0}
+    plan = Plan(
+        kind="topics", name=benchmark.name, model=asker.model.name, signature=_sign(benchmark, asker, items, topics),
+        settings={"benchmark": reference(benchmark), "topics": list(topics), "limit": limit},
+    )  # fmt: skip
+    with start_run(Path(out or "topics"), plan, numbered=out is None, progress=asker.progress) as run:
+        total = len({benchmark.unit(item) for item in items})
+        jobs = topic_jobs(benchmark, items, topics)
+        stage = f"{benchmark.name}: topics"
+        await asker.write(run.path / TOPICS, jobs, lambda answer: read_topic(answer, topics), stage=stage, total=total)
+        done = TopicsRun(run.path, run.manifest)
+        failures = Counter(str(each.failure.kind) for each in done.labels() if each.failure)
+        headline = show_counts(benchmark.name, done.counts)
+        run.finish(files={TOPICS: "QuestionLabels"}, failures=failures, headline=headline)
+    return TopicsRun(run.path, run.manifest)
 
-    def read(answer: Answer) -> QuestionLabels:
-        labels = read_topic(answer, topics)
-        counts[labels.labels.get("topic", "")] += 1
-        return labels
 
-    total = len({benchmark.unit(item) for item in items})
-    jobs = topic_jobs(benchmark, items, topics)
-    await asker.write(out, jobs, read, stage=f"{benchmark.name}: topics", total=total)
-    return Counter(counts)
+def _sign(benchmark: Benchmark, asker: Asker, items: list[Item], topics: Mapping[str, str]) -> Signature:
+    """What must be the same for two runs to be comparable."""
+    listed = "\n".join(f"{name}: {text}" for name, text in topics.items())
+    hashes = [blake2b(text.encode(), digest_size=4).hexdigest() for text in (listed, _template())]
+    return sign(
+        {
+            "task": f"topics.{benchmark.name}.{benchmark.version}",
+            "data": f"{data_hash(items)}.{len(items)}",
+            "topics": f"{hashes[0]}.{len(topics)}",
+            "model": asker.model.identity,
+            "prompt": hashes[1],
+            "decoding": f"max{MOST_TOKENS}",
+        }
+    )

@@ -18,6 +18,7 @@ from mores.types import Record
 REPORTS = {
     "bench": "mores.report.bench",
     "judge-check": "mores.report.judge_check",
+    "topics": "mores.report.topics",
     "diagnose": "mores.report.diagnose",
     "score": "mores.report.score",
     "audit": "mores.report.audit",

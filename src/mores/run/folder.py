@@ -31,6 +31,7 @@ LOCK = ".lock"
 KINDS = {
     "bench": "mores.bench.folder:BenchRun",
     "judge-check": "mores.bench.judge_check:JudgeCheckRun",
+    "topics": "mores.bench.topics:TopicsRun",
     "diagnose": "mores.diagnose.folder:DiagnoseRun",
     "score": "mores.metric.folder:ScoreRun",
     "audit": "mores.metric.audit.run:AuditRun",

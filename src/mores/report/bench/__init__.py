@@ -17,11 +17,11 @@ from mores.report.base.grid import Grid
 from mores.report.base.links import link_runs
 from mores.report.bench.answers import BenchRun
 from mores.report.bench.html import board_page, board_sections, page, sections
-from mores.report.bench.table import benchmark_table, board_tables, check_table, tables, topic_tables
+from mores.report.bench.table import benchmark_table, board_tables, check_table, tables
 
 __all__ = [
     "BenchRun", "benchmark_table", "board_page", "board_sections", "board_tables", "check_table",
-    "page", "run_page", "run_sections", "run_tables", "sections", "tables", "topic_tables", "write_pages",
+    "page", "run_page", "run_sections", "run_tables", "sections", "tables", "write_pages",
 ]  # fmt: skip
 
 

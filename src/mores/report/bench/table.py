@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from mores.bench.benchmark import Benchmark
@@ -118,18 +117,6 @@ def _ranks(shift: Shift) -> Grid:
     rows = [(model, *map(str, ranks)) for model, ranks in shift.ranks.items()]
     title = "Ranks among the models that were run on all of these"
     return Grid(("model", *shift.benchmarks), [("", rows)], title)
-
-
-# ---- topics ----------------------------------------------------------------------------------------------------
-
-
-def topic_tables(name: str, counts: Counter[str]) -> list[Grid | str]:
-    """How many questions of a benchmark have each topic; "" is none."""
-    total = counts.total()
-    named = sorted((topic for topic in counts if topic), key=lambda topic: -counts[topic])
-    rows = [(topic or "not sorted", f"{counts[topic]:,}", percent(counts[topic] / total)) for topic in [*named, ""]]
-    line = f"{name}: {total - counts['']:,} of {total:,} questions sorted"
-    return [Grid(("topic", "questions", "share"), [("", rows)]), line]
 
 
 # ---- the check of a benchmark ----------------------------------------------------------------------------------
