@@ -38,7 +38,7 @@ ARABIC = {
     "question": "في أي يوم شم النسيم؟",
     "answer": "الاثنين",
     "explanation": "هو اليوم التالي للعيد.",
-    "requirements": list(REQUIREMENTS),
+    "checklist": list(REQUIREMENTS),
 }
 YES = dict.fromkeys(CRITERIA, "yes")
 
@@ -117,18 +117,18 @@ def test_from_an_invitation_to_a_benchmark(database: Database, browser: Browser,
         fill(amina, theme="Social", source="document", excerpt="Wageni hupewa kahawa.")
         follow(amina, "[value='ask:document']")
         follow(layla, "[data-key=w]")  # meanwhile another author writes
-        fill(layla, **ARABIC | {"requirements": list(REQUIREMENTS)[:2]})
+        fill(layla, **ARABIC | {"checklist": list(REQUIREMENTS)[:2]})
         follow(layla, "[value=submit]")
         assert "Tick every point" in text(layla)
         assert layla.evaluate("getComputedStyle(document.getElementById('f-scenario')).direction") == "rtl"
         assert layla.evaluate(FITS)
-        fill(layla, requirements=list(REQUIREMENTS))
+        fill(layla, checklist=list(REQUIREMENTS))
         follow(layla, "[value=submit]")
         amina.wait("!!document.querySelector('[value^=adopt]')", 30)  # the page loads itself again
         follow(amina, "[value^=adopt]")
         assert amina.evaluate("document.getElementById('f-answer').value") == "Kahawa"
         assert amina.evaluate("document.getElementById('f-excerpt').value") == "Wageni hupewa kahawa."
-        fill(amina, requirements=list(REQUIREMENTS))
+        fill(amina, checklist=list(REQUIREMENTS))
         follow(amina, "[value=submit]")
         items = {name: pages[name].evaluate("location.pathname.split('/').at(-1)") for name in ("Amina", "Layla")}
 

@@ -33,7 +33,7 @@ ITEM = {
     "question": "Anapewa nini kwanza?",
     "answer": "Kahawa na halwa",
     "explanation": "Wageni hukaribishwa kwa kahawa na halwa.",
-    "requirements": list(REQUIREMENTS),
+    "checklist": list(REQUIREMENTS),
 }
 YES = dict.fromkeys(CRITERIA, "yes")
 
@@ -230,6 +230,7 @@ def test_only_organisers_see_figures_failures_and_models(database: Database, mod
         assert organiser.open(path).status_code == 200, path
     author.open()
     assert author.send(f"/items/{item}/ask-again").status_code == 404
+    assert f"{play.campaign.id}/figures" in organiser.open("/overview").text
     assert "paper: 75.0%" in organiser.open("/figures").text
     assert "fake:" not in author.open(f"/items/{item}").text
 
@@ -318,7 +319,7 @@ def test_a_model_drafts_from_a_document_and_the_author_takes_it_over(
     author.send(f"/items/{item}/save", **author.filled(), then=f"adopt:{ask.id}")
     content = play.read(item).content
     assert (content["answer"], content["excerpt"], content["theme"]) == ("Mjomba", "Mjomba hutoa mahari.", "Social")
-    author.send(f"/items/{item}/save", **author.filled(), requirements=list(REQUIREMENTS), then="submit")
+    author.send(f"/items/{item}/save", **author.filled(), checklist=list(REQUIREMENTS), then="submit")
     assert play.read(item).stage == "measure"
 
 

@@ -138,9 +138,9 @@ def problems(form: Form, **values: Any) -> dict[str, str]:
 
 def test_every_requirement_is_confirmed_before_an_item_is_sent() -> None:
     form = create_form(SETTINGS, make("create"))
-    whole = {name: CONTENT[name] for name in CONTENT} | {"requirements": list(REQUIREMENTS)}
+    whole = {name: CONTENT[name] for name in CONTENT} | {"checklist": list(REQUIREMENTS)}
     assert send(form, **whole)["theme"] == "Food"
-    assert list(problems(form, **whole | {"requirements": list(REQUIREMENTS)[1:]})) == ["requirements"]
+    assert list(problems(form, **whole | {"checklist": list(REQUIREMENTS)[1:]})) == ["checklist"]
     assert list(problems(form, **whole | {"source": "document"})) == ["excerpt"]
     assert "theme" in problems(form, **whole | {"theme": "Wine"})
 
@@ -158,7 +158,7 @@ def test_every_requirement_is_confirmed_before_an_item_is_sent() -> None:
 )
 def test_an_answer_that_is_a_letter_needs_four_options(question: str, answer: str, good: bool) -> None:
     form = create_form(SETTINGS, make("create"))
-    values = CONTENT | {"requirements": list(REQUIREMENTS), "question": question, "answer": answer}
+    values = CONTENT | {"checklist": list(REQUIREMENTS), "question": question, "answer": answer}
     if good:
         assert send(form, **values)["answer"] == answer
     else:

@@ -15,6 +15,9 @@ from mores.studio.campaigns.culturall.tasks import TASKS
 from mores.studio.kind import Kind
 from mores.studio.records import Content, Item
 
+NAMING = ("question", "scenario", "excerpt", "theme")
+"""What names an item in lists: the first of these that it has."""
+
 
 def inspire(settings: CulturallSettings, item: Item) -> Content | None:
     """An item as authors of other languages see it: in English, without anything else about it."""
@@ -36,7 +39,7 @@ KIND: Kind[Any] = Kind(
     export=export,
     label=label,
     tasks=TASKS,
-    headline=lambda item: str(item.content.get("question") or item.content.get("scenario") or item.id),
+    headline=lambda item: str(next(filter(None, map(item.content.get, NAMING)), item.id)),
     models=lambda settings: [*settings.models, *([settings.judge] if settings.judge else [])],
     summarise=summarise,
     method=describe,

@@ -77,9 +77,7 @@ def create_form(settings: CulturallSettings, _item: Item) -> Form:
             Field("link", "Link to it", "link", required=False, longest=500),
             Field("inspired_by", "", "hidden", required=False, longest=40),
             *_texts(),
-            Field(
-                "requirements", "Before you send it, check each point", "choices", options=list(REQUIREMENTS.items())
-            ),
+            Field("checklist", "Before you send it, check each point", "choices", options=list(REQUIREMENTS.items())),
         ),
         check=_check_new,
     )
@@ -87,8 +85,8 @@ def create_form(settings: CulturallSettings, _item: Item) -> Form:
 
 def _check_new(content: Content) -> Mapping[str, str]:
     problems = dict(check_letter(content))
-    if len(content["requirements"]) < len(REQUIREMENTS):
-        problems["requirements"] = "Tick every point. If one is not true, change the item first."
+    if len(content["checklist"]) < len(REQUIREMENTS):
+        problems["checklist"] = "Tick every point. If one is not true, change the item first."
     if content["source"] in ("data", "document") and not content["excerpt"]:
         problems["excerpt"] = "Paste the text that it is from."
     return problems
