@@ -17,16 +17,21 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 from jinja2.ext import babel_extract
 
+from mores.studio.campaigns.culturall.settings import paper_topics
+from mores.studio.campaigns.msqa.checks import State
 from mores.studio.records import EventKind, Role, Status
 
 STUDIO = Path(__file__).parents[1] / "src" / "mores" / "studio"
 LOCALES = STUDIO / "web" / "locales"
 LANGUAGES = ("ar", "es", "hi", "sw", "zh")
-SAYING = {"Field", "Stage", "Task", "Refused", "Phrase", "InputError", "FormError"}
+FILES = {"forms.py"}
+"""Files of which people read every text."""
+SAYING = {"Field", "Stage", "Task", "Lookup", "Kind", "Refused", "Phrase", "InputError", "FormError", "HTTPException"}
 """Calls whose texts people read."""
 TABLES = {"DECIDED"}
 """Tables of such texts."""
-WORDS = [member.value for kind in (Role, Status, EventKind) for member in kind]
+WORDS = [member.value for kind in (Role, Status, EventKind, State) for member in kind]
+WORDS += [topic.name for topic in paper_topics()]
 NOTE = "Machine-made. Corrections by native speakers are welcome."
 
 
@@ -36,10 +41,12 @@ def texts() -> list[str]:
     for path in sorted(STUDIO.rglob("*.html")):
         with path.open("rb") as file:
             for _line, _function, message, _comments in babel_extract(file, ("_",), [], {}):
-                if isinstance(message, str):  # otherwise it is a variable, whose texts stand in Python
-                    seen.setdefault(message)
+                text = message if isinstance(message, str) else message[0]  # the text, then its values
+                if text:  # otherwise it is a variable, whose texts stand in Python
+                    seen.setdefault(text)
     for path in sorted(STUDIO.rglob("*.py")):
-        seen |= dict.fromkeys(said(ast.parse(path.read_text("utf-8"))))
+        tree = ast.parse(path.read_text("utf-8"))
+        seen |= dict.fromkeys(filter(is_text, constants(tree)) if path.name in FILES else said(tree))
     return [text for text in seen | dict.fromkeys(WORDS) if text]
 
 

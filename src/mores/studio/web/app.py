@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from os import PathLike, stat_result
 from pathlib import Path
 from typing import Unpack
 
@@ -12,11 +13,12 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, PlainTextResponse, RedirectResponse, Response
 from fastapi.staticfiles import StaticFiles
 from starlette.exceptions import HTTPException
+from starlette.types import Scope
 
 from mores.engine.ask import AskOptions
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.people import signing_key
-from mores.studio.web.pages import DEFAULT, WEB, environment
+from mores.studio.web.pages import DEFAULT, STATIC, environment, static_version
 from mores.studio.web.routes import account, campaigns, data, decide, organise, people, practice, work
 from mores.studio.web.security import Guard
 from mores.studio.web.visit import Elsewhere, SignIn, Studio, visit, wants_json
@@ -24,6 +26,18 @@ from mores.studio.worker import Worker
 from mores.studio.workflow import Refused
 
 TITLES = {403: "Not allowed", 404: "Not found", 413: "Too long", 429: "Too many requests"}
+
+
+class Static(StaticFiles):
+    """Style sheets and scripts: an address with the version never changes what it gives, so browsers keep it."""
+
+    def file_response(
+        self, full_path: PathLike[str] | str, stat_result: stat_result, scope: Scope, status_code: int = 200
+    ) -> Response:
+        response = super().file_response(full_path, stat_result, scope, status_code)
+        versioned = scope.get("query_string", b"") == f"v={static_version()}".encode()
+        response.headers["Cache-Control"] = "public, max-age=31536000, immutable" if versioned else "no-cache"
+        return response
 
 
 def app(database: str | Path | Database, *, model: str = "embedded", **options: Unpack[AskOptions]) -> FastAPI:
@@ -45,7 +59,7 @@ def app(database: str | Path | Database, *, model: str = "embedded", **options: 
 
     studio = FastAPI(title="Mores studio", lifespan=lifespan, docs_url=None, redoc_url=None, openapi_url=None)
     studio.state.studio = Studio(store, signing_key(store), chosen)
-    studio.mount("/static", StaticFiles(directory=WEB / "static"), name="static")
+    studio.mount("/static", Static(directory=STATIC), name="static")
     for routes in (account, campaigns, practice, work, organise, decide, people, data):
         studio.include_router(routes.router)
     studio.add_exception_handler(SignIn, _sign_in)

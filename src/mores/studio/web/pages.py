@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
-from babel import Locale
+from babel import Locale, UnknownLocaleError
 from babel.dates import format_datetime, format_timedelta
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
@@ -21,6 +22,7 @@ from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.phrase import Phrase
 
 WEB = Path(__file__).parent
+STATIC = WEB / "static"
 LOCALES = WEB / "locales"
 DEFAULT = "en"
 
@@ -41,6 +43,36 @@ def translate(locale: str) -> Mapping[str, str]:
     with path.open("rb") as file:
         catalog: Catalog = read_po(file, locale=locale)
     return {str(message.id): str(message.string) for message in catalog if message.id and message.string}
+
+
+@cache
+def static_version() -> str:
+    """Changes with every style sheet and script; it stands in their addresses, so that browsers can keep them."""
+    together = b"\0".join(path.read_bytes() for path in sorted(STATIC.iterdir()))
+    return blake2b(together, digest_size=6).hexdigest()
+
+
+def region_in(code: str, locale: str) -> str:
+    """A region's name in a language of the pages; a part of a country is named as everywhere in Mores."""
+    return Locale.parse(locale).territories.get(code) or region_name(code)
+
+
+def language_in(tag: str, locale: str) -> str:
+    """A language's name in a language of the pages."""
+    try:
+        name = Locale.parse(tag, sep="-").get_display_name(locale)
+    except (UnknownLocaleError, ValueError):
+        name = Locale.parse(locale).languages.get(tag)
+    return name or language_name(tag)
+
+
+@cache
+def known_names(locale: str) -> Mapping[str, str]:
+    """The codes of countries and languages by their names in a language of the pages, in lower case."""
+    names = Locale.parse(locale)
+    languages = {name.casefold(): code for code, name in names.languages.items()}
+    countries = {name.casefold(): code for code, name in names.territories.items() if code.isalpha()}
+    return languages | countries
 
 
 def choose_locale(wanted: str, accepted: str) -> str:
@@ -86,8 +118,8 @@ def environment(locale: str) -> Environment:
         ),
         "share_of": lambda share: f"{show.percent(share.value, 0)} ({show.shares(share.low, share.high, 0)})",
         "spent": spent,
-        "language_name": language_name,
-        "region_name": region_name,
+        "language_name": lambda tag: language_in(tag, locale),
+        "region_name": lambda code: region_in(code, locale),
         "direction": lambda tag: "rtl" if tag and is_rtl(tag) else "ltr",
     }
     env.globals |= {"now": lambda: datetime.now(UTC)}

@@ -19,7 +19,7 @@ from mores.studio.store.campaigns import open_campaign
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign
 from mores.studio.store.people import Account, Member, find_member, who
-from mores.studio.web.pages import choose_locale, render
+from mores.studio.web.pages import choose_locale, render, static_version
 from mores.studio.web.security import TOKEN_FIELD, TOKEN_HEADER, Limiter, is_own, token_for
 from mores.studio.workflow import Refused
 
@@ -28,6 +28,8 @@ COOKIE_SECONDS = 30 * 24 * 3600
 MOST_FIELDS = 2000
 FURTHEST = 10**9
 """Where the last page of a list may begin: databases do not know larger numbers than 2⁶³."""
+LANGUAGE_COOKIE = "mores_language"
+"""What a stranger chose; people who are signed in choose in their profile."""
 
 
 @dataclass(frozen=True)
@@ -82,6 +84,20 @@ class Visit:
         """A path of the studio, wherever it is mounted."""
         return f"{self.request.scope.get('root_path', '')}{path}"
 
+    @property
+    def here(self) -> str:
+        """The path of this page in the studio; the start for what was sent by a form."""
+        if self.request.method != "GET":
+            return "/"
+        scope = self.request.scope
+        path = scope["path"].removeprefix(scope.get("root_path", "")) or "/"
+        query = scope.get("query_string", b"").decode("latin-1")
+        return f"{path}?{query}" if query else path
+
+    def static(self, name: str) -> str:
+        """The address of a style sheet or script, with its version."""
+        return self.path(f"/static/{name}?v={static_version()}")
+
     def page(self, *templates: str, code: int = 200, **values: Any) -> Response:
         """A page by the first of the templates that there is; every one knows the visit."""
         html = render(self.locale, *templates, visit=self, account=self.account, path=self.path, **values)
@@ -94,18 +110,24 @@ class Visit:
         return self.keep(RedirectResponse(self.path(path), 303))
 
     def keep(self, response: Response, cookie: str = "") -> Response:
-        """Let the browser keep its cookie, or a new one after signing in."""
+        """Let the browser keep its cookie, or a new one after signing in, and the language that a link asks for."""
         if cookie or self.request.cookies.get(COOKIE) != self.cookie:
-            response.set_cookie(
-                COOKIE,
-                cookie or self.cookie,
-                max_age=COOKIE_SECONDS,
-                path=self.path("/") or "/",
-                httponly=True,
-                samesite="lax",
-                secure=self.request.scope["scheme"] == "https",
-            )
+            self.set_cookie(response, COOKIE, cookie or self.cookie)
+        if self.request.query_params.get("lang") == self.locale:
+            self.set_cookie(response, LANGUAGE_COOKIE, self.locale)
         return response
+
+    def set_cookie(self, response: Response, name: str, value: str) -> None:
+        """Let the browser keep something."""
+        response.set_cookie(
+            name,
+            value,
+            max_age=COOKIE_SECONDS,
+            path=self.path("/") or "/",
+            httponly=True,
+            samesite="lax",
+            secure=self.request.scope["scheme"] == "https",
+        )
 
     @property
     def address(self) -> str:
@@ -120,7 +142,8 @@ def visit(request: Request) -> Visit:
     account = who(studio.database, cookie) if cookie else None
     if not studio.limiter.allows("read", account.id if account else request.client.host if request.client else ""):
         raise HTTPException(429, "Too many requests. Please wait a minute.")
-    chosen = account.profile.locale if account else request.query_params.get("lang", "")
+    asked = request.query_params.get("lang", "") or request.cookies.get(LANGUAGE_COOKIE, "")
+    chosen = account.profile.locale if account else asked
     locale = choose_locale(chosen, request.headers.get("accept-language", ""))
     return Visit(request, studio, cookie or token_urlsafe(32), account, locale)
 

@@ -14,6 +14,12 @@ from mores.studio.records import Content, Item
 
 PARTS = ("scenario", "question", "answer", "explanation")
 ENGLISH = tuple(f"english_{name}" for name in PARTS)
+IN_ENGLISH = {
+    "scenario": "Scenario in English",
+    "question": "Question in English",
+    "answer": "Answer in English",
+    "explanation": "Explanation in English",
+}
 SOURCES = {
     "experience": "My own experience",
     "inspiration": "An item from another culture gave me the idea",
@@ -164,7 +170,7 @@ def review_form(settings: CulturallSettings, item: Item) -> Form:
     answers = {"translation": yes_no if translated else [(NOTHING, "There is no translation"), *yes_no]}
     texts = {field.name: field for field in _texts()}
     english = [
-        Field(f"english_{name}", f"{field.label} in English", field.kind, required=False, longest=field.longest)
+        Field(f"english_{name}", IN_ENGLISH[name], field.kind, required=False, longest=field.longest)
         for name, field in texts.items()
         if f"english_{name}" in before
     ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from secrets import token_urlsafe
 
 from fastapi import APIRouter
@@ -22,8 +23,8 @@ from mores.studio.store.people import (
     sign_out,
     withdraw_person,
 )
-from mores.studio.web.pages import WEB, locales
-from mores.studio.web.visit import AnyVisit, Form, Posted, SignedIn, Visit, limited
+from mores.studio.web.pages import WEB, choose_locale, known_names, locales
+from mores.studio.web.visit import LANGUAGE_COOKIE, AnyVisit, Form, Posted, SignedIn, Visit, limited
 from mores.studio.workflow import Refused
 
 router = APIRouter()
@@ -67,8 +68,14 @@ def accept(token: str, visit: AnyVisit, form: Form) -> Response:
 
 
 def _profile(form: Posted, visit: Visit) -> Profile:
+    """What someone tells about themselves; countries and languages by their English names or those on the page."""
+    known = known_names(visit.locale)
     several = {
-        name: [part[:100] for value in form.values.get(name, ())[:20] for part in value[:2000].split(",")]
+        name: [
+            known.get(part.strip().casefold(), part[:100])
+            for value in form.values.get(name, ())[:20]
+            for part in re.split("[,،、，;؛]", value[:2000])
+        ]
         for name in ("nationality", "home", "languages")
     }
     locale = form.get("locale") if form.get("locale") in locales() else visit.locale
@@ -114,6 +121,18 @@ def log_out(visit: SignedIn, _form: Form) -> Response:
     """Sign out: the session ends, and the browser gets a cookie that has nothing to do with it."""
     sign_out(visit.database, visit.cookie)
     return visit.keep(visit.go("/login"), token_urlsafe(32))
+
+
+@router.post("/language")
+def language(visit: AnyVisit, form: Form) -> Response:
+    """Choose the language of the pages, and go back to where one was."""
+    locale = choose_locale(form.get("locale"), "")
+    if visit.account:
+        change_profile(visit.database, visit.account.id, visit.account.profile.model_copy(update={"locale": locale}))
+    back = form.get("back")
+    answer = visit.go(back if re.match(r"/(?![/\\])", back) else "/")
+    visit.set_cookie(answer, LANGUAGE_COOKIE, locale)
+    return answer
 
 
 @router.get("/me")

@@ -13,24 +13,61 @@ document.addEventListener("change", (event) => {
   }
 });
 
-// Shortcuts: 1–9 for the options of the first open question, n and w, Ctrl+Enter to send.
+// Shortcuts: 1–9 for the options of a question, Ctrl+Enter to send, j and k in lists, ? for all of them.
+const keys = document.getElementById("keys");
+const opener = document.getElementById("show-keys");
+opener.hidden = false;
+opener.addEventListener("click", () => keys.showModal());
+const writing = "input:not([type=checkbox]):not([type=radio]), textarea, select";
+
 document.addEventListener("keydown", (event) => {
+  if (keys.open) return;
+  const at = event.target;
   if (event.key === "Enter" && (event.ctrlKey || event.metaKey)) {
     const button = document.querySelector('[data-key="Enter"]');
     if (button) { event.preventDefault(); button.form.requestSubmit(button); }
     return;
   }
-  if (event.ctrlKey || event.metaKey || event.altKey) return;
-  if (event.target.matches("input:not([type=checkbox]):not([type=radio]), textarea, select")) return;
-  if (/^[1-9]$/.test(event.key)) {
-    const group = event.target.closest("fieldset") ?? document.querySelector("fieldset.choice, fieldset.choices, fieldset.scale");
-    const option = group?.querySelectorAll(".option input")[Number(event.key) - 1];
-    if (option) { event.preventDefault(); option.click(); option.focus(); }
+  if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+  if (event.key === "Escape") {
+    if (at.matches(writing)) at.blur();
     return;
   }
-  const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
-  if (target) { event.preventDefault(); target.click(); }
+  if (at.matches(writing)) return;
+  if (event.key === "?") {
+    event.preventDefault();
+    keys.showModal();
+  } else if (/^[1-9]$/.test(event.key)) {
+    choose(at, Number(event.key));
+  } else if (event.key === "j" || event.key === "k") {
+    if (step(event.key === "j" ? 1 : -1)) event.preventDefault();
+  } else {
+    const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
+    if (target) { event.preventDefault(); target.click(); }
+  }
 });
+
+// The question that has the focus, else the first without an answer, else the first.
+function choose(at, number) {
+  const groups = [...document.querySelectorAll("main fieldset:is(.choice, .choices, .scale)")];
+  const group = at.closest("fieldset") ?? groups.find((each) => !each.querySelector(":checked")) ?? groups[0];
+  const option = group?.querySelectorAll(".option input")[number - 1];
+  if (!option) return;
+  option.focus();
+  option.click();
+}
+
+function step(by) {
+  const links = [...document.querySelectorAll("main :is(.list li, tbody tr, .cards li) a:first-of-type")];
+  const here = links.findIndex((link) => link === document.activeElement);
+  const next = links[here < 0 ? (by > 0 ? 0 : links.length - 1) : here + by];
+  next?.focus();
+  return links.length > 0;
+}
+
+// What is wrong with a form is where one goes on.
+const wrong = document.querySelector('main [aria-invalid="true"]');
+(wrong?.matches("fieldset") ? wrong.querySelector("input, textarea, select") : wrong)?.focus();
 
 // Time spent, while the page is looked at.
 for (const form of document.querySelectorAll("form[data-timed]")) {

@@ -8,6 +8,10 @@ addEventListener("fetch", (event) => {
   if (request.method !== "GET" || (request.mode !== "navigate" && !path.includes("/static/"))) return;
   if (path.includes("/join/")) return; // a link that signs someone in is not kept
   event.respondWith((async () => {
+    if (path.includes("/static/") && new URL(request.url).search) { // an address with a version never gives anything else
+      const kept = await (await caches.open("pages")).match(request);
+      if (kept) return kept;
+    }
     try {
       const answer = await fetch(request);
       const ended = request.mode === "navigate" && new URL(answer.url).pathname.endsWith("/login");
