@@ -38,6 +38,10 @@ class Refused(MoresError):  # noqa: N818 - reads as what it is: `except Refused`
     """The rules do not allow an action; the message says why, to the person."""
 
 
+class Unknown(Refused):
+    """There is no such thing, or not for this person, which looks the same."""
+
+
 @dataclass(frozen=True)
 class Decision:
     """What a stage concludes about an item."""

@@ -20,7 +20,7 @@ from mores.studio.records import Item, Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, do, now
 from mores.studio.store.tables import campaigns, items, members
-from mores.studio.workflow import Create, Flow, Refused, judged, missing
+from mores.studio.workflow import Create, Flow, Unknown, judged, missing
 
 NO_MODEL = "none"
 
@@ -97,11 +97,11 @@ def add_checks(database: Database, campaign: Campaign) -> None:
 
 
 def open_campaign(database: Database, identifier: str, model: str = "") -> Campaign:
-    """A campaign with its rules; raises `Refused` where there is none. `model` is the studio's own."""
+    """A campaign with its rules; raises `Unknown` where there is none. `model` is the studio's own."""
     with database.read() as connection:
         row = connection.execute(select(campaigns).where(campaigns.c.id == identifier)).one_or_none()
     if row is None:
-        raise Refused("There is no such campaign.")
+        raise Unknown("There is no such campaign.")
     return to_campaign(row, model)
 
 

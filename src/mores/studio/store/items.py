@@ -14,10 +14,23 @@ from sqlalchemy.exc import IntegrityError
 
 from mores.studio.form import matches
 from mores.studio.kind import Kind
-from mores.studio.records import Ask, Event, EventKind, Item, Person, Status, Vote
+from mores.studio.records import Ask, Event, EventKind, Item, Person, Role, Status, Vote
 from mores.studio.store.database import Database
 from mores.studio.store.tables import VIEWS, asks, events, holds, items, met, votes
-from mores.studio.workflow import Action, Create, Flow, Refused, Release, Take, act, apply, assign, judged, missing
+from mores.studio.workflow import (
+    Action,
+    Create,
+    Flow,
+    Refused,
+    Release,
+    Take,
+    Unknown,
+    act,
+    apply,
+    assign,
+    judged,
+    missing,
+)
 
 CANDIDATES = 30
 """How many items are looked at when a person asks for work."""
@@ -64,7 +77,7 @@ def do(
     key = key or token_hex(12)
     try:
         with database.write() as connection:
-            done = _done(connection, campaign, key)
+            done = _done(connection, campaign, person, key)
             if done is not None:
                 return Written(done, ())
             target = None if isinstance(action, Create) else _load(connection, campaign, item, lock=True)
@@ -72,17 +85,21 @@ def do(
             return Written(append(connection, campaign, target, added), added)
     except IntegrityError:  # the same action came at the same moment by another way
         with database.read() as connection:
-            done = _done(connection, campaign, key)
+            done = _done(connection, campaign, person, key)
         if done is None:
             raise
         return Written(done, ())
 
 
-def _done(connection: Connection, campaign: Campaign, key: str) -> Item | None:
-    """The item to which this action was done before; None where it was not."""
-    query = select(events.c.item).where(events.c.campaign == campaign.id, events.c.key == key)
-    item = connection.execute(query).scalar()
-    return None if item is None else _load(connection, campaign, item)
+def _done(connection: Connection, campaign: Campaign, person: Person | None, key: str) -> Item | None:
+    """The item to which this action was done before; None where it was not. A key says nothing to anybody else."""
+    query = select(events.c.item, events.c.person).where(events.c.campaign == campaign.id, events.c.key == key)
+    row = connection.execute(query).one_or_none()
+    if row is None:
+        return None
+    if row.person is not None and (person is None or row.person != person.id):
+        raise Refused("This form is not yours. Please load the page again.")
+    return _load(connection, campaign, row.item)
 
 
 def append(connection: Connection, campaign: Campaign, item: Item | None, added: Sequence[Event]) -> Item:
@@ -106,14 +123,24 @@ def _load(connection: Connection, campaign: Campaign, item: str, *, lock: bool =
     query = select(items.c.state).where(items.c.id == item, items.c.campaign == campaign.id)
     state = connection.execute(query.with_for_update() if lock else query).scalar()
     if state is None:
-        raise Refused("There is no such item.")
+        raise Unknown("There is no such item.")
     return Item.model_validate(state)
 
 
 def read_item(database: Database, campaign: Campaign, item: str) -> Item:
-    """One item; raises `Refused` where the campaign has none of that id."""
+    """One item; raises `Unknown` where the campaign has none of that id."""
     with database.read() as connection:
         return _load(connection, campaign, item)
+
+
+def find_item(database: Database, campaign: Campaign, person: Person, item: str) -> Item:
+    """One item that a person organises, wrote or was given; for everybody else there is none (`Unknown`)."""
+    mine = exists().where(events.c.campaign == campaign.id, events.c.item == item, events.c.person == person.id)
+    with database.read() as connection:
+        found = _load(connection, campaign, item)
+        if Role.ORGANISER in person.roles or found.author == person.id or connection.execute(select(mine)).scalar():
+            return found
+    raise Unknown("There is no such item.")
 
 
 def read_events(database: Database, campaign: Campaign, item: str) -> list[Event]:

@@ -23,7 +23,7 @@ from mores.studio.web.routes import account, campaigns, data, decide, organise, 
 from mores.studio.web.security import Guard
 from mores.studio.web.visit import Elsewhere, SignIn, Studio, visit, wants_json
 from mores.studio.worker import Worker
-from mores.studio.workflow import Refused
+from mores.studio.workflow import Refused, Unknown
 
 TITLES = {403: "Not allowed", 404: "Not found", 413: "Too long", 429: "Too many requests"}
 
@@ -83,7 +83,7 @@ def _elsewhere(request: Request, error: Exception) -> Response:
 
 
 def _refused(request: Request, error: Exception) -> Response:
-    return _explain(request, 409, error.args[0])
+    return _explain(request, 404 if isinstance(error, Unknown) else 409, error.args[0])
 
 
 def _failed(request: Request, error: Exception) -> Response:

@@ -13,7 +13,7 @@ from mores.studio.form import Form as Fields
 from mores.studio.form import FormError, clean, read_form, shuffle
 from mores.studio.practice import Test
 from mores.studio.records import Content, Item, Status
-from mores.studio.store.items import do, held_by, now, read_events, read_item, take
+from mores.studio.store.items import do, find_item, held_by, now, read_events, take
 from mores.studio.store.people import consent, read_draft, save_draft
 from mores.studio.store.queries import count_votes, find_inspiration, items_of
 from mores.studio.web.visit import FURTHEST, Form, Joined, Place, Posted, Working, limited
@@ -71,6 +71,7 @@ def following(place: Working, _form: Form) -> Response:
 @router.get("/new")
 def new(place: Working) -> Response:
     """Begin an item."""
+    check_writes(place)
     if reason := may(place.campaign.flow, None, place.person, Create):
         raise Refused(reason)
     fields = place.campaign.flow.stages[0].form(_blank(place)).fields
@@ -94,6 +95,7 @@ def inspiration(place: Working, start: int = 0) -> Response:
 @router.post("/items", dependencies=[limited("write")])
 def create(place: Working, form: Form) -> Response:
     """Keep a new item, or send it on at once."""
+    check_writes(place)
     stage = place.campaign.flow.stages[0]
     blank = _blank(place)
     try:
@@ -212,7 +214,8 @@ def vote(item: str, place: Working, form: Form) -> Response:
 @router.post("/items/{item}/decline", dependencies=[limited("write")])
 def decline(item: str, place: Working, form: Form) -> Response:
     """Give an item back: "I can't judge this", with a reason."""
-    reason = form.get("reason").strip()[:500] or "no reason given"
+    _find(place, item)
+    reason = clean(form.get("reason"))[:500] or "no reason given"
     do(place.visit.database, place.campaign, place.person, Release(reason), item=item, key=form.key)
     return place.go()
 
@@ -220,7 +223,8 @@ def decline(item: str, place: Working, form: Form) -> Response:
 @router.post("/items/{item}/withdraw", dependencies=[limited("write")])
 def withdraw(item: str, place: Working, form: Form) -> Response:
     """Take one's item out."""
-    action = Withdraw(form.get("reason").strip()[:500])
+    _find(place, item)
+    action = Withdraw(clean(form.get("reason"))[:500])
     do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key)
     return place.go()
 
@@ -239,20 +243,23 @@ def state(item: str, place: Working) -> Response:
 @router.put("/drafts/{key}", dependencies=[limited("write")])
 def draft(key: str, place: Working, form: Form) -> Response:
     """Keep what a person is typing, about an item that they may write or judge."""
-    if key != NEW:
-        shown = _find(place, key)
-        if not any(may(place.campaign.flow, shown, place.person, action) is None for action in (Edit, Cast)):
-            raise HTTPException(404)
+    if key == NEW:
+        check_writes(place)
+    else:
+        _find(place, key)
     content = {name: list(values) for name, values in form.values.items()}
     save_draft(place.visit.database, place.campaign, place.person.id, key, content)
     return JSONResponse({"saved": True})
 
 
 def _find(place: Place, item: str) -> Item:
-    try:
-        return read_item(place.visit.database, place.campaign, item)
-    except Refused:
-        raise HTTPException(404) from None
+    return find_item(place.visit.database, place.campaign, place.person, item)
+
+
+def check_writes(place: Place) -> None:
+    """For who does not write items in this campaign there is no page to write one."""
+    if not place.organises and place.campaign.flow.stages[0].role not in place.person.roles:
+        raise HTTPException(404)
 
 
 def _blank(place: Place) -> Item:
