@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import csv
 import io
-import json
 from collections.abc import Callable, Mapping, Sequence
 from hashlib import sha256
 from secrets import token_hex
@@ -19,7 +18,7 @@ from sqlalchemy import Connection, select
 from mores.culture import language, region
 from mores.culture.names import close
 from mores.errors import InputError
-from mores.studio.data.incoming import Answer, Incoming
+from mores.studio.data.incoming import Answer, Incoming, read_json
 from mores.studio.data.label_studio import read_label_studio
 from mores.studio.data.pearmut import read_pearmut
 from mores.studio.form import Form, FormError, read_form
@@ -81,10 +80,7 @@ def read_jsonl(text: str, name: str) -> list[Incoming]:
     for number, line in enumerate(text.splitlines(), 1):
         if not line.strip():
             continue
-        try:
-            values = json.loads(line)
-        except json.JSONDecodeError as error:
-            raise InputError(f"{name}:{number}: not valid JSON ({error.msg} at column {error.colno})") from error
+        values = read_json(line, f"{name}:{number}")
         if not isinstance(values, dict):
             raise InputError(f"{name}:{number}: not a JSON object; write one object per line")
         rows.append(_row(values, f"{name}:{number}"))
@@ -107,8 +103,8 @@ def _cell(value: Any) -> Any:
     """A cell of our own CSV: lists and records are JSON."""
     if isinstance(value, str) and value[:1] in ("[", "{"):
         try:
-            return json.loads(value)
-        except json.JSONDecodeError:
+            return read_json(value, "")
+        except InputError:
             return value
     return value
 

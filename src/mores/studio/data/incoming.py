@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import json
 from datetime import UTC, datetime
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
+from mores.errors import InputError
+from mores.studio.form import storable_values
 from mores.studio.records import Content
 
 
@@ -27,6 +30,23 @@ class Incoming(NamedTuple):
     region: str = ""
     language: str = ""
     answers: tuple[Answer, ...] = ()
+
+
+def read_json(text: str, place: str) -> Any:
+    """The value of a JSON text; InputError says where it cannot be read. Texts lose what no database can hold."""
+    try:
+        return storable_values(json.loads(text, parse_constant=_no_number))
+    except json.JSONDecodeError as error:
+        where = f"{place}:{error.lineno}" if error.lineno > 1 else place
+        raise InputError(f"{where}: not valid JSON ({error.msg} at column {error.colno})") from error
+    except ValueError as error:
+        raise InputError(f"{place}: not valid JSON ({error})") from error
+    except RecursionError as error:
+        raise InputError(f"{place}: it is nested too deep") from error
+
+
+def _no_number(name: str) -> float:
+    raise ValueError(f"{name} is no number")
 
 
 def read_time(value: object) -> datetime | None:

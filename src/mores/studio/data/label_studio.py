@@ -15,7 +15,7 @@ from typing import Any
 from xml.sax.saxutils import quoteattr
 
 from mores.errors import InputError
-from mores.studio.data.incoming import Answer, Incoming, read_time
+from mores.studio.data.incoming import Answer, Incoming, read_json, read_time
 from mores.studio.data.snapshot import Snapshot
 from mores.studio.form import Field, Form
 from mores.studio.kind import ExportFile
@@ -126,10 +126,7 @@ def to_config(form: Form, items: Sequence[Item]) -> str:
 
 def read_label_studio(text: str, name: str, form: Form | None = None) -> list[Incoming]:
     """The tasks of a file, with their annotations; InputError names the task that cannot be read."""
-    try:
-        tasks = json.loads(text)
-    except json.JSONDecodeError as error:
-        raise InputError(f"{name}:{error.lineno}: not valid JSON ({error.msg} at column {error.colno})") from error
+    tasks = read_json(text, name)
     if not isinstance(tasks, list):
         raise InputError(f"{name}: not a list of tasks; export JSON (not JSON-MIN) from Label Studio")
     return [_incoming(task, f"{name}: task {number}", form) for number, task in enumerate(tasks, 1)]

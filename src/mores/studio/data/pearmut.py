@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from mores.errors import InputError
-from mores.studio.data.incoming import Answer, Incoming, read_time
+from mores.studio.data.incoming import Answer, Incoming, read_json, read_time
 from mores.studio.data.label_studio import judged_stage
 from mores.studio.data.snapshot import Snapshot
 from mores.studio.form import Form
@@ -99,8 +99,8 @@ def from_span(span: Mapping[str, Any], text: str) -> dict[str, Any]:
 def read_pearmut(text: str, name: str, _form: Form | None = None) -> list[Incoming]:
     """The items of a campaign or of a log, with the log's annotations; InputError names what cannot be read."""
     try:
-        campaign = json.loads(text)
-    except json.JSONDecodeError:
+        campaign = read_json(text, name)
+    except InputError:
         campaign = None
     if isinstance(campaign, dict) and "data" in campaign:
         return [_item(item, place) for place, item in _documents(campaign["data"], name)]
@@ -139,10 +139,10 @@ def _read_log(text: str, name: str) -> list[Incoming]:
         if not line.strip():
             continue
         try:
-            entry = json.loads(line)
+            entry = read_json(line, place)
             pairs = list(zip(entry["item"], entry["annotation"], strict=True))
             person, actions = f"pearmut {entry['user_id']}", entry.get("actions") or []
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, InputError) as error:
             fix = 'a line of a log has "item", "annotation" and "user_id"'
             raise InputError(f"{place}: no line of pearmut's log ({error}); {fix}") from error
         if str(entry.get("item_i", "")).startswith(("welcome_", "random_", "goodbye_")):

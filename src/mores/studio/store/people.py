@@ -20,7 +20,7 @@ from mores.studio.records import Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, do, held_by, now
 from mores.studio.store.tables import audit, drafts, invitations, items, members, people, secrets, sessions
-from mores.studio.workflow import Refused, Release
+from mores.studio.workflow import Refused, Release, Unknown
 from mores.types import Record
 
 INVITED = timedelta(days=14)
@@ -177,7 +177,8 @@ def revoke(database: Database, campaign: Campaign, invitation: str, by: str) -> 
     """Make an invitation useless."""
     mine = (invitations.c.id == invitation, invitations.c.campaign == campaign.id)
     with database.write() as connection:
-        connection.execute(update(invitations).where(*mine).values(uses_left=0))
+        if not connection.execute(update(invitations).where(*mine).values(uses_left=0)).rowcount:
+            raise Unknown("There is no such invitation.")
         record(connection, by, "revoked", invitation, campaign.id)
 
 

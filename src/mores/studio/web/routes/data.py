@@ -21,7 +21,7 @@ from mores.studio.data.imports import (
 )
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.web.visit import Form, Organising, Place, limited
-from mores.studio.workflow import Refused
+from mores.studio.workflow import Unknown
 
 router = APIRouter(prefix="/c/{campaign}")
 
@@ -62,7 +62,7 @@ def again(export: str, place: Organising) -> Response:
     """An export that was made before, byte for byte."""
     kept = next((one for one in list_exports(place.visit.database, place.campaign, 1000) if one.id == export), None)
     if kept is None:
-        raise Refused("There is no such export.")
+        raise Unknown("There is no such export.")
     return _send(place, kept.id, kept.format)
 
 

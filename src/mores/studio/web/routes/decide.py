@@ -41,10 +41,10 @@ def disagreements(place: Organising, item: str = "") -> Response:
 @router.post("/items/{item}/adjudicate", dependencies=[limited("write")])
 def adjudicate(item: str, place: Organising, form: Form) -> Response:
     """Decide in place of the votes."""
+    shown = _find(place, item)
     outcome = form.get("outcome")
     if outcome not in OUTCOMES:
         raise Refused("Choose what shall happen to the item.")
-    shown = _find(place, item)
     stage = place.campaign.flow.stage(shown.stage)
     queue = form.get("queue") == "1"
     result: Content = {}
