@@ -12,18 +12,21 @@ from typing import Any
 from zipfile import ZipFile
 
 import pytest
+from starlette.testclient import TestClient
 
 from mores.bench.folder import open_bench_run
+from mores.studio import app
 from mores.studio.campaigns import open_kind
 from mores.studio.demo import fill
 from mores.studio.records import Role, Status
 from mores.studio.store.database import Database
 from mores.studio.store.items import do, read_items
-from mores.studio.store.people import add_person, read_profile
+from mores.studio.store.people import add_person, consent, read_profile, sign_in
+from mores.studio.web.visit import COOKIE
 from mores.studio.worker import Worker
 from mores.studio.workflow import Answered
 from tests.cli.conftest import Run, home, mores
-from tests.studio.play import Play, Player
+from tests.studio.play import ADDRESS, Play, Player
 
 __all__ = ["home", "mores"]
 
@@ -282,6 +285,18 @@ def test_the_demo_has_every_state(database: Database) -> None:
     assert {item.results["verify"]["mode"] for item in items if item.status is Status.ACCEPTED} == {"single", "multi"}
     assert any(len(item.votes) == 2 for item in items if item.status is Status.OPEN)
     assert any(item.returns and item.stage == "duel" for item in items)
+    browser = TestClient(app(database, model="none", store=None), base_url=ADDRESS)
+    seen = []
+    for item in items:
+        assert item.author
+        consent(database, campaign, item.author)
+        for person, page in ((item.author, ""), (organiser, "/life")):
+            browser.cookies.set(COOKIE, sign_in(database, person))
+            answer = browser.get(f"/c/{campaign.id}/items/{item.id}{page}")
+            assert answer.status_code == 200
+            seen.append(unescape(answer.text))
+    assert sum("This question came back to you:" in page for page in seen) == 1
+    assert sum("Turn the question round" in page for page in seen) == 2, "the duel and the returned question"
     form = open_kind("culturalteaming").stages(campaign.settings)[2].form
     for practice in (*campaign.settings.practice, *campaign.settings.checks):
         field = form(items[0].model_copy(update={"content": practice.content})).fields[0]
