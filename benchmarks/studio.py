@@ -122,7 +122,12 @@ def prepare(database: Database, people: int, items: int) -> tuple[Campaign, list
         add_member(database, campaign, person, Role.VERIFIER)
     organiser = Person(id=owner, roles=frozenset({Role.ORGANISER}))
     for number in range(items):
-        content = {"question": f"Question {number}?", "options": ["a", "b", "c", "d"], "correct": ["A"]}
+        content = {
+            "scene": "A scene.",
+            "question": f"Question {number}?",
+            "options": ["a", "b", "c", "d"],
+            "correct": ["A"],
+        }
         do(database, campaign, organiser, Create(f"{number:012x}", content, "KE", "sw", stage="verify"))
     return campaign, [(person, sign_in(database, person)) for person in crowd], sign_in(database, owner)
 
