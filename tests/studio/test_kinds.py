@@ -12,11 +12,13 @@ from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.data.exports import make_files, write_export
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.demo import fill
-from mores.studio.records import Item, Status
+from mores.studio.records import Item, Person, Role, Status
 from mores.studio.serve import owner_of
 from mores.studio.store.database import Database, open_database
-from mores.studio.store.items import Campaign, read_items
+from mores.studio.store.items import Campaign, do, read_items
 from mores.studio.web.pages import environment
+from mores.studio.workflow import Create
+from tests.studio.play import Play
 
 Demo = tuple[Database, dict[str, Campaign]]
 
@@ -82,3 +84,16 @@ def test_its_export_has_the_same_bytes_again_and_mores_bench_takes_it(name: str,
 def test_its_templates_can_be_read(name: str) -> None:
     for path in open_kind(name).folder.glob("*.html"):
         environment("en").get_template(f"{name}/{path.name}")
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_an_item_without_any_content_breaks_no_page(name: str, tmp_path: Path) -> None:
+    database = open_database(tmp_path / "studio.db")
+    play = Play(database, name)
+    boss = Person(id=play.organiser_id, roles=frozenset({Role.ORGANISER}))
+    for number, stage in enumerate(play.campaign.flow.stages):
+        do(database, play.campaign, boss, Create(f"{number:012x}", {}, stage=stage.name))
+        organiser = play.organiser()
+        for path in ("/overview", "/items", f"/items/{number:012x}/life"):
+            assert organiser.open(path).status_code == 200, (stage.name, path)
+    database.close()
