@@ -16,11 +16,15 @@ from mores.studio.campaigns.msqa.forms import CATEGORIES, PRINCIPLES, inspect_fo
 from mores.studio.form import FormError, read_form
 from mores.studio.records import Content, Person, Role, Status
 from mores.studio.workflow import (
+    Adjudicate,
+    Create,
     Refused,
     Take,
     missing,
 )
 from tests.studio.msqa_life import (
+    AUTHOR,
+    BOSS,
     HOSTILE,
     INSPECTED,
     NO,
@@ -119,6 +123,30 @@ def test_rounds_of_validation_follow_each_other() -> None:
 def test_objections(answers: list[Content], objections: int, stage: str, note: str) -> None:
     item = validating(objections=objections).validate(*answers)
     assert (item.stage, item.note) == (stage, note)
+
+
+def test_an_organiser_may_overrule_a_check_but_not_send_on_what_is_not_written() -> None:
+    life = Life()
+    life.write()
+    item = life.answer(correct=[("one", run) for run in range(5)])
+    assert item.stage == "write"
+    assert life.do(BOSS, Adjudicate("next")).stage == "write"  # the checks say the same again
+    with pytest.raises(Refused, match="no such stage"):
+        life.do(BOSS, Adjudicate("next", to="nowhere"))
+    item = life.do(BOSS, Adjudicate("next", "I know it.", to="inspect"))
+    assert item.stage == "inspect"
+    names = [field.name for field in life.flow.stage("inspect").form(item).fields]
+    assert "by_hand_difficulty" in names
+
+    draft = Life()
+    draft.do(AUTHOR, Create("i", SOURCE, "BR", "pt"))
+    assert draft.do(BOSS, Adjudicate("next")).stage == "write"
+    for to in ("", "inspect", "accept"):
+        with pytest.raises(Refused, match="not complete"):
+            draft.do(BOSS, Adjudicate("next", to=to))
+    assert draft.do(BOSS, Adjudicate("rejected")).status is Status.REJECTED
+    with pytest.raises(Refused, match="not complete"):
+        draft.do(BOSS, Adjudicate("next", to="accept"))
 
 
 def test_only_native_speakers_from_the_region_validate() -> None:

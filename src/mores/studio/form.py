@@ -87,6 +87,21 @@ def read_form(form: Form, values: Mapping[str, Sequence[str]], *, draft: bool = 
     return content
 
 
+def is_complete(form: Form, content: Content) -> bool:
+    """Whether everything that a form asks for is in a content."""
+
+    def texts(value: Any) -> list[str]:
+        if isinstance(value, bool):
+            return ["yes"] if value else []
+        return [str(entry) for entry in value] if isinstance(value, list) else [str(value)]
+
+    try:
+        read_form(form, {name: texts(value) for name, value in content.items()})
+    except FormError:
+        return False
+    return True
+
+
 def shuffle(form: Form, seed: str) -> Form:
     """The form as one person sees it: options in an order that depends on the seed alone, where a field wants it."""
 

@@ -17,7 +17,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from mores.errors import MoresError
-from mores.studio.form import Form
+from mores.studio.form import Form, is_complete
 from mores.studio.phrase import Phrase
 from mores.studio.records import Ask, Content, Event, EventKind, Hold, Item, Person, Role, Status, Vote
 
@@ -131,9 +131,13 @@ class Flow:
         """The stage of that name."""
         return self.named[name]
 
+    def place(self, name: str) -> int:
+        """Which stage in order it is, from 0."""
+        return self.stages.index(self.named[name])
+
     def after(self, name: str) -> Stage | None:
         """The stage that follows; None after the last."""
-        place = self.stages.index(self.named[name]) + 1
+        place = self.place(name) + 1
         return self.stages[place] if place < len(self.stages) else None
 
 
@@ -231,6 +235,8 @@ class Adjudicate:
     outcome: Literal["next", "back", "rejected"]
     note: str = ""
     result: Content = field(default_factory=dict)
+    to: str = ""
+    """The stage to go to, where it is not the usual one."""
 
 
 @dataclass(frozen=True)
@@ -384,10 +390,8 @@ def act(  # noqa: C901 - one case for each action
             write.answer(action)
         case AskAgain():
             write.ask_again()
-        case Adjudicate(outcome, note, result):
-            write.add(EventKind.ADJUDICATED, outcome=outcome, note=note, result=result)
-            write.move(Decision(outcome, note, result), by=None)
-            write.settle()
+        case Adjudicate(outcome, note, result, to):
+            write.adjudicate(Decision(outcome, note, result, to))
         case Withdraw(reason):
             write.add(EventKind.WITHDRAWN, reason=reason)
     return write.events
@@ -464,6 +468,20 @@ class _Writer:
         self.add(EventKind.MODEL_ANSWERED, **given, usage=action.usage)
         if self.current.status is Status.OPEN:
             self.inquire()
+        self.settle()
+
+    def adjudicate(self, decision: Decision) -> None:
+        """Do what the organiser decided; what an author has not finished cannot go on."""
+        flow, item = self.flow, self.current
+        if decision.to and decision.to not in flow.named:
+            raise Refused("There is no such stage.")
+        passed = range(flow.place(decision.to) if decision.to else flow.place(item.stage) + 1)
+        if decision.outcome == "next" and flow.stage(item.stage).own:
+            own = [flow.stages[place] for place in passed if flow.stages[place].own]
+            if not all(is_complete(stage.form(item), item.content) for stage in own):
+                raise Refused("This item is not complete. Its author has to finish it first.")
+        self.add(EventKind.ADJUDICATED, outcome=decision.outcome, note=decision.note, result=decision.result)
+        self.move(decision, by=None)
         self.settle()
 
     def ask_again(self) -> None:

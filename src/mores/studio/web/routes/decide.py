@@ -55,7 +55,8 @@ def adjudicate(item: str, place: Organising, form: Form) -> Response:
         except FormError as error:
             return _disagreement(place, shown, error.problems, form) if queue else _life(place, shown, error.problems)
     following = _after(place, item) if queue else ""
-    action = Adjudicate(outcome, form.get("note").strip()[:2000], result)  # type: ignore[arg-type]  # it is one of these
+    note, to = form.get("note").strip()[:2000], form.get("to")
+    action = Adjudicate(outcome, note, result, to)  # type: ignore[arg-type]  # the outcome is one of these
     do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key)
     if queue:
         return place.go(f"/disagreements?item={following}" if following else "/disagreements")
