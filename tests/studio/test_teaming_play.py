@@ -263,9 +263,9 @@ def test_many_people_at_once_then_export_and_mores_bench(database: Database, mor
     assert correct.target == ("i, ii",)
     assert modes["single"] == "correct"
     assert (modes["multi"] == "correct") is (correct.choices[0] == "i, ii")
-    named = mores("topics", f"{folder}:tea-in-kenya-hard", "--model", model, "--out", "topics.jsonl")
+    named = mores("topics", f"{folder}:tea-in-kenya-hard", "--model", model, "--out", "topics")
     assert named.returncode == 0, named.stderr
-    again = mores("bench", f"{folder}:tea-in-kenya-hard", "--model", model, "--labels", "topics.jsonl", "--json")
+    again = mores("bench", f"{folder}:tea-in-kenya-hard", "--model", model, "--labels", "topics", "--json")
     assert "topic" in json.loads(again.stdout)[0]["by"]
 
 

@@ -158,7 +158,7 @@ All of them have the nationality of the region and lived there before they were 
 `items.jsonl` has each question's scene, its rounds against the model and the votes; people are numbers. Topics, which
 were free, can be found afterwards:
 
-    mores topics FOLDER:NAME --topics FILE --model MODEL --out topics
+    mores topics FOLDER:NAME --model MODEL --out topics
     mores bench FOLDER:NAME --model MODEL --labels topics
 
 ## Fidelity
