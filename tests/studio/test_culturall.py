@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from io import BytesIO
 from pathlib import Path
 from typing import Any
@@ -16,14 +15,12 @@ from mores.bench.folder import find_bench_runs
 from mores.cli import main
 from mores.errors import InputError
 from mores.studio.campaigns.culturall.forms import CRITERIA, REQUIREMENTS, create_form
-from mores.studio.campaigns.culturall.results import PAPER, challenging, review_rates, summarise
+from mores.studio.campaigns.culturall.results import challenging, review_rates, summarise
 from mores.studio.demo import fill
-from mores.studio.records import Person, Role, Status
+from mores.studio.records import Role, Status
 from mores.studio.serve import owner_of
 from mores.studio.store.database import Database
-from mores.studio.store.items import do, read_items, rebuild, take
-from mores.studio.store.people import add_member, add_person, read_profile
-from mores.studio.workflow import Cast, Create, Submit
+from mores.studio.store.items import read_items, rebuild
 from tests.studio.play import Play, Player
 
 ITEM = {
@@ -235,8 +232,25 @@ def test_only_organisers_see_figures_failures_and_models(database: Database, mod
     assert "fake:" not in author.open(f"/items/{item}").text
 
 
-def test_the_demo_has_items_of_many_languages_in_all_states(database: Database) -> None:
-    [campaign] = [campaign for campaign in fill(database, owner_of(database)) if campaign.kind.name == "culturall"]
+def test_an_organiser_sets_topics_and_the_rule_on_a_page(database: Database) -> None:
+    play = play_with(database, {})
+    organiser = play.organiser()
+    organiser.open("/settings")
+    own = "- name: Wine\n  description: Growing and drinking it.\n  seeds: [Which glass for which wine]\n"
+    ticked = {"inspiration": "yes", "keep_easy": "yes", "same_language": "yes"}
+    organiser.send("/settings", **organiser.filled() | ticked | {"topics": own, "most_correct": "0"})
+    settings = play.again().settings
+    assert ([topic.name for topic in settings.topics], settings.most_correct) == (["Wine"], 0)
+    page = play.person(Role.AUTHOR, "Amina").open("/new").text
+    assert "Which glass for which wine" in page
+    assert "Belief" not in page
+
+
+def test_the_demo_has_items_of_many_languages_in_all_states(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("mores.studio.demo.KINDS", ["culturall"])
+    [campaign] = fill(database, owner_of(database))
     items = list(read_items(database, campaign))
     assert {item.language for item in items} >= {"ar", "de", "en", "es", "hi", "ja", "sw"}
     assert {item.stage for item in items if item.status is Status.OPEN} == {"create", "elevate", "measure", "review"}
@@ -385,34 +399,3 @@ def test_after_the_pilot_the_organiser_lets_an_author_go_on(database: Database) 
     assert "Your first items are a trial" in other.open().text, "everybody has a pilot of their own"
     assert "siku ya 1" in organiser.open(f"/items?author={identifier}").text
     assert "siku ya 1" not in organiser.open("/items?author=nobody").text
-
-
-def test_a_campaign_gives_the_rates_with_which_its_reviewers_decide(database: Database) -> None:
-    play = play_with(database, {})
-    people = []
-    for name in ("Amina", "Juma"):
-        with database.write() as connection:
-            identifier = add_person(connection, read_profile(name))
-        add_member(database, play.campaign, identifier, Role.AUTHOR)
-        people.append(Person(id=identifier, roles=frozenset({Role.AUTHOR}), languages=frozenset({"sw"})))
-    author, reviewer = people
-    draw = random.Random(5)
-    decided = draw.choices(list(PAPER), list(PAPER.values()), k=300)
-    texts = {name: ITEM[name] for name in ("scenario", "question", "answer", "explanation")}
-    for number, verdict in enumerate(decided):
-        content = texts | {"theme": "Social", "question": f"Swali {number}?"}
-        item = do(database, play.campaign, author, Create(f"{number:012x}", content, "KE", "sw")).item.id
-        do(database, play.campaign, author, Submit(content, region="KE", language="sw"), item=item)
-        taken = take(database, play.campaign, reviewer)
-        assert taken is not None
-        answer = {"verdict": verdict, "region": "KE", "topic": "Social", "note": "why", **content}
-        answer |= {"answer": "Chai"} if verdict == "revise" else {}
-        do(database, play.campaign, reviewer, Cast(answer), item=taken.id)
-    items = list(read_items(database, play.campaign))
-    for verdict, rate in review_rates(items).items():
-        assert rate == (decided.count(verdict), 300)
-        low, high = rate.interval
-        assert low < PAPER[verdict] < high
-    assert sum(item.status is Status.ACCEPTED for item in items) == 300 - decided.count("reject")
-    revised = [item for item in items if item.content["answer"] == "Chai"]
-    assert len(revised) == decided.count("revise")

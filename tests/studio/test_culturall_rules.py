@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from datetime import UTC, datetime
 from typing import Any
 
@@ -11,12 +12,12 @@ from mores.errors import InputError
 from mores.models import Completion
 from mores.studio.campaigns.culturall import KIND
 from mores.studio.campaigns.culturall.forms import CRITERIA, REQUIREMENTS, create_form, elevate_form, review_form
-from mores.studio.campaigns.culturall.results import row, summarise
+from mores.studio.campaigns.culturall.results import PAPER, review_rates, row, summarise
 from mores.studio.campaigns.culturall.settings import CulturallSettings, Topic, paper_topics
 from mores.studio.campaigns.culturall.tasks import TASKS, read_draft, read_region, read_topic
 from mores.studio.form import Form, FormError, read_form
-from mores.studio.records import Ask, Content, Item, Status, Vote
-from mores.studio.workflow import Decision, Stage
+from mores.studio.records import Ask, Content, Item, Person, Role, Status, Vote
+from mores.studio.workflow import Cast, Create, Decision, Flow, Stage, Submit, Take, act, next_state
 
 NOW = datetime(2026, 1, 1, tzinfo=UTC)
 MODELS = ("fake:a", "fake:b", "fake:c")
@@ -385,3 +386,30 @@ def test_authors_see_english_and_nothing_else() -> None:
     assert "¿" not in str(shown)
     assert KIND.inspire(SETTINGS, make("review")) is None, "nothing is shown that has no translation"
     assert KIND.inspire(CulturallSettings(title="Ours", inspiration=False), make("review", LABELLED)) is None
+
+
+def test_a_campaign_gives_the_rates_with_which_its_reviewers_decide() -> None:
+    flow = Flow("c", KIND.stages(CulturallSettings(title="Ours")))
+    author, reviewer = (
+        Person(id=name, roles=frozenset({Role.AUTHOR}), languages=frozenset({"es"})) for name in ("a", "r")
+    )
+    decided = random.Random(1).choices(list(PAPER), list(PAPER.values()), k=1000)
+    items = []
+    for number, verdict in enumerate(decided):
+        item: Item | None = None
+        answer = {"verdict": verdict, "note": "why"} | ({"answer": "doce"} if verdict == "revise" else {})
+        for person, action in (
+            (author, Create(f"i{number}", CONTENT, "ES", "es")),
+            (author, Submit(CONTENT, region="ES", language="es")),
+            (reviewer, Take()),
+            (reviewer, Cast(answer)),
+        ):
+            item = next_state(item, act(flow, item, person, action, NOW, "k"))
+        assert item is not None
+        items.append(item)
+    for verdict, rate in review_rates(items).items():
+        assert rate == (decided.count(verdict), 1000)
+        low, high = rate.interval
+        assert low < PAPER[verdict] < high
+    assert sum(item.status is Status.ACCEPTED for item in items) == 1000 - decided.count("reject")
+    assert sum(item.content["answer"] == "doce" for item in items) == decided.count("revise")
