@@ -60,6 +60,7 @@ ROUTES: dict[str, Access] = {
     "GET /login": ALL,
     "POST /login": ALL,
     "POST /logout": SIGNED_IN,
+    "POST /language": ALL,
     "GET /join/{token}": ALL,
     "POST /join/{token}": ALL,
     "GET /me": SIGNED_IN,
