@@ -213,6 +213,21 @@ def test_an_author_sees_afterwards_what_others_said_in_words(database: Database,
     assert "Muito bom" in page
 
 
+def test_organisers_cannot_name_files_of_the_server_in_the_browser(database: Database, folder: Path) -> None:
+    secret = folder / "secret.txt"
+    secret.write_text("The password is swordfish.")
+    play = play_in(folder, database)
+    organiser = play.organiser()
+    organiser.open("/settings")
+    refused = organiser.send("/settings", title="A campaign", search=f"corpus:{secret}")
+    assert refused.status_code == 422
+    assert "Files of the server" in refused.text
+    made = organiser.send("/campaigns", yaml=f"kind: msqa\ntitle: Mine\nsearch: corpus:{secret}\n")
+    assert made.status_code == 422
+    assert "Files of the server" in made.text
+    assert play.again().settings.search == f"corpus:{folder / 'corpus.txt'}"
+
+
 def test_hostile_texts_are_only_text_on_every_page(database: Database, folder: Path) -> None:
     play = play_in(folder, database)
     author = person(play, Role.AUTHOR, "João")

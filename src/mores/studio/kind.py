@@ -168,6 +168,8 @@ class Kind(Generic[S]):
     """What other authors may see of an accepted item, in English; None where they may not see it."""
     summarise: Callable[[S, Sequence[Item]], Mapping[str, Any]] = lambda _settings, _items: {}
     """Figures of its own for the organiser, such as the paper's rates."""
+    on_server: Callable[[S], Mapping[str, str]] = lambda _settings: {}
+    """Settings that name files of the server, and what they name: organisers cannot set them in the browser."""
     method: Callable[[S, Iterable[Item]], str] | None = None
     """A paragraph for the Method section of a paper; a general one where there is none."""
     skilled: Callable[[S], bool] = lambda _settings: False

@@ -172,6 +172,9 @@ KIND: Kind[Any] = Kind(
     models=lambda settings: [
         name for name in dict.fromkeys((settings.checker, *settings.models, settings.judge)) if name
     ],
+    on_server=lambda settings: (
+        {"search": settings.search} if settings.search.startswith(("corpus:", "replay:")) else {}
+    ),
     summarise=summarise,
     method=method,
     shown=shown,

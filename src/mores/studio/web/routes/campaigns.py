@@ -59,11 +59,13 @@ def make(visit: SignedIn, form: Form) -> Response:
         kind = _kind(form.get("kind"))
         try:
             settings = read_settings_form(kind, form.values)
+            refuse_files(kind, settings)
         except SettingsError as error:
             return _form(visit, kind, _sent(form), error.problems)
     else:
         try:
             kind, settings = _read_yaml(form)
+            refuse_files(kind, settings)
         except InputError as error:
             kinds = [open_kind(name) for name in KINDS]
             text = form.get("yaml")
@@ -73,6 +75,15 @@ def make(visit: SignedIn, form: Form) -> Response:
     with visit.database.write() as connection:
         record(connection, organiser, "made the campaign", kind.name, campaign.id)
     return visit.go(f"/c/{campaign.id}/overview")
+
+
+def refuse_files(kind: Kind[Any], settings: Settings, before: Settings | None = None) -> None:
+    """SettingsError where a setting names a file of the server that it did not name before: it would show the file."""
+    kept = kind.on_server(before) if before else {}
+    named = [name for name, value in kind.on_server(settings).items() if kept.get(name) != value]
+    if named:
+        reason = "Files of the server can only be named there: ask the person who runs it to make the campaign."
+        raise SettingsError("campaign", dict.fromkeys(named, reason))
 
 
 def _sent(form: Posted) -> dict[str, Any]:
@@ -107,6 +118,7 @@ def change(place: Organising, form: Form) -> Response:
     """Change the settings."""
     try:
         changed = read_settings_form(place.campaign.kind, form.values)
+        refuse_files(place.campaign.kind, changed, place.campaign.settings)
     except SettingsError as error:
         return _settings(place, _sent(form), error.problems)
     before = place.campaign.settings
