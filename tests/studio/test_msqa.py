@@ -239,7 +239,7 @@ def test_figures_and_the_paragraph_for_a_paper() -> None:
     assert "17.5" in figures["Social Norms and Customs"]  # 186 of 1,064
     assert summarise(settings(), [])["Accepted"] == 0
     text = method(settings(), [item, returned])
-    assert "Of 2 questions, 1 were accepted, in 1 languages (Portuguese)" in text
+    assert "Of 2 questions, 1 were accepted, in 1 language (Portuguese)" in text
     assert "3 models with 5 runs each" in text
     assert "retrieval: passed (1)" in text
 

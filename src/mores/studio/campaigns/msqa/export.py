@@ -100,6 +100,10 @@ def _versions(settings: MsqaSettings, item: Item) -> Iterator[tuple[Check, ...]]
         yield all_checks(settings, item.model_copy(update={"version": version}))
 
 
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def method(settings: MsqaSettings, items: Iterable[Item]) -> str:
     """A paragraph for the Method section of a paper."""
     every = list(items)
@@ -114,13 +118,14 @@ def method(settings: MsqaSettings, items: Iterable[Item]) -> str:
     named = f" ({', '.join(languages)})" if languages else ""
     counted = "one model" if settings.counted == "model" else "all models together"
     returned = sum(item.returns > 0 for item in every)
+    models, runs = _count(len(settings.models), "model"), _count(settings.runs, "run")
+    speakers, rounds = _count(settings.validators, "native speaker"), _count(settings.rounds, "round")
     return (
-        f"Of {len(every)} questions, {len(accepted)} were accepted, in {len(languages)} languages{named}, following "
-        "the construction of MSQA. Native speakers wrote each question and its short answer from a source that they "
-        "named, and confirmed five design principles. Models checked the evidence, that there is one clear answer, and "
-        f"the difficulty ({len(settings.models)} models with {settings.runs} runs each; too easy with more than "
-        f"{settings.most_correct} correct runs of {counted}); the states of these checks for the accepted questions "
-        f"were: {checks}. An expert inspected each and added one or two further sources; {settings.validators} native "
-        f"speakers in each of {settings.rounds} rounds validated it; the project lead accepted it. {returned} "
-        "questions were returned to their authors at least once."
+        f"Of {_count(len(every), 'question')}, {len(accepted)} were accepted, in {_count(len(languages), 'language')}"
+        f"{named}, following the construction of MSQA. Native speakers wrote each question and its short answer from a "
+        "source that they named, and confirmed five design principles. Models checked the evidence, that there is one "
+        f"clear answer, and the difficulty ({models} with {runs} each; too easy with more than {settings.most_correct} "
+        f"correct runs of {counted}); the states of these checks for the accepted questions were: {checks}. An expert "
+        f"inspected each and added one or two further sources; {speakers} in each of {rounds} validated it; the project "
+        f"lead accepted it. {_count(returned, 'question')} came back to the author at least once."
     )
