@@ -16,7 +16,7 @@ from mores.studio.data.exports import FORMATS
 from mores.studio.records import Role, Status
 from mores.studio.store.campaigns import all_campaigns
 from mores.studio.store.database import Database
-from mores.studio.store.items import do, rebuild
+from mores.studio.store.items import do, read_items, rebuild
 from mores.studio.workflow import Create
 from tests.studio.play import Play, Player
 
@@ -315,3 +315,28 @@ PAGES = ("overview", "items", "disagreements", "people", "people/time.csv", "dat
 def test_only_organisers_come_to_these_pages(play: Play, path: str, role: Role) -> None:
     page(play.person(role), f"/{path}", 404)
     assert "/login" in str(play.browser().get(f"/c/{play.campaign.id}/{path}").url)
+
+
+def test_items_that_have_enough_answers_after_a_change_of_settings_are_decided(play: Play) -> None:
+    item = question(play)
+    judge(play, item, ["A", "A", "A"])
+    assert play.read(item).status is Status.OPEN
+    organiser = play.organiser()
+    organiser.open("/settings")
+    organiser.send("/settings", title="Fewer", regions="Kenya", verifiers="3", agreeing="3")
+    assert play.read(item).status is Status.ACCEPTED, "nobody else could have taken it"
+
+
+def test_changed_attention_checks_replace_the_old_ones(play: Play) -> None:
+    content = {"question": "Is this a check?", "options": OPTIONS, "correct": ["A"]}
+    check = {"content": content, "answer": {"answer": ["A"]}, "region": "KE", "language": "en"}
+    organiser = play.organiser()
+    for answer in (["A"], ["A"], ["B"]):
+        organiser.open("/settings")
+        checks = json.dumps([check | {"answer": {"answer": answer}}])
+        assert organiser.send("/settings", title="T", regions="Kenya", checks=checks).status_code == 200
+    found = [item for item in read_items(play.database, play.campaign, checks=True) if item.check]
+    assert [(item.check, item.status) for item in found] == [
+        ({"answer": ["A"]}, Status.WITHDRAWN),
+        ({"answer": ["B"]}, Status.OPEN),
+    ]

@@ -240,13 +240,20 @@ class Adjudicate:
 
 
 @dataclass(frozen=True)
+class Reconsider:
+    """The organiser has changed the settings: what waits is decided again by the answers that it has."""
+
+
+@dataclass(frozen=True)
 class Withdraw:
     """The author or the organiser takes the item out."""
 
     reason: str = ""
 
 
-Action = Create | Edit | Submit | Take | Release | Cast | AskModel | Answered | AskAgain | Adjudicate | Withdraw
+Action = (
+    Create | Edit | Submit | Take | Release | Cast | AskModel | Answered | AskAgain | Adjudicate | Reconsider | Withdraw
+)
 
 
 def may(flow: Flow, item: Item | None, person: Person | None, action: type[Action]) -> str | None:  # noqa: C901 - one case for each action
@@ -265,6 +272,8 @@ def may(flow: Flow, item: Item | None, person: Person | None, action: type[Actio
     if item.status is not Status.OPEN and not (action is Adjudicate and item.status is Status.REJECTED):
         return DECIDED[item.status]
     if action is Adjudicate:
+        return None if organiser else "Only an organiser decides."
+    if action is Reconsider:
         return None if organiser else "Only an organiser decides."
     if action is AskAgain:
         return None if organiser else "Only an organiser has models asked again."
@@ -390,6 +399,8 @@ def act(  # noqa: C901 - one case for each action
             write.answer(action)
         case AskAgain():
             write.ask_again()
+        case Reconsider():
+            write.settle()
         case Adjudicate(outcome, note, result, to):
             write.adjudicate(Decision(outcome, note, result, to))
         case Withdraw(reason):

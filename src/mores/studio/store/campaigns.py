@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
+from hashlib import sha256
 from secrets import token_hex
 from typing import Any
 
@@ -16,11 +17,11 @@ from mores.errors import InputError
 from mores.studio.campaigns import open_kind
 from mores.studio.kind import Kind, Settings
 from mores.studio.plain_yaml import read_yaml
-from mores.studio.records import Item, Person, Role
+from mores.studio.records import EventKind, Item, Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, do, now
-from mores.studio.store.tables import campaigns, items, members
-from mores.studio.workflow import Create, Flow, Unknown, judged, missing
+from mores.studio.store.tables import campaigns, events, items, members
+from mores.studio.workflow import Create, Flow, Reconsider, Unknown, Withdraw, judged, missing
 
 NO_MODEL = "none"
 
@@ -80,12 +81,26 @@ def make_campaign(
 
 
 def add_checks(database: Database, campaign: Campaign) -> None:
-    """Put the settings' attention checks into the campaign, each at the first stage whose form asks for its answer."""
+    """Put the settings' attention checks into the campaign, each at the first stage whose form asks for its answer.
+
+    Checks that the settings no longer have are withdrawn.
+    """
     stages = [stage for stage in campaign.flow.stages if judged(stage)]
     if not stages:
         return
     organiser = Person(id="", roles=frozenset({Role.ORGANISER}))
-    for number, check in enumerate(campaign.settings.checks):
+    wanted = {
+        f"check-{sha256(check.model_dump_json().encode()).hexdigest()[:20]}": check
+        for check in campaign.settings.checks
+    }
+    there = (items.c.campaign == campaign.id, items.c.is_check, items.c.status == "open")
+    made = select(events.c.key, events.c.item).join(items, items.c.id == events.c.item)
+    with database.read() as connection:
+        known = connection.execute(made.where(*there, events.c.kind == EventKind.CREATED.value)).all()
+    for row in known:
+        if row.key not in wanted:
+            do(database, campaign, organiser, Withdraw("The settings have other checks now."), item=row.item)
+    for key, check in wanted.items():
         place = {"campaign": campaign.id, "region": check.region, "language": check.language, "stage": stages[0].name}
         blank = Item(id="", author=None, content=check.content, created=now(), updated=now(), **place)
         asking = (stage for stage in stages if set(check.answer) <= {field.name for field in stage.form(blank).fields})
@@ -93,7 +108,7 @@ def add_checks(database: Database, campaign: Campaign) -> None:
         action = Create(
             token_hex(6), check.content, check.region, check.language, stage=stage, check=dict(check.answer)
         )
-        do(database, campaign, organiser, action, key=f"check-{number}")
+        do(database, campaign, organiser, action, key=key)
 
 
 def open_campaign(database: Database, identifier: str, model: str = "") -> Campaign:
@@ -141,14 +156,27 @@ def campaigns_of(database: Database, person: str, model: str = "") -> list[Campa
 
 
 def change_settings(database: Database, campaign: Campaign, settings: Settings) -> Campaign:
-    """Change a campaign's settings. Items that wait keep their place; how many answers they need is counted again."""
+    """Change a campaign's settings. What items need is counted again; those that have enough answers are decided."""
     values = {"settings": settings.model_dump(mode="json"), "title": settings.title}
     with database.write() as connection:
         connection.execute(update(campaigns).where(campaigns.c.id == campaign.id).values(values))
     changed = open_campaign(database, campaign.id, campaign.flow.model)
     add_checks(database, changed)
     recount(database, changed)
+    reconsider(database, changed)
     return changed
+
+
+def reconsider(database: Database, campaign: Campaign) -> None:
+    """Let the rules decide what needs no further answers: nobody could take it, and it would wait for ever."""
+    judging = [stage.name for stage in campaign.flow.stages if judged(stage)]
+    conditions = (items.c.status == "open", items.c.missing == 0, items.c.stage.in_(judging))
+    query = select(items.c.id).where(items.c.campaign == campaign.id, *conditions)
+    with database.read() as connection:
+        waiting = list(connection.execute(query).scalars())
+    organiser = Person(id="", roles=frozenset({Role.ORGANISER}))
+    for item in waiting if campaign.flow.open else ():
+        do(database, campaign, organiser, Reconsider(), item=item)
 
 
 def set_open(database: Database, campaign: Campaign, is_open: bool) -> Campaign:
