@@ -228,11 +228,8 @@ def _content(campaign: Campaign, stage: Stage, row: Incoming, where: str, tongue
     for number, form in enumerate(forms):
         last = number == len(forms) - 1 and not stage.own
         given = {field.name: row.content[field.name] for field in form.fields if field.name in row.content}
-        content |= {
-            name: value
-            for name, value in _read(form, given, row.place, draft=not last).items()
-            if name in row.content or last
-        }
+        read = _read(form, given, row.place, draft=not last)
+        content |= {name: value for name, value in read.items() if name in row.content or name not in content}
     return content
 
 

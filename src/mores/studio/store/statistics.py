@@ -1,16 +1,8 @@
-"""What the figures of a campaign are made from, and the figures, kept until something happens.
-
-Reading fifty thousand votes takes a moment. So figures are made again only when there are new events, and where
-making them is slow, not more often than every twenty times as long as it takes: pages stay fast while people vote.
-"""
+"""What the figures of a campaign are made from, and the figures, kept until something happens."""
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
-from threading import Lock
-from typing import NamedTuple
-from weakref import WeakKeyDictionary
 
 from sqlalchemy import Connection, func, select
 
@@ -18,20 +10,10 @@ from mores.studio.figures import Figures, Given, summarise_votes
 from mores.studio.records import EventKind
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign
+from mores.studio.store.kept import Keeper
 from mores.studio.store.tables import events, votes
 
-PATIENCE = 20
-"""Figures that took a second to make may be this many seconds old."""
-
-
-class _Kept(NamedTuple):
-    figures: Figures
-    made: float
-    took: float
-
-
-_kept: WeakKeyDictionary[Database, dict[str, _Kept]] = WeakKeyDictionary()
-_lock = Lock()
+_figures = Keeper[Figures]()
 
 
 def last_event(connection: Connection, campaign: Campaign) -> int:
@@ -41,20 +23,16 @@ def last_event(connection: Connection, campaign: Campaign) -> int:
 
 def figures_of(database: Database, campaign: Campaign, *, fresh: bool = False) -> Figures:
     """The campaign's figures; with `fresh` those of this moment, whatever it takes."""
-    with _lock:
-        kept = _kept.setdefault(database, {}).get(campaign.id)
     with database.read() as connection:
         number = last_event(connection, campaign)
-        if kept and kept.figures.last_event == number:
-            return kept.figures
-        started = time.monotonic()
-        if kept and not fresh and started - kept.made < PATIENCE * kept.took:
-            return kept.figures
+    return _figures.get(database, campaign.id, number, lambda: _make(database, campaign), fresh=fresh)
+
+
+def _make(database: Database, campaign: Campaign) -> Figures:
+    with database.read() as connection:
+        number = last_event(connection, campaign)
         given, written = read_votes(connection, campaign), read_writing(connection, campaign)
-    figures = summarise_votes(given, [stage.name for stage in campaign.flow.stages], written, number)
-    with _lock:
-        _kept[database][campaign.id] = _Kept(figures, time.monotonic(), time.monotonic() - started)
-    return figures
+    return summarise_votes(given, [stage.name for stage in campaign.flow.stages], written, number)
 
 
 def read_votes(connection: Connection, campaign: Campaign) -> list[Given]:

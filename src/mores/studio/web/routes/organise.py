@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from fastapi import APIRouter
@@ -10,12 +11,14 @@ from fastapi.responses import Response
 from mores.studio.data.card import write_method
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.records import Status
+from mores.studio.store.kept import Keeper
 from mores.studio.store.progress import count_groups, count_models, find_stuck, tabulate
 from mores.studio.store.queries import list_audit, list_items
-from mores.studio.store.statistics import figures_of
-from mores.studio.web.visit import FURTHEST, Organising
+from mores.studio.store.statistics import figures_of, last_event
+from mores.studio.web.visit import FURTHEST, Organising, Place
 
 router = APIRouter(prefix="/c/{campaign}")
+_summaries = Keeper[tuple[Mapping[str, Any], str]]()
 
 
 @router.get("/overview")
@@ -42,9 +45,16 @@ def overview(place: Organising) -> Response:
 @router.get("/figures")
 def figures(place: Organising) -> Response:
     """What the campaign has come to, beside the paper's figures."""
+    database, campaign = place.visit.database, place.campaign
+    with database.read() as connection:
+        version = last_event(connection, campaign), campaign.settings.model_dump_json()
+    found, paragraph = _summaries.get(database, campaign.id, version, lambda: _summarise(place))
+    return place.page("figures.html", figures=found, paragraph=paragraph)
+
+
+def _summarise(place: Place) -> tuple[Mapping[str, Any], str]:
     snapshot = read_snapshot(place.visit.database, place.campaign)
-    found = place.campaign.kind.summarise(place.campaign.settings, snapshot.items)
-    return place.page("figures.html", figures=found, paragraph=write_method(snapshot))
+    return place.campaign.kind.summarise(place.campaign.settings, snapshot.items), write_method(snapshot)
 
 
 @router.get("/items")
