@@ -126,6 +126,6 @@ def method(settings: MsqaSettings, items: Iterable[Item]) -> str:
         "source that they named, and confirmed five design principles. Models checked the evidence, that there is one "
         f"clear answer, and the difficulty ({models} with {runs} each; too easy with more than {settings.most_correct} "
         f"correct runs of {counted}); the states of these checks for the accepted questions were: {checks}. An expert "
-        f"inspected each and added one or two further sources; {speakers} in each of {rounds} validated it; the project "
-        f"lead accepted it. {_count(returned, 'question')} came back to the author at least once."
+        f"inspected each and added one or two further sources; {speakers} in each of {rounds} validated it; the "
+        f"project lead accepted it. {_count(returned, 'question')} came back to the author at least once."
     )
