@@ -63,9 +63,9 @@ def test_python_examples_run(page: Path, working_folder: Path) -> None:
     """All examples of a page, one after the other: a later one may build on an earlier one."""
     blocks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     if any(BASE in block for block in blocks) and all(map(find_spec, ("torch", "transformers", "peft", "accelerate"))):
-        from tests.train.tiny import make_base
-
-        make_base(working_folder / "tiny")
+        # In the process that trains, so that torch and transformers are imported once: that takes longer than training.
+        make = f"import sys; sys.path.append({str(ROOT)!r}); from tests.train.tiny import make_base"
+        blocks = [make, "from pathlib import Path; make_base(Path('tiny'))", *blocks]
     else:
         blocks = [block for block in blocks if BASE not in block]
     code = "\n".join(blocks).replace(BASE, "tiny").replace("limit=1000", "limit=4")

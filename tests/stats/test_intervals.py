@@ -53,7 +53,7 @@ def test_nothing_is_known_without_samples() -> None:
 
 @pytest.mark.parametrize(("k", "n"), [(-1, 3), (4, 3), (1, 0)])
 def test_what_is_no_share_is_refused(k: int, n: int) -> None:
-    with pytest.raises(ValueError, match="no proportion"):
+    with pytest.raises(ValueError, match="not a proportion"):
         share_interval(k, n)
 
 

@@ -245,5 +245,5 @@ def test_deepspeed_does_not_go_on_from_a_checkpoint(training: Any, monkeypatch: 
     monkeypatch.setattr(tune, "DEEPSPEED", "NO")  # what a run of one process calls itself
     monkeypatch.setattr(tune.Training, "_configure_deepspeed", lambda _: None)
     monkeypatch.setattr(tune, "join", accelerate.Accelerator)
-    with pytest.raises(ConfigError, match="a run under DeepSpeed cannot go on"):
+    with pytest.raises(ConfigError, match="a run under DeepSpeed cannot continue"):
         training.tune()
