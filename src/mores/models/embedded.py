@@ -66,7 +66,7 @@ class EmbeddedModel(OpenAIModel):
         self.adapter = _existing(adapter)
         self.slots = slots
         self.context = context
-        self.warning = self._warning()
+        self.warning = None if name else {None: _WARNING_UNTUNED, TUNED: _WARNING_TUNED}.get(self.adapter)
         self._process: asyncio.subprocess.Process | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         super().__init__(name or "embedded", "http://127.0.0.1/v1", secrets.token_hex(16))
@@ -75,11 +75,6 @@ class EmbeddedModel(OpenAIModel):
     def path(self) -> Path:
         """The model's file; the default one is downloaded when it is first needed."""
         return pull.resolve(self._asked)
-
-    def _warning(self) -> str | None:
-        if self._asked:
-            return None
-        return {None: _WARNING_UNTUNED, TUNED: _WARNING_TUNED}.get(self.adapter)
 
     @property
     def name(self) -> str:

@@ -55,11 +55,10 @@ def card(trained: Trained, recipe: Recipe) -> str:
 
 
 def _table(split: str, results: dict[str, Result]) -> list[str]:
-    rows = [f"| {source} | {_cell(result)} | {result.n:,} |" for source, result in results.items()]
-    return [f"| {split} | scaled accuracy | n |", "| --- | --- | --- |", *rows, ""]
-
-
-def _cell(result: Result) -> str:
-    if result.value is None or result.low is None or result.high is None:
-        return "–"
-    return f"{number(result.value, 3)} ({to(result.low, result.high, partial(number, digits=3))})"
+    lines = [f"| {split} | scaled accuracy | n |", "| --- | --- | --- |"]
+    for source, result in results.items():
+        cell = "–"
+        if result.value is not None and result.low is not None and result.high is not None:
+            cell = f"{number(result.value, 3)} ({to(result.low, result.high, partial(number, digits=3))})"
+        lines.append(f"| {source} | {cell} | {result.n:,} |")
+    return [*lines, ""]

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -105,12 +105,15 @@ class Study:
             save(model, tokenizer, self.folder)
         trained = Trained(
             base=self.base_name, signature=self.signature(golds), samples=len(examples), left_out=making.left_out,
-            sources=_counted(golds), without=self.leave_out, tokens=sum(len(example.tokens) for example in examples),
+            sources=dict(sorted(Counter(gold.sample.source or "unknown" for gold in golds).items())),
+            without=self.leave_out, tokens=sum(len(example.tokens) for example in examples),
             seconds=seconds, device=_device(self._team.num_processes),
             decisions={name: self._decide(model, making, name) for name in self.splits()},
         )  # fmt: skip
         if self._team.is_main_process:
-            self._end(trained)
+            write_text(self.folder / RESULT, trained.model_dump_json(indent=1) + "\n")
+            write_text(self.folder / "README.md", card(trained, self.recipe))
+            (self.folder / CHECKPOINT).unlink(missing_ok=True)
         return trained
 
     def _begin(self) -> None:
@@ -123,11 +126,6 @@ class Study:
         else:
             disable_progress_bar()
         self._team.wait_for_everyone()
-
-    def _end(self, trained: Trained) -> None:
-        write_text(self.folder / RESULT, trained.model_dump_json(indent=1) + "\n")
-        write_text(self.folder / "README.md", card(trained, self.recipe))
-        (self.folder / CHECKPOINT).unlink(missing_ok=True)
 
     def golds(self) -> list[Gold]:
         """The training samples."""
@@ -156,14 +154,11 @@ class Study:
         follow = partial(self.progress, f"deciding about {split}")
         decided = together(decide(model.eval(), making, share, follow=follow), golds)
         if self._team.is_main_process:
-            self._write(decided, split)
+            with JsonlWriter(self.folder / f"decisions.{split}.jsonl") as writer:
+                for gold, odds in zip(decided.golds, decided.odds.tolist(), strict=True):
+                    # A text that is more likely wrong than not scores below 0.
+                    writer.write(Judgement.of(gold.sample, judge=f"tuned:{self.folder.name}", score=-odds))
         return by_source(decided)
-
-    def _write(self, decided: Decisions, split: str) -> None:
-        """Write the decisions as judgements: a text that is more likely wrong than not scores below 0."""
-        with JsonlWriter(self.folder / f"decisions.{split}.jsonl") as writer:
-            for gold, odds in zip(decided.golds, decided.odds.tolist(), strict=True):
-                writer.write(Judgement.of(gold.sample, judge=f"tuned:{self.folder.name}", score=-odds))
 
 
 def together(decided: Decisions, golds: Sequence[Gold]) -> Decisions:
@@ -183,13 +178,6 @@ def by_source(decided: Decisions) -> dict[str, Result]:
         groups[gold.sample.source or "unknown"].append(place)
     parts = {source: decided.part(places).result() for source, places in sorted(groups.items())}
     return {"all": decided.result()} | parts
-
-
-def _counted(golds: Iterable[Gold]) -> dict[str, int]:
-    counts: dict[str, int] = defaultdict(int)
-    for gold in golds:
-        counts[gold.sample.source or "unknown"] += 1
-    return dict(sorted(counts.items()))
 
 
 def _device(processes: int) -> str:

@@ -50,7 +50,9 @@ def read_adapter(folder: Path, base: Weights) -> Adapter:
         if name is None or base.shapes.get(name) != size:
             where = f"{module} is {size[0]}×{size[1]}"
             raise ConfigError(f"{folder}: {where}, which {base.path} does not have; {_FIX}")
-        factor = _scaling(config, module, len(down)) * len(down) / config["lora_alpha"]
+        alpha = _matching(config.get("alpha_pattern"), module) or config["lora_alpha"]
+        scaling = float(alpha / (math.sqrt(len(down)) if config.get("use_rslora") else len(down)))
+        factor = scaling * len(down) / config["lora_alpha"]
         changes[name] = Change(down, base.layout.to_gguf(name, up, base.heads) * factor)
     return Adapter(changes, float(config["lora_alpha"]))
 
@@ -81,11 +83,6 @@ def _pairs(folder: Path) -> dict[str, tuple[Floats, Floats]]:
     if lacking := [module for module, both in sides.items() if len(both) < 2]:
         raise ConfigError(f"{folder}: {lacking[0]} has only one of lora_A and lora_B; save it again")
     return {module: (both["A"], both["B"]) for module, both in sides.items()}
-
-
-def _scaling(config: Mapping[str, Any], module: str, rank: int) -> float:
-    alpha = _matching(config.get("alpha_pattern"), module) or config["lora_alpha"]
-    return float(alpha / (math.sqrt(rank) if config.get("use_rslora") else rank))
 
 
 def _matching(patterns: Mapping[str, float] | None, module: str) -> float | None:

@@ -37,7 +37,7 @@ def unpack(path: Path, folder: Path) -> None:
 
 def _configure(file: FileWeights, folder: Path) -> None:
     """config.json and generation_config.json."""
-    from transformers import AutoConfig, GenerationConfig
+    from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig, GenerationConfig
 
     ends = end_tokens(file)
     special = {"bos_token_id": token_number(file, "bos"), "pad_token_id": token_number(file, "padding")}
@@ -50,15 +50,9 @@ def _configure(file: FileWeights, folder: Path) -> None:
         dtype="float32",
         **special,
     )
-    config.architectures = [_class(config)]
+    config.architectures = [str(MODEL_FOR_CAUSAL_LM_MAPPING[type(config)].__name__)]
     config.save_pretrained(str(folder))
     GenerationConfig(eos_token_id=ends or None, **special).save_pretrained(str(folder))
-
-
-def _class(config: Any) -> str:
-    from transformers import MODEL_FOR_CAUSAL_LM_MAPPING
-
-    return str(MODEL_FOR_CAUSAL_LM_MAPPING[type(config)].__name__)
 
 
 def _save_weights(file: FileWeights, folder: Path) -> None:

@@ -90,7 +90,9 @@ def _bytes(file: FileWeights, tokens: Sequence[str]) -> Any:
 
     kind = file.meta.get("tokenizer.ggml.pre", "gpt-2")
     if kind not in _SPLITS:
-        raise InputError(f"{file.path}: its tokenizer cuts texts as {kind!r}; those that are known are {_list()}")
+        raise InputError(
+            f"{file.path}: its tokenizer cuts texts as {kind!r}; those that are known are {', '.join(_SPLITS)}"
+        )
     merges = [tuple(merge.split(" ")) for merge in file.need("tokenizer.ggml.merges")]
     inner = Tokenizer(models.BPE({token: number for number, token in enumerate(tokens)}, merges))
     cuts = [pre_tokenizers.Split(Regex(pattern), "isolated") for pattern in _SPLITS[kind]]
@@ -99,10 +101,6 @@ def _bytes(file: FileWeights, tokens: Sequence[str]) -> Any:
     )
     inner.decoder = decoders.ByteLevel()
     return inner
-
-
-def _list() -> str:
-    return ", ".join(_SPLITS)
 
 
 def _pieces(file: FileWeights, tokens: Sequence[str]) -> Any:
