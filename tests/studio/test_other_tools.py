@@ -35,8 +35,8 @@ def test_spans_count_code_points_whichever_version_wrote_them(start: int) -> Non
 
 
 def test_a_task_that_label_studio_wrote_is_read() -> None:
-    result = {"from_name": "label", "to_name": "text", "type": "labels"}
-    result |= {"value": {"start": 0, "end": 3, "text": "Tea", "labels": ["Drink"]}}
+    value = {"start": 0, "end": 3, "text": "Tea", "labels": ["Drink"]}
+    result = {"from_name": "label", "to_name": "text", "type": "labels", "value": value}
     annotation = {"id": 9, "completed_by": {"id": 4, "email": "x@example.org"}, "lead_time": 8.4, "result": [result]}
     task = {"id": 1, "data": {"text": "Tea first."}, "annotations": [annotation, annotation | {"was_cancelled": True}]}
     [row] = read_label_studio(json.dumps([task]), "tasks.json")
