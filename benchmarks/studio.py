@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import math
 import random
 import re
 import signal
@@ -58,6 +59,13 @@ class Crowd:
     seconds: dict[str, list[float]] = field(default_factory=dict)
     refused: Counter[int] = field(default_factory=Counter)
     until: float = 0.0
+    wanted: float = math.inf
+    """How many votes are enough."""
+
+    @property
+    def over(self) -> bool:
+        """Whether everybody may stop."""
+        return time.monotonic() > self.until or len(self.acknowledged) >= self.wanted
 
     async def call(self, session: aiohttp.ClientSession, name: str, method: str, path: str, **values: Any) -> Any:
         """One request; where the server is gone, again until it is back. None where the time is over."""
@@ -81,7 +89,7 @@ class Crowd:
         async with aiohttp.ClientSession(cookies=cookies, timeout=timeout) as session:
             home = await self.call(session, "home", "GET", f"/c/{self.campaign}")
             token = TOKEN.search(home[1])[1]  # type: ignore[index]
-            while time.monotonic() < self.until:
+            while not self.over:
                 taken = await self.call(session, "next", "POST", f"/c/{self.campaign}/next", data={"csrf": token})
                 if taken is None or "nothing" in taken[0].headers.get("Location", ""):
                     return
@@ -166,12 +174,16 @@ class Server:
 
 
 async def press(server: Server, crowd: Crowd, people: Sequence[tuple[str, str]], seconds: float, kills: int) -> None:
-    """Let everybody work for a while, killing the server now and then."""
+    """Let everybody work for a while, killing the server now and then: by the clock, or by the votes so far."""
     crowd.until = time.monotonic() + seconds
     work = [asyncio.create_task(crowd.annotate(person, cookie)) for person, cookie in people]
     lottery = random.Random(0)
-    for _ in range(kills):
-        await asyncio.sleep(seconds / (kills + 1) * lottery.uniform(0.5, 1.0))
+    for number in range(kills):
+        if math.isinf(crowd.wanted):
+            await asyncio.sleep(seconds / (kills + 1) * lottery.uniform(0.5, 1.0))
+        while len(crowd.acknowledged) < crowd.wanted * (number + 1) / (kills + 1) and not math.isinf(crowd.wanted):
+            await asyncio.sleep(0.05)
+            assert time.monotonic() < crowd.until, "too slow"
         await asyncio.to_thread(server.stop, signal.SIGKILL)
         await asyncio.to_thread(server.start)
     await asyncio.gather(*work)
@@ -240,6 +252,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--people", type=int, default=100)
     parser.add_argument("--items", type=int, default=2000)
     parser.add_argument("--seconds", type=float, default=60)
+    parser.add_argument("--votes", type=int, help="stop after so many, however long it takes up to --seconds")
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--pages", action="store_true", help="measure pages instead")
     chosen = parser.parse_args(arguments)
@@ -253,7 +266,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             if chosen.pages:
                 print(json.dumps(pages(server, campaign, people, organiser), indent=2))
                 return
-            crowd = Crowd(server.address, campaign.id)
+            crowd = Crowd(server.address, campaign.id, wanted=chosen.votes or math.inf)
             asyncio.run(press(server, crowd, people, chosen.seconds, chosen.kills))
         finally:
             server.stop()
