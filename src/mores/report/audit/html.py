@@ -8,7 +8,7 @@ from typing import Any
 from mores.metric.audit import Excess, Rate, Tally
 from mores.metric.audit.run import AuditRun
 from mores.report.audit.table import NOTES, WORST, conclusions
-from mores.report.base.blocks import Block, Notes, Section, Table, Text, key
+from mores.report.base.blocks import Block, Fold, Heading, Notes, Section, Table, Text, key
 from mores.report.base.charts import Intervals, Row
 from mores.report.base.page import Page, render, signatures_section
 from mores.report.base.sheet import Cell, Head, Sheet
@@ -43,11 +43,10 @@ def run_sections(run: AuditRun) -> list[Section]:
         for name, group in tallies.items()
         if group
     ]
-    counts: list[Block] = [
-        Table(_tally_sheet(f"Verdicts by {name}", group))
-        for name, group in (*tallies.items(), ("place", audit.by_place))
-        if group
-    ]
+    counts: list[Block] = []
+    for name, group in (*tallies.items(), ("place", audit.by_place)):
+        if group:
+            counts += [Heading(f"By {name}"), Table(_tally_sheet(f"Verdicts by {name}", group))]
     worst = [attack for attack in audit.attacks if attack.hits.count][:WORST]
     cells = [[*map(_rate, (attack.hits, attack.control)), Cell(p_value(attack.p))] for attack in worst]
     columns = [Head("as meant"), Head("controls"), Head("p")]
@@ -92,4 +91,4 @@ def _changed(run: AuditRun) -> list[Block]:
     cells = [[Cell(case.carrier), Cell(case.place), Cell(case.before), Cell(case.after)] for case in shown]
     sheet = Sheet("Changed verdicts", [Head(case.injection) for case in shown], columns, cells)
     lead = f"{len(cases):,} verdicts changed, those by controls included; the texts are in judgements.jsonl."
-    return [Text(lead), Table(sheet)] if cases else []
+    return [Text(lead), Fold("Show them", [Table(sheet)])] if cases else []

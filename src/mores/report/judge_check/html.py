@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from mores.bench.judge_check import JudgeCheckRun
+from mores.bench.judge_check import JudgeCheckRun, Probe
 from mores.report.base.blocks import Block, Hero, Section, Table, Text, key
 from mores.report.base.charts import Intervals, Row
 from mores.report.base.page import Page, render, signatures_section
@@ -28,10 +28,11 @@ def run_sections(run: JudgeCheckRun) -> list[Section]:
     interval = f", 95% interval {between(check.agreement)}" if check.agreement.value is not None else ""
     ungraded = f"In no number: {show_failures(failures)}." if failures else ""
     words = f"of {check.agreement.n:,} answers{interval}.{kappa}"
+    by_people = f" “{Probe.LABELLED}”: what people graded." if Probe.LABELLED in check.probes else ""
     overall: list[Block] = [
         Hero(percent(check.agreement.value), "graded correctly", words=words, counts=ungraded),
         Intervals("Graded correctly, by kind of answer", [Row(*probe) for probe in check.probes.items()]),
-        key("The answers are made from the benchmark’s own, so that their grade is known; people graded the others."),
+        key("The answers are made from the benchmark’s own, so that their grade is known." + by_people),
     ]
     grades = list(dict.fromkeys(grade for counts in check.grades.values() for grade in counts))
     counts = check.grades.values()
