@@ -9,7 +9,14 @@ import pytest
 
 from mores.report import bench, card, diagnose, meta, score, train
 from tests.browser import Browser
-from tests.report import diagnose_samples, test_bench_page, test_card_page, test_collect_page, test_longform_page
+from tests.report import (
+    diagnose_samples,
+    judging_samples,
+    test_bench_page,
+    test_card_page,
+    test_collect_page,
+    test_longform_page,
+)
 from tests.report import test_train_page as training
 from tests.report.meta_samples import made_up
 from tests.report.samples import PAIRS
@@ -24,6 +31,9 @@ PAGES: dict[str, Callable[[], str]] = {
     "card": lambda: card.page(test_card_page.about(missing=["mango"])),
     "collect": lambda: test_collect_page.page(test_collect_page.questions(40)),
     "train": lambda: train.page(training.trained()),
+    "judge-check": judging_samples.judge_check_page,
+    "audit": judging_samples.audit_page,
+    "topics": judging_samples.topics_page,
 }
 PAPER = 703
 """Width of an A4 page between our margins in CSS pixels."""

@@ -1,0 +1,50 @@
+"""Made-up runs of `mores judge-check`, `mores audit` and `mores topics`, as pages."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from mores.bench.judge_check import RESULT, JudgeCheckRun
+from mores.bench.labels import TOPICS, QuestionLabels
+from mores.bench.topics import TopicsRun
+from mores.io import JsonlWriter, write_text
+from mores.metric.audit import audit
+from mores.metric.audit.run import RESULT as AUDIT
+from mores.metric.audit.run import AuditRun
+from mores.report import audit as audit_report
+from mores.report import judge_check, topics
+from mores.run import read_manifest
+from mores.types import Failure, FailureKind
+from tests.bench.test_judge_check import judged, never_not_attempted
+from tests.metric.test_audit import CARRIERS, INJECTIONS, JUDGEMENTS
+from tests.runs import write_manifest
+
+
+def judge_check_page() -> str:
+    """A judge that never says "not attempted"."""
+    with TemporaryDirectory() as name:
+        folder = write_manifest(Path(name), "judge-check", task="msqa.1")
+        write_text(folder / RESULT, judged(folder, never_not_attempted).model_dump_json())
+        return judge_check.run_page(JudgeCheckRun(folder, read_manifest(folder)))
+
+
+def audit_page() -> str:
+    """One carrier, which one attack and one control change."""
+    with TemporaryDirectory() as name:
+        folder = write_manifest(Path(name), "audit", metric="excam.1")
+        write_text(folder / AUDIT, audit(JUDGEMENTS, CARRIERS[:1], INJECTIONS, ("end",)).model_dump_json())
+        return audit_report.run_page(AuditRun(folder, read_manifest(folder)))
+
+
+def topics_page() -> str:
+    """Two topics, and a question whose answer could not be read."""
+    failure = Failure(kind=FailureKind.PARSE, reason="no topic in 'Food <b>or</b> law'; expected a number alone")
+    with TemporaryDirectory() as name:
+        folder = write_manifest(Path(name), "topics", task="topics.x")
+        with JsonlWriter(folder / TOPICS) as writer:
+            for number, topic in enumerate(("Food", "Food", "Law")):
+                writer.write(QuestionLabels(id=f"q{number}", labels={"topic": topic}))
+            writer.write(QuestionLabels(id="q3", failure=failure))
+        more = {"settings": {"topics": ["Food", "Law", "Festivals"]}, "failures": {"parse": 1}}
+        return topics.run_page(TopicsRun(folder, read_manifest(folder).model_copy(update=more)))
