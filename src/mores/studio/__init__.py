@@ -3,7 +3,7 @@
     from mores.studio import app          # an ASGI app, to be served or mounted
     studio = app("studio.db", model="openai:gpt-4.1-mini")
 
-`records.py` explains the system; `workflow.py` has the rules, without I/O; `store/` keeps events and what is made from
+`records.py` explains the system; `workflow/` has the rules, without I/O; `store/` keeps events and what is made from
 them; `web/` has the pages; `campaigns/` has one folder for each kind of campaign.
 """
 

@@ -1,0 +1,62 @@
+"""What may happen to an item, and what follows: the rules of every campaign, without any I/O.
+
+    events = act(flow, item, person, Cast(answer), now)      # or Refused, with the reason
+    for event in events: item = apply(item, event)
+
+A `Flow` is a campaign's stages (`stages.py`). An action (`actions.py`) that is allowed (`rules.py`) gives events
+(`act.py`): its own, and those that follow (the item moves on, goes back, a model is asked). The store writes them and
+the item that they lead to (`fold.py`) in one transaction. `assign.py` says who should get which items.
+"""
+
+from mores.studio.workflow.act import UNDO, act
+from mores.studio.workflow.actions import (
+    Action,
+    Adjudicate,
+    Answered,
+    AskAgain,
+    AskModel,
+    Cast,
+    Create,
+    Edit,
+    Reconsider,
+    Release,
+    Submit,
+    Take,
+    Withdraw,
+)
+from mores.studio.workflow.assign import assign
+from mores.studio.workflow.fold import apply, next_state
+from mores.studio.workflow.rules import EVERYBODY, judged, may, missing, taken
+from mores.studio.workflow.stages import Decision, Flow, Question, Refused, Stage, Unknown
+
+__all__ = [
+    "EVERYBODY",
+    "UNDO",
+    "Action",
+    "Adjudicate",
+    "Answered",
+    "AskAgain",
+    "AskModel",
+    "Cast",
+    "Create",
+    "Decision",
+    "Edit",
+    "Flow",
+    "Question",
+    "Reconsider",
+    "Refused",
+    "Release",
+    "Stage",
+    "Submit",
+    "Take",
+    "Unknown",
+    "Withdraw",
+    "act",
+    "apply",
+    "assign",
+    "judged",
+    "may",
+    "missing",
+    "next_state",
+    "taken",
+]

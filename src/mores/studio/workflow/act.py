@@ -1,0 +1,217 @@
+"""The events of an action, and of everything that follows from it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from mores.studio.form import is_complete
+from mores.studio.records import Content, Event, EventKind, Item, Person, Status
+from mores.studio.workflow.actions import (
+    Action,
+    Adjudicate,
+    Answered,
+    AskAgain,
+    AskModel,
+    Cast,
+    Create,
+    Edit,
+    Reconsider,
+    Release,
+    Submit,
+    Take,
+    Withdraw,
+)
+from mores.studio.workflow.fold import apply
+from mores.studio.workflow.rules import may
+from mores.studio.workflow.stages import Decision, Flow, Refused
+
+UNDO = timedelta(minutes=10)
+"""How long a vote can be changed, while its item is still in the same stage."""
+ROUNDS = 50
+"""The most moves that one action may set off: more means that a campaign's rules run in a circle."""
+
+
+def act(  # noqa: C901 - one case for each action
+    flow: Flow, item: Item | None, person: Person | None, action: Action, now: datetime, key: str = ""
+) -> list[Event]:
+    """The events of an action, and of everything that follows from it; raises `Refused` with the reason."""
+    if reason := may(flow, item, person, type(action)):
+        raise Refused(reason)
+    write = _Writer(flow, item, person.id if person else None, now, key)
+    match action:
+        case Create():
+            write.create(action)
+        case Edit(content, region, language):
+            write.add(EventKind.EDITED, content=content, region=region, language=language)
+        case Submit(content, seconds, region, language):
+            if (content, region, language) != (write.current.content, write.current.region, write.current.language):
+                write.add(EventKind.EDITED, content=content, region=region, language=language)
+            write.add(EventKind.SUBMITTED, seconds=seconds)
+            write.settle(submitted=True)
+        case Take():
+            until = now + flow.stage(write.current.stage).hold
+            write.add(EventKind.ASSIGNED, until=until.isoformat())
+        case Release(reason, of):
+            write.release(reason, of)
+        case Cast():
+            write.cast(action)
+        case AskModel(ask, task, data):
+            if task not in flow.stage(write.current.stage).tasks:
+                raise Refused("The model cannot be asked this here.")
+            write.add(EventKind.ASKED_MODEL, ask=ask, task=task, model=flow.model, sample=0, data=data)
+        case Answered():
+            write.answer(action)
+        case AskAgain():
+            write.ask_again()
+        case Reconsider():
+            write.settle()
+        case Adjudicate(outcome, note, result, to):
+            write.adjudicate(Decision(outcome, note, result, to))
+        case Withdraw(reason):
+            write.add(EventKind.WITHDRAWN, reason=reason)
+    return write.events
+
+
+@dataclass
+class _Writer:
+    """Collects the events of one action, and the item that they lead to."""
+
+    flow: Flow
+    item: Item | None
+    person: str | None
+    now: datetime
+    key: str
+    events: list[Event] = field(default_factory=list)
+
+    @property
+    def current(self) -> Item:
+        assert self.item is not None
+        return self.item
+
+    def add(self, kind: EventKind, *, by: str | None = "", item: str = "", stage: str = "", **payload: Any) -> None:
+        """Add an event; by the person who acts, unless `by` says otherwise (None: the rules)."""
+        number = len(self.events)
+        event = Event(
+            key=self.key if number == 0 else f"{self.key}+{number}",
+            at=self.now,
+            campaign=self.flow.campaign,
+            item=item or self.current.id,
+            stage=stage or self.current.stage,
+            kind=kind,
+            person=self.person if by == "" else by,
+            payload=payload,
+        )
+        self.events.append(event)
+        self.item = apply(self.item, event)
+
+    def create(self, action: Create) -> None:
+        stage = action.stage or self.flow.stages[0].name
+        self.add(
+            EventKind.CREATED,
+            item=action.item,
+            stage=stage,
+            content=action.content,
+            region=action.region,
+            language=action.language,
+            imported=bool(action.stage),
+            check=action.check,
+        )
+        if action.stage:
+            self.inquire()
+            self.settle()
+
+    def cast(self, action: Cast) -> None:
+        earlier = [vote for vote in self.current.votes_at(self.current.stage) if vote.person == self.person]
+        if earlier and self.now - earlier[-1].at > UNDO:
+            raise Refused("Your answer is final now.")
+        skill = self.flow.skills.get(self.person or "")
+        self.add(EventKind.VOTED, answer=action.answer, seconds=action.seconds, comment=action.comment, skill=skill)
+        self.settle()
+
+    def release(self, reason: str, of: str) -> None:
+        """Give back one's own item, or, as the clock, all that were kept too long."""
+        giver = self.person or of
+        for hold in self.current.holds:
+            if hold.person == giver or (not giver and hold.until <= self.now):
+                self.add(EventKind.RELEASED, of=hold.person, reason=reason)
+
+    def answer(self, action: Answered) -> None:
+        ask = next((ask for ask in self.current.asks if ask.id == action.ask), None)
+        if ask is None or not ask.waiting:
+            return
+        given: Content = {"ask": action.ask, "answer": action.answer, "failure": action.failure}
+        self.add(EventKind.MODEL_ANSWERED, **given, usage=action.usage)
+        if self.current.status is Status.OPEN:
+            self.inquire()
+        self.settle()
+
+    def adjudicate(self, decision: Decision) -> None:
+        """Do what the organiser decided; what an author has not finished cannot go on."""
+        flow, item = self.flow, self.current
+        if decision.to and decision.to not in flow.named:
+            raise Refused("There is no such stage.")
+        passed = range(flow.place(decision.to) if decision.to else flow.place(item.stage) + 1)
+        if decision.outcome == "next" and flow.stage(item.stage).own:
+            own = [flow.stages[place] for place in passed if flow.stages[place].own]
+            if not all(is_complete(stage.form(item), item.content) for stage in own):
+                raise Refused("This item is not complete. Its author has to finish it first.")
+        self.add(EventKind.ADJUDICATED, outcome=decision.outcome, note=decision.note, result=decision.result)
+        self.move(decision, by=None)
+        self.settle()
+
+    def ask_again(self) -> None:
+        failed = self.current.failed
+        self.inquire()  # settings may have changed
+        if not failed and not self.events:
+            raise Refused("No model has failed here.")
+        for number, ask in enumerate(failed, len(self.current.asks)):
+            fields: Content = {"task": ask.task, "model": ask.model, "sample": ask.sample, "data": ask.data}
+            self.add(EventKind.ASKED_MODEL, ask=f"{self.current.id}.{number}", **fields, attempt=ask.attempt + 1)
+
+    def settle(self, *, submitted: bool = False) -> None:
+        """Let the stage decide, and the next one, until people or models have to act."""
+        for _ in range(ROUNDS):
+            stage = self.flow.stage(self.current.stage)
+            if self.current.status is not Status.OPEN or self.current.check is not None:
+                return
+            if stage.own and not submitted:
+                return
+            decision = stage.decide(self.current)
+            if decision is None:
+                return
+            self.move(decision, by=None)
+            submitted = False
+        raise AssertionError(f"the rules of {self.flow.campaign} run in a circle at {self.current.stage}")
+
+    def move(self, decision: Decision, by: str | None) -> None:
+        """Send the item on, back or out."""
+        here = self.current.stage
+        region = decision.region if decision.region != self.current.region else ""
+        if decision.content is not None or region:
+            content = self.current.content if decision.content is None else decision.content
+            self.add(EventKind.EDITED, by=by, content=content, region=region)
+        payload: Content = {"note": decision.note, "result": decision.result}
+        if decision.outcome == "rejected":
+            self.add(EventKind.REJECTED, by=by, **payload)
+        elif decision.outcome == "back":
+            target = decision.to or self.flow.stage(here).back or self.flow.stages[0].name
+            self.add(EventKind.RETURNED, by=by, to=target, **payload)
+            self.inquire()
+        else:
+            following = self.flow.after(here)
+            to = decision.to or (following.name if following else "")
+            self.add(EventKind.ADVANCED, by=by, to=to, **payload)
+            if to:
+                self.inquire()
+
+    def inquire(self) -> None:
+        """Ask models what the stage wants to know and nobody has asked yet."""
+        known = {(ask.task, ask.model, ask.sample) for ask in self.current.asks_now if ask.person is None}
+        for question in self.flow.stage(self.current.stage).questions(self.current):
+            model = question.model or self.flow.model
+            if model and (question.task, model, question.sample) not in known:
+                known.add((question.task, model, question.sample))
+                ask = f"{self.current.id}.{len(self.current.asks)}"
+                self.add(EventKind.ASKED_MODEL, by=None, ask=ask, **asdict(question) | {"model": model})

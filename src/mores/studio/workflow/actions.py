@@ -1,0 +1,120 @@
+"""What people and models do to an item."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+from mores.studio.records import Content
+
+
+@dataclass(frozen=True)
+class Create:
+    """A person begins an item."""
+
+    item: str
+    content: Content
+    region: str = ""
+    language: str = ""
+    stage: str = ""
+    """The first one, unless the organiser imports further along."""
+    check: Content | None = None
+    """The known answer of an attention check."""
+
+
+@dataclass(frozen=True)
+class Edit:
+    """The author changes the item: a new version."""
+
+    content: Content
+    region: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class Submit:
+    """The author sends the item on, with its last changes."""
+
+    content: Content
+    seconds: float = 0.0
+    region: str = ""
+    language: str = ""
+
+
+@dataclass(frozen=True)
+class Take:
+    """A person gets the item to work on."""
+
+
+@dataclass(frozen=True)
+class Release:
+    """The person gives the item back; with a reason they cannot judge it and do not get it again.
+
+    Without a person who acts, everybody who kept it too long gives it back, or the one that `of` names.
+    """
+
+    reason: str = ""
+    of: str = ""
+
+
+@dataclass(frozen=True)
+class Cast:
+    """A person answers the stage's form."""
+
+    answer: Content
+    seconds: float = 0.0
+    comment: str = ""
+    """What the person wants to tell the organiser."""
+
+
+@dataclass(frozen=True)
+class AskModel:
+    """A person asks the campaign's model."""
+
+    ask: str
+    task: str
+    data: Content = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Answered:
+    """A model answers, or fails to."""
+
+    ask: str
+    answer: Content | None
+    failure: str = ""
+    usage: Content = field(default_factory=dict)
+    """Tokens, and dollars where the price is known."""
+
+
+@dataclass(frozen=True)
+class AskAgain:
+    """The organiser has models asked again what they could not answer."""
+
+
+@dataclass(frozen=True)
+class Adjudicate:
+    """The organiser decides in place of the votes."""
+
+    outcome: Literal["next", "back", "rejected"]
+    note: str = ""
+    result: Content = field(default_factory=dict)
+    to: str = ""
+    """The stage to go to, where it is not the usual one."""
+
+
+@dataclass(frozen=True)
+class Reconsider:
+    """The organiser has changed the settings: what waits is decided again by the answers that it has."""
+
+
+@dataclass(frozen=True)
+class Withdraw:
+    """The author or the organiser takes the item out."""
+
+    reason: str = ""
+
+
+Action = (
+    Create | Edit | Submit | Take | Release | Cast | AskModel | Answered | AskAgain | Adjudicate | Reconsider | Withdraw
+)

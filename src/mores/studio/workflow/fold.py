@@ -1,0 +1,109 @@
+"""What an item's events add up to."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from datetime import datetime
+from typing import Any
+
+from mores.studio.records import Ask, Event, EventKind, Hold, Item, Status, Vote
+
+
+def apply(item: Item | None, event: Event) -> Item:
+    """The item after an event."""
+    payload = event.payload
+    if event.kind is EventKind.CREATED:
+        return Item(
+            id=event.item,
+            campaign=event.campaign,
+            author=None if payload.get("imported") else event.person,
+            content=payload["content"],
+            stage=event.stage,
+            region=payload.get("region", ""),
+            language=payload.get("language", ""),
+            check=payload.get("check"),
+            created=event.at,
+            updated=event.at,
+        )
+    if item is None:
+        raise ValueError(f"the first event of {event.item} is {event.kind.value}, not created")
+    return item.model_copy(update={"updated": event.at} | _change(item, event))
+
+
+def _change(item: Item, event: Event) -> dict[str, Any]:  # noqa: C901 - one case for each kind of event
+    payload = event.payload
+    match event.kind:
+        case EventKind.EDITED:
+            return {
+                "content": payload["content"],
+                "version": item.version + 1,
+                "region": payload.get("region") or item.region,
+                "language": payload.get("language") or item.language,
+            }
+        case EventKind.ASSIGNED:
+            hold = Hold(person=event.person or "", stage=event.stage, until=datetime.fromisoformat(payload["until"]))
+            return {"holds": (*item.holds, hold)}
+        case EventKind.RELEASED:
+            declined = ((payload["of"], event.stage),) if payload.get("reason") else ()
+            return {"holds": _without(item.holds, payload["of"]), "declined": (*item.declined, *declined)}
+        case EventKind.VOTED:
+            return _voted(item, event)
+        case EventKind.ASKED_MODEL:
+            fields = {name: payload[name] for name in ("task", "model", "sample", "data")}
+            attempt = payload.get("attempt", 0)
+            fields |= {"stage": event.stage, "version": item.version, "attempt": attempt}
+            # what the organiser has asked again is still the stage's question
+            ask = Ask(id=payload["ask"], person=None if attempt else event.person, **fields)
+            return {"asks": (*item.asks, ask)}
+        case EventKind.MODEL_ANSWERED:
+            answered = {name: payload[name] for name in ("answer", "failure")}
+            answered["usage"] = payload.get("usage", {})
+            asks = (ask.model_copy(update=answered) if ask.id == payload["ask"] else ask for ask in item.asks)
+            return {"asks": tuple(asks)}
+        case EventKind.ADVANCED:
+            stage = payload["to"] or item.stage
+            status = Status.OPEN if payload["to"] else Status.ACCEPTED
+            return _moved(item, event) | {"stage": stage, "status": status, "note": ""}
+        case EventKind.RETURNED:
+            moved = {"stage": payload["to"], "status": Status.OPEN, "returns": item.returns + 1}
+            return _moved(item, event) | moved
+        case EventKind.REJECTED:
+            return _moved(item, event) | {"status": Status.REJECTED}
+        case EventKind.ADJUDICATED:
+            return {"adjudicated": (*item.adjudicated, (event.stage, item.version))}
+        case EventKind.WITHDRAWN:
+            return {"status": Status.WITHDRAWN, "holds": (), "note": payload.get("reason", "")}
+        case _:
+            return {}
+
+
+def _voted(item: Item, event: Event) -> dict[str, Any]:
+    vote = Vote(
+        person=event.person or "",
+        stage=event.stage,
+        version=item.version,
+        answer=event.payload["answer"],
+        at=event.at,
+        seconds=event.payload.get("seconds", 0.0),
+        comment=event.payload.get("comment", ""),
+        skill=event.payload.get("skill"),
+    )
+    same = (vote.person, vote.stage, vote.version)
+    others = [vote for vote in item.votes if (vote.person, vote.stage, vote.version) != same]
+    return {"votes": (*others, vote), "holds": _without(item.holds, vote.person)}
+
+
+def _moved(item: Item, event: Event) -> dict[str, Any]:
+    results = item.results | {event.stage: event.payload.get("result", {})}
+    return {"results": results, "note": event.payload.get("note", ""), "holds": ()}
+
+
+def _without(holds: Iterable[Hold], person: str) -> tuple[Hold, ...]:
+    return tuple(hold for hold in holds if hold.person != person)
+
+
+def next_state(item: Item | None, events: Iterable[Event]) -> Item | None:
+    """What an item's events add up to."""
+    for event in events:
+        item = apply(item, event)
+    return item

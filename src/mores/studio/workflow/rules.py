@@ -1,0 +1,148 @@
+"""Who may do what to an item, and how many people it still needs."""
+
+from __future__ import annotations
+
+from mores.studio.phrase import Phrase
+from mores.studio.records import Item, Person, Role, Status
+from mores.studio.workflow.actions import (
+    Action,
+    Adjudicate,
+    Answered,
+    AskAgain,
+    AskModel,
+    Create,
+    Edit,
+    Reconsider,
+    Release,
+    Submit,
+    Take,
+    Withdraw,
+)
+from mores.studio.workflow.stages import Flow, Stage
+
+EVERYBODY = 1_000_000
+"""How many people an attention check still needs, always."""
+DECIDED = {
+    Status.ACCEPTED: "This item is accepted.",
+    Status.REJECTED: "This item is rejected.",
+    Status.WITHDRAWN: "This item is withdrawn.",
+}
+
+
+def may(flow: Flow, item: Item | None, person: Person | None, action: type[Action]) -> str | None:  # noqa: C901 - one case for each action
+    """Why someone may not do something to an item; None where they may. `None` as a person is a model or the clock."""
+    if action is Answered:
+        return None if person is None else "Only a model answers."
+    if person is None:
+        return None if action is Release else "Please sign in."
+    organiser = Role.ORGANISER in person.roles
+    if not flow.open and action is not Withdraw:
+        return "This campaign is closed."
+    if item is None:
+        return _may_create(flow, person) if action is Create else "There is no such item."
+    if action is Withdraw and item.status is not Status.WITHDRAWN:
+        return None if organiser or person.id == item.author else "Only its author can withdraw an item."
+    if item.status is not Status.OPEN and not (action is Adjudicate and item.status is Status.REJECTED):
+        return DECIDED[item.status]
+    if action is Adjudicate:
+        return None if organiser else "Only an organiser decides."
+    if action is Reconsider:
+        return None if organiser else "Only an organiser decides."
+    if action is AskAgain:
+        return None if organiser else "Only an organiser has models asked again."
+    stage = flow.stage(item.stage)
+    if action is AskModel:
+        return _may_ask(flow, stage, item, person)
+    if action in (Edit, Submit):
+        return _may_write(stage, item, person)
+    if action is Take:
+        return _may_take(flow, stage, item, person)
+    if action is Release:
+        return None if _holds(item, person) else "You do not have this item."
+    return _may_vote(stage, item, person)
+
+
+def _may_create(flow: Flow, person: Person) -> str | None:
+    if Role.ORGANISER in person.roles:
+        return None
+    if flow.stages[0].role not in person.roles:
+        return "You cannot write items in this campaign."
+    if person.left is not None and person.left <= 0:
+        return "Your first items are being looked at. The organiser will let you go on."
+    return None if person.qualified else "Please take the test first."
+
+
+def _may_write(stage: Stage, item: Item, person: Person) -> str | None:
+    if not stage.own:
+        return "This item is being checked and cannot be changed now."
+    if person.id == item.author or Role.ORGANISER in person.roles:
+        return None
+    return "Only its author can change this item."
+
+
+def _may_ask(flow: Flow, stage: Stage, item: Item, person: Person) -> str | None:
+    if not stage.tasks:
+        return "No model can be asked here."
+    if not flow.model:
+        return "This campaign has no model. You can go on without it."
+    if Role.ORGANISER in person.roles:
+        return None
+    reason = _may_write(stage, item, person) if stage.own else None if _holds(item, person) else "Not your item."
+    if reason:
+        return reason
+    asked = sum(ask.person == person.id for ask in item.asks)
+    return (
+        None
+        if asked < flow.budget
+        else Phrase("You have asked {count} times about this item, the most allowed.", count=flow.budget)
+    )
+
+
+def _may_take(flow: Flow, stage: Stage, item: Item, person: Person) -> str | None:
+    if not judged(stage):
+        return "There is nothing to judge at this stage."
+    if stage.role not in person.roles:
+        return "This item waits for people in another role."
+    if not person.qualified:
+        return "Please take the test first."
+    if item.author == person.id or any(ask.person == person.id for ask in item.asks):
+        return "You cannot judge your own item."
+    if stage.regional and item.region not in person.regions:
+        return "This item is for people from its region."
+    if stage.speaking and item.language not in person.languages:
+        return "This item is for people who know its language."
+    if _holds(item, person):
+        return "You have this item already."
+    if (person.id, stage.name) in item.declined or any(vote.person == person.id for vote in item.votes_at(stage.name)):
+        return "You have answered this item already."
+    return None if missing(flow, item) else "Others have taken this item."
+
+
+def _may_vote(stage: Stage, item: Item, person: Person) -> str | None:
+    if item.author == person.id:
+        return "You cannot judge your own item."
+    if _holds(item, person) or any(vote.person == person.id for vote in item.votes_at(stage.name)):
+        return None
+    return "You do not have this item any more. Please take the next one."
+
+
+def judged(stage: Stage) -> bool:
+    """Whether people take items of others at this stage and answer a form about them."""
+    return not stage.own and stage.role not in (None, Role.ORGANISER)
+
+
+def _holds(item: Item, person: Person) -> bool:
+    return any(hold.person == person.id and hold.stage == item.stage for hold in item.holds)
+
+
+def taken(item: Item) -> int:
+    """How many people have answered or are answering about this version at this stage."""
+    return len(item.votes_at(item.stage)) + len(item.holds)
+
+
+def missing(flow: Flow, item: Item) -> int:
+    """How many more people the item needs at its stage."""
+    stage = flow.stage(item.stage)
+    if item.status is not Status.OPEN or not judged(stage):
+        return 0
+    return EVERYBODY if item.check is not None else max(stage.people(item) - taken(item), 0)

@@ -1,0 +1,119 @@
+"""What a campaign is made of, as far as the rules need to know it: its stages, and what a stage decides."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Literal
+
+from mores.errors import MoresError
+from mores.studio.form import Form
+from mores.studio.records import Content, Item, Role
+
+
+class Refused(MoresError):  # noqa: N818 - reads as what it is: `except Refused`
+    """The rules do not allow an action; the message says why, to the person."""
+
+
+class Unknown(Refused):
+    """There is no such thing, or not for this person, which looks the same."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """What a stage concludes about an item."""
+
+    outcome: Literal["next", "back", "rejected"]
+    note: str = ""
+    """Why, for the author and the history."""
+    result: Content = field(default_factory=dict)
+    """What the stage found out; kept in `Item.results`."""
+    to: str = ""
+    """The stage to go to, where it is not the usual one."""
+    content: Content | None = None
+    """The item as a reviewer revised it."""
+    region: str = ""
+    """The item's region, where the stage corrects it."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """Something to ask a model about an item."""
+
+    task: str
+    model: str = ""
+    """Empty for the campaign's own model; without one it is not asked."""
+    sample: int = 0
+    data: Content = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Stage:
+    """One step of an item's way: who works on it, how many of them, what they fill in, and what follows."""
+
+    name: str
+    title: str
+    role: Role | None
+    """None where only models work; the organiser decides in place of a vote where it is theirs."""
+    form: Callable[[Item], Form]
+    """What a person fills in; it may depend on the item."""
+    decide: Callable[[Item], Decision | None]
+    """What follows from the votes and answers so far; None while more are needed."""
+    own: bool = False
+    """The author works on their own item here; others only where an item has no author."""
+    people: Callable[[Item], int] = lambda _item: 1
+    """How many people's answers are needed, given those so far."""
+    regional: bool = False
+    """Only people from the item's region."""
+    speaking: bool = False
+    """Only people who know the item's language."""
+    hold: timedelta = timedelta(hours=24)
+    """How long a person keeps an item before it is given to another."""
+    send: str = "Send"
+    """What the button says with which an author sends the item on."""
+    tasks: frozenset[str] = frozenset()
+    """What a person may ask a model here."""
+    opening: str = ""
+    """The one of them that is asked in the author's name as soon as they bring the item here."""
+    questions: Callable[[Item], Sequence[Question]] = lambda _item: ()
+    """What models should have been asked by now: when an item arrives, and again after each answer.
+
+    The same task, model and sample is asked once about a version; what is in the list already is not asked again.
+    """
+    back: str = ""
+    """Where an item goes when it is returned; the first stage where this is empty."""
+    adjudge: Callable[[Item, Content], Content] | None = None
+    """The stage's result where an organiser fills in its form in place of the votes; None where they need not."""
+
+
+@dataclass(frozen=True)
+class Flow:
+    """A campaign, as far as the rules need to know it."""
+
+    campaign: str
+    stages: tuple[Stage, ...]
+    model: str = ""
+    """Who answers what people ask; empty where there is no model."""
+    budget: int = 30
+    """The most questions to a model that an author may ask about one item."""
+    open: bool = True
+    skills: Mapping[str, float] = field(default_factory=dict)
+    """How often each person's answers are correct, as far as it is known."""
+    named: Mapping[str, Stage] = field(init=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "named", {stage.name: stage for stage in self.stages})
+
+    def stage(self, name: str) -> Stage:
+        """The stage of that name."""
+        return self.named[name]
+
+    def place(self, name: str) -> int:
+        """Which stage in order it is, from 0."""
+        return self.stages.index(self.named[name])
+
+    def after(self, name: str) -> Stage | None:
+        """The stage that follows; None after the last."""
+        place = self.place(name) + 1
+        return self.stages[place] if place < len(self.stages) else None
