@@ -21,6 +21,7 @@ from mores.errors import InputError
 from mores.studio.data.incoming import Answer, Incoming, read_json
 from mores.studio.data.label_studio import read_label_studio
 from mores.studio.data.pearmut import read_pearmut
+from mores.studio.data.tables import FORMULA
 from mores.studio.form import Form, FormError, read_form
 from mores.studio.records import Content, Item, Person
 from mores.studio.store.database import Database
@@ -100,7 +101,9 @@ def _row(values: Mapping[str, Any], place: str) -> Incoming:
 
 
 def _cell(value: Any) -> Any:
-    """A cell of our own CSV: lists and records are JSON."""
+    """A cell of our own CSV: lists and records are JSON; an apostrophe keeps what is no formula from being one."""
+    if isinstance(value, str) and value[:1] == "'" and value[1:].startswith(FORMULA):
+        return value[1:]
     if isinstance(value, str) and value[:1] in ("[", "{"):
         try:
             return read_json(value, "")

@@ -16,6 +16,8 @@ from mores.studio.data.snapshot import Snapshot
 from mores.studio.kind import ExportFile
 
 Row = dict[str, Any]
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""How a cell begins that spreadsheets would run: somebody's text could send the table away."""
 
 
 def item_rows(snapshot: Snapshot) -> list[Row]:
@@ -78,7 +80,7 @@ def to_csv(rows: Sequence[Row], nested: Sequence[str]) -> bytes:
     writer = csv.writer(text, lineterminator="\n")
     names = columns(flat)
     writer.writerow(names)
-    writer.writerows([row.get(name, "") for name in names] for row in flat)
+    writer.writerows([no_formula(row.get(name, "")) for name in names] for row in flat)
     return text.getvalue().encode()
 
 
@@ -115,6 +117,11 @@ def flatten(row: Row, nested: Sequence[str]) -> Row:
         else:
             flat[name] = cell(value)
     return flat
+
+
+def no_formula(value: Any) -> Any:
+    """A cell that no spreadsheet takes for a formula: an apostrophe before what begins like one."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(FORMULA) else value
 
 
 def cell(value: Any) -> Any:

@@ -10,6 +10,7 @@ from fastapi import APIRouter
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
 
+from mores.studio.data.tables import no_formula
 from mores.studio.figures import PersonFigures
 from mores.studio.records import Role
 from mores.studio.store.people import (
@@ -93,16 +94,11 @@ def time_and_pay(place: Organising) -> Response:
         roles = ", ".join(sorted(role.value for role in member.person.roles))
         median = "" if done.median_seconds is None else f"{done.median_seconds:.0f}"
         row = [member.name, roles, done.votes, done.written, f"{done.seconds / 3600:.2f}", median, member.pay_note]
-        rows.writerow([plain_cell(value) for value in row])
+        rows.writerow([no_formula(value) for value in row])
     with database.write() as connection:
         record(connection, place.person.id, "exported time and pay", "", campaign.id)
     headers = {"Content-Disposition": f'attachment; filename="{campaign.id}-time.csv"'}
     return Response(text.getvalue(), media_type="text/csv; charset=utf-8", headers=headers)
-
-
-def plain_cell(value: object) -> object:
-    """A cell that a spreadsheet does not take for a formula."""
-    return f"'{value}" if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r") else value
 
 
 def _member(place: Place, person: str) -> Member:
