@@ -58,13 +58,13 @@ def questions() -> tuple[list[str], list[str]]:
 
 @cache
 def answers() -> dict[str, list[tuple[str, str]]]:
-    found = defaultdict(list)
+    texts_of = defaultdict(list)
     for name, entry in entries("agnostic"):
         for answer in entry["answers"]:
             text = text_of(answer, name)
             if answer["language"] == name and text and text.strip() not in REFUSED:
-                found[answer["prompting_state"]["model_name"]].append((language(name), text))
-    return found
+                texts_of[answer["prompting_state"]["model_name"]].append((language(name), text))
+    return texts_of
 
 
 def by_language(right: list[bool], tags: list[str]) -> dict[str, float]:

@@ -139,9 +139,9 @@ def test_the_23_languages_of_calmqa_are_known() -> None:
 
 def test_check_says_right_wrong_and_unsure() -> None:
     texts = [SENTENCES["es"], ENGLISH, RUSSIAN, "no", SENTENCES["pt"]]
-    found = check(texts, ["es", "rn", "ko", "gsw", "pt-BR"])
-    assert [one.correct for one in found] == [True, False, False, None, True]
-    assert [one.detected for one in found[:3]] == ["es", "en", "ru"]
+    results = check(texts, ["es", "rn", "ko", "gsw", "pt-BR"])
+    assert [result.correct for result in results] == [True, False, False, None, True]
+    assert [result.detected for result in results[:3]] == ["es", "en", "ru"]
 
 
 def test_an_expected_language_helps_a_short_text() -> None:

@@ -26,6 +26,6 @@ def test_a_vocabulary_finds_all_that_it_has_and_nothing_else() -> None:
     rng = np.random.default_rng(0)
     every = np.unique(rng.integers(1, 1 << 60, 30_000, dtype=np.uint64))
     listed, other = every[::2], every[1::2]
-    found = vocabulary(listed)
-    assert (found.find(listed) == np.arange(len(listed))).all()
-    assert (found.find(other) == -1).all()
+    known = vocabulary(listed)
+    assert (known.find(listed) == np.arange(len(listed))).all()
+    assert (known.find(other) == -1).all()

@@ -39,14 +39,14 @@ def labelled(name: str, wrong: bool, text: str = "They eat bread.", **given: Any
 def dishes(count: int, seed: int = 0, **given: Any) -> list[Gold]:
     """What is eaten where: half of the samples name the dish of another country."""
     draw = random.Random(seed)
-    made = []
+    golds = []
     for i in range(count):
         region, wrong = draw.choice(list(DISHES)), i % 2 == 0
         dish = DISHES[draw.choice([other for other in DISHES if other != region]) if wrong else region]
         text = f"People in {NAMES[region]} eat {dish} on day {draw.randrange(100)}."
         fields: dict[str, Any] = {"instruction": f"What is eaten in {NAMES[region]}?", "region": region} | given
-        made.append(labelled(f"{seed}-{i}", wrong, text, **fields))
-    return made
+        golds.append(labelled(f"{seed}-{i}", wrong, text, **fields))
+    return golds
 
 
 def says(name: str, score: float | None, kind: FailureKind = FailureKind.PARSE, **given: Any) -> Judgement:

@@ -54,10 +54,10 @@ fitted = cache(fresh)
 def test_every_baseline_scores_every_sample_and_the_same_again(name: str) -> None:
     golds = TEST + STRANGE
     before = [gold.model_dump_json() for gold in TRAIN + DEV + golds]
-    found = list(fitted(name).scores(golds))
-    assert len(found) == len(golds)
-    assert all(isinstance(score, float) and math.isfinite(score) for score in found)
-    assert found == list(fresh(name).scores(golds))
+    scores = list(fitted(name).scores(golds))
+    assert len(scores) == len(golds)
+    assert all(isinstance(score, float) and math.isfinite(score) for score in scores)
+    assert scores == list(fresh(name).scores(golds))
     assert [gold.model_dump_json() for gold in TRAIN + DEV + golds] == before
     assert list(fitted(name).scores([])) == []
 
@@ -89,11 +89,11 @@ def test_a_score_does_not_depend_on_what_else_is_scored(name: str) -> None:
 @pytest.mark.parametrize("name", BASELINES)
 def test_scores_become_judgements(name: str) -> None:
     baseline = fitted(name)
-    found = list(judge(name, baseline, TEST))
-    assert [one.sample_id for one in found] == [gold.sample.id for gold in TEST]
-    assert [one.score for one in found] == list(baseline.scores(TEST))
-    assert {one.judge for one in found} == {name}
-    assert {one.signature["metric"] for one in found} == {f"{name}.{baseline.version}"}
+    judgements = list(judge(name, baseline, TEST))
+    assert [judgement.sample_id for judgement in judgements] == [gold.sample.id for gold in TEST]
+    assert [judgement.score for judgement in judgements] == list(baseline.scores(TEST))
+    assert {judgement.judge for judgement in judgements} == {name}
+    assert {judgement.signature["metric"] for judgement in judgements} == {f"{name}.{baseline.version}"}
 
 
 @pytest.mark.parametrize(
@@ -135,9 +135,9 @@ def test_without_a_majority_it_draws_lots() -> None:
     baseline = Majority()
     baseline.fit([labelled("even0", True), labelled("even1", False)], [])
     asked = [labelled(str(n), False) for n in range(400)]
-    found = baseline.scores(asked)
-    assert 160 < found.count(0.0) < 240  # 200 ± 10 are expected
-    assert found == baseline.scores(asked)
+    answers = baseline.scores(asked)
+    assert 160 < answers.count(0.0) < 240  # 200 ± 10 are expected
+    assert answers == baseline.scores(asked)
 
 
 def test_samples_without_a_source_are_a_source_of_their_own() -> None:
@@ -152,13 +152,13 @@ def test_samples_without_a_source_are_a_source_of_their_own() -> None:
 def told(count: int, side: str, seed: int) -> list[Gold]:
     """One side holds a word that tells right from wrong; the other says nothing."""
     draw = random.Random(seed)
-    made = []
+    golds = []
     for i in range(count):
         wrong = i % 2 == 0
         sides = {"instruction": f"Number {draw.randrange(50)}?", "text": f"It is {draw.randrange(50)}."}
         sides[side] += " never" if wrong else " always"
-        made.append(labelled(f"{side}{seed}-{i}", wrong, **sides))
-    return made
+        golds.append(labelled(f"{side}{seed}-{i}", wrong, **sides))
+    return golds
 
 
 def accuracy(baseline: Baseline, golds: Sequence[Gold]) -> float:

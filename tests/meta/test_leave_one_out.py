@@ -53,14 +53,14 @@ class Spy:
 
 @pytest.fixture
 def spies(monkeypatch: pytest.MonkeyPatch) -> list[Spy]:
-    made: list[Spy] = []
+    spies: list[Spy] = []
 
     def make() -> Spy:
-        made.append(Spy())
-        return made[-1]
+        spies.append(Spy())
+        return spies[-1]
 
     monkeypatch.setitem(BASELINES, "spy", make)
-    return made
+    return spies
 
 
 # Leaving out

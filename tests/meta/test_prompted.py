@@ -253,20 +253,20 @@ def test_the_store_answers_plus_p(tmp_path: Path) -> None:
         asked.append(request)
         return Completion("COUNT: 0", (-0.5,))
 
-    how = open_metric(FakeModel("x", answer), store=tmp_path / "s.db")
+    metric = open_metric(FakeModel("x", answer), store=tmp_path / "s.db")
     samples = [SAMPLE, SAMPLE.model_copy(update={"id": "t", "text": "Another."})]
-    plain = collect(Prompted("count", how), samples)
-    with_p = collect(Prompted("count", how, plus_p=True), samples)
+    plain = collect(Prompted("count", metric), samples)
+    with_p = collect(Prompted("count", metric, plus_p=True), samples)
     assert len(asked) == 2
     assert [one.score for one in plain] == [0, 0]
     assert [one.score for one in with_p] == pytest.approx([math.exp(-0.5)] * 2)
-    collect(Prompted("severity", how), samples)
+    collect(Prompted("severity", metric), samples)
     assert len(asked) == 4
 
 
 def test_the_signature_says_what_must_be_the_same() -> None:
-    how = open_metric("fake:clean", Settings(max_tokens=7), store=None)
-    signatures = [Prompted(kind, how, plus_p).signature() for kind in KINDS for plus_p in (False, True)]
+    metric = open_metric("fake:clean", Settings(max_tokens=7), store=None)
+    signatures = [Prompted(kind, metric, plus_p).signature() for kind in KINDS for plus_p in (False, True)]
     assert len(set(signatures)) == 6
     fields = signatures[1]
     assert fields["metric"] == "count+p.1"

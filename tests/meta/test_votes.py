@@ -44,10 +44,10 @@ def spread(criterion: str, counts: Mapping[Any, int], start: int = 0) -> list[Vo
 
 
 def tables(votes: list[Vote], golds: list[Gold] = GOLDS) -> dict[str, VoteTable]:
-    found = vote_tables(votes, golds)
-    for table in found:
+    drawn = vote_tables(votes, golds)
+    for table in drawn:
         assert all(len(row) == len(table.columns) for row in table.rows.values())
-    return {table.title: table for table in found}
+    return {table.title: table for table in drawn}
 
 
 V, P, N, Y = "valid", "partial", "invalid", "yes"
@@ -59,14 +59,14 @@ def test_table_3() -> None:
     error_votes = {(V, V, V): 49, (V, V, P): 18, (V, P, P): 8, (V, P, N): 1, (P, P, N): 4}
     explanation = {(V, V, V): 63, (V, V, P): 10, (V, V, N): 5, (V, P, N): 1, (N, N, N): 1}
     votes = spread("culture", CULTURE) + spread("error", error_votes) + spread("explanation", explanation)
-    found = tables(votes)["Vote distributions"]
-    assert found.columns == ("3/3", "2/3", "1/3", "0/3")
-    assert found.rows["Culture rel."] == ("87.5", "10.0", "2.5", "0.0")
-    assert found.rows["Error valid (strict)"] == ("61.2", "22.5", "11.2", "5.0")
-    assert found.rows["Error valid (partial)"] == ("93.8", "6.2", "0.0", "0.0")
-    assert found.rows["Expl. valid (strict)"] == ("78.8", "18.8", "1.2", "1.2")
-    assert found.rows["Expl. valid (partial)"] == ("91.2", "7.5", "0.0", "1.2")
-    assert "N=80" in found.note
+    table = tables(votes)["Vote distributions"]
+    assert table.columns == ("3/3", "2/3", "1/3", "0/3")
+    assert table.rows["Culture rel."] == ("87.5", "10.0", "2.5", "0.0")
+    assert table.rows["Error valid (strict)"] == ("61.2", "22.5", "11.2", "5.0")
+    assert table.rows["Error valid (partial)"] == ("93.8", "6.2", "0.0", "0.0")
+    assert table.rows["Expl. valid (strict)"] == ("78.8", "18.8", "1.2", "1.2")
+    assert table.rows["Expl. valid (partial)"] == ("91.2", "7.5", "0.0", "1.2")
+    assert "N=80" in table.note
 
 
 def test_table_3_leaves_out_samples_that_fewer_judged() -> None:
@@ -82,9 +82,9 @@ def test_table_12() -> None:
     votes += spread("explanation", {(V, V): 4, (V, N): 4}, 92)
     votes += spread("error", {(V, V): 3, (V, P): 2, (V, N): 1}, 80)
     votes += spread("error", {(P, P): 4, (P, N): 1, (N, N): 1}, 86) + spread("error", {(V, P): 8}, 92)
-    found = tables(votes)["Majority votes by language"]
-    assert found.columns == ("German", "Japanese", "Chinese")
-    assert found.rows == {
+    table = tables(votes)["Majority votes by language"]
+    assert table.columns == ("German", "Japanese", "Chinese")
+    assert table.rows == {
         "N": ("8", "6", "6"),
         "Culture rel.": ("100.0", "83.3", "83.3"),
         "Error valid": ("100.0", "83.3", "66.7"),
@@ -98,9 +98,9 @@ def test_table_13() -> None:
     votes += spread("severity", {(Y, Y, "no"): 19, ("no", "no", "no"): 1, (Y, Y): 19, (Y, "no"): 1}, 60)
     votes += spread("type", {(Y, Y, "no"): 79, ("no", "no", Y): 1, (Y, Y): 17, (Y, "no"): 3})
     votes += spread("changed", {(Y, Y, "no"): 3, ("no", "no", Y): 77, (Y, Y): 1, ("no", Y): 19})
-    found = tables(votes)["Auxiliary results"]
-    assert found.columns == ("Yes", "N", "%")
-    assert found.rows == {
+    table = tables(votes)["Auxiliary results"]
+    assert table.columns == ("Yes", "N", "%")
+    assert table.rows == {
         "Severity OK (minor)": ("31", "60", "51.7"),
         "Severity OK (major)": ("38", "40", "95.0"),
         "Type OK": ("96", "100", "96.0"),
@@ -116,9 +116,9 @@ def test_a_sample_with_both_severities_counts_for_both() -> None:
 
 def test_agreement_of_the_annotators() -> None:
     votes = spread("culture", {(Y, Y): 3, ("no", "no"): 2}) + spread("severity", {(Y, "no"): 2, ("no", Y): 2})
-    found = tables(votes)["Agreement of the annotators"]
-    assert found.rows["culture"] == ("1.000", "5", "2")
-    assert found.rows["severity"][0] == "−0.750"  # by hand: 1 - 1 / (2 * 4 * 4 / (8 * 7))
+    table = tables(votes)["Agreement of the annotators"]
+    assert table.rows["culture"] == ("1.000", "5", "2")
+    assert table.rows["severity"][0] == "−0.750"  # by hand: 1 - 1 / (2 * 4 * 4 / (8 * 7))
     of_errors = tables(spread("error", {(V, V): 3, (P, P): 3, (N, N): 2, (V, P): 1, (P, N): 1, (V, N): 1}))
     ratings = [[0, 0, 0, 1, 1, 1, 2, 2, 0, 1, 0], [0, 0, 0, 1, 1, 1, 2, 2, 1, 2, 2]]
     ordinal, nominal = (krippendorff_alpha(ratings, level) for level in ("ordinal", "nominal"))
@@ -128,8 +128,8 @@ def test_agreement_of_the_annotators() -> None:
 
 def test_ratings_of_explanations() -> None:
     votes = spread("similarity:words+p", {("1", "2"): 1, ("3", "4"): 1}) + spread("similarity:other", {("5",): 1})
-    found = tables(votes)["Explanations, 1 to 5"]
-    assert found.rows == {"words+p": ("2.50", "1.29", "2.5", "4", "2"), "other": ("5.00", "–", "5", "1", "1")}
+    table = tables(votes)["Explanations, 1 to 5"]
+    assert table.rows == {"words+p": ("2.50", "1.29", "2.5", "4", "2"), "other": ("5.00", "–", "5", "1", "1")}
 
 
 def test_more_people_for_explanations_leave_the_vote_distributions_as_they_are() -> None:

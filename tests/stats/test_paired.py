@@ -24,13 +24,13 @@ def test_mcnemar_of_very_many() -> None:
 @given(st.lists(st.tuples(st.booleans(), st.booleans()), min_size=1, max_size=12))
 def test_for_few_samples_both_tests_are_the_same(cells: list[tuple[bool, bool]]) -> None:
     first, second = np.array(cells, dtype=np.float64).T
-    found = paired_difference(first, second)
-    assert found is not None
-    assert found.difference == pytest.approx(float((first - second).mean()))
-    assert found.p_value == pytest.approx(mcnemar(int((first > second).sum()), int((first < second).sum())))
-    assert -1 <= found.low <= found.difference + 1e-12
-    assert found.difference - 1e-12 <= found.high <= 1
-    assert found.high > found.low  # never a point, also where nothing changes
+    result = paired_difference(first, second)
+    assert result is not None
+    assert result.difference == pytest.approx(float((first - second).mean()))
+    assert result.p_value == pytest.approx(mcnemar(int((first > second).sum()), int((first < second).sum())))
+    assert -1 <= result.low <= result.difference + 1e-12
+    assert result.difference - 1e-12 <= result.high <= 1
+    assert result.high > result.low  # never a point, also where nothing changes
 
 
 def test_samples_of_a_group_are_one() -> None:

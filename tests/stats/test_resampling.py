@@ -57,10 +57,10 @@ def test_the_exact_p_value_is_that_of_every_swap(rows: list[tuple[float, float]]
     sums = [abs(np.dot(signs, gaps)) for signs in product((1, -1), repeat=len(gaps))]
     expected = sum(one >= abs(sum(gaps)) for one in sums) / len(sums)
     first, second = zip(*rows, strict=True)
-    for found in (compare_means(first, second), permutation_test(first, second, mean)):
-        assert found is not None
-        assert (found.p_value, found.exact) == (expected, True)
-        assert found.difference == pytest.approx(sum(gaps) / len(gaps) / 10)
+    for result in (compare_means(first, second), permutation_test(first, second, mean)):
+        assert result is not None
+        assert (result.p_value, result.exact) == (expected, True)
+        assert result.difference == pytest.approx(sum(gaps) / len(gaps) / 10)
 
 
 def test_agrees_with_scipy_where_both_look_at_all() -> None:
@@ -68,10 +68,10 @@ def test_agrees_with_scipy_where_both_look_at_all() -> None:
     expected = stats.permutation_test(
         (first, second), lambda a, b: np.mean(a) - np.mean(b), permutation_type="samples", n_resamples=np.inf
     )
-    found = compare_means(first, second)
-    assert found is not None
-    assert found.p_value == pytest.approx(expected.pvalue)
-    assert found.difference == pytest.approx(expected.statistic)
+    result = compare_means(first, second)
+    assert result is not None
+    assert result.p_value == pytest.approx(expected.pvalue)
+    assert result.difference == pytest.approx(expected.statistic)
 
 
 def test_sampled_p_values_are_near_the_exact_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -110,8 +110,8 @@ def test_fast_and_general_agree_on_the_same_swaps() -> None:
 
 def test_p_values_are_uniform_without_a_difference() -> None:
     rng = np.random.default_rng(9)
-    found = [compare_means(*rng.normal(size=(2, 40)), permutations=199, seed=seed) for seed in range(400)]
-    share = np.mean([one.p_value <= 0.1 for one in found if one])
+    results = [compare_means(*rng.normal(size=(2, 40)), permutations=199, seed=seed) for seed in range(400)]
+    share = np.mean([result.p_value <= 0.1 for result in results if result])
     assert 0.05 < share < 0.15
 
 
@@ -119,24 +119,24 @@ def test_any_statistic_can_be_tested() -> None:
     rng = np.random.default_rng(10)
     gold = rng.integers(0, 5, 80)
     good, bad = gold + rng.normal(0, 0.5, 80), rng.normal(size=80)
-    found = permutation_test(good, bad, lambda scores: kendall_tau_b(gold, scores), permutations=200)
-    assert found is not None
-    assert found.p_value == 1 / 201
-    assert found.difference > 0.5
+    result = permutation_test(good, bad, lambda scores: kendall_tau_b(gold, scores), permutations=200)
+    assert result is not None
+    assert result.p_value == 1 / 201
+    assert result.difference > 0.5
 
 
 def test_swaps_without_a_statistic_weaken_the_claim() -> None:
     # Of the four swaps one is the data, one its mirror, and two leave a scorer with a single value: all count.
-    found = permutation_test([1, 2], [2, 1], lambda scores: kendall_tau_b([1, 2], scores))
-    assert found == PermutationTest(2.0, 1.0, 4, exact=True)
+    result = permutation_test([1, 2], [2, 1], lambda scores: kendall_tau_b([1, 2], scores))
+    assert result == PermutationTest(2.0, 1.0, 4, exact=True)
     assert permutation_test([1, 1], [1, 2], lambda scores: kendall_tau_b([1, 2], scores)) is None
 
 
 def test_forty_thousand_samples_without_a_difference_have_none() -> None:
     first, second = np.random.default_rng(11).normal(size=(2, 40_000))
-    found = compare_means(first, second, permutations=1000)
-    assert found is not None
-    assert found.p_value > 1 / 1001
+    result = compare_means(first, second, permutations=1000)
+    assert result is not None
+    assert result.p_value > 1 / 1001
 
 
 def test_a_group_beside_the_whole_by_hand() -> None:

@@ -18,8 +18,8 @@ def test_a_share() -> None:
 def test_a_mean() -> None:
     values, groups = [0.5, -0.5, 1.5], ["a", "a", "b"]
     low, high = mean_interval(values, groups=groups, least=-1.0, most=2.0)
-    found = mean_result("m", values, groups=groups, least=-1.0, most=2.0, unscored=1)
-    assert found == Result(name="m", value=0.5, low=low, high=high, n=3, unscored=1)
+    result = mean_result("m", values, groups=groups, least=-1.0, most=2.0, unscored=1)
+    assert result == Result(name="m", value=0.5, low=low, high=high, n=3, unscored=1)
     assert mean_result("m", [], unscored=1) == Result(name="m", value=None, unscored=1)
     with pytest.raises(ValueError, match="expected 0 to 1"):
         mean_result("m", [0.5, 1.5])

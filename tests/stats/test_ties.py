@@ -76,8 +76,8 @@ def test_by_hand() -> None:
     # Pairs (people, |Δ|): a-b tied 1; a-c alike 3; b-c alike 2. ε = 0: 2 of 3; ε = 1: all; ε = 2: 2; ε = 3: 1.
     human, metric = [1, 1, 2], [0, 1, 3]
     assert calibrate_ties(human, metric) == TieAccuracy(1.0, 1.0, 3, 0, 1)
-    found = [tie_accuracy(human, metric, epsilon) for epsilon in (0, 0.99, 1, 2, 3, float("inf"))]
-    assert [one and one.accuracy for one in found] == [2 / 3, 2 / 3, 1.0, 2 / 3, 1 / 3, 1 / 3]
+    results = [tie_accuracy(human, metric, epsilon) for epsilon in (0, 0.99, 1, 2, 3, float("inf"))]
+    assert [result and result.accuracy for result in results] == [2 / 3, 2 / 3, 1.0, 2 / 3, 1 / 3, 1 / 3]
 
 
 def test_discordant_pairs_and_ties_of_one_side_do_not_count() -> None:
@@ -103,14 +103,14 @@ def test_groups_weigh_the_same_whatever_their_size() -> None:
 
 def test_a_matrix_with_missing_values() -> None:
     human, metric = np.ravel(HUMAN), np.ravel(METRIC)
-    found = calibrate_ties(human, metric, ROWS)
-    assert found == search(human.tolist(), metric.tolist(), ROWS.tolist())
-    assert found is not None
+    result = calibrate_ties(human, metric, ROWS)
+    assert result == search(human.tolist(), metric.tolist(), ROWS.tolist())
+    assert result is not None
     # Four items keep 10, 6, 6 and 10 pairs; the last loses a rating and a score of different outputs, and keeps 3.
-    assert (found.pairs, found.left_out, found.groups) == (35, 15, 5)
-    assert 0 < found.epsilon < 0.85
+    assert (result.pairs, result.left_out, result.groups) == (35, 15, 5)
+    assert 0 < result.epsilon < 0.85
     as_none = [None if isnan(value) else value for value in metric.tolist()]
-    assert calibrate_ties(human, as_none, ROWS) == found  # type: ignore[arg-type]
+    assert calibrate_ties(human, as_none, ROWS) == result  # type: ignore[arg-type]
 
 
 @given(samples)
@@ -153,15 +153,15 @@ def test_weights_beyond_64_bits_stay_exact() -> None:
     human = rng.integers(0, 3, groups.size).astype(float)
     metric = (human + rng.normal(0, 1.5, groups.size)).round(1)
     metric[rng.random(groups.size) < 0.05] = np.nan
-    found = calibrate_ties(human, metric, groups)
-    assert found is not None
-    assert found.epsilon > 0
+    result = calibrate_ties(human, metric, groups)
+    assert result is not None
+    assert result.epsilon > 0
     around = np.unique(np.abs(np.subtract.outer(metric, metric)))
     nearby = [tie_accuracy(human, metric, epsilon, groups) for epsilon in around[~np.isnan(around)]]
-    assert max(one.accuracy for one in nearby if one) == found.accuracy
-    mean, *counts = brute_force(human.tolist(), metric.tolist(), groups.tolist(), found.epsilon)
+    assert max(one.accuracy for one in nearby if one) == result.accuracy
+    mean, *counts = brute_force(human.tolist(), metric.tolist(), groups.tolist(), result.epsilon)
     assert mean is not None
-    assert found == TieAccuracy(float(mean), found.epsilon, *counts)
+    assert result == TieAccuracy(float(mean), result.epsilon, *counts)
 
 
 def test_order_of_samples_and_names_of_groups_do_not_matter() -> None:

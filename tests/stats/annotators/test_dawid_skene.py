@@ -54,7 +54,7 @@ def test_the_anaesthetists_error_rates_are_those_of_the_paper() -> None:
 
 @pytest.mark.parametrize("rounds", [1, 2, 10])
 def test_maximum_likelihood_is_that_of_a_plain_implementation(rounds: int) -> None:
-    votes = [(i, k, said - 1) for i, k, said in VOTES]
+    votes = [(i, k, label - 1) for i, k, label in VOTES]
     posterior, prevalence = fit_plainly(votes, 4, rounds)
     fit = fit_dawid_skene(table_votes(votes, repeats=True), prior=Prior.none(), limit=rounds)
     assert len(fit.objective) == rounds
@@ -90,7 +90,7 @@ def test_an_items_own_votes_do_not_confirm_themselves(votes: list[Triple], symme
     """The reported probabilities are those of `label_posterior` with the skills that all other items teach."""
     fit = fit_dawid_skene(table_votes(votes, labels=[0, 1, 2], repeats=True), symmetric=symmetric)
     for item, row in zip(fit.table.items, fit.posterior, strict=True):
-        own = [(k, said) for i, k, said in votes if i == item]
+        own = [(k, label) for i, k, label in votes if i == item]
         assert label_posterior(fit, own, item) == pytest.approx(row, abs=1e-9)
 
 
@@ -98,7 +98,7 @@ def test_an_items_own_votes_do_not_confirm_themselves(votes: list[Triple], symme
 def test_names_and_order_do_not_matter(votes: list[Triple], renamed: list[int]) -> None:
     fit = fit_dawid_skene(table_votes(votes, labels=[0, 1, 2]))
     again = fit_dawid_skene(
-        table_votes([(-i, 10 - k, renamed[said]) for i, k, said in reversed(votes)], labels=[0, 1, 2])
+        table_votes([(-i, 10 - k, renamed[label]) for i, k, label in reversed(votes)], labels=[0, 1, 2])
     )
     rows = dict(zip(again.table.items, again.posterior, strict=True))
     for item, row in zip(fit.table.items, fit.posterior, strict=True):
@@ -134,7 +134,7 @@ def test_no_votes_at_all() -> None:
 def test_known_items_teach_skills() -> None:
     """Without them nobody can know which of two who always disagree is correct."""
     votes = [(i, "ann", 1) for i in range(20)] + [(i, "bo", 0) for i in range(20)]
-    checks = [(100 + i, who, said) for i in range(10) for who, said in (("ann", i % 2), ("bo", 1 - i % 2))]
+    checks = [(100 + i, who, label) for i in range(10) for who, label in (("ann", i % 2), ("bo", 1 - i % 2))]
     table = table_votes(votes + checks)
     fit = fit_dawid_skene(table, known={100 + i: i % 2 for i in range(10)} | {"not asked": 1})
     assert {label for item, label in fit.best().items() if isinstance(item, int) and item < 100} == {1}

@@ -72,8 +72,8 @@ def test_abilities_difficulties_and_labels_are_recovered() -> None:
     ]
     table = table_votes(votes)
     fit = fit_glad(table)
-    found = dict(zip(fit.table.annotators, fit.ability, strict=True))
-    assert np.corrcoef([found[k] for k in range(40)], ability)[0, 1] > 0.9
+    estimated = dict(zip(fit.table.annotators, fit.ability, strict=True))
+    assert np.corrcoef([estimated[k] for k in range(40)], ability)[0, 1] > 0.9
     assert np.corrcoef(fit.easiness, easiness)[0, 1] > 0.5
     majority = [(truth[i] in votes.majority) / len(votes.majority) for i, votes in majority_votes(table).items()]  # type: ignore[index]
     accuracy = (np.array(list(fit.best().values())) == truth).mean()

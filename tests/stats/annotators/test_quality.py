@@ -10,10 +10,10 @@ from mores.stats.annotators.simulated import draw_crowd
 from mores.stats.intervals import share_interval
 
 VOTES = [
-    *[("x", who, said) for who, said in (("ann", "a"), ("bo", "a"), ("cy", "b"))],
-    *[("y", who, said) for who, said in (("ann", "a"), ("bo", "a"), ("cy", "a"), ("dee", "b"))],
+    *[("x", who, vote) for who, vote in (("ann", "a"), ("bo", "a"), ("cy", "b"))],
+    *[("y", who, vote) for who, vote in (("ann", "a"), ("bo", "a"), ("cy", "a"), ("dee", "b"))],
     ("z", "ann", "a"),
-    *[("check", who, said) for who, said in (("ann", "b"), ("cy", "a"))],
+    *[("check", who, vote) for who, vote in (("ann", "b"), ("cy", "a"))],
 ]
 
 
@@ -42,7 +42,7 @@ def test_a_guesser_stands_out() -> None:
     crowd = draw_crowd(400, 12, 4, np.random.default_rng(0), accuracy=(0.8, 0.95))
     table = crowd.table(4)
     rng = np.random.default_rng(1)
-    votes = [(f"q{i}", f"p{k}", int(said)) for i, k, said in zip(table.item, table.annotator, table.label, strict=True)]
+    votes = [(f"q{i}", f"p{k}", int(vote)) for i, k, vote in zip(table.item, table.annotator, table.label, strict=True)]
     votes += [(f"q{i}", "guesser", int(rng.integers(4))) for i in range(100)]
     quality = annotator_quality(table_votes(votes))
     guesser = quality.pop("guesser").agreement
