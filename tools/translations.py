@@ -19,19 +19,43 @@ from jinja2.ext import babel_extract
 
 from mores.studio.campaigns.culturall.settings import paper_topics
 from mores.studio.campaigns.msqa.checks import State
-from mores.studio.records import EventKind, Role, Status
+from mores.studio.records import Role, Status
 
 STUDIO = Path(__file__).parents[1] / "src" / "mores" / "studio"
 LOCALES = STUDIO / "web" / "locales"
 LANGUAGES = ("ar", "es", "hi", "sw", "zh")
 FILES = {"forms.py"}
 """Files of which people read every text."""
-SAYING = {"Field", "Stage", "Task", "Lookup", "Kind", "Refused", "Phrase", "InputError", "FormError", "HTTPException"}
+SAYING = {
+    "Field",
+    "Stage",
+    "Task",
+    "Lookup",
+    "Kind",
+    "Refused",
+    "Phrase",
+    "InputError",
+    "FormError",
+    "HTTPException",
+    "Format",
+}
 """Calls whose texts people read."""
 TABLES = {"DECIDED"}
 """Tables of such texts."""
-WORDS = [member.value for kind in (Role, Status, EventKind, State) for member in kind]
+WORDS = [member.value for kind in (Role, Status, State) for member in kind]
 WORDS += [topic.name for topic in paper_topics()]
+NOT_KEPT = tuple(
+    f'"{name}:'
+    for name in (
+        "POT-Creation-Date",
+        "PO-Revision-Date",
+        "Report-Msgid-Bugs-To",
+        "Last-Translator",
+        "Language-Team",
+        "Generated-By",
+    )
+)
+"""What Babel writes at the top of a file that says nothing here."""
 NOTE = "Machine-made. Corrections by native speakers are welcome."
 
 
@@ -41,7 +65,7 @@ def texts() -> list[str]:
     for path in sorted(STUDIO.rglob("*.html")):
         with path.open("rb") as file:
             for _line, _function, message, _comments in babel_extract(file, ("_",), [], {}):
-                text = message if isinstance(message, str) else message[0]  # the text, then its values
+                text = message[0] if isinstance(message, tuple) else message  # with values they follow the text
                 if text:  # otherwise it is a variable, whose texts stand in Python
                     seen.setdefault(text)
     for path in sorted(STUDIO.rglob("*.py")):
@@ -87,13 +111,13 @@ def update(language: str) -> list[str]:
     if path.exists():
         with path.open("rb") as file:
             known = {str(message.id): str(message.string) for message in read_po(file, locale=language) if message.id}
-    catalog = Catalog(locale=language, header_comment=f"# {NOTE}", fuzzy=False)
+    catalog = Catalog(locale=language, project="Mores", version="studio", header_comment=f"# {NOTE}", fuzzy=False)
     for text in texts():
         catalog.add(text, known.get(text, ""))
     buffer = BytesIO()
     write_po(buffer, catalog, width=0, omit_header=False, sort_output=True)
     lines = buffer.getvalue().decode().splitlines(keepends=True)
-    kept = "".join(line for line in lines if "POT-Creation-Date" not in line and "PO-Revision-Date" not in line)
+    kept = "".join(line for line in lines if not line.startswith(NOT_KEPT))
     if "--check" not in sys.argv:
         LOCALES.mkdir(exist_ok=True)
         path.write_text(kept, "utf-8")

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import false, func, or_, select, true
 
-from mores.studio.records import Item, Person, Status
+from mores.studio.records import EventKind, Item, Person, Status
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign
-from mores.studio.store.tables import audit, items, people, votes
+from mores.studio.store.items import Campaign, find_work, held_by
+from mores.studio.store.tables import audit, events, items, people, votes
 
 PAGE = 50
 
@@ -60,6 +60,39 @@ def find_inspiration(
     with database.read() as connection:
         rows = connection.execute(query.offset(start).limit(limit))
         return [Item.model_validate(state) for (state,) in rows]
+
+
+class Waits(NamedTuple):
+    """What waits for a person in a campaign."""
+
+    judging: int = 0
+    """Items that they have or could take; not more than `CANDIDATES` of the latter are counted."""
+    returned: int = 0
+    """Items of their own that came back."""
+    unfinished: int = 0
+    """Items of their own that they have not sent on yet."""
+
+
+def count_waiting_for(database: Database, campaign: Campaign, person: Person) -> Waits:
+    """What waits for a person in a campaign."""
+    stages = {stage.name for stage in campaign.flow.stages if stage.own}
+    mine = [line for line in items_of(database, campaign, person) if line.status == "open" and line.stage in stages]
+    returned = sum(line.returns > 0 for line in mine)
+    judging = len(held_by(database, campaign, person)) + len(find_work(database, campaign, person))
+    return Waits(judging, returned, len(mine) - returned)
+
+
+def seconds_spent(database: Database, campaign: Campaign, person: Person) -> float:
+    """How long a person has worked in a campaign, as their browser counted it."""
+    answering = select(func.sum(votes.c.seconds)).where(votes.c.campaign == campaign.id, votes.c.person == person.id)
+    writing = select(events.c.payload).where(
+        events.c.campaign == campaign.id,
+        events.c.person == person.id,
+        events.c.kind == EventKind.SUBMITTED.value,
+    )
+    with database.read() as connection:
+        answered = connection.execute(answering).scalar() or 0.0
+        return float(answered) + sum(payload.get("seconds") or 0.0 for (payload,) in connection.execute(writing))
 
 
 def count_votes(database: Database, campaign: Campaign, person: Person) -> int:

@@ -14,6 +14,7 @@ from babel.dates import format_datetime, format_timedelta
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal, format_percent
+from babel.units import format_unit
 from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
 
 from mores import show
@@ -117,7 +118,7 @@ def environment(locale: str) -> Environment:
             filter(None, (show.number(figure.value), show.span(figure.low, figure.high)))
         ),
         "share_of": lambda share: f"{show.percent(share.value, 0)} ({show.shares(share.low, share.high, 0)})",
-        "spent": spent,
+        "spent": lambda seconds: spent(seconds, locale),
         "language_name": lambda tag: language_in(tag, locale),
         "region_name": lambda code: region_in(code, locale),
         "direction": lambda tag: "rtl" if tag and is_rtl(tag) else "ltr",
@@ -127,14 +128,12 @@ def environment(locale: str) -> Environment:
     return env
 
 
-def spent(seconds: float) -> str:
-    """A time that somebody spent: `45 s`, `3 min 20 s`, `2 h 05 min`."""
+def spent(seconds: float, locale: str = DEFAULT) -> str:
+    """A time that somebody spent, such as `45 sec`, `3 min 20 sec`, `2 hr 5 min` in English."""
     whole = round(seconds)
-    if whole < 60:
-        return f"{whole} s"
-    if whole < 3600:
-        return f"{whole // 60} min {whole % 60:02} s"
-    return f"{whole // 3600} h {whole % 3600 // 60:02} min"
+    units = ["second"] if whole < 60 else ["minute", "second"] if whole < 3600 else ["hour", "minute"]
+    sizes = {"second": whole % 60, "minute": whole // 60 % 60, "hour": whole // 3600}
+    return " ".join(format_unit(sizes[unit], f"duration-{unit}", "short", locale=locale) for unit in units)
 
 
 def render(locale: str, *templates: str, **values: Any) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from secrets import token_urlsafe
 
 from fastapi import APIRouter
@@ -11,18 +12,22 @@ from sqlalchemy import literal, select
 from starlette.exceptions import HTTPException
 
 from mores.errors import InputError
+from mores.studio.records import Role
 from mores.studio.store.campaigns import campaigns_of, open_campaign
 from mores.studio.store.passwords import check_password, set_password
 from mores.studio.store.people import (
     Profile,
     change_profile,
     find_invitation,
+    find_member,
     join,
     read_profile,
     sign_in,
     sign_out,
     withdraw_person,
 )
+from mores.studio.store.progress import count_groups
+from mores.studio.store.queries import Waits, count_waiting_for
 from mores.studio.web.pages import WEB, choose_locale, known_names, locales
 from mores.studio.web.visit import LANGUAGE_COOKIE, AnyVisit, Form, Posted, SignedIn, Visit, limited
 from mores.studio.workflow import Refused
@@ -35,7 +40,17 @@ def home(visit: SignedIn) -> Response:
     """Everything that waits for this person."""
     assert visit.account is not None
     campaigns = campaigns_of(visit.database, visit.account.id, visit.studio.model)
-    return visit.page("home.html", campaigns=campaigns)
+    cards = []
+    for campaign in campaigns:
+        member = find_member(visit.database, campaign, visit.account.id)
+        assert member is not None
+        organises = Role.ORGANISER in member.person.roles
+        waits = Waits() if organises else count_waiting_for(visit.database, campaign, member.person)
+        counts = Counter[str]()
+        for group in count_groups(visit.database, campaign) if organises else ():
+            counts[group.status] += group.items
+        cards.append((campaign, waits, counts))
+    return visit.page("home.html", cards=cards)
 
 
 @router.get("/join/{token}", dependencies=[limited("join")])

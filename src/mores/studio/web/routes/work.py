@@ -15,7 +15,7 @@ from mores.studio.practice import Test
 from mores.studio.records import Content, Item, Status
 from mores.studio.store.items import do, find_item, held_by, now, read_events, take
 from mores.studio.store.people import consent, read_draft, save_draft
-from mores.studio.store.queries import count_votes, find_inspiration, items_of
+from mores.studio.store.queries import count_votes, find_inspiration, items_of, seconds_spent
 from mores.studio.web.visit import FURTHEST, Form, Joined, Place, Posted, Working, limited
 from mores.studio.workflow import AskModel, Cast, Create, Edit, Refused, Release, Submit, Withdraw, judged, may
 
@@ -51,7 +51,9 @@ def start(place: Working) -> Response:
     writes = may(place.campaign.flow, None, place.person, Create) is None
     judges = any(stage.role in place.person.roles and judged(stage) for stage in place.campaign.flow.stages)
     test = Test.of(place.campaign.settings, place.member.test)
-    return place.page("work.html", held=held, mine=mine, answered=answered, writes=writes, judges=judges, test=test)
+    seconds = seconds_spent(place.visit.database, place.campaign, place.person)
+    values: Content = {"held": held, "mine": mine, "answered": answered, "seconds": seconds}
+    return place.page("work.html", writes=writes, judges=judges, test=test, **values)
 
 
 @router.post("/next", dependencies=[limited("write")])
