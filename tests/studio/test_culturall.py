@@ -135,7 +135,7 @@ def test_an_easy_item_is_made_harder_and_measured_again(database: Database, mode
     judge.write_text('{"contains": "something else", "answer": "1"}\n', "utf-8")
     play.answer()
     assert play.read(item).stage == "measure", "it waits, because the judge does not answer"
-    rows = [{"contains": "Answer: Chai\n", "answer": "1"}, {"contains": "Answer: Uji\n", "answer": "0"}]
+    rows = [{"contains": " Chai ", "answer": "1"}, {"contains": " Uji ", "answer": "0"}]
     judge.write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
     organiser = play.organiser()
     assert "wait because a model could not answer." in organiser.open("/overview").text

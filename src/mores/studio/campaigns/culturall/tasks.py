@@ -92,10 +92,19 @@ def _ask_answer(item: Item, _ask: Ask, _settings: CulturallSettings) -> Request:
 
 def _ask_judge(item: Item, ask: Ask, _settings: CulturallSettings) -> Request:
     assert CULTURALL.judging is not None
-    question = CULTURALL.judging.ask(_bench_item(item), str(ask.data["prediction"]))
+    texts = {name: str(item.content.get(name, "")) for name in PARTS}
+    mark = fence_mark(Sample(id="", instruction="", text="\n".join([*texts.values(), str(ask.data["prediction"])])))
+    fenced = {name: f"<<<{mark} {defuse(text)} {mark}>>>" for name, text in texts.items() if text}
+    asked = item.model_copy(
+        update={"content": item.content | fenced}
+    )  # authors are strangers: the benchmark trusts them
+    question = CULTURALL.judging.ask(_bench_item(asked), str(ask.data["prediction"]))
     if isinstance(question, Graded):
         raise InputError(question.reason or "there is no answer to judge")
-    return judge_request(question)
+    request = judge_request(question)
+    first, *rest = request.messages
+    told = Message(first.role, f"{first.content}\n{prompt(__file__, 'fence')}")
+    return request._replace(messages=(told, *rest))
 
 
 def _read_judge(completion: Completion, item: Item, ask: Ask, _settings: CulturallSettings) -> Content:
