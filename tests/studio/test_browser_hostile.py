@@ -1,0 +1,37 @@
+"""Planted scripts and pictures do not run in a real browser, and no page breaks the studio's own policy."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from mores.studio import app
+from mores.studio.store.database import open_database
+from mores.studio.store.people import sign_in
+from tests.browser import Browser, binary
+from tests.studio.planted import HOSTILE, Planted
+from tests.studio.serving import serving, visitor
+
+pytestmark = pytest.mark.skipif(binary() is None, reason="Chromium is not installed: apt-get install chromium")
+
+
+def test_planted_scripts_do_not_run(tmp_path: Path) -> None:
+    database = open_database(tmp_path / "studio.db")
+    planted = Planted(database, "culturalteaming", "qqmine", hostile=HOSTILE)
+    campaign = planted.campaign.id
+    judge, held = planted.judges["verifier"]
+    life = [f"/items/{item.id}/life" for item in planted.items[:2]]
+    organiser = ["/overview", "/items", "/people", "/settings", "/data", "/audit", *life]
+    with Browser() as browser, serving(app(database, model="none", store=None)) as address:
+        for person, paths in ((planted.organiser.id, organiser), (judge.id, ["", f"/items/{held[0]}", "/practice"])):
+            page = visitor(browser, address, sign_in(database, person))
+            for path in ["/", "/me", *(f"/c/{campaign}{path}" for path in paths)]:
+                page.open(f"{address}{path}")
+                assert page.evaluate("typeof evil") == "undefined", path
+                assert page.evaluate("document.querySelectorAll('evil-tag, img[src=x]').length") == 0, path
+            assert page.dialogs == []
+            assert page.problems == []
+            assert not [url for url in page.requests if not url.startswith((address, "data:"))]
+            page.close()
+    database.close()
