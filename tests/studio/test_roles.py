@@ -126,13 +126,14 @@ PRACTICE = [{"content": CONTENT, "answer": {"verdict": "accept"}, "region": "KE"
 
 
 class World:
-    """Two campaigns in one database, with someone in every role of the first."""
+    """Campaigns in one database, with someone in every role of the first."""
 
     def __init__(self, database: Database) -> None:
         settings: dict[str, Any] = {"reviewer": "verifier", "pilot": 0, "regions": ["Kenya"], "languages": ["Swahili"]}
         self.database = database
         self.play = Play(database, "culturall", practice=PRACTICE, **settings)
         self.other = Play(database, "culturall", practice=PRACTICE, **settings)
+        self.open = Play(database, "culturall")  # everybody who is invited joins this one
         self.numbers = count()
         self.people: dict[str, Person] = {}
         for role in Role:
@@ -175,7 +176,7 @@ class World:
                     sent = visitor != "author"
                     values[name] = self.item(self.play, author, sent=sent, to=self.people["verifier"] if sent else None)
                 case "token":
-                    values[name] = invite(self.database, self.play.campaign, Role.ANNOTATOR, self.play.organiser_id)
+                    values[name] = invite(self.database, self.open.campaign, Role.ANNOTATOR, self.open.organiser_id)
                 case "person":
                     values[name] = self.join(self.play, Role.ANNOTATOR).id
                 case "invitation":
