@@ -340,3 +340,14 @@ def test_changed_attention_checks_replace_the_old_ones(play: Play) -> None:
         ({"answer": ["A"]}, Status.WITHDRAWN),
         ({"answer": ["B"]}, Status.OPEN),
     ]
+
+
+@pytest.mark.parametrize("model", ["hf:/etc", "embedded:/tmp/x.gguf", "fake:/etc/passwd.jsonl", "embedded:secret"])
+def test_a_model_that_is_a_file_of_the_server_cannot_be_named_in_the_browser(database: Database, model: str) -> None:
+    play = Play(database, "culturalteaming", regions=["Kenya"])
+    organiser = play.organiser()
+    organiser.open("/settings")
+    text = f"kind: culturalteaming\ntitle: Another\nmodel: '{model}'\n"
+    answer = organiser.send("/campaigns", yaml=text)
+    assert answer.status_code == 422
+    assert "Files of the server" in answer.text

@@ -17,6 +17,8 @@ from mores.studio.store.campaigns import SettingsError, change_settings, make_ca
 from mores.studio.store.people import add_member, record
 from mores.studio.web.visit import Form, Organising, Place, Posted, SignedIn, Visit, limited
 
+HARMLESS = ("", "none", "embedded")
+"""Models that anybody may name, besides those on a server."""
 router = APIRouter()
 LONGEST_YAML = 1_000_000
 
@@ -79,11 +81,18 @@ def make(visit: SignedIn, form: Form) -> Response:
 
 def refuse_files(kind: Kind[Any], settings: Settings, before: Settings | None = None) -> None:
     """SettingsError where a setting names a file of the server that it did not name before: it would show the file."""
-    kept = kind.on_server(before) if before else {}
-    named = [name for name, value in kind.on_server(settings).items() if kept.get(name) != value]
+    kept = _files(kind, before) if before else {}
+    named = [name for name, value in _files(kind, settings).items() if kept.get(name) != value]
     if named:
         reason = "Files of the server can only be named there: ask the person who runs it to make the campaign."
         raise SettingsError("campaign", dict.fromkeys(named, reason))
+
+
+def _files(kind: Kind[Any], settings: Settings) -> dict[str, str]:
+    """The settings that name files of the server. Among models only those on a server and the embedded one do not."""
+    models = (settings.model, *kind.models(settings))
+    local = sorted(name for name in set(models) if name not in HARMLESS and not name.startswith("openai:"))
+    return dict(kind.on_server(settings)) | ({"model": ", ".join(local)} if local else {})
 
 
 def _sent(form: Posted) -> dict[str, Any]:
