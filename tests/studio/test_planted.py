@@ -8,6 +8,7 @@ import zipfile
 from collections.abc import Iterator
 from dataclasses import replace
 from html.parser import HTMLParser
+from types import SimpleNamespace as Some
 
 import pytest
 from fastapi import FastAPI
@@ -15,11 +16,12 @@ from fastapi.routing import iter_route_contexts
 from starlette.testclient import TestClient
 
 from mores.studio import app
-from mores.studio.campaigns import KINDS
+from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.data.exports import FORMATS
 from mores.studio.records import Item, Person, Role, Status
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.people import sign_in
+from mores.studio.web.pages import environment
 from mores.studio.web.security import TOKEN_HEADER, Limiter, token_for
 from mores.studio.web.visit import COOKIE
 from tests.studio.planted import HOSTILE, Planted
@@ -189,3 +191,24 @@ def test_authors_see_only_their_items_and_votes_after_the_decision(two: Two) -> 
 
 def _judged(item: Item, person: str) -> bool:
     return any(vote.person == person for vote in item.votes)
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_a_kind_says_what_judges_see(name: str) -> None:
+    kind = open_kind(name)
+    assert (kind.folder / "judge.html").exists() or kind.seen
+
+
+def test_the_general_page_of_an_item_shows_judges_only_what_the_kind_names() -> None:
+    item = Some(author="amina", language="sw", content={"question": "What?", "correct": "KEY", "scene": "SECRET"})
+    campaign = Some(kind=Some(seen=("question",)))
+
+    def draw(person: str, *, organises: bool = False) -> str:
+        place = Some(organises=organises, person=Some(id=person))
+        return environment("en").get_template("thing.html").render(item=item, campaign=campaign, place=place)
+
+    assert "What?" in draw("juma")
+    assert "KEY" not in draw("juma")
+    assert "SECRET" not in draw("juma")
+    assert "KEY" in draw("amina")
+    assert "KEY" in draw("olga", organises=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import logging
 import time
 from collections.abc import Iterator
@@ -22,13 +21,11 @@ from uvicorn.middleware.proxy_headers import ProxyHeadersMiddleware
 from mores.cli.studio import studio
 from mores.errors import InputError
 from mores.studio import serve
-from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.records import Role
 from mores.studio.store import passwords
 from mores.studio.store.database import Database, open_database
 from mores.studio.store.people import find_invitation, invite, who
 from mores.studio.store.tables import audit, metadata, people
-from mores.studio.web.pages import environment
 from mores.studio.web.security import HEADERS, LONGEST_BODY, TOKEN_HEADER, Limiter, token_for
 from mores.studio.web.visit import COOKIE, MOST_FIELDS
 from mores.studio.workflow import Refused
@@ -370,29 +367,6 @@ def echoing() -> Any:
     return serving(server)
 
 
-@pytest.mark.parametrize("name", KINDS)
-def test_a_kind_says_what_judges_see(name: str) -> None:
-    kind = open_kind(name)
-    assert (kind.folder / "judge.html").exists() or kind.seen
-
-
-def test_the_general_page_of_an_item_shows_judges_only_what_the_kind_names() -> None:
-    from types import SimpleNamespace as Some
-
-    item = Some(author="amina", language="sw", content={"question": "What?", "correct": "KEY", "scene": "SECRET"})
-    campaign = Some(kind=Some(seen=("question",)))
-
-    def draw(person: str, *, organises: bool = False) -> str:
-        place = Some(organises=organises, person=Some(id=person))
-        return environment("en").get_template("thing.html").render(item=item, campaign=campaign, place=place)
-
-    assert "What?" in draw("juma")
-    assert "KEY" not in draw("juma")
-    assert "SECRET" not in draw("juma")
-    assert "KEY" in draw("amina")
-    assert "KEY" in draw("olga", organises=True)
-
-
 def test_the_database_is_for_its_owner_alone(tmp_path: Path) -> None:
     start = serve.prepare(tmp_path / "new" / "studio.db")
     mode = (tmp_path / "new" / "studio.db").stat().st_mode & 0o777
@@ -401,4 +375,3 @@ def test_the_database_is_for_its_owner_alone(tmp_path: Path) -> None:
     start.database.close()
     assert mode == 0o600
     assert token.encode() not in (tmp_path / "new" / "studio.db").read_bytes()
-    assert json.dumps(start.links)
