@@ -15,7 +15,7 @@ from typing import Any, Self
 
 from mores.engine.ask import Asker, AskOptions, open_asker
 from mores.engine.runner import Answer, Job
-from mores.errors import InputError, MoresError
+from mores.errors import MoresError
 from mores.search import Search, open_search
 from mores.studio.form import storable, storable_values
 from mores.studio.records import Ask, Content, Item
@@ -102,8 +102,8 @@ class Worker:
                 continue
             try:
                 request = campaign.kind.tasks[ask.task].request(item, ask, campaign.settings)
-            except InputError as error:
-                await self._write(campaign, item, ask, None, f"The model cannot be asked this: {error}")
+            except Exception as error:  # a kind's own code: whatever it raises concerns this question alone
+                await self._write(campaign, item, ask, None, f"The model cannot be asked this: {explain(error)}")
                 continue
             sample = ask.sample + AGAIN * ask.attempt
             by_model[ask.model].append(Job(ask.id, request, sample=sample, data=(item, ask)))
@@ -175,6 +175,11 @@ def read(campaign: Campaign, item: Item, ask: Ask, answer: Answer) -> tuple[Cont
         return None, f"The model did not answer: {reason}"
     try:
         content: Any = campaign.kind.tasks[ask.task].read(answer.completion, item, ask, campaign.settings)
-    except InputError as error:
-        return None, f"The model's answer cannot be used: {error}"
+    except Exception as error:  # what a model wrote may surprise a kind's code in any way
+        return None, f"The model's answer cannot be used: {explain(error)}"
     return content, ""
+
+
+def explain(error: Exception) -> str:
+    """What went wrong, for people: our own words, or the kind of a surprise."""
+    return str(error) if isinstance(error, MoresError) else f"unexpected {type(error).__name__}"
