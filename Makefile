@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := build/lock/bin/uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 \
 	--no-header --no-annotate --quiet
 
-.PHONY: demo test check test-slow coverage bench docs picture studio lock clean
+.PHONY: demo test check test-slow coverage bench docs picture pictures studio lock clean
 
 demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
@@ -57,6 +57,11 @@ picture: $(READY) ## take the README's picture again; needs Chromium
 	mkdir -p build
 	$(BIN)/mores show examples/world.jsonl examples/world.gold.jsonl --html build/gold.html --quiet
 	$(BIN)/python docs/picture.py build/gold.html docs/page.png
+
+pictures: $(READY) ## a picture of every screen of the studio in build/studio, and those of the docs; needs Chromium
+	rm -rf build/studio
+	MORES_PICTURES=build/studio $(BIN)/pytest -n 0 tests/studio/test_looks.py
+	cp build/studio/studio-*.png docs/
 
 lock: ## pin the newest versions of everything that development uses, with the hashes of all their files
 	$(PYTHON) -m venv --clear build/lock

@@ -43,6 +43,11 @@ SAYING = {
 TABLES = {"DECIDED"}
 """Tables of such texts."""
 WORDS = [member.value for kind in (Role, Status, State) for member in kind]
+WORDS += [
+    "The model did not answer.",
+    "The model's answer cannot be used.",
+    "The search failed.",
+]  # what an Ask excuses
 WORDS += [topic.name for topic in paper_topics()]
 NOT_KEPT = tuple(
     f'"{name}:'

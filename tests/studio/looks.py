@@ -54,9 +54,13 @@ class Walk:
                     self.visit(roles[0].value, cookie, ["/", f"/c/{campaign.id}/welcome", f"/c/{campaign.id}"])
         return self.screens
 
+    def browser(self, cookie: str = "") -> TestClient:
+        """A browser of somebody, or of a stranger."""
+        return TestClient(self.app, base_url=ADDRESS, cookies={COOKIE: cookie} if cookie else {})
+
     def visit(self, role: str, cookie: str, queue: list[str]) -> None:
         """Follow the links of one person, each kind of page once."""
-        browser = TestClient(self.app, base_url=ADDRESS, cookies={COOKIE: cookie} if cookie else {})
+        browser = self.browser(cookie)
         known: set[str] = set()
         first = set(queue)
         while queue:
@@ -76,7 +80,7 @@ class Walk:
             mark = (
                 role,
                 about,
-                shape if shape.startswith("/c/") and "life" in shape else re.sub("<.*?>", "", title),
+                shape if re.search(r"/(?:life|people)\b", shape) else re.sub("<.*?>", "", title),
                 tags,
             )
             self.seen.add((shape, role))

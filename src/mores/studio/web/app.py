@@ -88,7 +88,8 @@ def _refused(request: Request, error: Exception) -> Response:
 
 def _failed(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    detail = error.detail if error.detail != TITLES.get(error.status_code) else ""
+    usual = TITLES.get(error.status_code, "")
+    detail = error.detail if error.detail.lower() != usual.lower() else ""
     return _explain(request, error.status_code, detail)
 
 

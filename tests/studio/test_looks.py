@@ -1,0 +1,205 @@
+"""Every screen of the demo in a real browser: wide, on a phone in the dark, and on a phone in Arabic.
+
+`MORES_PICTURES=build/studio pytest tests/studio/test_looks.py` keeps a picture of each (`make pictures`).
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from base64 import b64decode
+from collections.abc import Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from sqlalchemy import update
+
+from mores.studio import app
+from mores.studio.serve import prepare
+from mores.studio.store.tables import people
+from mores.studio.web.pages import STATIC, static_version
+from mores.studio.web.visit import COOKIE
+from tests.browser import Browser, Page, binary
+from tests.studio.looks import Screen, Walk
+from tests.studio.serving import serving
+
+browsing = pytest.mark.skipif(binary() is None, reason="Chromium is not installed: apt-get install chromium")
+TALLEST = 2600
+
+
+class View(NamedTuple):
+    """How somebody looks at a page."""
+
+    width: int
+    dark: bool
+    locale: str
+
+
+VIEWS = {"wide": View(1280, False, "en"), "phone": View(390, True, "en"), "arabic": View(390, False, "ar")}
+IN_DOCS = {
+    "phone-verifier-culturalteaming-items": "studio-verify.png",
+    "wide-author-culturalteaming-items-3": "studio-duel.png",
+    "wide-organiser-culturalteaming": "studio-overview.png",
+    "arabic-author-culturalteaming-items-3": "studio-arabic.png",
+}
+"""The pictures that docs/studio.md shows."""
+FAULTS = """((locale) => {
+    const faults = [];
+    const seen = (node) => node.checkVisibility() && !node.closest("dialog, .skip");
+    const shown = (node) => node.outerHTML.slice(0, 120);
+    const html = document.documentElement;
+    if (html.scrollWidth > innerWidth) faults.push(`wider than the window: ${html.scrollWidth}`);
+    if (html.lang !== locale || html.dir !== (locale === "ar" ? "rtl" : "ltr")) faults.push("language");
+    if (document.querySelectorAll("h1").length !== 1) faults.push("not one h1");
+    let level = 1;
+    for (const heading of document.querySelectorAll("main :is(h1, h2, h3, h4)")) {
+        const own = Number(heading.tagName[1]);
+        if (own > level + 1) faults.push(`heading skips a level: ${shown(heading)}`);
+        level = own;
+    }
+    const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
+    for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push(`two have the id ${id}`);
+    for (const field of document.querySelectorAll("input:not([type=hidden]), select, textarea")) {
+        if (!field.labels.length && !field.ariaLabel) faults.push(`no label: ${shown(field)}`);
+    }
+    for (const node of document.querySelectorAll("a, button")) {
+        if (!node.textContent.trim() && !node.ariaLabel) faults.push(`no name: ${shown(node)}`);
+    }
+    const targets = "button, select, summary, .button, .option, .top a, :not(label) > input:not([type=hidden])";
+    for (const node of document.querySelectorAll(targets)) {
+        if (seen(node) && node.getBoundingClientRect().height < 43.5) faults.push(`small: ${shown(node)}`);
+    }
+    if (locale === "ar" && TRANSLATED) {
+        const names = ["CulturALL", "CulturalTeaming", "MSQA", "Kenya", "Yoruba"];
+        const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+        while (texts.nextNode()) {
+            const at = texts.currentNode.parentElement;
+            const said = texts.currentNode.textContent.trim();
+            const theirs = at.closest("[dir]:not(html), [lang]:not(html), bdi, code, pre, kbd, script, .brand, .foot");
+            const words = theirs ? [] : said.match(/[A-Za-z]{4,}/g) ?? [];
+            if (words.some((word) => !names.includes(word))) faults.push(`not translated: ${said}`);
+        }
+    }
+    return [...new Set(faults)];
+})"""
+
+
+class Looks(NamedTuple):
+    """The demo, served."""
+
+    walk: Walk
+    screens: list[Screen]
+    address: str
+
+
+@pytest.fixture(scope="module")
+def looks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Looks]:
+    database = prepare(tmp_path_factory.mktemp("looks") / "studio.db", demo=True).database
+    studio = app(database, model="none")
+    walk = Walk(studio, database)
+    screens = walk.all()
+    with serving(studio) as address:
+        yield Looks(walk, screens, address)
+    database.close()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    with Browser() as browser:
+        yield browser
+
+
+@browsing
+@pytest.mark.parametrize("view", VIEWS)
+def test_every_screen(looks: Looks, browser: Browser, view: str) -> None:
+    width, dark, locale = VIEWS[view]
+    with looks.walk.database.write() as connection:
+        connection.execute(update(people).values(locale=locale))
+    page = browser.page(width=width, height=900, dark=dark, touch=width < 700)
+    faults = {}
+    for screen in looks.screens:
+        page.send("Network.clearBrowserCookies")
+        if screen.cookie:
+            page.send("Network.setCookie", name=COOKIE, value=screen.cookie, url=looks.address)
+        page.problems.clear()
+        page.open(f"{looks.address}{screen.path}" + ("" if screen.cookie else f"?lang={locale}"))
+        # Settings, figures and names of files are in English for organisers of every language.
+        script = FAULTS.replace("TRANSLATED", "false" if screen.name.startswith("organiser") else "true")
+        found = [*page.evaluate(f"{script}('{locale}')"), *(each for each in page.problems if "404" not in each)]
+        if found:
+            faults[screen.name] = found
+        if folder := os.environ.get("MORES_PICTURES"):
+            keep_picture(page, Path(folder) / f"{view}-{screen.name}.png", width)
+            if name := IN_DOCS.get(f"{view}-{screen.name}"):
+                keep_picture(page, Path(folder) / name, width, tallest=860)
+    page.close()
+    assert not faults, "\n".join(f"{name}: {fault}" for name, found in faults.items() for fault in found)
+
+
+def keep_picture(page: Page, path: Path, width: int, tallest: int = TALLEST) -> None:
+    """Save the whole page, up to a height."""
+    height = min(page.evaluate("document.documentElement.scrollHeight"), tallest)
+    clip = {"x": 0, "y": 0, "width": width, "height": height, "scale": 1}
+    picture = page.send("Page.captureScreenshot", format="png", captureBeyondViewport=True, clip=clip)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b64decode(picture["data"]))
+
+
+@browsing
+def test_shortcuts_and_problems_are_where_people_are(looks: Looks, browser: Browser) -> None:
+    screen = next(each for each in looks.screens if each.name.startswith("verifier-culturalteaming-items"))
+    page = browser.page()
+    page.send("Network.setCookie", name=COOKIE, value=screen.cookie, url=looks.address)
+    page.open(f"{looks.address}{screen.path}")
+    press = "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: %r, bubbles: true}))"
+    page.evaluate(press % "?")
+    assert page.evaluate("document.getElementById('keys').open")
+    page.press("Escape")
+    page.wait("!document.getElementById('keys').open")
+    page.evaluate(press % "2")
+    assert page.evaluate("[...document.querySelectorAll('.option input')].map((box) => box.checked).indexOf(true)") == 1
+    page.evaluate(press % "2")
+    page.evaluate("window.here = true; document.querySelector('[data-key=Enter]').click()")
+    page.wait("!window.here && document.readyState === 'complete'", 30)
+    assert page.evaluate("document.activeElement.closest('fieldset').getAttribute('aria-invalid')") == "true"
+    assert page.evaluate("document.querySelector('[role=alert] a').getAttribute('href')") == "#f-answer"
+    page.close()
+
+
+def test_pages_are_light_and_static_files_are_kept(looks: Looks) -> None:
+    assert looks.walk.too_long == []
+    assert sum(path.stat().st_size for path in STATIC.iterdir()) < 60_000
+    page = looks.walk.browser().get("/login")
+    assets = re.findall(r'(?:href|src)="(/static/[^"]+)"', page.text)
+    assert len(assets) >= 3
+    assert all(asset.endswith(f"?v={static_version()}") for asset in assets)
+    assert "immutable" in looks.walk.browser().get(assets[0]).headers["cache-control"]
+    assert "immutable" not in looks.walk.browser().get("/static/studio.css?v=old").headers["cache-control"]
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of `#rgb` or `#rrggbb` (WCAG 2.2)."""
+    digits = colour.lstrip("#")
+    digits = "".join(digit * 2 for digit in digits) if len(digits) == 3 else digits
+    parts = [int(digits[at : at + 2], 16) / 255 for at in (0, 2, 4)]
+    red, green, blue = (part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_colours_can_be_read(scheme: str) -> None:
+    css = (STATIC / "studio.css").read_text("utf-8")
+    blocks = re.findall(r":root \{(.*?)\}", css, re.DOTALL)
+    colours = dict(re.findall(r"--([\w-]+): (#[0-9a-f]+);", blocks[0 if scheme == "light" else 1]))
+
+    def contrast(ink: str, ground: str) -> float:
+        one, other = luminance(colours[ink]), luminance(colours[ground])
+        return (max(one, other) + 0.05) / (min(one, other) + 0.05)
+
+    texts = [(ink, ground) for ink in ("ink", "soft", "accent") for ground in ("page", "card", "sunk")]
+    texts += [(name, f"{name}-tint") for name in ("accent", "good", "bad", "warn")]
+    texts += [("ink", f"{name}-tint") for name in ("accent", "good", "bad", "warn")]
+    texts += [("on-accent", "accent"), ("bad", "card"), ("good", "card"), ("warn", "sunk"), ("good", "sunk")]
+    assert [pair for pair in texts if contrast(*pair) < 4.5] == []
+    assert [pair for pair in (("edge", "card"), ("edge", "page"), ("accent", "page")) if contrast(*pair) < 3] == []
