@@ -16,6 +16,7 @@ from mores.calling import FUNCTIONS, blocking, load
 
 if TYPE_CHECKING:
     from mores import aio as aio
+    from mores import studio as studio
     from mores.errors import MoresError as MoresError
     from mores.run import Run as Run
     from mores.run import find_runs as find_runs
@@ -58,7 +59,9 @@ RECORDS = {
     ),
 }  # fmt: skip
 """The other public names, and the module of each."""
-__all__ = ["__version__", "aio", *RECORDS, *FUNCTIONS]
+MODULES = ("aio", "studio")
+"""Public modules: the functions for services, and the web app (`mores.studio.app`)."""
+__all__ = ["__version__", *MODULES, *RECORDS, *FUNCTIONS]
 
 
 def __dir__() -> list[str]:
@@ -68,8 +71,8 @@ def __dir__() -> list[str]:
 
 def __getattr__(name: str) -> Any:
     """Import the public names when they are first used: `mores --help` need not wait for them."""
-    if name == "aio":
-        return import_module("mores.aio")
+    if name in MODULES:
+        return import_module(f"mores.{name}")
     if name in RECORDS:
         return getattr(import_module(RECORDS[name]), name)
     if name not in FUNCTIONS:

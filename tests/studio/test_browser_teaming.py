@@ -87,7 +87,7 @@ def test_from_an_invitation_to_a_benchmark(database: Database, browser: Browser,
         assert author.evaluate(FITS)
         follow(author, "[value=submit]")
         author.wait("!!document.querySelector('.verdict')", 30)
-        assert "The AI is right." in text(author)
+        assert "The AI is correct." in text(author)
         width = author.evaluate("document.querySelector('.bar .fill').getBoundingClientRect().width")
         track = author.evaluate("document.querySelector('.bar .track').getBoundingClientRect().width")
         assert width / track == pytest.approx(0.905, abs=0.01)

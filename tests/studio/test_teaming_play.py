@@ -96,7 +96,7 @@ def test_the_author_takes_the_draft_and_plays_until_the_ai_is_beaten(database: D
     assert "The AI is thinking." in text(author), "it is asked at once"
     think(database, ai)
     author.open(f"/items/{item}")
-    assert "The AI is right." in text(author)
+    assert "The AI is correct." in text(author)
     assert 'aria-label="90% confident"' in text(author)
     assert "Turn the question round" in text(author)
     author.send(f"/items/{item}/save", question="", options=["a", "b", "c", "d"], correct=["A"], then="ask:answer")
