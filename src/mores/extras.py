@@ -18,7 +18,6 @@ _EXTRAS = {
         "argon2",
         "babel",
         "fastapi",
-        "itsdangerous",
         "psycopg",
         "python_multipart",
         "segno",

@@ -111,7 +111,7 @@ def browser() -> Iterator[Browser]:
 
 
 @browsing
-@pytest.mark.parametrize("view", VIEWS)
+@pytest.mark.parametrize("view", ["wide", "arabic", pytest.param("phone", marks=pytest.mark.slow)])
 def test_every_screen(looks: Looks, browser: Browser, view: str) -> None:
     width, dark, locale = VIEWS[view]
     with looks.walk.database.write() as connection:
