@@ -8,8 +8,8 @@ import pytest
 
 from mores.bench import BENCHMARKS, all_in, benchmark
 from mores.bench.contract import check
-from mores.studio.export import Runnable, bench_folder, slug
-from mores.studio.kind import Settings
+from mores.studio.export import Runnable, bench_folder
+from mores.studio.kind import Settings, slug
 
 COLUMNS = ("data_idx", "question_idx", "prompt_question", *(f"prompt_option_{x}" for x in "abcd"), "answer", "country")
 ROWS = "".join(f"{n},{n},In Kenya what is {n}?,one,two,three,four,B,Kenya\n" for n in range(5))

@@ -5,16 +5,11 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from mores.bench import BENCHMARKS
-from mores.studio.kind import ExportFile, Settings
-
-EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The time of every file in an archive, so that its bytes depend on the items alone."""
+from mores.studio.kind import ExportFile, Settings, slug
 
 
 @dataclass(frozen=True)
@@ -79,9 +74,3 @@ def _readme(settings: Settings, names: Sequence[str], about: str) -> str:
     run = "\n".join(["    mores bench FOLDER --model MODEL", *one])
     listed = ", ".join(f"`{name}`" for name in names)
     return f"# {title}\n\nBenchmark: {listed}. Licence: {settings.licence}.\n\n{run}\n\n{about.strip()}\n"
-
-
-def slug(title: str) -> str:
-    """A title as a name of plain letters, digits and hyphens; empty where it has none of them."""
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain)[:40].strip("-")

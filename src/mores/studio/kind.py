@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+import unicodedata
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -96,6 +98,12 @@ class Settings(BaseModel):
     def hold(self) -> timedelta:
         """How long a person keeps an item."""
         return timedelta(hours=self.hold_hours)
+
+
+def slug(title: str) -> str:
+    """A title as a name of plain letters, digits and hyphens; empty where it has none of them."""
+    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
+    return re.sub(r"[^a-z0-9]+", "-", plain)[:40].strip("-")
 
 
 S = TypeVar("S", bound=Settings)

@@ -1,4 +1,4 @@
-"""Exports: what a campaign gives, in every format, each kept whole so that it can be had again byte for byte."""
+"""Exports: what a campaign gives, in every format, each kept whole, to be downloaded again byte for byte."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import zipfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from secrets import token_hex
@@ -21,7 +22,6 @@ from mores.studio.data.label_studio import label_studio_files
 from mores.studio.data.pearmut import pearmut_files
 from mores.studio.data.snapshot import Snapshot, read_snapshot
 from mores.studio.data.tables import table_files
-from mores.studio.export import EPOCH
 from mores.studio.kind import ExportFile
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, now
@@ -29,6 +29,8 @@ from mores.studio.store.people import record
 from mores.studio.store.tables import exports
 from mores.studio.workflow import Refused
 
+EPOCH = (1980, 1, 1, 0, 0, 0)
+"""The time of every file in an archive, so that its bytes depend on the items alone."""
 CARD, METHOD = "README.md", "METHOD.md"
 
 
@@ -47,9 +49,9 @@ def _folder(snapshot: Snapshot) -> Iterator[ExportFile]:
 
 FORMATS: Mapping[str, Format] = {
     "folder": Format("Benchmark", "The accepted items as a folder that mores bench runs.", _folder),
-    "csv": Format("CSV", "All items and all votes, for spreadsheets.", lambda one: table_files(one, "csv")),
-    "jsonl": Format("JSON Lines", "All items and all votes, as they are.", lambda one: table_files(one, "jsonl")),
-    "parquet": Format("Parquet", "All items and all votes, for data frames.", lambda one: table_files(one, "parquet")),
+    "csv": Format("CSV", "All items and all votes, for spreadsheets.", partial(table_files, form="csv")),
+    "jsonl": Format("JSON Lines", "All items and all votes, as they are.", partial(table_files, form="jsonl")),
+    "parquet": Format("Parquet", "All items and all votes, for data frames.", partial(table_files, form="parquet")),
     "label-studio": Format("Label Studio", "Items as tasks with annotations.", label_studio_files),
     "pearmut": Format("pearmut", "Items as a campaign, and annotations.", pearmut_files),
 }

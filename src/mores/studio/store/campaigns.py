@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import replace
 from hashlib import sha256
@@ -15,7 +13,7 @@ from sqlalchemy import Connection, Row, insert, select, update
 
 from mores.errors import InputError
 from mores.studio.campaigns import open_kind
-from mores.studio.kind import Kind, Settings
+from mores.studio.kind import Kind, Settings, slug
 from mores.studio.plain_yaml import read_yaml
 from mores.studio.records import EventKind, Item, Person, Role
 from mores.studio.store.database import Database
@@ -62,7 +60,7 @@ def make_campaign(
     database: Database, kind: Kind[Any], settings: Settings, *, name: str = "", demo: bool = False, model: str = ""
 ) -> Campaign:
     """Make a campaign; `name` is what stands in its address."""
-    identifier = name or f"{_slug(settings.title)[:30].strip('-') or kind.name}-{token_hex(2)}"
+    identifier = name or f"{slug(settings.title)[:30].strip('-') or kind.name}-{token_hex(2)}"
     row = {
         "id": identifier,
         "kind": kind.name,
@@ -198,8 +196,3 @@ def _recount(connection: Connection, campaign: Campaign) -> None:
         needed = missing(campaign.flow, Item.model_validate(row.state))
         if needed != row.missing:
             connection.execute(update(items).where(items.c.id == row.id).values(missing=needed))
-
-
-def _slug(title: str) -> str:
-    plain = unicodedata.normalize("NFKD", title).encode("ascii", "ignore").decode().lower()
-    return re.sub(r"[^a-z0-9]+", "-", plain).strip("-")

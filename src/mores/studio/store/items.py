@@ -9,7 +9,21 @@ from datetime import UTC, datetime, timedelta
 from secrets import token_hex
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, and_, delete, exists, false, func, insert, or_, select, true, update
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    Row,
+    and_,
+    delete,
+    exists,
+    false,
+    func,
+    insert,
+    or_,
+    select,
+    true,
+    update,
+)
 from sqlalchemy.exc import IntegrityError
 
 from mores.studio.form import matches
@@ -210,9 +224,23 @@ def take(database: Database, campaign: Campaign, person: Person, *, check: bool 
 
 def find_work(database: Database, campaign: Campaign, person: Person, *, check: bool = False) -> list[Item]:
     """Some items that a person could take, those that need the fewest further answers first."""
+    query = select(items.c.state).where(*_suiting(campaign, person, check)).order_by(items.c.missing, items.c.created)
+    with database.read() as connection:
+        return [Item.model_validate(state) for (state,) in connection.execute(query.limit(CANDIDATES))]
+
+
+def count_work(database: Database, campaign: Campaign, person: Person) -> int:
+    """How many items a person could take; no more than `CANDIDATES` are counted."""
+    query = select(items.c.id).where(*_suiting(campaign, person, check=False)).limit(CANDIDATES)
+    with database.read() as connection:
+        return int(connection.execute(select(func.count()).select_from(query.subquery())).scalar_one())
+
+
+def _suiting(campaign: Campaign, person: Person, check: bool) -> Sequence[ColumnElement[bool]]:
+    """What holds for items that a person could take."""
     stages = [stage for stage in campaign.flow.stages if stage.role in person.roles and judged(stage)]
     if not stages or not person.qualified:
-        return []
+        return [false()]
     suits = []
     for stage in stages:
         conditions = [items.c.stage == stage.name]
@@ -228,23 +256,16 @@ def find_work(database: Database, campaign: Campaign, person: Person, *, check: 
         met.c.version == items.c.version,
     )
     held = exists().where(holds.c.item == items.c.id, holds.c.person == person.id)
-    query = (
-        select(items.c.state)
-        .where(
-            items.c.campaign == campaign.id,
-            items.c.status == Status.OPEN.value,
-            items.c.missing > 0,
-            items.c.is_check == (true() if check else false()),
-            or_(*suits),
-            or_(items.c.author.is_(None), items.c.author != person.id),
-            ~seen,
-            ~held,
-        )
-        .order_by(items.c.missing, items.c.created)
-        .limit(CANDIDATES)
-    )
-    with database.read() as connection:
-        return [Item.model_validate(state) for (state,) in connection.execute(query)]
+    return [
+        items.c.campaign == campaign.id,
+        items.c.status == Status.OPEN.value,
+        items.c.missing > 0,
+        items.c.is_check == (true() if check else false()),
+        or_(*suits),
+        or_(items.c.author.is_(None), items.c.author != person.id),
+        ~seen,
+        ~held,
+    ]
 
 
 def release_late(database: Database, campaign: Campaign, at: datetime | None = None) -> int:
@@ -369,11 +390,10 @@ def rebuild(database: Database, campaigns: Iterable[Campaign]) -> int:
 def claim_asks(database: Database, campaign: Campaign, limit: int = 20) -> list[tuple[str, str]]:
     """Questions to models that this process shall answer, as pairs of an item and a question."""
     moment = now()
-    free = or_(asks.c.claimed.is_(None), asks.c.claimed < moment - CLAIM)
     with database.write() as connection:
         query = (
             select(asks.c.item, asks.c.id)
-            .where(asks.c.campaign == campaign.id, asks.c.waiting == true(), free)
+            .where(asks.c.campaign == campaign.id, _is_free(moment))
             .order_by(asks.c.asked)
             .limit(limit)
         )
@@ -386,14 +406,11 @@ def claim_asks(database: Database, campaign: Campaign, limit: int = 20) -> list[
 
 def campaigns_that_wait(database: Database) -> list[str]:
     """The campaigns in which a model has something to answer that no process is answering."""
-    free = or_(asks.c.claimed.is_(None), asks.c.claimed < now() - CLAIM)
-    query = select(asks.c.campaign).where(asks.c.waiting == true(), free).distinct()
+    query = select(asks.c.campaign).where(_is_free(now())).distinct()
     with database.read() as connection:
         return list(connection.execute(query).scalars())
 
 
-def count_waiting(database: Database, campaign: Campaign) -> int:
-    """How many questions to models have no answer yet."""
-    query = select(func.count()).where(asks.c.campaign == campaign.id, asks.c.waiting == true())
-    with database.read() as connection:
-        return int(connection.execute(query).scalar_one())
+def _is_free(moment: datetime) -> ColumnElement[bool]:
+    """Whether a question waits and no process is answering it."""
+    return and_(asks.c.waiting == true(), or_(asks.c.claimed.is_(None), asks.c.claimed < moment - CLAIM))

@@ -8,7 +8,7 @@ from sqlalchemy import false, func, or_, select, true
 
 from mores.studio.records import EventKind, Item, Person, Status
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, find_work, held_by
+from mores.studio.store.items import Campaign, count_work, held_by
 from mores.studio.store.tables import audit, events, items, people, votes
 
 PAGE = 50
@@ -78,7 +78,7 @@ def count_waiting_for(database: Database, campaign: Campaign, person: Person) ->
     stages = {stage.name for stage in campaign.flow.stages if stage.own}
     mine = [line for line in items_of(database, campaign, person) if line.status == "open" and line.stage in stages]
     returned = sum(line.returns > 0 for line in mine)
-    judging = len(held_by(database, campaign, person)) + len(find_work(database, campaign, person))
+    judging = len(held_by(database, campaign, person)) + count_work(database, campaign, person)
     return Waits(judging, returned, len(mine) - returned)
 
 

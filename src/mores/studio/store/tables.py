@@ -270,7 +270,7 @@ exports = Table(
     Column("data", LargeBinary, nullable=False),
     Index(None, "campaign", "at"),
 )
-"""What was exported, kept whole, so that it can be had again byte for byte."""
+"""What was exported, kept whole, so that it can be downloaded again, byte for byte."""
 
 secrets = Table(
     "secrets",

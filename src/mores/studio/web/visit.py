@@ -232,6 +232,11 @@ class Posted:
     names: Mapping[str, str] = field(default_factory=dict)
     """What the files are called on the sender's device."""
 
+    @property
+    def lists(self) -> dict[str, list[str]]:
+        """All values by field, as forms show them again and drafts keep them."""
+        return {name: list(values) for name, values in self.values.items()}
+
     def get(self, name: str, default: str = "") -> str:
         """The first value of a field."""
         given = self.values.get(name)

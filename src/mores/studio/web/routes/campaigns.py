@@ -63,7 +63,7 @@ def make(visit: SignedIn, form: Form) -> Response:
             settings = read_settings_form(kind, form.values)
             refuse_files(kind, settings)
         except SettingsError as error:
-            return _form(visit, kind, _sent(form), error.problems)
+            return _form(visit, kind, form.lists, error.problems)
     else:
         try:
             kind, settings = _read_yaml(form)
@@ -93,10 +93,6 @@ def _files(kind: Kind[Any], settings: Settings) -> dict[str, str]:
     models = (settings.model, *kind.models(settings))
     local = sorted(name for name in set(models) if name not in HARMLESS and not name.startswith("openai:"))
     return dict(kind.on_server(settings)) | ({"model": ", ".join(local)} if local else {})
-
-
-def _sent(form: Posted) -> dict[str, Any]:
-    return {name: list(values) for name, values in form.values.items()}
 
 
 def _read_yaml(form: Posted) -> tuple[Kind[Any], Settings]:
@@ -129,7 +125,7 @@ def change(place: Organising, form: Form) -> Response:
         changed = read_settings_form(place.campaign.kind, form.values)
         refuse_files(place.campaign.kind, changed, place.campaign.settings)
     except SettingsError as error:
-        return _settings(place, _sent(form), error.problems)
+        return _settings(place, form.lists, error.problems)
     before = place.campaign.settings
     names = [name for name in type(changed).model_fields if getattr(before, name) != getattr(changed, name)]
     if names:

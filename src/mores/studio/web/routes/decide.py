@@ -124,7 +124,7 @@ def _disagreement(place: Place, item: Item, problems: Content, form: Posted | No
         after=_after(place, item.id),
         names=_names(place),
         form=decision_form(stage, item),
-        values={name: list(values) for name, values in form.values.items()} if form else {},
+        values=form.lists if form else {},
         problems=problems,
         key=token_hex(12),
     )

@@ -75,6 +75,6 @@ def _item(place: Place, test: Test, number: int) -> Item:
 def _page(place: Place, test: Test, number: int, problems: Content, form: Posted | None = None) -> Response:
     item = _item(place, test, number)
     stage = _stage(place)
-    values = {name: list(given) for name, given in form.values.items()} if form else {}
+    values = form.lists if form else {}
     facts = {"item": item, "stage": stage, "form": stage.form(item), "values": values, "problems": problems}
     return place.page("practice.html", code=422 if problems else 200, test=test, number=number, **facts)

@@ -249,8 +249,7 @@ def draft(key: str, place: Working, form: Form) -> Response:
         check_writes(place)
     else:
         _find(place, key)
-    content = {name: list(values) for name, values in form.values.items()}
-    save_draft(place.visit.database, place.campaign, place.person.id, key, content)
+    save_draft(place.visit.database, place.campaign, place.person.id, key, form.lists)
     return JSONResponse({"saved": True})
 
 
@@ -302,9 +301,7 @@ def _where(place: Place, form: Posted, item: Item) -> tuple[str, str]:
 
 def _values(form: Posted | None, draft: Content, content: Content) -> dict[str, Any]:
     """What a form shows: what was just sent, else the draft, else what is kept."""
-    if form:
-        return {name: list(values) for name, values in form.values.items()}
-    return content | draft
+    return form.lists if form else content | draft
 
 
 def _write(

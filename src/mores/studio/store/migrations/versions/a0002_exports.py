@@ -1,4 +1,4 @@
-"""Exports are kept, so that they can be had again byte for byte."""
+"""Exports are kept, so that they can be downloaded again, byte for byte."""
 
 from __future__ import annotations
 
