@@ -22,6 +22,7 @@ LAYERS = [
     {"run"},
     {"search"},
     {"metric", "factory"},
+    {"rate"},
     {"meta", "longform", "train"},
     {"bench"},
     {"diagnose", "gate"},

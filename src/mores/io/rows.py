@@ -20,20 +20,32 @@ from mores.io.source import Source, not_utf8, numbered_lines, why_unreadable
 
 Rows = Iterator[Row | InputError]
 Lines = Iterator[tuple[int, bytes]]
+Check = Callable[[Source, list[str], int | None], None]
+"""Raises InputError when a header, with its line, is not what a reader can use."""
 
 LONGEST_CELL = 2**26
 """A longer CSV cell is surely a quote that was never closed, and would take the rest of the file into memory."""
 
 
 def read_rows(source: Source) -> Rows:
-    """The rows of a source, in constant memory."""
+    """The rows of a source of texts, in constant memory."""
+    yield from _read(source, _check_columns, KNOWN)
+
+
+def read_table(source: Source) -> Rows:
+    """The rows of a source with any columns; those of standard input are JSON Lines."""
+    yield from _read(source, _check_repeated, None)
+
+
+def _read(source: Source, check: Check, wanted: frozenset[str] | None) -> Rows:
+    """The rows of a source; of a Parquet file only the wanted columns, or all if that is None."""
     if source.format == "parquet":
-        yield from _parquet(source)
+        yield from _parquet(source, check, wanted)
         return
     with source.open() as file:
         lines = numbered_lines(file)
         kind, lines = (source.format, lines) if source.format else _sniff(lines)
-        yield from READERS[kind](source, lines)
+        yield from READERS[kind](source, lines, check)
 
 
 def _sniff(lines: Lines) -> tuple[str, Lines]:
@@ -47,7 +59,7 @@ def _sniff(lines: Lines) -> tuple[str, Lines]:
     return kind, chain(seen, lines)
 
 
-def _text(source: Source, lines: Lines) -> Rows:
+def _text(source: Source, lines: Lines, _check: Check) -> Rows:
     for number, line in lines:
         try:
             text = line.decode().rstrip("\r\n")
@@ -58,7 +70,7 @@ def _text(source: Source, lines: Lines) -> Rows:
             yield Row(number, {"text": text})
 
 
-def _jsonl(source: Source, lines: Lines) -> Rows:
+def _jsonl(source: Source, lines: Lines, _check: Check) -> Rows:
     filled = ((number, line) for number, line in lines if line.strip())
     first = next(filled, None)
     if first is None:
@@ -105,7 +117,7 @@ class _Decoder:
                 yield line.decode(errors="replace")
 
 
-def _csv(source: Source, lines: Lines, delimiter: str) -> Rows:
+def _csv(source: Source, lines: Lines, check: Check, delimiter: str) -> Rows:
     records = _records(source, lines, delimiter)
     line, header = next(records, (1, None))
     if header is None:
@@ -113,7 +125,7 @@ def _csv(source: Source, lines: Lines, delimiter: str) -> Rows:
     if isinstance(header, InputError):
         raise header
     names = [name.strip() for name in header]
-    _check_columns(source, names, line)
+    check(source, names, line)
     for line, cells in records:
         if isinstance(cells, InputError):
             yield cells
@@ -153,12 +165,17 @@ def _check_columns(source: Source, names: list[str], line: int | None) -> None:
         raise source.error(f"two columns {twice!r}; rename one", line)
 
 
-def _parquet(source: Source) -> Rows:
+def _check_repeated(source: Source, names: list[str], line: int | None) -> None:
+    if twice := next((name for name in names if name and names.count(name) > 1), None):
+        raise source.error(f"two columns {twice!r}; rename one", line)
+
+
+def _parquet(source: Source, check: Check, wanted: frozenset[str] | None) -> Rows:
     import_parquet()
     with _parquet_errors(source):
         names = column_names(source.path)
-        _check_columns(source, names, None)
-        values = parquet_values(source.path, [name for name in names if name in KNOWN])
+        check(source, names, None)
+        values = parquet_values(source.path, [name for name in names if wanted is None or name in wanted])
         for number, row in enumerate(values, 1):
             if row is None:
                 yield source.error("a string is not valid UTF-8; write it again as UTF-8", number)
@@ -179,7 +196,7 @@ def _parquet_errors(source: Source) -> Iterator[None]:
         raise source.error(f"not a Parquet file, or a damaged one ({problem}); write it again") from error
 
 
-READERS: dict[str, Callable[[Source, Lines], Rows]] = {
+READERS: dict[str, Callable[[Source, Lines, Check], Rows]] = {
     "jsonl": _jsonl,
     "csv": partial(_csv, delimiter=","),
     "tsv": partial(_csv, delimiter="\t"),
