@@ -74,6 +74,8 @@ def test_its_export_has_the_same_bytes_again_and_mores_bench_takes_it(name: str,
     first, again = (make_files(read_snapshot(database, campaigns[name]), "folder") for _ in range(2))
     assert first == again
     write_export(database, campaigns[name], "folder", tmp_path / "out")
+    if not campaigns[name].kind.runs:
+        return
     results = check(tmp_path / "out")
     assert results
     problems = [problem for checks in results.values() for result in checks for problem in result.problems]

@@ -10,11 +10,12 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from mores.errors import InputError
+from mores.studio.marks import as_json, locate, parse_marks, same_marks
 from mores.studio.phrase import Phrase
 from mores.studio.records import Content
 
 FieldKind = Literal[
-    "line", "text", "lines", "choice", "choices", "select", "scale", "link", "number", "check", "hidden"
+    "line", "text", "lines", "choice", "choices", "select", "scale", "link", "number", "check", "hidden", "marks"
 ]
 LONGEST = 4000
 
@@ -24,7 +25,7 @@ class Field:
     """One question of a form.
 
     `lines` is a fixed number of short texts, `choices` are boxes of which several may be ticked, `select` is a choice
-    from a long list, `scale` one in a row, such as 1 to 5, and `check` is a single box.
+    from a long list, `scale` one in a row, such as 1 to 5, `check` is a single box, and `marks` are places in texts.
     """
 
     name: str
@@ -49,6 +50,16 @@ class Field:
     """Of choices: so many of the first options stand in an order of each person's own."""
     native: bool = False
     """Written in the item's language, which decides direction and spelling help."""
+    step: int = 1
+    """When it is asked: a later step is shown when the earlier ones are answered, and those cannot be changed then."""
+    block: str = ""
+    """What it is about, where a form asks the same about several things."""
+    parts: Mapping[str, str] = field(default_factory=dict)
+    """Of marks: the texts that can be marked, by name."""
+    details: tuple[Field, ...] = ()
+    """Of marks: what is asked about each."""
+    missing: bool = False
+    """Of marks: whether something that is not in the text can be marked as missing."""
 
 
 @dataclass(frozen=True)
@@ -60,6 +71,17 @@ class Form:
     """The problem of each field, where the values do not fit together."""
     values: Content = field(default_factory=dict)
     """What the fields hold before a person writes anything."""
+    blocks: tuple[str, ...] = ()
+    """The things that its blocks are about, in the order in which they are shown."""
+
+    @property
+    def steps(self) -> int:
+        """How many steps it has."""
+        return max((entry.step for entry in self.fields), default=1)
+
+    def at(self, step: int) -> Form:
+        """What is asked in one step."""
+        return replace(self, fields=tuple(entry for entry in self.fields if entry.step == step))
 
 
 class FormError(InputError):
@@ -89,30 +111,39 @@ def read_form(form: Form, values: Mapping[str, Sequence[str]], *, draft: bool = 
 
 def is_complete(form: Form, content: Content) -> bool:
     """Whether everything that a form asks for is in a content."""
-
-    def texts(value: Any) -> list[str]:
-        if isinstance(value, bool):
-            return ["yes"] if value else []
-        return [str(entry) for entry in value] if isinstance(value, list) else [str(value)]
-
     try:
-        read_form(form, {name: texts(value) for name, value in content.items()})
+        read_form(form, {name: as_sent(value) for name, value in content.items()})
     except FormError:
         return False
     return True
 
 
+def as_sent(value: Any) -> list[str]:
+    """A value as a browser would send it, for `read_form`."""
+    values = value if isinstance(value, list) else [value]
+    if any(isinstance(entry, dict) for entry in values):
+        return [as_json(values)]
+    return ["" if entry is None or entry is False else "yes" if entry is True else str(entry) for entry in values]
+
+
 def shuffle(form: Form, seed: str) -> Form:
-    """The form as one person sees it: options in an order that depends on the seed alone, where a field wants it."""
+    """The form as one person sees it: blocks and, where a field wants it, options in an order of the seed's own."""
+
+    def place(name: str, value: str) -> bytes:
+        return blake2b(f"{seed}\0{name}\0{value}".encode(), digest_size=8).digest()
 
     def order(entry: Field) -> Field:
-        def place(option: tuple[str, str]) -> bytes:
-            return blake2b(f"{seed}\0{entry.name}\0{option[0]}".encode(), digest_size=8).digest()
-
         first, rest = entry.options[: entry.shuffled], entry.options[entry.shuffled :]
-        return replace(entry, options=(*sorted(first, key=place), *rest))
+        return replace(entry, options=(*sorted(first, key=lambda option: place(entry.name, option[0])), *rest))
 
-    return replace(form, fields=tuple(order(entry) if entry.shuffled else entry for entry in form.fields))
+    fields = [order(entry) if entry.shuffled else entry for entry in form.fields]
+    blocks = tuple(sorted(form.blocks, key=lambda block: place("", block)))
+    rank = {block: number for number, block in enumerate(blocks)}
+    first = next((number for number, entry in enumerate(fields) if entry.block), 0)
+    before = [entry for entry in fields[:first] if not entry.block]
+    inside = sorted((entry for entry in fields if entry.block), key=lambda entry: rank[entry.block])
+    after = [entry for entry in fields[first:] if not entry.block]
+    return replace(form, fields=(*before, *inside, *after), blocks=blocks)
 
 
 def clean(text: str) -> str:
@@ -135,6 +166,8 @@ def storable_values(value: Any) -> Any:
 
 
 def _read(field: Field, given: list[str], draft: bool) -> Any:  # noqa: C901 - one case for each kind of field
+    if field.kind == "marks":
+        return _read_marks(field, given, draft)
     if any(len(value) > field.longest for value in given):
         raise InputError(Phrase("Write at most {count} characters.", count=field.longest))
     filled = [value for value in given if value]
@@ -171,6 +204,25 @@ def _read(field: Field, given: list[str], draft: bool) -> Any:  # noqa: C901 - o
     return value
 
 
+def _read_marks(field: Field, given: list[str], draft: bool) -> list[Content]:
+    """Marks in the order of their places; each is located in its text, and the answers about it are whole."""
+    marks: list[Content] = []
+    for sent in parse_marks(given[0] if given else ""):
+        mark = locate(sent, field.parts, missing=field.missing)
+        for detail in field.details:
+            try:
+                mark[detail.name] = _read(detail, [clean(text) for text in as_sent(sent.get(detail.name))], draft)
+            except InputError as error:
+                raise InputError(Phrase("{label}: {problem}", label=detail.label, problem=error.args[0])) from error
+        marks.append(mark)
+    if field.required and not draft and not marks:
+        raise InputError("Mark at least one place.")
+    order = list(field.parts)
+    return sorted(
+        marks, key=lambda mark: (order.index(mark["part"]), mark["start"] is None, mark["start"] or 0, mark["end"] or 0)
+    )
+
+
 def _read_choices(field: Field, chosen: list[str], needed: bool) -> list[str]:
     _check_options(field, chosen)
     chosen = [value for value, _ in field.options if value in chosen]
@@ -203,5 +255,7 @@ def matches(answer: Content, known: Content) -> bool:
 
 def _same(given: Any, known: Any) -> bool:
     if isinstance(given, list) and isinstance(known, list):
+        if any(isinstance(value, dict) for value in [*given, *known]):
+            return same_marks(given, known)
         return sorted(map(str, given)) == sorted(map(str, known))
     return bool(given == known)

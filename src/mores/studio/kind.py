@@ -160,9 +160,13 @@ class Kind(Generic[S]):
     settings: type[S]
     stages: Callable[[S], tuple[Stage, ...]]
     export: Callable[[S, Iterable[Item]], Iterator[ExportFile]]
-    """The accepted items as a folder that `mores bench` runs, or as the records of the kind."""
+    """The accepted items as a folder that `mores bench` runs; all items, as the kind's records, where it does not."""
     label: Callable[[str, Content], str | None]
     """The answer of one vote at a stage as one label, for agreement; None where it has none."""
+    runs: bool = True
+    """Whether `mores bench` runs its export; otherwise it exports what people judged."""
+    admit: Callable[[S, Content], Content] = lambda _settings, content: dict(content)
+    """The content of an imported item, checked, where nobody writes items; raises `InputError` with the fix."""
     tasks: Mapping[str, Task[S]] = field(default_factory=dict)
     lookups: Mapping[str, Lookup[S]] = field(default_factory=dict)
     """What its stages look up; the names are others than those of its tasks."""

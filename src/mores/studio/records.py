@@ -40,6 +40,8 @@ class EventKind(StrEnum):
     ASKED_MODEL = "asked_model"
     MODEL_ANSWERED = "model_answered"
     SUBMITTED = "submitted"
+    STEPPED = "stepped"
+    """A person answered one step of a form; it cannot be changed after."""
     VOTED = "voted"
     RETURNED = "returned"
     ADVANCED = "advanced"
@@ -88,6 +90,18 @@ class Vote(Record):
     """What the person wants to tell the organiser."""
     skill: float | None = None
     """How often this person's answers were correct until then, where it was known."""
+
+
+class Begun(Record):
+    """The steps of a form that one person has answered about one version of an item."""
+
+    person: str
+    stage: str
+    version: int
+    step: int
+    """The last step that is answered."""
+    answer: Content
+    seconds: float = 0.0
 
 
 class Hold(Record):
@@ -148,6 +162,8 @@ class Item(Record):
     """Why it was returned or rejected."""
     votes: tuple[Vote, ...] = ()
     """All, also those about earlier versions."""
+    begun: tuple[Begun, ...] = ()
+    """Answers in steps, as far as they have come; they stay when the last step has made them a vote."""
     holds: tuple[Hold, ...] = ()
     declined: tuple[tuple[str, str], ...] = ()
     """Person and stage: who could not judge it there."""
@@ -166,6 +182,11 @@ class Item(Record):
     def votes_at(self, stage: str) -> list[Vote]:
         """The votes of a stage about the present version."""
         return [vote for vote in self.votes if vote.stage == stage and vote.version == self.version]
+
+    def begun_by(self, person: str) -> Begun | None:
+        """The steps that a person has answered at the present stage, about the present version."""
+        place = (person, self.stage, self.version)
+        return next((begun for begun in self.begun if (begun.person, begun.stage, begun.version) == place), None)
 
     def asks_of(self, task: str) -> list[Ask]:
         """The questions of one task about the present version; of one that was asked again, only the last."""

@@ -9,7 +9,7 @@ from datetime import datetime
 from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple
 
-from mores.studio.form import Form
+from mores.studio.form import Field, Form
 from mores.studio.kind import Kind
 from mores.studio.records import Content, Event, EventKind, Item
 from mores.studio.workflow import Flow, apply
@@ -91,7 +91,7 @@ def _entry(flow: Flow, kind: Kind[Any], before: Item | None, item: Item, event: 
             shown["facts"] = facts(all_fields(flow, item), ask.answer or {})
         case EventKind.SUBMITTED:
             shown["seconds"] = payload.get("seconds") or 0.0
-        case EventKind.VOTED:
+        case EventKind.VOTED | EventKind.STEPPED:
             form = flow.stage(event.stage).form(item) if event.stage in flow.named else Form()
             shown |= {"facts": facts(form, payload["answer"]), "seconds": payload.get("seconds") or 0.0}
         case EventKind.ADVANCED | EventKind.RETURNED | EventKind.REJECTED:
@@ -121,6 +121,9 @@ def facts(form: Form, content: Content) -> list[Fact]:
         if value in ("", None, [], {}):
             continue
         field = known.get(name)
+        if field and field.kind == "marks":
+            found.append(Fact(field.label, " · ".join(_mark(field, mark) for mark in value)))
+            continue
         labels = {option: label for option, label, *_ in field.options} if field else {}
         given = value if isinstance(value, list) else [value]
         texts = [labels.get(one, "") if isinstance(one, str) else "" for one in given]
@@ -129,6 +132,13 @@ def facts(form: Form, content: Content) -> list[Fact]:
         ]
         found.append(Fact(field.label if field else name.replace("_", " "), " · ".join(named)))
     return found
+
+
+def _mark(field: Field, mark: Content) -> str:
+    """A mark in words: what is marked, and what was answered about it."""
+    details = [words(mark[detail.name]) for detail in field.details if mark.get(detail.name) not in (None, "", [])]
+    place = f"“{mark['quote']}”" if mark.get("start") is not None else "–"
+    return f"{place} ({'; '.join(details)})" if details else place
 
 
 def words(value: object) -> str:

@@ -22,7 +22,7 @@ from mores.studio.data.label_studio import label_studio_files
 from mores.studio.data.pearmut import pearmut_files
 from mores.studio.data.snapshot import Snapshot, read_snapshot
 from mores.studio.data.tables import table_files
-from mores.studio.kind import ExportFile
+from mores.studio.kind import ExportFile, Kind
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, now
 from mores.studio.store.people import record
@@ -44,7 +44,8 @@ class Format:
 
 
 def _folder(snapshot: Snapshot) -> Iterator[ExportFile]:
-    yield from snapshot.campaign.kind.export(snapshot.campaign.settings, snapshot.accepted)
+    kind = snapshot.campaign.kind
+    yield from kind.export(snapshot.campaign.settings, snapshot.accepted if kind.runs else snapshot.items)
 
 
 FORMATS: Mapping[str, Format] = {
@@ -55,6 +56,14 @@ FORMATS: Mapping[str, Format] = {
     "label-studio": Format("Label Studio", "Items as tasks with annotations.", label_studio_files),
     "pearmut": Format("pearmut", "Items as a campaign, and annotations.", pearmut_files),
 }
+
+
+_JUDGED = Format("Results", "What people judged, as tables and records for other commands.", _folder)
+
+
+def formats_of(kind: Kind[Any]) -> Mapping[str, Format]:
+    """The ways to export a campaign of a kind."""
+    return FORMATS if kind.runs else {**FORMATS, "folder": _JUDGED}
 
 
 class Kept(NamedTuple):

@@ -22,7 +22,7 @@ from mores.studio.data.incoming import Answer, Incoming, read_json
 from mores.studio.data.label_studio import read_label_studio
 from mores.studio.data.pearmut import read_pearmut
 from mores.studio.data.tables import FORMULA
-from mores.studio.form import Form, FormError, read_form
+from mores.studio.form import Form, FormError, as_sent, read_form
 from mores.studio.records import Content, Item, Person
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, append, now
@@ -212,13 +212,16 @@ def check(campaign: Campaign, stage: Stage, row: Incoming) -> Incoming:
 
 
 def _content(campaign: Campaign, stage: Stage, row: Incoming, where: str, tongue: str) -> Content:
-    """The content by the forms with which authors would have written it; anything where nobody writes."""
+    """The content by the forms with which authors would have written it, or as the kind admits it."""
     place = campaign.flow.stages.index(stage)
     writing = [earlier for earlier in campaign.flow.stages[:place] if earlier.own]
     if stage.own:
         writing.append(stage)
     if not writing:
-        return dict(row.content)
+        try:
+            return campaign.kind.admit(campaign.settings, row.content)
+        except InputError as error:
+            raise InputError(f"{row.place}: {error}") from error
     blank = _item(campaign, writing[-1].name, row.content, where, tongue)
     forms = [each.form(blank) for each in writing]
     known = {field.name for form in forms for field in form.fields}
@@ -244,14 +247,9 @@ def _read(form: Form, values: Content, place: str, *, draft: bool = False) -> Co
     if unknown := [name for name in values if name not in known]:
         raise InputError(f"{place}: unknown field {unknown[0]!r}; expected {', '.join(sorted(known))}")
     try:
-        return read_form(form, {name: _texts(value) for name, value in values.items()}, draft=draft)
+        return read_form(form, {name: as_sent(value) for name, value in values.items()}, draft=draft)
     except FormError as error:
         raise InputError(f"{place}: {error}") from error
-
-
-def _texts(value: Any) -> list[str]:
-    given = value if isinstance(value, list) else [value]
-    return [("yes" if one else "") if isinstance(one, bool) else "" if one is None else str(one) for one in given]
 
 
 def import_items(

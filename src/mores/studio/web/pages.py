@@ -20,6 +20,7 @@ from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, St
 from mores import show
 from mores.culture import is_rtl, language_name, region_name
 from mores.studio.campaigns import KINDS, open_kind
+from mores.studio.marks import as_json
 from mores.studio.phrase import Phrase
 
 WEB = Path(__file__).parent
@@ -105,11 +106,13 @@ def environment(locale: str) -> Environment:
     def say(text: str, **values: Any) -> str:
         """A text in this language; plain, so that it is escaped like any other, whoever wrote what is in it."""
         if isinstance(text, Phrase):
-            return texts.get(text.template, text.template).format(**text.values)
+            inner = {name: say(value) if isinstance(value, str) else value for name, value in text.values.items()}
+            return texts.get(text.template, text.template).format(**inner)
         return texts.get(text, text) % values if values else texts.get(text, text)
 
     env.globals["_"] = say
     env.filters |= {
+        "marks": as_json,
         "number": lambda value: format_decimal(value, locale=locale),
         "share": lambda value: format_percent(value, "#,##0%", locale=locale),
         "date": lambda value: format_datetime(value, "medium", locale=locale),

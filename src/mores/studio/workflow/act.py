@@ -19,6 +19,7 @@ from mores.studio.workflow.actions import (
     Edit,
     Reconsider,
     Release,
+    Step,
     Submit,
     Take,
     Withdraw,
@@ -55,6 +56,8 @@ def act(  # noqa: C901 - one case for each action
             write.add(EventKind.ASSIGNED, until=until.isoformat())
         case Release(reason, of):
             write.release(reason, of)
+        case Step():
+            write.step(action)
         case Cast():
             write.cast(action)
         case AskModel(ask, task, data):
@@ -122,12 +125,21 @@ class _Writer:
             self.inquire()
             self.settle()
 
+    def step(self, action: Step) -> None:
+        begun = self.current.begun_by(self.person or "")
+        if action.step != (begun.step if begun else 0) + 1:
+            raise Refused("You have answered this step already. Please load the page again.")
+        self.add(EventKind.STEPPED, step=action.step, answer=action.answer, seconds=action.seconds)
+
     def cast(self, action: Cast) -> None:
         earlier = [vote for vote in self.current.votes_at(self.current.stage) if vote.person == self.person]
         if earlier and self.now - earlier[-1].at > UNDO:
             raise Refused("Your answer is final now.")
         skill = self.flow.skills.get(self.person or "")
-        self.add(EventKind.VOTED, answer=action.answer, seconds=action.seconds, comment=action.comment, skill=skill)
+        begun = self.current.begun_by(self.person or "")
+        answer = action.answer | (begun.answer if begun else {})
+        seconds = action.seconds + (begun.seconds if begun else 0.0)
+        self.add(EventKind.VOTED, answer=answer, seconds=seconds, comment=action.comment, skill=skill)
         self.settle()
 
     def release(self, reason: str, of: str) -> None:

@@ -68,6 +68,15 @@ class Cast:
 
 
 @dataclass(frozen=True)
+class Step:
+    """A person answers one step of the stage's form; the last one is `Cast`."""
+
+    step: int
+    answer: Content
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
 class AskModel:
     """A person asks the campaign's model."""
 
@@ -116,5 +125,17 @@ class Withdraw:
 
 
 Action = (
-    Create | Edit | Submit | Take | Release | Cast | AskModel | Answered | AskAgain | Adjudicate | Reconsider | Withdraw
+    Create
+    | Edit
+    | Submit
+    | Take
+    | Release
+    | Step
+    | Cast
+    | AskModel
+    | Answered
+    | AskAgain
+    | Adjudicate
+    | Reconsider
+    | Withdraw
 )

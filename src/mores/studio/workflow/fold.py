@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from mores.studio.records import Ask, Event, EventKind, Hold, Item, Status, Vote
+from mores.studio.records import Ask, Begun, Event, EventKind, Hold, Item, Status, Vote
 
 
 def apply(item: Item | None, event: Event) -> Item:
@@ -46,6 +46,8 @@ def _change(item: Item, event: Event) -> dict[str, Any]:  # noqa: C901 - one cas
         case EventKind.RELEASED:
             declined = ((payload["of"], event.stage),) if payload.get("reason") else ()
             return {"holds": _without(item.holds, payload["of"]), "declined": (*item.declined, *declined)}
+        case EventKind.STEPPED:
+            return _stepped(item, event)
         case EventKind.VOTED:
             return _voted(item, event)
         case EventKind.ASKED_MODEL:
@@ -75,6 +77,19 @@ def _change(item: Item, event: Event) -> dict[str, Any]:  # noqa: C901 - one cas
             return {"status": Status.WITHDRAWN, "holds": (), "note": payload.get("reason", "")}
         case _:
             return {}
+
+
+def _stepped(item: Item, event: Event) -> dict[str, Any]:
+    earlier = item.begun_by(event.person or "")
+    begun = Begun(
+        person=event.person or "",
+        stage=event.stage,
+        version=item.version,
+        step=event.payload["step"],
+        answer=(earlier.answer if earlier else {}) | event.payload["answer"],
+        seconds=(earlier.seconds if earlier else 0.0) + event.payload.get("seconds", 0.0),
+    )
+    return {"begun": (*(other for other in item.begun if other != earlier), begun)}
 
 
 def _voted(item: Item, event: Event) -> dict[str, Any]:

@@ -65,7 +65,7 @@ def may(flow: Flow, item: Item | None, person: Person | None, action: type[Actio
 def _may_create(flow: Flow, person: Person) -> str | None:
     if Role.ORGANISER in person.roles:
         return None
-    if flow.stages[0].role not in person.roles:
+    if not flow.stages[0].own or flow.stages[0].role not in person.roles:
         return "You cannot write items in this campaign."
     if person.left is not None and person.left <= 0:
         return "Your first items are being looked at. The organiser will let you go on."

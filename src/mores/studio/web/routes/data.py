@@ -9,7 +9,7 @@ from fastapi.responses import PlainTextResponse, Response
 
 from mores.errors import ConfigError, InputError
 from mores.studio.data.card import write_card, write_method
-from mores.studio.data.exports import FORMATS, list_exports, make_export, read_export
+from mores.studio.data.exports import formats_of, list_exports, make_export, read_export
 from mores.studio.data.imports import (
     MOST_ROWS,
     READERS,
@@ -35,7 +35,12 @@ def data(place: Organising) -> Response:
 def _page(place: Place, *, problem: str = "", imported: Imported | None = None) -> Response:
     campaign = place.campaign
     target = import_stage(campaign)
-    values: dict[str, Any] = {"formats": FORMATS, "readers": READERS, "most": MOST_ROWS, "imported": imported}
+    values: dict[str, Any] = {
+        "formats": formats_of(place.campaign.kind),
+        "readers": READERS,
+        "most": MOST_ROWS,
+        "imported": imported,
+    }
     return place.page(
         "data.html",
         code=422 if problem else 200,

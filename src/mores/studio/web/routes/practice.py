@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from fastapi import APIRouter
 from fastapi.responses import Response
 from starlette.exceptions import HTTPException
@@ -11,6 +13,7 @@ from mores.studio.practice import Test
 from mores.studio.records import Content, Item
 from mores.studio.store.items import now
 from mores.studio.store.people import set_test
+from mores.studio.timeline import facts
 from mores.studio.web.visit import Form, Place, Posted, Working, limited
 from mores.studio.workflow import Stage, judged
 
@@ -26,7 +29,15 @@ def practise(place: Working) -> Response:
     if test.following is None:
         items = [_item(place, test, number) for number in range(test.asked)]
         forms = [_stage(place).form(item) for item in items]
-        return place.page("practised.html", test=test, items=items, forms_of=forms, stage=_stage(place))
+        given = [facts(form, test.done[number]) for number, form in enumerate(forms)]
+        known = [facts(form, practice.answer) for form, practice in zip(forms, test.items, strict=True)]
+        shown: dict[str, Any] = {
+            "items": items,
+            "given": given,
+            "known": known,
+            "step": max(form.steps for form in forms),
+        }
+        return place.page("practised.html", test=test, stage=_stage(place), **shown)
     return _page(place, test, test.following, {})
 
 
@@ -76,5 +87,7 @@ def _page(place: Place, test: Test, number: int, problems: Content, form: Posted
     item = _item(place, test, number)
     stage = _stage(place)
     values = form.lists if form else {}
-    facts = {"item": item, "stage": stage, "form": stage.form(item), "values": values, "problems": problems}
-    return place.page("practice.html", code=422 if problems else 200, test=test, number=number, **facts)
+    fields = stage.form(item)
+    shown: dict[str, Any] = {"item": item, "stage": stage, "form": fields, "step": fields.steps, "values": values}
+    code = 422 if problems else 200
+    return place.page("practice.html", code=code, test=test, number=number, problems=problems, **shown)

@@ -16,8 +16,9 @@ from mores.studio.records import Content, Item, Status
 from mores.studio.store.items import do, find_item, held_by, now, read_events, take
 from mores.studio.store.people import consent, read_draft, save_draft
 from mores.studio.store.queries import count_votes, find_inspiration, items_of, seconds_spent
+from mores.studio.timeline import facts
 from mores.studio.web.visit import FURTHEST, Form, Joined, Place, Posted, Working, limited
-from mores.studio.workflow import AskModel, Cast, Create, Edit, Refused, Release, Submit, Withdraw, judged, may
+from mores.studio.workflow import AskModel, Cast, Create, Edit, Refused, Release, Step, Submit, Withdraw, judged, may
 
 router = APIRouter(prefix="/c/{campaign}")
 NEW = "new"
@@ -203,14 +204,26 @@ def vote(item: str, place: Working, form: Form) -> Response:
     stage = place.campaign.flow.stage(shown.stage)
     if reason := may(place.campaign.flow, shown, place.person, Cast):
         raise Refused(reason)
+    whole = stage.form(shown)
+    step = _step(whole, shown, place)
+    if form.number("step", step) != step:
+        raise Refused("You have answered this step already. Please load the page again.")
     try:
-        answer = read_form(stage.form(shown), form.values)
+        answer = read_form(whole.at(step), form.values)
     except FormError as error:
         return _judge(place, shown, error.problems, form)
-    action = Cast(answer, form.number("seconds"), clean(form.get("comment"))[:2000])
+    last = step == whole.steps
+    seconds, comment = form.number("seconds"), clean(form.get("comment"))[:2000]
+    action = Cast(answer, seconds, comment) if last else Step(step, answer, seconds)
     do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key)
     save_draft(place.visit.database, place.campaign, place.person.id, item, {})
-    return place.go(f"?done={item}")
+    return place.go(f"?done={item}" if last else f"/items/{item}")
+
+
+def _step(form: Fields, item: Item, place: Place) -> int:
+    """The step that a person has to answer now; after the last one, the last."""
+    begun = item.begun_by(place.person.id)
+    return min(begun.step + 1 if begun else 1, form.steps)
 
 
 @router.post("/items/{item}/decline", dependencies=[limited("write")])
@@ -259,7 +272,8 @@ def _find(place: Place, item: str) -> Item:
 
 def check_writes(place: Place) -> None:
     """For who does not write items in this campaign there is no page to write one."""
-    if not place.organises and place.campaign.flow.stages[0].role not in place.person.roles:
+    first = place.campaign.flow.stages[0]
+    if not first.own or not (place.organises or first.role in place.person.roles):
         raise HTTPException(404)
 
 
@@ -321,16 +335,24 @@ def _judge(place: Place, item: Item, problems: Content, form: Posted | None = No
     mine = next((vote.answer for vote in item.votes_at(stage.name) if vote.person == place.person.id), {})
     saved = read_draft(place.visit.database, place.campaign, place.person.id, item.id)
     fields = shuffle(stage.form(item), f"{item.id}/{place.person.id}")
-    return _item_page(place, "judge.html", item, fields, _values(form, saved, fields.values | mine), problems)
+    values = _values(form, saved, fields.values | mine)
+    return _item_page(place, "judge.html", item, fields, values, problems, _step(fields, item, place))
 
 
-def _item_page(place: Place, template: str, item: Item, fields: Fields, values: Content, problems: Content) -> Response:
+def _item_page(
+    place: Place, template: str, item: Item, fields: Fields, values: Content, problems: Content, step: int = 1
+) -> Response:
+    """The page of an item with its form; of a form in steps, with what the person answered in earlier ones."""
+    begun = item.begun_by(place.person.id)
     return place.page(
         template,
         code=422 if problems else 200,
         item=item,
         stage=place.campaign.flow.stage(item.stage),
-        form=fields,
+        form=fields.at(step) if template == "judge.html" else fields,
+        step=step,
+        steps=fields.steps,
+        answered=facts(fields, begun.answer) if begun else (),
         values=values,
         problems=problems,
         key=token_hex(12),

@@ -83,7 +83,7 @@ for (const form of document.querySelectorAll("form[data-draft]")) {
   const note = form.querySelector(".saved");
   const values = () => {
     const data = new URLSearchParams(new FormData(form));
-    for (const name of ["csrf", "key", "seconds"]) data.delete(name);
+    for (const name of ["csrf", "key", "seconds", "step"]) data.delete(name);
     return data;
   };
   let timer;
@@ -166,7 +166,7 @@ async function flush() {
     if (answer.ok) tell(document.body.dataset.sent);
     else {
       const { error } = await answer.json().catch(() => ({ error: "" }));
-      const lost = [...new URLSearchParams(entry.body)].filter(([name]) => !["csrf", "key", "seconds"].includes(name));
+      const lost = [...new URLSearchParams(entry.body)].filter(([name]) => !["csrf", "key", "seconds", "step"].includes(name));
       tell(`${document.body.dataset.refused} ${error ?? ""}`, lost.map(([, value]) => value).join("\n"));
     }
   }
