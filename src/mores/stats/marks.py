@@ -1,0 +1,392 @@
+"""How far people agree on which parts of a text they mark, whatever labels they give, and on the labels apart.
+
+    texts = [
+        MarkedText("The Eiffel Tower, in Rome.", {"ann": [Mark(4, 16, "place")], "bo": [Mark(4, 17)], "cy": []}),
+        …
+    ]
+    agreement = span_agreement(texts)
+    agreement.f1.value, agreement.kappa, agreement.alpha, agreement.labels
+
+Offsets are half-open and count Unicode code points. Before anything is compared, white space, punctuation and invisible
+characters at both ends of a mark are left out (Unicode's categories Z, P, Cc and Cf: the Arabic comma, the ideographic
+full stop and the zero-width space as well as blanks), and marks of one person with nothing else between them are one.
+So a stray blank or comma changes no figure. A mark of punctuation alone keeps it: a wrong question mark can be marked.
+
+- F1 of two people is 2·both / (first + second) over characters, summed over texts. Chance depends on how much is
+  marked, so `chance` is F1 of as many characters placed at random in the same texts, and `kappa` is what exceeds it:
+  (F1 - chance) / (1 - chance), which for one text is Cohen's κ over its characters. Texts that neither marked are
+  counted in `blank`.
+- `alpha` is Krippendorff's nominal α over all characters, marked or not, of any number of people: agreement on which
+  texts have nothing to mark counts too.
+- `unitizing` is Krippendorff's α_U (`unitizing_alpha`), which compares whole units and punishes distant ends.
+
+Intervals are of 95%, over texts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
+from typing import NamedTuple, TypeAlias
+from unicodedata import category
+
+import numpy as np
+from scipy.optimize import linear_sum_assignment
+
+from mores.stats.classification import Floats, ratios
+from mores.stats.intervals import drawn_interval
+from mores.stats.resampling import RESAMPLES, draw_counts
+
+BLANK = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf"})
+"""Unicode's categories of white space and of what cannot be seen."""
+Interval: TypeAlias = tuple[int, int]
+Statistic: TypeAlias = Callable[[Floats], Floats]
+
+
+class Mark(NamedTuple):
+    """Code points `start:end` of a text, half-open."""
+
+    start: int
+    end: int
+    label: str | None = None
+
+
+class MarkedText(NamedTuple):
+    """A text and what each person who read it marked; an empty list where somebody found nothing."""
+
+    text: str
+    marks: Mapping[str, Sequence[Mark]]
+
+
+class Figure(NamedTuple):
+    """A coefficient with its 95% interval; None where it is undefined."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class PairAgreement:
+    """Two people on the texts that both read."""
+
+    first: str
+    second: str
+    texts: int
+    blank: int
+    """Texts that neither marked, which F1 does not see."""
+    f1: Figure
+    chance: float | None
+    """F1 of as many characters placed at random in each text."""
+    kappa: Figure
+    """What F1 exceeds chance by, as a share of what it could."""
+
+
+@dataclass(frozen=True, slots=True)
+class LabelAgreement:
+    """Labels of marks that two people made in the same place."""
+
+    matched: int
+    """Pairs of marks, both with a label: each mark is in at most one pair of two people."""
+    same: int
+    alpha: Figure
+    """Krippendorff's nominal α of the two labels."""
+
+
+@dataclass(frozen=True, slots=True)
+class SpanAgreement:
+    """Agreement of all people on all texts."""
+
+    texts: int
+    """Texts that at least two people read."""
+    marked: int
+    """Those of them in which anybody marked something."""
+    people: tuple[str, ...]
+    pairs: tuple[PairAgreement, ...]
+    f1: Figure
+    """Over all pairs of people together."""
+    chance: float | None
+    kappa: Figure
+    alpha: Figure
+    unitizing: float | None
+    """α_U over the texts that everybody read; None without any, or if nobody marked anything there."""
+    labels: LabelAgreement | None
+    """None where no two marks with labels are in the same place."""
+
+
+class Overlap(NamedTuple):
+    """Two people on one text, in characters."""
+
+    first: float
+    second: float
+    both: float
+    by_chance: float
+    """What both would have marked if each had placed as many characters at random."""
+
+
+def span_agreement(texts: Iterable[MarkedText], *, resamples: int = RESAMPLES, seed: int = 0) -> SpanAgreement | None:
+    """Agreement on what is marked, and on labels where marks match; None where no text was read by two people."""
+    shared = [text for text in texts if len(text.marks) > 1 and text.text]
+    if not shared:
+        return None
+    people = tuple(sorted({person for text in shared for person in text.marks}))
+    units = [{person: covered(text.text, marks) for person, marks in text.marks.items()} for text in shared]
+    draws = np.concatenate(list(draw_counts(len(shared), resamples=resamples, seed=seed)))
+    overlaps = {pair: np.zeros((len(shared), 5)) for pair in combinations(people, 2)}
+    sums = np.zeros((len(shared), 3))
+    for row, (text, by_person) in enumerate(zip(shared, units, strict=True)):
+        masks = {person: mask(len(text.text), spans) for person, spans in by_person.items()}
+        for pair in combinations(sorted(masks), 2):
+            overlaps[pair][row] = *overlap(masks[pair[0]], masks[pair[1]]), 1
+        sums[row] = character_votes(np.array(list(masks.values())))
+    totals = np.sum(list(overlaps.values()), axis=0)
+    marked = sum(any(by_person.values()) for by_person in units)
+    return SpanAgreement(
+        texts=len(shared),
+        marked=marked,
+        people=people,
+        pairs=tuple(compare_pair(pair, rows, draws) for pair, rows in overlaps.items() if rows[:, 4].any()),
+        f1=figure(f1_of, totals, draws, marked),
+        chance=defined(chance_of(totals.sum(axis=0))),
+        kappa=figure(kappa_of, totals, draws, marked, least=-1.0),
+        alpha=figure(alpha_of, sums, draws, marked, least=-1.0),
+        unitizing=unitizing_of(shared, units, people),
+        labels=label_agreement(shared, people, draws),
+    )
+
+
+# -- marks -------------------------------------------------------------------------------------------------
+
+
+def trim(text: str, start: int, end: int) -> Interval | None:
+    """A span less white space and punctuation at its ends; of punctuation alone, less white space; None if blank."""
+    if not 0 <= start < end <= len(text):
+        raise ValueError(f"span {start}:{end} is empty or outside its text of {len(text)} code points")
+    places = [place for place in range(start, end) if category(text[place]) not in BLANK]
+    words = [place for place in places if not category(text[place]).startswith("P")]
+    kept = words or places
+    return (kept[0], kept[-1] + 1) if kept else None
+
+
+def covered(text: str, marks: Iterable[Mark]) -> list[Interval]:
+    """What a person marked, in order: marks that overlap, or have no word between them, are joined."""
+    spans = sorted(span for mark in marks if (span := trim(text, mark.start, mark.end)))
+    joined: list[Interval] = []
+    for start, end in spans:
+        if joined and is_gap(text[joined[-1][1] : start]):
+            joined[-1] = joined[-1][0], max(joined[-1][1], end)
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def is_gap(text: str) -> bool:
+    """Whether there is only white space and punctuation, or nothing."""
+    return all(category(char) in BLANK or category(char).startswith("P") for char in text)
+
+
+def mask(length: int, spans: Iterable[Interval]) -> Floats:
+    """1 for each character that is marked."""
+    marked = np.zeros(length)
+    for start, end in spans:
+        marked[start:end] = 1.0
+    return marked
+
+
+# -- characters --------------------------------------------------------------------------------------------
+
+
+def overlap(first: Floats, second: Floats) -> Overlap:
+    sizes = float(first.sum()), float(second.sum())
+    return Overlap(*sizes, both=float(first @ second), by_chance=sizes[0] * sizes[1] / len(first))
+
+
+def character_votes(masks: Floats) -> Floats:
+    """Of people × characters: Σ k(m-k)/(m-1) for k of m people, marked votes, and all votes."""
+    people, votes = len(masks), masks.sum(axis=0)
+    return np.array([(votes * (people - votes)).sum() / (people - 1), votes.sum(), masks.size])
+
+
+def f1_of(sums: Floats) -> Floats:
+    """Sums of first, second, both, by chance along the last axis."""
+    return ratios(2 * sums[..., 2], sums[..., 0] + sums[..., 1])
+
+
+def chance_of(sums: Floats) -> Floats:
+    return ratios(2 * sums[..., 3], sums[..., 0] + sums[..., 1])
+
+
+def kappa_of(sums: Floats) -> Floats:
+    f1, chance = f1_of(sums), chance_of(sums)
+    return ratios(f1 - chance, 1 - chance)
+
+
+def alpha_of(sums: Floats) -> Floats:
+    """Krippendorff's α of two values: 1 - (n-1) Σ k(m-k)/(m-1) / (marked · unmarked)."""
+    marked, votes = sums[..., 1], sums[..., 2]
+    return 1 - ratios((votes - 1) * sums[..., 0], marked * (votes - marked))
+
+
+def compare_pair(pair: tuple[str, str], rows: Floats, draws: Floats) -> PairAgreement:
+    """Two people; `rows` has a line of zeros for each text that one of them did not read."""
+    both_read = rows[:, 4] > 0
+    blank = int((both_read & (rows[:, 0] + rows[:, 1] == 0)).sum())
+    marked = int(both_read.sum()) - blank
+    return PairAgreement(
+        *pair,
+        texts=int(both_read.sum()),
+        blank=blank,
+        f1=figure(f1_of, rows, draws, marked),
+        chance=defined(chance_of(rows.sum(axis=0))),
+        kappa=figure(kappa_of, rows, draws, marked, least=-1.0),
+    )
+
+
+def figure(statistic: Statistic, rows: Floats, draws: Floats, units: float, least: float = 0.0) -> Figure:
+    """A statistic of sums over texts, with the interval of its values when texts are drawn anew."""
+    value = defined(statistic(rows.sum(axis=0)))
+    if value is None:
+        return Figure(None)
+    return Figure(value, *drawn_interval(value, statistic(draws @ rows), units, least=least))
+
+
+def defined(value: Floats) -> float | None:
+    return None if np.isnan(value) else float(value)
+
+
+# -- whole units -------------------------------------------------------------------------------------------
+
+
+def unitizing_of(
+    texts: Sequence[MarkedText], units: Sequence[Mapping[str, list[Interval]]], people: Sequence[str]
+) -> float | None:
+    """α_U of the texts that everybody read, one after the other."""
+    spans: dict[str, list[Interval]] = {person: [] for person in people}
+    length = 0
+    for text, by_person in zip(texts, units, strict=True):
+        if len(by_person) < len(people):
+            continue
+        for person, intervals in by_person.items():
+            spans[person] += [(start + length, end + length) for start, end in intervals]
+        length += len(text.text)
+    return unitizing_alpha(length, list(spans.values())) if length else None
+
+
+def unitizing_alpha(length: int, units: Sequence[Sequence[Interval]]) -> float | None:
+    """Krippendorff's α_U = 1 - Dₒ/Dₑ of units that several observers mark on a continuum of so many characters.
+
+    Two units that overlap differ by the squared distance of their beginnings plus that of their ends; a unit
+    within a gap of the other observer by its squared length. Dₑ is what all units, placed at random, would
+    differ by. K. Krippendorff, Content Analysis: An Introduction to Its Methodology (2nd edition, 2004), 251-256.
+
+    An observer's units do not overlap. None where nobody marked anything, or everybody everything.
+    """
+    observers = [np.array(sorted(spans), dtype=np.float64).reshape(-1, 2) for spans in units]
+    if len(observers) < 2:
+        raise ValueError(f"{len(observers)} observer; agreement needs at least two")
+    gaps = [gaps_of(length, spans) for spans in observers]
+    pairs = len(observers) * (len(observers) - 1)
+    observed = sum(
+        ends_apart(observers[i], observers[j]) / 2 + within(observers[i], gaps[j])
+        for i in range(len(observers))
+        for j in range(len(observers))
+        if i != j
+    )
+    # Each unordered pair of observers was visited in both orders.
+    observed_disagreement = 2 * observed / (pairs * length**2)
+    sizes = np.concatenate([spans[:, 1] - spans[:, 0] for spans in observers])
+    holes = np.concatenate([spans[:, 1] - spans[:, 0] for spans in gaps])
+    room = room_in(holes, sizes)
+    apart = (len(sizes) - 1) / 3 * (2 * sizes**3 - 3 * sizes**2 + sizes)
+    whole = len(observers) * length
+    expected = 2 / length * float((apart + sizes**2 * room).sum()) / (whole * (whole - 1) - sizes @ (sizes - 1))
+    return 1 - float(observed_disagreement) / expected if expected else None
+
+
+def gaps_of(length: int, spans: Floats) -> Floats:
+    """What lies before, between and after the units."""
+    edges = [0.0, *spans.ravel().tolist(), float(length)]
+    holes = [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if end > start]
+    if any(second[0] < first[1] for first, second in pairwise(spans)):
+        raise ValueError("units of one observer overlap; join those that do")
+    return np.array(holes).reshape(-1, 2)
+
+
+def ends_apart(first: Floats, second: Floats) -> float:
+    """Σ of squared distances of beginnings and ends over all units that overlap."""
+    start = np.searchsorted(second[:, 1], first[:, 0], side="right")
+    stop = np.searchsorted(second[:, 0], first[:, 1], side="left")
+    counts = stop - start
+    left = np.repeat(np.arange(len(first)), counts)
+    right = np.arange(counts.sum()) - np.repeat(np.cumsum(counts) - counts - start, counts)
+    return float(((first[left] - second[right]) ** 2).sum())
+
+
+def within(units: Floats, gaps: Floats) -> float:
+    """Σ of squared lengths of the units that lie in a gap."""
+    if not len(gaps):
+        return 0.0
+    before = np.searchsorted(gaps[:, 0], units[:, 0], side="right") - 1
+    inside = (before >= 0) & (units[:, 1] <= gaps[before, 1])
+    return float(((units[inside, 1] - units[inside, 0]) ** 2).sum())
+
+
+def room_in(holes: Floats, sizes: Floats) -> Floats:
+    """How many places the gaps have for a unit of each size: Σ (gap - size + 1) over the gaps that hold it."""
+    ascending = np.sort(holes)
+    first = np.searchsorted(ascending, sizes)
+    beyond = np.concatenate([np.cumsum(ascending[::-1])[::-1], [0.0]])
+    places: Floats = beyond[first] - (len(holes) - first) * (sizes - 1)
+    return places
+
+
+# -- labels ------------------------------------------------------------------------------------------------
+
+
+def label_agreement(texts: Sequence[MarkedText], people: Sequence[str], draws: Floats) -> LabelAgreement | None:
+    """Of all matched marks of every two people."""
+    labels = sorted({mark.label for text in texts for marks in text.marks.values() for mark in marks if mark.label})
+    place = {label: n for n, label in enumerate(labels)}
+    counts = np.zeros((len(texts), len(labels), len(labels)))
+    for row, text in enumerate(texts):
+        for first, second in combinations([person for person in people if person in text.marks], 2):
+            for mark, other in match(text.text, text.marks[first], text.marks[second]):
+                if mark.label and other.label:
+                    counts[row, place[mark.label], place[other.label]] += 1
+    matched = int(counts.sum())
+    if not matched:
+        return None
+    # Per text: how often each label was given in a pair, the pairs that differ, and the pairs.
+    given = counts.sum(axis=1) + counts.sum(axis=2)
+    differing = counts.sum(axis=(1, 2)) - np.trace(counts, axis1=1, axis2=2)
+    sums = np.column_stack([differing, given])
+    return LabelAgreement(matched, matched - int(differing.sum()), figure(label_alpha, sums, draws, matched, -1.0))
+
+
+def label_alpha(sums: Floats) -> Floats:
+    """Krippendorff's nominal α of pairs: 1 - (n-1) · 2 · differing / (n² - Σ n_c²), n the labels given."""
+    given = sums[..., 1:]
+    n = given.sum(axis=-1)
+    return 1 - ratios((n - 1) * 2 * sums[..., 0], n**2 - (given**2).sum(axis=-1))
+
+
+def match(text: str, first: Sequence[Mark], second: Sequence[Mark]) -> list[tuple[Mark, Mark]]:
+    """Pairs of overlapping marks, each mark in at most one, with the greatest sum of overlaps.
+
+    The overlap is 2·both / (first + second) in characters, after trimming.
+    """
+    left, right = (
+        [(mark, span) for mark in marks if (span := trim(text, mark.start, mark.end))] for marks in (first, second)
+    )
+    if not (left and right):
+        return []
+    a, b = (np.array([span for _, span in side], dtype=np.float64) for side in (left, right))
+    both = np.minimum(a[:, None, 1], b[None, :, 1]) - np.maximum(a[:, None, 0], b[None, :, 0])
+    shares = 2 * np.maximum(both, 0.0) / ((a[:, 1] - a[:, 0])[:, None] + (b[:, 1] - b[:, 0])[None, :])
+    rows, columns = linear_sum_assignment(-shares)
+    return [
+        (left[row][0], right[column][0])
+        for row, column in zip(rows.tolist(), columns.tolist(), strict=True)
+        if shares[row, column] > 0
+    ]
