@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from mores.studio.form import Field, Form, FormError, as_sent, matches, read_form, shuffle
 from mores.studio.marks import to_errors, to_marks
 from mores.studio.records import Item, Person, Role
+from mores.studio.timeline import facts
 from mores.studio.workflow import Cast, Create, Decision, Flow, Refused, Stage, Step, Take, act, next_state
 
 TEXTS = ["هذا نصّ عربي طويل", "यह एक वाक्य है", "ข้อความภาษาไทย", "日本語の文章です", "A 👩‍👩‍👧‍👦 family 🇰🇪 here"]
@@ -118,6 +119,12 @@ def test_each_person_sees_the_blocks_in_an_order_of_their_own() -> None:
     assert [field.name for field in shuffled.fields] == ["before", *inside, "z"]
 
 
+def test_what_a_person_answered_is_told_in_the_order_in_which_they_saw_it() -> None:
+    form = Form(tuple(Field(f"good_{block}", "Good?", block=block) for block in "ab"), blocks=("b", "a"))
+    told = facts(form, {"good_a": "yes", "good_b": "no", "why": "so"})
+    assert [tuple(fact) for fact in told] == [("1. Good?", "no"), ("2. Good?", "yes"), ("why", "so")]
+
+
 # A form in steps: what was answered cannot be changed when the next step is shown.
 
 STEPS = Form((Field("error", "Is it one?"), Field("why", "Why?", step=2), Field("like", "Alike?", step=3)))
@@ -154,6 +161,11 @@ def test_the_vote_has_every_step_and_the_time_of_all() -> None:
     [vote] = play(*BEGIN, *steps).votes
     assert vote.answer == {"error": "yes", "why": "so", "like": "5"}
     assert vote.seconds == 17
+
+
+def test_the_vote_keeps_the_order_in_which_blocks_were_seen() -> None:
+    steps = ((ANNA, Step(1, {"error": "yes"})), (ANNA, Step(2, {"why": "so"})), (ANNA, Cast({}, order=("b", "a"))))
+    assert play(*BEGIN, *steps).votes[0].order == ("b", "a")
 
 
 def test_an_answered_step_is_final() -> None:

@@ -113,15 +113,19 @@ def export(database: str, campaign: str, folder: Path | None, form: str, hub: st
 
 @studio.command("import")
 @click.argument("campaign")
-@click.argument("file", type=click.Path(exists=True, dir_okay=False, path_type=Path))
+@click.argument("files", nargs=-1, required=True, type=click.Path(exists=True, path_type=Path))
 @click.option("--format", "form", default="", help="csv, jsonl, label-studio or pearmut  [default: by the file].")
 @click.option("--stage", default="", help="Where the items come in  [default: the first where people judge].")
 @click.pass_obj
-def bring_in(database: str, campaign: str, file: Path, form: str, stage: str) -> None:
-    """Import the items of FILE into CAMPAIGN, with the answers that Label Studio or pearmut has about them."""
-    from mores.studio.manage import import_file
+def bring_in(database: str, campaign: str, files: tuple[Path, ...], form: str, stage: str) -> None:
+    """Import the items of FILES into CAMPAIGN, with the answers that Label Studio or pearmut has about them.
 
-    done = import_file(database, campaign, file, form, stage)
+    The folder of a run stands for its long answers: `import CAMPAIGN RUN RUN RUN` lets people rate those of three
+    models.
+    """
+    from mores.studio.manage import import_files
+
+    done = import_files(database, campaign, files, form, stage)
     known = f"; {done.known:,} were there already" if done.known else ""
     refused = f"; {done.refused:,} answers came after their item was decided" if done.refused else ""
     click.echo(f"{done.items:,} items, {done.answers:,} answers{known}{refused}")

@@ -30,6 +30,7 @@ import yaml
 
 from mores.errors import InputError
 from mores.studio.campaigns import KINDS, open_kind
+from mores.studio.form import as_seen
 from mores.studio.records import Item, Person, Role
 from mores.studio.store.campaigns import all_campaigns, make_campaign, read_settings
 from mores.studio.store.database import Database
@@ -143,7 +144,9 @@ def play(  # noqa: C901 - one case for each step
             case "vote":
                 for person, answer in value.items():
                     act(people[person], Take())
-                    act(people[person], Cast(answer, seconds=40))
+                    form = campaign.flow.stage(item.stage).form(item)
+                    order = as_seen(form, item.id, people[person].id).blocks
+                    act(people[person], Cast(answer, seconds=40, order=order))
             case "decide":
                 act(boss, Adjudicate(value["outcome"], value.get("note", "")))
             case _:

@@ -146,6 +146,11 @@ def shuffle(form: Form, seed: str) -> Form:
     return replace(form, fields=(*before, *inside, *after), blocks=blocks)
 
 
+def as_seen(form: Form, item: str, person: str) -> Form:
+    """The form as a person sees it about an item, whenever they come back to it."""
+    return shuffle(form, f"{item}/{person}")
+
+
 def clean(text: str) -> str:
     """A text as it is kept: line ends as `\\n`, no surrounding space, and nothing that no file can hold."""
     return storable(text.replace("\r\n", "\n").replace("\r", "\n")).strip()

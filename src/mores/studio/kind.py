@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
 from pathlib import Path
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
@@ -18,6 +18,9 @@ from mores.models import Completion, Request
 from mores.search import Found, Query
 from mores.studio.records import Ask, Content, Item
 from mores.studio.workflow import Stage
+
+if TYPE_CHECKING:
+    from mores.studio.data.incoming import Incoming
 
 
 class Practice(BaseModel):
@@ -167,6 +170,10 @@ class Kind(Generic[S]):
     """Whether `mores bench` runs its export; otherwise it exports what people judged."""
     admit: Callable[[S, Content], Content] = lambda _settings, content: dict(content)
     """The content of an imported item, checked, where nobody writes items; raises `InputError` with the fix."""
+    join: Callable[[Sequence[Incoming]], Sequence[Incoming]] = lambda rows: rows
+    """The rows of imported files as items, where several rows are about the same."""
+    columns: tuple[str, ...] = ()
+    """The columns of a file that `admit` takes, for people who write one."""
     tasks: Mapping[str, Task[S]] = field(default_factory=dict)
     lookups: Mapping[str, Lookup[S]] = field(default_factory=dict)
     """What its stages look up; the names are others than those of its tasks."""

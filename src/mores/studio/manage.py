@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
+from mores.bench.folder import LONGFORM
 from mores.errors import InputError
 from mores.extras import require
+from mores.longform.evaluate import ANSWERS
 from mores.studio.data.exports import hub_files, write_export
-from mores.studio.data.imports import LONGEST_FILE, Imported, import_items, read_items_file
+from mores.studio.data.imports import LONGEST_FILE, Imported, import_items, read_items_files
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.records import Person, Role
 from mores.studio.serve import link_of, owner_of
@@ -72,18 +75,32 @@ def push_campaign(database: str | Path, campaign: str, repository: str, form: st
     return f"https://huggingface.co/datasets/{repository}"
 
 
-def import_file(database: str | Path, campaign: str, file: Path, form: str = "", stage: str = "") -> Imported:
-    """Import the items of a file into a campaign."""
+def import_files(
+    database: str | Path, campaign: str, paths: Sequence[Path], form: str = "", stage: str = ""
+) -> Imported:
+    """Import the items of files into a campaign, all or none; the folder of a run stands for its long answers."""
     store = open_database(database)
     opened = open_campaign(store, campaign)
-    if file.stat().st_size > LONGEST_FILE:
-        raise InputError(f"{file}: {file.stat().st_size:,} bytes; import at most {LONGEST_FILE:,} at once")
-    data = file.read_bytes()
-    rows = read_items_file(opened, data, str(file), form, stage)
+    found = [find_answers(path) if path.is_dir() else path for path in paths]
+    size = sum(path.stat().st_size for path in found)
+    if size > LONGEST_FILE:
+        names = ", ".join(map(str, found))
+        raise InputError(f"{names}: {size:,} bytes; import at most {LONGEST_FILE:,} at once")
+    files = [(str(path), path.read_bytes()) for path in found]
+    rows = read_items_files(opened, files, form, stage)
     organiser = Person(id=owner_of(store), roles=frozenset({Role.ORGANISER}))
-    imported = import_items(store, opened, organiser, rows, data, stage)
+    imported = import_items(store, opened, organiser, rows, b"".join(data for _, data in files), stage)
     store.close()
     return imported
+
+
+def find_answers(folder: Path) -> Path:
+    """The long answers in the folder of a run: of `mores longform`, or of a benchmark with long answers."""
+    places = (folder / ANSWERS, folder / LONGFORM / ANSWERS)
+    found = next((path for path in places if path.is_file()), None)
+    if found is None:
+        raise InputError(f"{folder}: no {ANSWERS} in it; give a file, or the folder of a run with long answers")
+    return found
 
 
 def rebuild_tables(database: str | Path) -> int:

@@ -88,6 +88,8 @@ class Vote(Record):
     seconds: float = 0.0
     comment: str = ""
     """What the person wants to tell the organiser."""
+    order: tuple[str, ...] = ()
+    """The blocks of the form as the person saw them, from the first; empty where that is not known."""
     skill: float | None = None
     """How often this person's answers were correct until then, where it was known."""
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import SequenceMatcher
 from typing import Any, Literal, NamedTuple
 
 from mores.studio.form import Field, Form
 from mores.studio.kind import Kind
+from mores.studio.phrase import Phrase
 from mores.studio.records import Content, Event, EventKind, Item
 from mores.studio.workflow import Flow, apply
 
@@ -93,6 +94,7 @@ def _entry(flow: Flow, kind: Kind[Any], before: Item | None, item: Item, event: 
             shown["seconds"] = payload.get("seconds") or 0.0
         case EventKind.VOTED | EventKind.STEPPED:
             form = flow.stage(event.stage).form(item) if event.stage in flow.named else Form()
+            form = replace(form, blocks=tuple(payload.get("order", ())))
             shown |= {"facts": facts(form, payload["answer"]), "seconds": payload.get("seconds") or 0.0}
         case EventKind.ADVANCED | EventKind.RETURNED | EventKind.REJECTED:
             shown |= {"to": payload.get("to", ""), "note": payload.get("note", "")}
@@ -114,15 +116,17 @@ def all_fields(flow: Flow, item: Item) -> Form:
 
 
 def facts(form: Form, content: Content) -> list[Fact]:
-    """Fields with their labels, and choices with the texts that people saw."""
+    """Fields with their labels, and choices with the texts that people saw; blocks have the numbers of the form."""
     known = {field.name: field for field in form.fields}
     found = []
-    for name, value in content.items():
+    for name in _in_order(form, content):
+        value = content[name]
         if value in ("", None, [], {}):
             continue
         field = known.get(name)
+        title = _title(form, field) if field else name.replace("_", " ")
         if field and field.kind == "marks":
-            found.append(Fact(field.label, " · ".join(_mark(field, mark) for mark in value)))
+            found.append(Fact(title, " · ".join(_mark(field, mark) for mark in value)))
             continue
         labels = {option: label for option, label, *_ in field.options} if field else {}
         given = value if isinstance(value, list) else [value]
@@ -130,8 +134,25 @@ def facts(form: Form, content: Content) -> list[Fact]:
         named = [
             f"{one} ({text})" if text and text != one else words(one) for one, text in zip(given, texts, strict=True)
         ]
-        found.append(Fact(field.label if field else name.replace("_", " "), " · ".join(named)))
+        found.append(Fact(title, " · ".join(named)))
     return found
+
+
+def _in_order(form: Form, content: Content) -> list[str]:
+    """The names in a content: what is about blocks in the order of the form, the rest as it stands."""
+    places = {block: number for number, block in enumerate(form.blocks)}
+    blocks = {field.name: places[field.block] for field in form.fields if field.block in places}
+    about = sorted((name for name in content if name in blocks), key=blocks.__getitem__)
+    first = next((number for number, name in enumerate(content) if name in blocks), 0)
+    names = list(content)
+    return [*names[:first], *about, *(name for name in names[first:] if name not in blocks)]
+
+
+def _title(form: Form, field: Field) -> str:
+    """A field's label, with the number of what it is about."""
+    if field.block not in form.blocks:
+        return field.label
+    return Phrase("{number}. {label}", number=form.blocks.index(field.block) + 1, label=field.label)
 
 
 def _mark(field: Field, mark: Content) -> str:

@@ -45,7 +45,7 @@ class Format:
 
 def _folder(snapshot: Snapshot) -> Iterator[ExportFile]:
     kind = snapshot.campaign.kind
-    yield from kind.export(snapshot.campaign.settings, snapshot.accepted if kind.runs else snapshot.items)
+    yield from kind.export(snapshot.campaign.settings, snapshot.accepted if kind.runs else snapshot.numbered)
 
 
 FORMATS: Mapping[str, Format] = {

@@ -148,6 +148,26 @@ def guess_format(name: str, text: str) -> str:
 
 def read_items_file(campaign: Campaign, data: bytes, name: str, form: str = "", stage: str = "") -> list[Incoming]:
     """The items of a file, checked against the campaign; InputError names the file, the line and the fix."""
+    return read_items_files(campaign, [(name, data)], form, stage)
+
+
+def read_items_files(
+    campaign: Campaign, files: Sequence[tuple[str, bytes]], form: str = "", stage: str = ""
+) -> list[Incoming]:
+    """The items of several files together: a kind may join rows of different files."""
+    target = import_stage(campaign, stage)
+    rows = [row for name, data in files for row in _read_file(campaign, target, data, name, form)]
+    names = ", ".join(name for name, _ in files)
+    incoming = campaign.kind.join(rows)
+    if not incoming:
+        raise InputError(f"{names}: no items in it")
+    if len(incoming) > MOST_ROWS:
+        raise InputError(f"{names}: {len(incoming):,} items; import at most {MOST_ROWS:,} at once")
+    return [check(campaign, target, row) for row in incoming]
+
+
+def _read_file(campaign: Campaign, target: Stage, data: bytes, name: str, form: str) -> list[Incoming]:
+    """The rows of a file, not checked yet."""
     if len(data) > LONGEST_FILE:
         raise InputError(f"{name}: {len(data):,} bytes; import at most {LONGEST_FILE:,} at once")
     try:
@@ -158,13 +178,7 @@ def read_items_file(campaign: Campaign, data: bytes, name: str, form: str = "", 
     form = form or guess_format(name, text)
     if form not in READERS:
         raise InputError(f"there is no format {form!r} to import; there are {', '.join(READERS)}")
-    target = import_stage(campaign, stage)
-    incoming = READERS[form](text, name, _example(campaign, target))
-    if not incoming:
-        raise InputError(f"{name}: no items in it")
-    if len(incoming) > MOST_ROWS:
-        raise InputError(f"{name}: {len(incoming):,} items; import at most {MOST_ROWS:,} at once")
-    return [check(campaign, target, one) for one in incoming]
+    return READERS[form](text, name, _example(campaign, target))
 
 
 def _example(campaign: Campaign, stage: Stage) -> Form:
@@ -326,4 +340,4 @@ def columns_of(campaign: Campaign, stage: Stage) -> list[str]:
             names += [f"{field.name}_{number}" for number in range(1, field.count[1] + 1)]
         else:
             names.append(field.name)
-    return list(dict.fromkeys(names))
+    return list(dict.fromkeys((*names, *campaign.kind.columns)))

@@ -45,6 +45,16 @@ class Snapshot:
     def accepted(self) -> list[Item]:
         return [item for item in self.items if item.status is Status.ACCEPTED]
 
+    @property
+    def numbered(self) -> list[Item]:
+        """All items, with numbers for those who judged them."""
+        return [
+            item.model_copy(update={"votes": tuple(self._numbered(vote) for vote in item.votes)}) for item in self.items
+        ]
+
+    def _numbered(self, vote: Vote) -> Vote:
+        return vote.model_copy(update={"person": self.number(vote.person)})
+
     def number(self, person: str | None) -> str:
         """A person's number; empty for nobody."""
         return self.numbers.get(person or "", "")

@@ -352,7 +352,7 @@ def _vote_row(campaign: Campaign, item: Item, vote: Vote) -> dict[str, Any]:
     if item.check is not None:
         correct = matches(vote.answer, item.check)
     label = campaign.kind.label(vote.stage, vote.answer)
-    return vote.model_dump(exclude={"skill"}) | _of(item) | {"label": label, "correct": correct}
+    return vote.model_dump(exclude={"skill", "order"}) | _of(item) | {"label": label, "correct": correct}
 
 
 def _of(item: Item) -> dict[str, str]:

@@ -129,7 +129,8 @@ class _Writer:
         begun = self.current.begun_by(self.person or "")
         if action.step != (begun.step if begun else 0) + 1:
             raise Refused("You have answered this step already. Please load the page again.")
-        self.add(EventKind.STEPPED, step=action.step, answer=action.answer, seconds=action.seconds)
+        given: Content = {"answer": action.answer, "seconds": action.seconds, "order": list(action.order)}
+        self.add(EventKind.STEPPED, step=action.step, **given)
 
     def cast(self, action: Cast) -> None:
         earlier = [vote for vote in self.current.votes_at(self.current.stage) if vote.person == self.person]
@@ -139,7 +140,8 @@ class _Writer:
         begun = self.current.begun_by(self.person or "")
         answer = action.answer | (begun.answer if begun else {})
         seconds = action.seconds + (begun.seconds if begun else 0.0)
-        self.add(EventKind.VOTED, answer=answer, seconds=seconds, comment=action.comment, skill=skill)
+        given: Content = {"answer": answer, "seconds": seconds, "order": list(action.order)}
+        self.add(EventKind.VOTED, **given, comment=action.comment, skill=skill)
         self.settle()
 
     def release(self, reason: str, of: str) -> None:

@@ -65,6 +65,8 @@ class Cast:
     seconds: float = 0.0
     comment: str = ""
     """What the person wants to tell the organiser."""
+    order: tuple[str, ...] = ()
+    """The blocks of the form as the person saw them."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +76,8 @@ class Step:
     step: int
     answer: Content
     seconds: float = 0.0
+    order: tuple[str, ...] = ()
+    """The blocks of the form as the person saw them."""
 
 
 @dataclass(frozen=True)

@@ -101,6 +101,7 @@ def _voted(item: Item, event: Event) -> dict[str, Any]:
         at=event.at,
         seconds=event.payload.get("seconds", 0.0),
         comment=event.payload.get("comment", ""),
+        order=tuple(event.payload.get("order", ())),
         skill=event.payload.get("skill"),
     )
     same = (vote.person, vote.stage, vote.version)

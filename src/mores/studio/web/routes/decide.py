@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from secrets import token_hex
 
 from fastapi import APIRouter
@@ -105,9 +106,11 @@ def _life(place: Place, item: Item, problems: Content) -> Response:
 
 def _disagreement(place: Place, item: Item, problems: Content, form: Posted | None = None) -> Response:
     stage = place.campaign.flow.stage(item.stage)
-    fields = stage.form(item)
-    label = place.campaign.kind.label
-    votes = [(vote, label(vote.stage, vote.answer), facts(fields, vote.answer)) for vote in item.votes_at(item.stage)]
+    fields, label = stage.form(item), place.campaign.kind.label
+    votes = [
+        (vote, label(vote.stage, vote.answer), facts(replace(fields, blocks=vote.order), vote.answer))
+        for vote in item.votes_at(item.stage)
+    ]
     lines = list_disputed(place.visit.database, place.campaign)
     places = [line.id for line in lines]
     number = places.index(item.id) if item.id in places else -1

@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse, Response
 from starlette.exceptions import HTTPException
 
 from mores.studio.form import Form as Fields
-from mores.studio.form import FormError, clean, read_form, shuffle
+from mores.studio.form import FormError, as_seen, clean, read_form
 from mores.studio.practice import Test
 from mores.studio.records import Content, Item, Status
 from mores.studio.store.items import do, find_item, held_by, now, read_events, take
@@ -204,7 +204,7 @@ def vote(item: str, place: Working, form: Form) -> Response:
     stage = place.campaign.flow.stage(shown.stage)
     if reason := may(place.campaign.flow, shown, place.person, Cast):
         raise Refused(reason)
-    whole = stage.form(shown)
+    whole = as_seen(stage.form(shown), item, place.person.id)
     step = _step(whole, shown, place)
     if form.number("step", step) != step:
         raise Refused("You have answered this step already. Please load the page again.")
@@ -214,7 +214,8 @@ def vote(item: str, place: Working, form: Form) -> Response:
         return _judge(place, shown, error.problems, form)
     last = step == whole.steps
     seconds, comment = form.number("seconds"), clean(form.get("comment"))[:2000]
-    action = Cast(answer, seconds, comment) if last else Step(step, answer, seconds)
+    order = whole.blocks
+    action = Cast(answer, seconds, comment, order) if last else Step(step, answer, seconds, order)
     do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key)
     save_draft(place.visit.database, place.campaign, place.person.id, item, {})
     return place.go(f"?done={item}" if last else f"/items/{item}")
@@ -334,7 +335,7 @@ def _judge(place: Place, item: Item, problems: Content, form: Posted | None = No
     stage = place.campaign.flow.stage(item.stage)
     mine = next((vote.answer for vote in item.votes_at(stage.name) if vote.person == place.person.id), {})
     saved = read_draft(place.visit.database, place.campaign, place.person.id, item.id)
-    fields = shuffle(stage.form(item), f"{item.id}/{place.person.id}")
+    fields = as_seen(stage.form(item), item.id, place.person.id)
     values = _values(form, saved, fields.values | mine)
     return _item_page(place, "judge.html", item, fields, values, problems, _step(fields, item, place))
 
