@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     compare = blocking(aio.compare)
     meta = blocking(aio.meta)
     longform = blocking(aio.longform)
+    rate = blocking(aio.rate)
     score = blocking(aio.score)
     score_file = blocking(aio.score_file)
     train = blocking(aio.train)

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from mores.meta.api import meta as meta
     from mores.metric.api import score as score
     from mores.metric.api import score_file as score_file
+    from mores.rate.api import rate as rate
     from mores.train.api import train as train
 
 

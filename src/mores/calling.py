@@ -28,9 +28,10 @@ FUNCTIONS = {
     "build": "mores.factory.api:build",
     "collect": "mores.longform.api:collect",
     "diagnose": "mores.diagnose.api:diagnose",
+    "rate": "mores.rate.api:rate",
     "train": "mores.train.api:train",
 }
-"""Every public function that may ask a model, and where it is written."""
+"""Every public function that works for a while, and where it is written."""
 
 
 def load(name: str) -> Callable[..., Coroutine[Any, Any, Any]]:

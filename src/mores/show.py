@@ -57,9 +57,10 @@ def show_score(value: float) -> str:
     return number(value, 0 if value <= 0 and value == int(value) else 3)
 
 
-def p_value(p: float | None) -> str:
-    """`0.031`; below 0.001 the size says no more."""
-    return "<0.001" if p is not None and p < 0.001 else number(p, 3)
+def p_value(p: float | None, digits: int = 3) -> str:
+    """`0.031`; below 0.001, or what the digits can show, the size says no more."""
+    least = 10.0**-digits
+    return f"<{least:.{digits}f}" if p is not None and p < least else number(p, digits)
 
 
 def p_equals(p: float) -> str:

@@ -68,7 +68,7 @@ def test_another_files_columns_and_values_are_mapped_and_reported(tmp_path: Path
         write(tmp_path, row),
         columns={"model": "system", "rating": "overall"},
         languages={"fi": "fj"},
-        values={"rating": {"A": "5"}},
+        aliases={"rating": {"A": "5"}},
     )
     (rating,) = file.ratings
     assert (rating.model, rating.rating, rating.language, rating.type) == ("a", 5.0, "fj", "specific")

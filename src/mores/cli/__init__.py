@@ -31,6 +31,7 @@ COMMANDS = {
     "pull": "Get the embedded model, or another GGUF file.",
     "audit": "Test how far a judge can be trusted.",
     "meta": "Measure how good metrics are at finding cultural errors.",
+    "rate": "Analyse people's ratings of answers.",
     "compare": "Test whether two judges or two models differ.",
     "train": "Tune a model into a metric.",
     "export": "Write a tuned model as a GGUF file.",

@@ -104,7 +104,7 @@ class Cells:
         try:
             return culture.language(text.strip())
         except InputError as error:
-            raise InputError(str(error), setting="values") from error
+            raise InputError(str(error), setting="alias") from error
 
     def member(self, column: str, row: Row, members: type[E]) -> E | None:
         """One of a few words."""
@@ -146,4 +146,4 @@ class Cells:
         near = get_close_matches(text.strip().casefold(), known, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
         expected = " or one of ".join(part for part in (kind, ", ".join(known)) if part)
-        return InputError(f"unknown {column} {text.strip()!r}; {hint}expected {expected}", setting="values")
+        return InputError(f"unknown {column} {text.strip()!r}; {hint}expected {expected}", setting="alias")

@@ -136,14 +136,14 @@ def read_ratings(
     *,
     columns: Mapping[str, str] | None = None,
     languages: Mapping[str, str] | None = None,
-    values: Mapping[str, Mapping[str, str]] | None = None,
+    aliases: Mapping[str, Mapping[str, str]] | None = None,
 ) -> list[Rating]:
     """The ratings of a CSV, JSON Lines or Parquet file.
 
     `columns` has the file's name of our columns, an empty one for a column that is not to be read; `languages` what
-    the file calls a language, such as {"fi": "fj"}, and `values` the same for any column: {"type": {"cult": "local"}}.
+    the file calls a language, such as {"fi": "fj"}, and `aliases` the same for any column: {"type": {"cult": "local"}}.
     """
-    return open_ratings(path, columns=columns, languages=languages, values=values).ratings
+    return open_ratings(path, columns=columns, languages=languages, aliases=aliases).ratings
 
 
 def open_ratings(
@@ -151,10 +151,10 @@ def open_ratings(
     *,
     columns: Mapping[str, str] | None = None,
     languages: Mapping[str, str] | None = None,
-    values: Mapping[str, Mapping[str, str]] | None = None,
+    aliases: Mapping[str, Mapping[str, str]] | None = None,
 ) -> RatingFile:
     """The ratings of a file as `read_ratings` gives them, with what was not read or read as another value."""
-    names, replacements = dict(columns or {}), {name: dict(given) for name, given in (values or {}).items()}
+    names, replacements = dict(columns or {}), {name: dict(given) for name, given in (aliases or {}).items()}
     if languages:
         replacements["language"] = {**replacements.get("language", {}), **languages}
     check_names({**names, **replacements})

@@ -27,6 +27,7 @@ REPORTS = {
     "meta": "mores.report.meta",
     "collect": "mores.report.collect",
     "train": "mores.report.train",
+    "rate": "mores.report.rate",
 }
 """For each kind of run, the package with its `run_tables`, `run_sections` (charts and tables) and `run_page`."""
 

@@ -40,6 +40,7 @@ KINDS = {
     "build": "mores.factory.folder:BuildRun",
     "collect": "mores.longform.folder:CollectRun",
     "train": "mores.train.folder:TrainRun",
+    "rate": "mores.rate.folder:RateRun",
 }
 """Every kind of run, and the class that reads it."""
 

@@ -221,7 +221,7 @@ SHARES = Scale(0.0, 1.0, [(tick / 4, f"{25 * tick}%") for tick in range(5)])
 def _nice_scale(values: Sequence[float]) -> Scale:
     low, high = min(values), max(values)
     step = next(
-        (s for s in (0.05, 0.1, 0.2, 0.5) if (high - low) / s <= 8),
+        (s for s in (0.05, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0) if (high - low) / s <= 8),
         10 ** math.ceil(math.log10(max(high - low, 1)) - 0.7),
     )
     first, last = math.floor(low / step + 1e-9) * step, math.ceil(high / step - 1e-9) * step
@@ -315,6 +315,8 @@ class Part(NamedTuple):
 
     label: str
     colour: int
+    letter: str = ""
+    """What stands in the parts; by default A, B, …"""
 
 
 @dataclass(frozen=True)
@@ -331,14 +333,20 @@ class Stacks(Chart):
         ]
 
     def view(self) -> dict[str, Any]:
-        pairs = zip(ascii_uppercase, self.parts, strict=False)
-        signs = [Sign(part.label, block=f"f{part.colour % COLOURS}", letter=letter) for letter, part in pairs]
+        pairs = zip(self._letters(), self.parts, strict=False)
+        signs = [
+            Sign(part.label, block=f"f{part.colour % COLOURS}", letter="" if letter == part.label else letter)
+            for letter, part in pairs
+        ]
         signs += few_sign("hollow", (total for stack in self.stacks if (total := sum(stack.counts))))
         return {"title": self.title, "legend": signs, "rows": [self._row(stack) for stack in self.stacks]}
 
+    def _letters(self) -> list[str]:
+        return [part.letter or letter for part, letter in zip(self.parts, ascii_uppercase, strict=False)]
+
     def _row(self, stack: Stack) -> dict[str, Any]:
         total, start, pieces = sum(stack.counts), 0.0, []
-        for letter, part, count in zip(ascii_uppercase, self.parts, stack.counts, strict=False):
+        for letter, part, count in zip(self._letters(), self.parts, stack.counts, strict=False):
             share, colour = count / total if total else 0.0, part.colour % COLOURS
             if count:
                 pieces.append(

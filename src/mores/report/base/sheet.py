@@ -33,6 +33,11 @@ class Cell(NamedTuple):
     n: int | None = None
     """How many samples the value rests on, where it is a value of samples."""
 
+    def shown(self) -> str | tuple[str, str]:
+        """For the terminal and for files: the text, with what stands beside it."""
+        text = self.text + "*" * self.star
+        return (text, self.small) if self.small else text
+
 
 class Sheet(NamedTuple):
     """Rows, columns and the cells where they meet."""
@@ -51,7 +56,7 @@ class Sheet(NamedTuple):
     def grid(self, corner: str = "") -> Grid:
         """The same for the terminal and for files; `corner` names the first column."""
         rows: list[Row] = [
-            (f"{row.label} {row.note}".strip(), *((cell.text + "*" * cell.star, cell.small) for cell in cells))
+            (f"{row.label} {row.note}".strip(), *(cell.shown() for cell in cells))
             for row, cells in zip(self.rows, self.cells, strict=True)
         ]
         columns = (corner, *(f"{column.label} {column.note}".strip() for column in self.columns))

@@ -1,0 +1,244 @@
+"""What the analysis of a study of ratings finds, after CaLMQA, Appendix D. `Study` is all of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from pydantic import Field
+
+from mores.show import number, p_equals
+from mores.types import Record, Result
+
+ASPECTS = {"language_correct": "language", "factuality": "factuality", "omissions": "omissions"}
+"""The columns with a level for each answer besides its rating, and what tables call them."""
+
+
+class Groups(Record):
+    """What the ratings are of, each in the order of all tables."""
+
+    models: tuple[str, ...]
+    types: tuple[str, ...] = ()
+    """Empty where the file does not say."""
+    languages: tuple[str, ...] = ()
+    annotators: tuple[str, ...] = ()
+
+
+class Distribution(Record):
+    """How the answers of a group were rated (CaLMQA, Figures 4 and 25)."""
+
+    model: str | None = None
+    """None, as in the two fields after it, stands for all."""
+    type: str | None = None
+    language: str | None = None
+    counts: tuple[int, ...]
+    """How often each rating of the scale was given, from the lowest."""
+    mean: Result
+    """With its 95% interval over questions; `unscored` are answers without a rating."""
+
+
+class LevelCount(Record):
+    """How many answers of a model in a language and type have each level of an aspect (Tables 24 to 26)."""
+
+    model: str
+    type: str | None = None
+    language: str | None = None
+    counts: dict[str, int]
+    missing: int = 0
+    """Answers whose row says nothing about it."""
+
+
+class Effect(Record):
+    """A threshold or a fixed effect of a cumulative link mixed model, with Wald's test that it is zero."""
+
+    name: str
+    estimate: float
+    se: float
+    z: float
+    p: float
+
+
+class GroupVariance(Record):
+    """The variance of a random intercept."""
+
+    group: str
+    variance: float
+    sd: float
+    levels: int
+
+
+class Difference(Record):
+    """The estimate of one group less that of another, on the latent scale (Tables 18 and 21)."""
+
+    first: dict[str, str]
+    second: dict[str, str]
+    estimate: float
+    se: float
+    low: float
+    """The ends of Wald's 95% interval, not adjusted."""
+    high: float
+    z: float
+    p: float
+    """Adjusted for the number of comparisons."""
+
+    @property
+    def first_name(self) -> str:
+        """The first group in words."""
+        return " ".join(self.first.values())
+
+    @property
+    def second_name(self) -> str:
+        """The second group in words."""
+        return " ".join(self.second.values())
+
+
+class Regression(Record):
+    """A cumulative link mixed model of the ratings, or why there is none (Tables 17, 19 and 20)."""
+
+    formula: str
+    """As R writes it."""
+    n: int = 0
+    """Ratings that it rests on."""
+    failure: str = ""
+    """Why it could not be fitted; then there is no estimate."""
+    notes: tuple[str, ...] = ()
+    effects: tuple[Effect, ...] = ()
+    thresholds: tuple[Effect, ...] = ()
+    variances: tuple[GroupVariance, ...] = ()
+    log_likelihood: float | None = None
+    aic: float | None = None
+    marginal: float | None = None
+    """R² of the fixed effects (Nakagawa's, on the latent scale)."""
+    conditional: float | None = None
+    """R² of the fixed effects and the random intercepts."""
+    adjustment: str = ""
+    """How the p-values of the differences are adjusted."""
+    differences: tuple[Difference, ...] = ()
+
+
+class Placing(Record):
+    """How often a model is first, second, … among the answers to a question (Table 23, Figures 23 and 24)."""
+
+    model: str
+    type: str | None = None
+    places: tuple[int, ...]
+    """How often it has each place, from the first; models that tie share the better place."""
+    wins: Result
+    """Share of the comparisons that it wins; a first place that several share is divided among them."""
+
+
+class Pairwise(Record):
+    """Two models on the questions that both have an answer to."""
+
+    first: str
+    second: str
+    won: int
+    """Comparisons in which the first is better."""
+    tied: int
+    lost: int
+    rate: Result
+    """Share of the comparisons that the first wins, a tie counting as half."""
+
+
+class Ranking(Record):
+    """Which answers people prefer."""
+
+    derived: bool
+    """Whether the places follow from the ratings, because the file has no rankings."""
+    comparisons: int
+    """A comparison is what one annotator says about the answers to one question."""
+    left_out: int = 0
+    """Comparisons without a complete ranking."""
+    placings: tuple[Placing, ...]
+    """All types together first."""
+    pairs: tuple[Pairwise, ...]
+
+
+class Coefficient(Record):
+    """How far people agree about one column."""
+
+    column: str
+    alpha: Result
+    """Krippendorff's α for ordered values; None where it is undefined. n counts the answers that two people rated."""
+
+
+class PairKappa(Record):
+    """Two annotators on the answers that both rated."""
+
+    first: str
+    second: str
+    n: int
+    kappa: float | None
+    """Cohen's κ of their ratings with quadratic weights."""
+
+
+class Agreement(Record):
+    """How far people who rated the same answers agree."""
+
+    shared: int
+    """Answers that two or more people rated."""
+    coefficients: tuple[Coefficient, ...]
+    pairs: tuple[PairKappa, ...]
+
+
+class Study(Record):
+    """The whole analysis of a file of ratings."""
+
+    source: str
+    """The file."""
+    n: int
+    """Rows, with those that have no rating."""
+    unrated: int
+    questions: int
+    groups: Groups
+    scale: tuple[float, ...]
+    """The ratings that can be given, from the lowest."""
+    scale_is_known: bool
+    """False where the scale is what occurs in the file."""
+    distributions: tuple[Distribution, ...]
+    """All ratings first, then by model, type, language, model and type, and all three."""
+    levels: dict[str, tuple[LevelCount, ...]] = Field(default_factory=dict)
+    """By aspect: language_correct, factuality, omissions."""
+    regressions: dict[str, Regression] = Field(default_factory=dict)
+    """By predictor: `model`, `type`, `model*type`, and each aspect."""
+    ranking: Ranking | None = None
+    agreement: Agreement | None = None
+    missing: dict[str, str] = Field(default_factory=dict)
+    """Analyses that could not be made, and why."""
+    unread: tuple[str, ...] = ()
+    """Columns of the file that were not read."""
+    replaced: tuple[str, ...] = ()
+    """Values that were read as others."""
+
+    def spread(self, model: str | None = None, type: str | None = None, language: str | None = None) -> Distribution:  # noqa: A002 - the column's name
+        """The ratings of a group."""
+        wanted = (model, type, language)
+        return next(each for each in self.distributions if (each.model, each.type, each.language) == wanted)
+
+    @property
+    def by_mean(self) -> list[Distribution]:
+        """The models, the highest mean first; those without a rating last."""
+        models = [self.spread(model) for model in self.groups.models]
+        return sorted(models, key=lambda each: -(each.mean.value if each.mean.value is not None else -1e9))
+
+    @property
+    def headline(self) -> str:
+        """The result in one line."""
+        best = self.by_mean[0]
+        if best.mean.value is None:
+            return "no answer has a rating"
+        figure = f"mean {number(best.mean.value)} of {self.scale[-1]:g}"
+        if len(self.groups.models) == 1:
+            return f"{best.model}: {figure}, {best.mean.n:,} ratings"
+        return f"{best.model} is rated highest: {figure}{_against(self.regressions.get('model'), str(best.model))}"
+
+
+def _against(regression: Regression | None, best: str) -> str:
+    """How sure it is that the best model is better than each other one."""
+    if regression is None or regression.failure:
+        return "; whether models differ could not be tested"
+    others: Mapping[str, float] = {
+        (each.second if each.first["model"] == best else each.first)["model"]: each.p
+        for each in regression.differences
+        if best in (each.first["model"], each.second["model"])
+    }
+    return "; " + ", ".join(f"against {name} {p_equals(p)}" for name, p in others.items())

@@ -1,0 +1,64 @@
+"""The whole analysis of a file of ratings."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mores.errors import InputError
+from mores.rate.agreement import measure_agreement
+from mores.rate.groups import LEVELS, count_levels, distribute, find_groups, find_scale
+from mores.rate.ranking import rank_models
+from mores.rate.ratings import Rating
+from mores.rate.records import Groups, Study
+from mores.rate.regressions import fit_regressions
+
+
+def analyse(
+    ratings: Sequence[Rating],
+    *,
+    source: str = "ratings",
+    scale: tuple[float, float] | None = None,
+    unread: Sequence[str] = (),
+    replaced: Mapping[tuple[str, str, str], int] | None = None,
+) -> Study:
+    """Everything that the ratings allow; `Study.missing` says what they do not, and why."""
+    if not ratings:
+        raise InputError(f"{source}: there are no ratings to analyse")
+    groups = find_groups(ratings)
+    places, known = find_scale(ratings, scale)
+    levels = {aspect: tuple(count_levels(ratings, groups, aspect)) for aspect in LEVELS if given(ratings, aspect)}
+    ranking, agreement = rank_models(ratings, groups), measure_agreement(ratings, places)
+    return Study(
+        source=source,
+        n=len(ratings),
+        unrated=sum(rating.rating is None for rating in ratings),
+        questions=len({rating.question_key for rating in ratings}),
+        groups=groups,
+        scale=places,
+        scale_is_known=known,
+        distributions=tuple(distribute(ratings, groups, places)),
+        levels=levels,
+        regressions=fit_regressions(ratings, groups),
+        ranking=ranking,
+        agreement=agreement,
+        missing=missing(ratings, groups, ranking is None, agreement is None),
+        unread=tuple(unread),
+        replaced=tuple(f"{column} {old} as {new} ({n:,})" for (column, old, new), n in (replaced or {}).items()),
+    )
+
+
+def given(ratings: Sequence[Rating], column: str) -> bool:
+    """Whether any row has a value in a column."""
+    return any(getattr(rating, column) is not None for rating in ratings)
+
+
+def missing(ratings: Sequence[Rating], groups: Groups, unranked: bool, unshared: bool) -> dict[str, str]:
+    """What could not be analysed, and why."""
+    reasons = {name: f"no row has {name!r}" for name in ("type", "language", *LEVELS) if not given(ratings, name)}
+    if len(groups.models) == 1:
+        reasons["comparison of models"] = f"there is one model only, {groups.models[0]!r}"
+    elif unranked:
+        reasons["win rates"] = "nobody rated or ranked the answers of two models to the same question"
+    if unshared:
+        reasons["agreement"] = "no answer was rated by two annotators"
+    return reasons

@@ -1,0 +1,226 @@
+"""The tables of a study of ratings, for the terminal, the page and files alike."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from itertools import product
+
+from mores.rate.records import ASPECTS, Agreement, Difference, Distribution, LevelCount, Ranking, Regression, Study
+from mores.rate.regressions import explained
+from mores.report.base.names import group_name
+from mores.report.base.sheet import Cell, Head, Sheet
+from mores.show import NOTHING, SIGNIFICANT, left_out, number, p_value, percent, shares, span
+from mores.types import Result
+
+MOST_COUNTS = 11
+"""Columns of counts that a table of ratings has room for."""
+PREDICTORS = {
+    "model": "model",
+    "type": "type",
+    "model*type": "model × type",
+    "language_correct": "correct language",
+}
+"""What tables call a predictor, where it is not its own name."""
+
+
+def ratings_sheet(study: Study, spreads: Iterable[Distribution], title: str) -> Sheet:
+    """Mean and counts of some groups."""
+    groups = list(spreads)
+    counted = len(study.scale) <= MOST_COUNTS
+    columns = [Head("mean"), Head("n"), *(Head(f"{value:g}") for value in study.scale if counted)]
+    cells = [
+        [
+            mean_cell(group.mean),
+            Cell(f"{group.mean.n:,}", small=left_out(group.mean.unscored)),
+            *(Cell(f"{n:,}") for n in group.counts if counted),
+        ]
+        for group in groups
+    ]
+    return Sheet(title, [Head(name_group(group)) for group in groups], columns, cells)
+
+
+def mean_cell(mean: Result) -> Cell:
+    return Cell(number(mean.value), small=span(mean.low, mean.high), n=mean.n)
+
+
+def name_group(group: Distribution | LevelCount) -> str:
+    """A group in words: `Fijian gpt4turbo specific`, or `all`."""
+    language = group_name("language", group.language) if group.language else ""
+    return " ".join(filter(None, (language, group.model, group.type))) or "all"
+
+
+def spreads_by(study: Study, *columns: str) -> list[Distribution]:
+    """The groups that are made by these columns."""
+    return [
+        each
+        for each in study.distributions
+        if {name for name in ("model", "type", "language") if getattr(each, name) is not None} == set(columns)
+    ]
+
+
+def counts_sheet(study: Study, aspect: str) -> Sheet:
+    """Tables 24 to 26: a row for each language and model, a column for each type and level."""
+    counts = {(each.language, each.model, each.type): each for each in study.levels[aspect]}
+    levels = list(study.levels[aspect][0].counts)
+    types = study.groups.types or (None,)
+    rows = [
+        (language, model)
+        for language, model in product(study.groups.languages or (None,), study.groups.models)
+        if any((language, model, type_) in counts for type_ in types)
+    ]
+    columns = [Head(" ".join(filter(None, (type_, level)))) for type_, level in product(types, levels)]
+    cells = [
+        [level_cell(counts.get((language, model, type_)), level) for type_, level in product(types, levels)]
+        for language, model in rows
+    ]
+    heads = [Head(model, group_name("language", language) if language else "") for language, model in rows]
+    return Sheet(f"{ASPECTS[aspect].capitalize()} by language", heads, columns, cells)
+
+
+def level_cell(count: LevelCount | None, level: str) -> Cell:
+    return Cell(NOTHING) if count is None else Cell(f"{count.counts[level]:,}")
+
+
+def totals(study: Study, aspect: str) -> list[LevelCount]:
+    """The counts of an aspect by model and type, all languages together (Figures 17 to 22)."""
+    summed = []
+    for model, type_ in product(study.groups.models, study.groups.types or (None,)):
+        members = [each for each in study.levels[aspect] if (each.model, each.type) == (model, type_)]
+        if members:
+            counts = {level: sum(each.counts[level] for each in members) for level in members[0].counts}
+            missing = sum(each.missing for each in members)
+            summed.append(LevelCount(model=model, type=type_, counts=counts, missing=missing))
+    return summed
+
+
+def totals_sheet(study: Study, aspect: str) -> Sheet:
+    """The counts of an aspect by model and type."""
+    groups = totals(study, aspect)
+    columns = [*(Head(level) for level in groups[0].counts), Head("not given")]
+    cells = [[Cell(f"{n:,}") for n in (*group.counts.values(), group.missing)] for group in groups]
+    title = {"language_correct": "In the question's language", "factuality": "Factual mistakes"}
+    return Sheet(title.get(aspect, aspect.capitalize()), [Head(name_group(g)) for g in groups], columns, cells)
+
+
+def effects_sheet(regression: Regression, *, thresholds: bool = True) -> Sheet:
+    """Tables 17, 19 and 20."""
+    columns = [Head(name) for name in ("estimate", "SE", "z", "p")]
+    rows = [*regression.effects, *(regression.thresholds if thresholds else ())]
+    cells = [
+        [Cell(number(e.estimate, 4)), Cell(number(e.se, 4)), Cell(number(e.z, 3)), Cell(p_value(e.p, 4))] for e in rows
+    ]
+    variances = ", ".join(f"{v.group} {number(v.variance, 4)} (SD {number(v.sd, 4)})" for v in regression.variances)
+    notes = [f"variance: {variances}" if variances else "", *regression.notes, f"n = {regression.n:,}"]
+    return Sheet(regression.formula, [Head(e.name) for e in rows], columns, cells, "; ".join(filter(None, notes)))
+
+
+def differences_sheet(regression: Regression, most: int | None = None, *, intervals: bool = True) -> Sheet:
+    """Tables 18 and 21; of many differences the first `most`."""
+    shown = regression.differences[:most]
+    rest = len(regression.differences) - len(shown)
+    columns = [Head(name) for name in ("estimate", "SE", "z", "p")]
+    cells = [
+        [
+            Cell(number(d.estimate, 3), small=span(d.low, d.high) if intervals else ""),
+            Cell(number(d.se, 3)),
+            Cell(number(d.z, 3)),
+            Cell(p_value(d.p, 4), star=d.p < SIGNIFICANT),
+        ]
+        for d in shown
+    ]
+    family = "" if len(regression.differences) == 1 else f"p adjusted after {regression.adjustment.capitalize()}; "
+    note = f"{family}log odds of a higher rating{', with 95% intervals' * intervals}"
+    more = f"; {rest:,} more are on the page and in the files" if rest else ""
+    title = f"Differences, {regression.formula}"
+    return Sheet(title, [Head(name_difference(d)) for d in shown], columns, cells, note + more)
+
+
+def name_difference(difference: Difference) -> str:
+    return f"{difference.first_name} − {difference.second_name}"
+
+
+def explained_sheet(study: Study) -> Sheet:
+    """Table 22."""
+    rows = list(explained(study.regressions))
+    cells = [[Cell(number(r.conditional, 3)), Cell(number(r.marginal, 3)), Cell(f"{r.n:,}")] for _, r in rows]
+    columns = [Head("conditional"), Head("marginal"), Head("n")]
+    note = "marginal: by the predictor; conditional: by the predictor and the annotators"
+    heads = [Head(PREDICTORS.get(name, name)) for name, _ in rows]
+    return Sheet("R² of each predictor of the ratings", heads, columns, cells, note)
+
+
+def failures(study: Study) -> list[str]:
+    """The models that could not be fitted, and why."""
+    return [f"{r.formula} could not be fitted: {r.failure}" for r in study.regressions.values() if r.failure]
+
+
+def placings_sheet(ranking: Ranking) -> Sheet:
+    """Win rates and places (Table 23, Figures 23 and 24)."""
+    places = len(ranking.placings[0].places)
+    columns = [Head("wins"), *(Head(ordinal(place)) for place in range(1, places + 1)), Head("n")]
+    cells = [[share_cell(p.wins), *(Cell(f"{n:,}") for n in p.places), Cell(f"{p.wins.n:,}")] for p in ranking.placings]
+    heads = [Head(p.model, p.type or "") for p in ranking.placings]
+    return Sheet("Win rates and places", heads, columns, cells, ranking_note(ranking))
+
+
+def ranking_note(ranking: Ranking) -> str:
+    """Where the places are from."""
+    origin = "derived from the ratings: answers with the same rating tie" if ranking.derived else "as people ranked"
+    left = f"; {ranking.left_out:,} comparisons without a complete ranking" if ranking.left_out else ""
+    return f"{ranking.comparisons:,} comparisons, {origin}{left}"
+
+
+def ordinal(place: int) -> str:
+    """`1st`, `2nd`, …"""
+    return f"{place}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(place % 10 if place % 100 not in (11, 12, 13) else 0, 'th') }"
+
+
+def share_cell(result: Result) -> Cell:
+    return Cell(percent(result.value, 0), small=f"({shares(result.low, result.high, 0)})", n=result.n)
+
+
+def pairs_sheet(ranking: Ranking) -> Sheet:
+    """Every two models."""
+    columns = [Head(name) for name in ("wins", "won", "tied", "lost")]
+    cells = [[share_cell(p.rate), Cell(f"{p.won:,}"), Cell(f"{p.tied:,}"), Cell(f"{p.lost:,}")] for p in ranking.pairs]
+    note = "wins: a tie counts as half"
+    return Sheet(
+        "Every two models", [Head(f"{p.first} before {p.second}") for p in ranking.pairs], columns, cells, note
+    )
+
+
+def matrix_sheet(ranking: Ranking, models: Sequence[str]) -> Sheet:
+    """How often the model of the row is before that of the column."""
+    rates = {(p.first, p.second): p.rate for p in ranking.pairs}
+    cells = []
+    for row in models:
+        line = []
+        for column in models:
+            forward, back = rates.get((row, column)), rates.get((column, row))
+            result, flipped = forward or back, forward is None
+            if result is None or result.value is None:
+                line.append(Cell(NOTHING))
+                continue
+            value = 1 - result.value if flipped else result.value
+            hint = f"{row} before {column}: {percent(value)} of {result.n:,} comparisons"
+            line.append(Cell(percent(value, 0), 2 * value - 1, hint=hint, n=result.n))
+        cells.append(line)
+    return Sheet("Wins of the row over the column", [Head(m) for m in models], [Head(m) for m in models], cells)
+
+
+def agreement_sheet(agreement: Agreement) -> Sheet:
+    """Krippendorff's α of each column."""
+    cells = [
+        [Cell(number(c.alpha.value, 3), small=span(c.alpha.low, c.alpha.high)), Cell(f"{c.alpha.n:,}")]
+        for c in agreement.coefficients
+    ]
+    heads = [Head(ASPECTS.get(c.column, c.column)) for c in agreement.coefficients]
+    note = "1 is perfect, 0 is chance; n: answers that two or more people rated"
+    return Sheet("Agreement between people", heads, [Head("Krippendorff's α"), Head("n")], cells, note)
+
+
+def kappas_sheet(agreement: Agreement) -> Sheet:
+    """Cohen's κ of every two annotators."""
+    cells = [[Cell(number(p.kappa, 3)), Cell(f"{p.n:,}")] for p in agreement.pairs]
+    heads = [Head(f"{p.first} and {p.second}") for p in agreement.pairs]
+    return Sheet("Every two annotators", heads, [Head("weighted κ"), Head("n")], cells, "Cohen's, quadratic weights")
