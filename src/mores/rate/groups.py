@@ -23,7 +23,7 @@ LEVELS = {
     "omissions": tuple(map(str, Issue)),
 }
 """The levels of each aspect, from good to bad."""
-CUTS = ((), ("model",), ("type",), ("language",), ("model", "type"), ("model", "type", "language"))
+CUTS = ((), ("model",), ("type",), ("language",), ("model", "type"), ("language", "model", "type"))
 """What distributions are broken down by."""
 
 
