@@ -1,0 +1,13 @@
+"""People who rate: how severe they are, how they drift, and who does not read what they rate.
+
+    result = fit(Model("rating", ("model*type",), ("language/annotator",)), data)
+    annotator_severity(result, data, "language:annotator").people
+    annotator_drift(result, data["annotator"], data["order"]).people
+
+`joint` has all unknowns of a fitted model together, and `simulated` draws studies with known effects.
+"""
+
+from mores.stats.raters.drift import Drift, Drifts, annotator_drift
+from mores.stats.raters.severity import Severities, Severity, annotator_severity
+
+__all__ = ["Drift", "Drifts", "Severities", "Severity", "annotator_drift", "annotator_severity"]
