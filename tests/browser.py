@@ -43,7 +43,9 @@ FLAGS = (
     "--remote-debugging-port=0",
 )
 TIMEOUT = 30.0
-KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "ArrowDown": 40}
+KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "End": 35, "Home": 36}
+KEYS |= {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
+KEYS |= {letter: ord(letter.upper()) for letter in "amz12"}
 
 
 def binary() -> str | None:
@@ -275,10 +277,11 @@ class Page:
         self.send("Input.dispatchTouchEvent", type="touchStart", touchPoints=[{"x": x, "y": y}])
         self.send("Input.dispatchTouchEvent", type="touchEnd", touchPoints=[])
 
-    def press(self, key: str) -> None:
+    def press(self, key: str, *, ctrl: bool = False, shift: bool = False) -> None:
         """Press and release one of `KEYS`."""
-        text = {"Enter": "\r", " ": " "}.get(key, "")
+        text = "" if ctrl else {"Enter": "\r"}.get(key, key if len(key) == 1 else "")
         event = {"key": key, "code": "Space" if key == " " else key, "windowsVirtualKeyCode": KEYS[key]}
+        event["modifiers"] = 2 * ctrl + 8 * shift
         self.send("Input.dispatchKeyEvent", type="keyDown", text=text, **event)
         self.send("Input.dispatchKeyEvent", type="keyUp", **event)
 
