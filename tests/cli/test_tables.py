@@ -32,6 +32,7 @@ from tests.cli.test_diagnose import play, sure, write_stories
 from tests.cli.test_meta import put
 from tests.factory.test_build import put as put_items
 from tests.factory.test_build import survey
+from tests.meta.test_juice import EXAMPLE
 from tests.report.diagnose_samples import everything
 from tests.report.meta_samples import made_up
 
@@ -132,6 +133,7 @@ COMMANDS: dict[str, tuple[Callable[[Path], None], tuple[str, ...], str]] = {
     "audit": (write_bench, ("audit", "injection", "--model", "fake:first-word", "--limit", "2"), r"than chance"),
     "meta": (write_judged, ("meta", "--data", "d", "--metric", "good.jsonl", "--metric", "poor.jsonl", "--baselines",
                             "always,never"), r"^good.jsonl: .*1\.00"),
+    "juice": (write_bench, ("meta", "--data", f"juice:{EXAMPLE}"), r"^model-x: F1 0.44"),
     "compare": (write_judged, ("compare", "good.jsonl", "poor.jsonl", "--data", "d"),
                 r"^good.jsonl is better than poor.jsonl in .*\+1.000"),
     "build": (write_items, ("build", "mine.yaml", "--out", "built"), r"^\d+ samples; a classifier that sees the text"),

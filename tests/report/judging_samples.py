@@ -1,4 +1,4 @@
-"""Made-up runs of `mores judge-check`, `mores audit` and `mores topics`, as pages."""
+"""Made-up runs of `mores judge-check`, `mores audit`, `mores topics` and of judges on JuICE, as pages."""
 
 from __future__ import annotations
 
@@ -9,14 +9,19 @@ from mores.bench.judge_check import RESULT, JudgeCheckRun
 from mores.bench.labels import TOPICS, QuestionLabels
 from mores.bench.topics import TopicsRun
 from mores.io import JsonlWriter, write_text
+from mores.meta.juice.data import JuiceData
+from mores.meta.juice.score import score_baseline, score_detectors, summarise
+from mores.meta.juice.session import RESULT as JUICE
+from mores.meta.juice.session import JuiceRun
 from mores.metric.audit import audit
 from mores.metric.audit.run import RESULT as AUDIT
 from mores.metric.audit.run import AuditRun
 from mores.report import audit as audit_report
-from mores.report import judge_check, topics
+from mores.report import judge_check, juice, topics
 from mores.run import read_manifest
 from mores.types import Failure, FailureKind
 from tests.bench.test_judge_check import judged, never_not_attempted
+from tests.meta.test_juice import EXAMPLE
 from tests.metric.test_audit import CARRIERS, INJECTIONS, JUDGEMENTS
 from tests.runs import write_manifest
 
@@ -35,6 +40,16 @@ def audit_page() -> str:
         folder = write_manifest(Path(name), "audit", metric="excam.1")
         write_text(folder / AUDIT, audit(JUDGEMENTS, CARRIERS[:1], INJECTIONS, ("end",)).model_dump_json())
         return audit_report.run_page(AuditRun(folder, read_manifest(folder)))
+
+
+def juice_page() -> str:
+    """The detectors of the five answers that come with the package."""
+    with TemporaryDirectory() as name:
+        folder = write_manifest(Path(name), "juice", task="juice.1")
+        data = JuiceData(EXAMPLE)
+        judges = [score_baseline(data.answers), *score_detectors(data)]
+        write_text(folder / JUICE, summarise(data, judges, 0.5).model_dump_json())
+        return juice.run_page(JuiceRun(folder, read_manifest(folder)))
 
 
 def topics_page() -> str:

@@ -32,6 +32,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "collect": lambda: test_collect_page.page(test_collect_page.questions(40)),
     "train": lambda: train.page(training.trained()),
     "judge-check": judging_samples.judge_check_page,
+    "juice": judging_samples.juice_page,
     "audit": judging_samples.audit_page,
     "topics": judging_samples.topics_page,
 }

@@ -11,7 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.stats.spans import Counts, Span, characters, exact, overlapping, tokens
+from mores.stats.spans import (
+    Counts,
+    Span,
+    characters,
+    exact,
+    intersection_over_union,
+    match_errors,
+    overlapping,
+    tokens,
+)
 
 MINOR, MAJOR = -1.0, -5.0
 WORDS = [(0, 3), (4, 8), (9, 10), (11, 20)]
@@ -217,3 +226,63 @@ def test_refuses(kind: Callable[..., Counts], predicted: Any, credit: float, mes
 def test_refuses_empty_tokens() -> None:
     with pytest.raises(ValueError, match="2:2"):
         tokens([], [], [(0, 2), (2, 2)])
+
+
+# Errors with several spans
+
+
+def test_intersection_over_union_by_hand() -> None:
+    assert intersection_over_union(Span(0, 4), Span(2, 8)) == 2 / 8
+    assert intersection_over_union(Span(0, 4), Span(4, 8)) == 0
+    assert intersection_over_union(Span(3, 5), Span(3, 5, MAJOR)) == 1
+
+
+def test_an_error_is_found_by_any_of_its_spans() -> None:
+    errors = [[Span(0, 10), Span(0, 4)], [Span(20, 24)]]
+    assert match_errors([Span(0, 4)], errors, 1.0) == [(0, 0)]
+    assert match_errors([Span(0, 3), Span(21, 30)], errors, 0.5) == [(0, 0)]
+    assert sorted(match_errors([Span(0, 3), Span(21, 30)], errors, 0.0)) == [(0, 0), (1, 1)]
+    assert match_errors([Span(10, 20)], errors, 0.0) == []  # touching is not overlapping
+    assert match_errors([], errors, 0.5) == match_errors([Span(0, 1)], [], 0.5) == []
+
+
+def test_more_pairs_before_more_overlap() -> None:
+    """The first prediction fits the first error best, but then the second finds nothing."""
+    predicted, errors = [Span(0, 10), Span(0, 8)], [[Span(0, 10)], [Span(4, 12)]]
+    assert sorted(match_errors(predicted, errors, 0.4)) == [(0, 1), (1, 0)]
+    assert match_errors(predicted, errors, 0.9) == [(0, 0)]
+
+
+@given(spans, spans, st.floats(0, 1))
+def test_matching_is_that_of_all_matchings(predicted: list[Span], gold: list[Span], threshold: float) -> None:
+    pairs = match_errors(predicted, [[span] for span in gold], threshold)
+    overlaps = [intersection_over_union(predicted[p], gold[g]) for p, g in pairs]
+    assert all(overlap >= threshold and overlap > 0 for overlap in overlaps)
+    assert len({p for p, _ in pairs}) == len({g for _, g in pairs}) == len(pairs)
+    fits = {
+        (p, g): overlap
+        for p, a in enumerate(predicted)
+        for g, b in enumerate(gold)
+        if (overlap := intersection_over_union(a, b)) >= threshold and overlap > 0
+    }
+    size, overlap = most_pairs(fits, len(predicted))
+    assert len(pairs) == size
+    assert sum(overlaps) == pytest.approx(overlap)
+
+
+def most_pairs(fits: dict[tuple[int, int], float], rows: int, taken: frozenset[int] = frozenset()) -> tuple[int, float]:
+    """The most pairs and their overlap, by trying every column for each row."""
+    if not rows:
+        return 0, 0.0
+    row = rows - 1
+    best = most_pairs(fits, row, taken)
+    for (p, g), overlap in fits.items():
+        if p == row and g not in taken:
+            size, total = most_pairs(fits, row, taken | {g})
+            best = max(best, (size + 1, total + overlap))
+    return best
+
+
+def test_refuses_a_threshold_that_is_none() -> None:
+    with pytest.raises(ValueError, match="threshold 2 is not from 0 to 1"):
+        match_errors([], [], 2)

@@ -14,16 +14,24 @@ from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.factory.split import SPLITS
 from mores.io import write_text
-from mores.meta.api import folder_of, open_session
+from mores.meta.api import open_session, run_session
 from mores.meta.baselines import BASELINES
-from mores.meta.folder import JUDGEMENTS
+from mores.meta.folder import JUDGEMENTS, MetaRun
+from mores.meta.juice.records import THRESHOLD
 from mores.meta.records import GROUPINGS
 from mores.report import meta as report
+from mores.report import runs as reports
 from mores.report.base.grid import print_tables
 
 
 @click.command()
-@click.option("--data", required=True, type=options.FOLDER, help="Dataset: a folder that `mores build` wrote.")
+@click.option(
+    "--data",
+    required=True,
+    type=options.DATA,
+    metavar="DIR|juice:FILE",
+    help="Dataset: a folder that `mores build` wrote, or the JSON file of JuICE.",
+)
 @click.option(
     "--metric",
     "metrics",
@@ -47,6 +55,13 @@ from mores.report.base.grid import print_tables
     help="Also train the baselines without each source in turn, and use every {source} model on all samples.",
 )
 @click.option("--votes", type=options.FILE, help="Votes of annotators on the samples, as JSON lines.")
+@click.option(
+    "--iou",
+    type=click.FloatRange(0, 1),
+    default=THRESHOLD,
+    show_default=True,
+    help="JuICE: the intersection over union from which on a marked span finds an error; 0 for any overlap.",
+)
 @click.option("--out", type=options.NEW_FOLDER, help="Folder for judgements, tables and page  [default: NAME.meta].")
 @click.option("--by", type=click.Choice(GROUPINGS), default="source", show_default=True,
               help="What the second table is broken down by; the page has all.")  # fmt: skip
@@ -56,13 +71,14 @@ from mores.report.base.grid import print_tables
 @options.json_option("the tables")
 @options.judge_options
 def meta(
-    data: Path, out: Path | None, by: str, dry_run: bool, figures: Path | None, as_json: bool, **given: Any
+    data: str, out: Path | None, by: str, dry_run: bool, figures: Path | None, as_json: bool, **given: Any
 ) -> None:
     """How good metrics are at finding the cultural errors of a dataset, against baselines, with intervals and tests.
 
     The judgements of each metric are kept in the folder --out, with the tables (tables.md), everything as data
     (meta.json) and one page that shows it (meta.html). {source} in a model or file stands for each source in turn:
-    the judge that was trained without it judges its samples.
+    the judge that was trained without it judges its samples. On JuICE, metrics are measured by the errors that people
+    and models marked in long answers, beside these people and models.
     """  # fmt: skip
     settings, asking = options.settings(given), options.asking(given)
     session = open_session(data, settings=settings, **asking, **given)
@@ -73,15 +89,16 @@ def meta(
             click.echo("no model would be asked")
         return
     with options.run_of(*session.askers()):
-        done = run(session.run(folder_of(data, out), numbered=out is None))
-    write_text(done.path / "tables.md", report.markdown_tables(done.result))
-    write_text(done.path / "meta.html", report.page(done.result))
+        done = run(run_session(session, data, out))
+    if isinstance(done, MetaRun):
+        write_text(done.path / "tables.md", report.markdown_tables(done.result))
+    write_text(done.path / "meta.html", reports.page(done))
     click.echo(f"wrote {done.path}; its page is {done.path / 'meta.html'}", err=True)
     if figures:
         write_run_figures(done, figures)
     if as_json:
         click.echo(done.result.model_dump_json(indent=2))
     else:
-        print_tables(report.tables(done.result, by))
-    if silent := [evaluation.metric for evaluation in done.result.evaluations if not evaluation.n]:
+        print_tables(report.tables(done.result, by) if isinstance(done, MetaRun) else reports.tables(done))
+    if silent := done.result.silent:
         raise ModelError(f"{silent[0]} could score no sample; the reasons are in {done.path / JUDGEMENTS}")

@@ -28,6 +28,25 @@ NEW_FOLDER = click.Path(file_okay=False, path_type=Path)
 NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
+class DataType(click.ParamType[str]):
+    """A folder, or a kind of data with its file, such as `juice:FILE`."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The value unchanged, if it exists."""
+        kind, colon, file = str(value).partition(":")
+        if colon and kind in KINDS_OF_DATA:
+            FILE.convert(file, param, ctx)
+        else:
+            FOLDER.convert(value, param, ctx)
+        return str(value)
+
+
+KINDS_OF_DATA = ("juice",)
+DATA = DataType()
+
+
 class NumberType(click.ParamType[float | str | None]):
     """A number, or one of some words with the value of each."""
 

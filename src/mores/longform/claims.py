@@ -11,8 +11,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from mores.engine import unread
+from mores.language.sentences import sentences
 from mores.longform.prompt import fill_fenced, prompt
-from mores.longform.sentences import sentences
 from mores.models import Request
 from mores.models.base import greedy
 from mores.models.written import object_schema, read_object

@@ -12,6 +12,9 @@ from mores.extras import require
 from mores.meta.baselines import BASELINES, NEEDS
 from mores.meta.dataset import Dataset
 from mores.meta.folder import MetaRun
+from mores.meta.juice.data import JuiceData
+from mores.meta.juice.records import THRESHOLD
+from mores.meta.juice.session import JuiceRun, JuiceSession
 from mores.meta.records import Versus
 from mores.meta.scorers import Scorer, by_sample, read_judgements, scorer
 from mores.meta.session import Session
@@ -20,6 +23,10 @@ from mores.meta.votes import read_votes, vote_tables
 from mores.metric import Settings, open_metric
 from mores.run import Run, open_run
 from mores.types import Judgement
+
+JUICE = "juice:"
+"""What comes before the file of the release of JuICE."""
+DEFAULTS = {"split": "test", "iou": THRESHOLD}
 
 
 class MetaOptions(AskOptions, total=False):
@@ -37,6 +44,8 @@ class MetaOptions(AskOptions, total=False):
     """File with the annotators' votes on the samples, as JSON lines."""
     settings: Settings | None
     """How models are asked for reports."""
+    iou: float
+    """On JuICE: the intersection over union from which on a marked span finds an error, 0.5."""
 
 
 async def meta(
@@ -45,18 +54,29 @@ async def meta(
     *,
     out: Path | str | None = None,
     **options: Unpack[MetaOptions],
-) -> MetaRun:
+) -> MetaRun | JuiceRun:
     """Measure how good metrics are at finding the cultural errors of a dataset that `mores.build` wrote.
 
-    A metric is `excam:MODEL`, `count:MODEL`, `severity:MODEL`, `binary:MODEL`, a file of judgements, or a baseline. The
-    run is in the folder `out`; without it, in one named after the dataset.
+    `juice:FILE` is the release of JuICE, on which every judge that marks spans is measured. A metric is `excam:MODEL`,
+    `count:MODEL`, `severity:MODEL`, `binary:MODEL`, a file of judgements, or a baseline. The run is in the folder
+    `out`; without it, in one named after the dataset.
     """
-    return await open_session(data, metrics, **options).run(folder_of(data, out), numbered=out is None)
+    return await run_session(open_session(data, metrics, **options), data, out)
 
 
-def open_session(data: Path | str, metrics: str | Sequence[str] = (), **options: Unpack[MetaOptions]) -> Session:
+async def run_session(session: Session | JuiceSession, data: Path | str, out: Path | str | None) -> MetaRun | JuiceRun:
+    """Run it in the folder `out`; without it, in one named after the dataset."""
+    return await session.run(folder_of(data, out), numbered=out is None)
+
+
+def open_session(
+    data: Path | str, metrics: str | Sequence[str] = (), **options: Unpack[MetaOptions]
+) -> Session | JuiceSession:
     """The metrics, and the samples that they judge."""
     names = [metrics] if isinstance(metrics, str) else metrics
+    if str(data).startswith(JUICE):
+        return _open_juice(Path(str(data).removeprefix(JUICE)), names, options)
+    _refuse(options, "a dataset that `mores build` wrote", "iou")
     scorers = _scorers(names, options.pop("baselines", "all"))
     dataset = Dataset(Path(data), options.pop("split", "test"), options.pop("limit", None))
     leave_one_out, settings = options.pop("leave_one_out", False), options.pop("settings", None)
@@ -72,9 +92,37 @@ def open_session(data: Path | str, metrics: str | Sequence[str] = (), **options:
     )
 
 
+def _open_juice(file: Path, names: Sequence[str], options: MetaOptions) -> JuiceSession:
+    _refuse(options, "JuICE", "split", "leave_one_out", "votes")
+    baselines, settings = options.pop("baselines", "all"), options.pop("settings", None)
+    if baselines not in ("all", "none"):
+        raise ConfigError("JuICE has one baseline, which marks every sentence: all or none", setting="baselines")
+    data, limit, threshold = JuiceData(file), options.pop("limit", None), options.pop("iou", THRESHOLD)
+    len(data.answers)  # read before any model is asked
+    return JuiceSession(
+        data,
+        [scorer(name) for name in dict.fromkeys(names)],
+        lambda model: open_metric(model, settings, **options),  # type: ignore[misc]  # the remaining options are the metric's
+        threshold,
+        baselines == "all",
+        limit,
+        options.get("progress", SILENT),
+    )
+
+
+def _refuse(options: MetaOptions, data: str, *names: str) -> None:
+    """Options that mean nothing for this kind of data."""
+    for name in names:
+        if options.pop(name, None) not in (None, False, DEFAULTS.get(name)):  # type: ignore[misc]
+            raise ConfigError(f"{name.replace('_', ' ')} means nothing for {data}; leave it out", setting=name)
+
+
 def folder_of(data: Path | str, out: Path | str | None) -> Path:
     """The folder of a run: the given one, or one named after the dataset."""
-    return Path(out) if out else Path(f"{Path(data).resolve().name}.meta")
+    if out:
+        return Path(out)
+    name = Path(str(data).removeprefix(JUICE)).stem if str(data).startswith(JUICE) else Path(data).resolve().name
+    return Path(f"{name}.meta")
 
 
 def _scorers(metrics: Iterable[str], baselines: str | Sequence[str]) -> list[Scorer]:

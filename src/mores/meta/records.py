@@ -174,3 +174,8 @@ class Meta(Record):
         """The metric with the highest scaled accuracy; a baseline only if there is nothing else."""
         measured = [e for e in self.evaluations if e.accuracy is not None]
         return max([e for e in measured if not e.baseline] or measured, key=lambda e: e.accuracy or 0.0, default=None)
+
+    @property
+    def silent(self) -> list[str]:
+        """The metrics that could score no sample."""
+        return [evaluation.metric for evaluation in self.evaluations if not evaluation.n]

@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from hashlib import blake2b
-from itertools import chain, count
 from pathlib import Path
 
 from mores.engine import SILENT, Asker, Progress
@@ -15,13 +14,13 @@ from mores.engine.estimate import Estimate, estimate
 from mores.engine.loop import interruptible
 from mores.errors import ConfigError, InputError
 from mores.factory.gold import Gold
-from mores.io import JsonlWriter, file_name, write_text
+from mores.io import JsonlWriter, write_text
 from mores.io.private import make_folder
 from mores.meta.baselines import BASELINES, fit, judge
 from mores.meta.dataset import Dataset, source_of
 from mores.meta.folder import JUDGEMENTS, RESULT, MetaRun
+from mores.meta.judging import judgement_files, metric_of
 from mores.meta.leave_one_out import NONE, collect, leave_one_out
-from mores.meta.prompted import Prompted
 from mores.meta.records import LeaveOneOut, Meta, VoteTable
 from mores.meta.scorers import Scorer, read_judgements
 from mores.meta.study import Judged, study
@@ -52,7 +51,9 @@ class Session:
     def askers(self) -> list[Asker]:
         """Every model that is asked."""
         return [
-            _metric(call.open(self.open_metric)).asker for scorer in self.scorers for _, call, _ in self._calls(scorer)
+            metric_of(call.open(self.open_metric)).asker
+            for scorer in self.scorers
+            for _, call, _ in self._calls(scorer)
         ]
 
     def estimates(self) -> dict[str, Estimate]:
@@ -61,14 +62,14 @@ class Session:
         for scorer in self.scorers:
             for _, call, golds in self._calls(scorer):
                 opened = call.open(self.open_metric)
-                metric = _metric(opened)
+                metric = metric_of(opened)
                 jobs = opened.jobs(gold.sample for gold in golds)
                 estimates[call.name] = estimate(metric.asker, jobs, metric.settings.max_tokens)
         return estimates
 
     async def run(self, out: Path, *, numbered: bool = False) -> MetaRun:
         """Judge, measure and compare; the run is in the folder `out`, and continues where it stopped."""
-        files = dict(zip((scorer.name for scorer in self.scorers), self._files(), strict=True))
+        files = judgement_files([scorer.name for scorer in self.scorers])
         judged: dict[str, Judged] = {}
         with start_run(out, self._plan(files), numbered=numbered, progress=self.progress) as run:
             self._notes, self._matrices = [], []
@@ -117,16 +118,6 @@ class Session:
         name = data.folder.resolve().name
         return Plan(kind="meta", name=name, model=",".join(models), signature=sign(fields), settings=settings)
 
-    def _files(self) -> Iterator[str]:
-        """A unique file for each metric: `words` and `words.jsonl` may both be given."""
-        used: set[str] = set()
-        for scorer in self.scorers:
-            stem = file_name(scorer.name.removesuffix(".jsonl"))
-            names = chain([stem], (f"{stem}-{suffix}" for suffix in count(2)))
-            free = next(name for name in names if name.casefold() not in used)
-            used.add(free.casefold())
-            yield f"{JUDGEMENTS}/{free}.jsonl"
-
     async def _judge(self, scorer: Scorer) -> dict[str, Judgement] | None:
         if scorer.baseline:
             with interruptible():
@@ -156,7 +147,7 @@ class Session:
         """The judgements of a file, or of a model that is asked."""
         if not scorer.file:
             metric = scorer.open(self.open_metric)
-            samples, price = [gold.sample for gold in golds], _metric(metric).asker.price
+            samples, price = [gold.sample for gold in golds], metric_of(metric).asker.price
             async with (
                 self.progress.stage(scorer.name, len(golds), price) as counts,
                 aclosing(metric.stream(samples, counts)) as judgements,
@@ -208,10 +199,6 @@ class Session:
                 if gold.sample.id in signed:
                     writer.write(signed[gold.sample.id].repeat(gold.sample))
         return signed
-
-
-def _metric(opened: Metric | Prompted) -> Metric:
-    return opened.metric if isinstance(opened, Prompted) else opened
 
 
 def _headline(meta: Meta) -> str:

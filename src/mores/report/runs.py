@@ -25,6 +25,7 @@ REPORTS = {
     "longform": "mores.report.longform",
     "build": "mores.report.card",
     "meta": "mores.report.meta",
+    "juice": "mores.report.juice",
     "collect": "mores.report.collect",
     "train": "mores.report.train",
     "rate": "mores.report.rate",

@@ -36,6 +36,7 @@ KINDS = {
     "score": "mores.metric.folder:ScoreRun",
     "audit": "mores.metric.audit.run:AuditRun",
     "meta": "mores.meta.folder:MetaRun",
+    "juice": "mores.meta.juice.session:JuiceRun",
     "longform": "mores.longform.folder:LongformRun",
     "build": "mores.factory.folder:BuildRun",
     "collect": "mores.longform.folder:CollectRun",

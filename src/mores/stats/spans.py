@@ -112,7 +112,35 @@ def overlapping(predicted: Sequence[Span], gold: Sequence[Span], credit: float =
     p, g = np.array(predicted, dtype=np.float64), np.array(gold, dtype=np.float64)
     touching = (p[:, None, 0] < g[:, 1]) & (g[:, 0] < p[:, None, 1])
     value: _Array = np.where(touching, np.where(p[:, None, 2] == g[:, 2], 1.0, credit), 0.0)
-    return Counts(_best(value if len(p) <= len(g) else value.T), len(predicted), len(gold))
+    return Counts(sum(float(value[pair]) for pair in _assign(value)), len(predicted), len(gold))
+
+
+def intersection_over_union(first: Span, second: Span) -> float:
+    """The characters of both by the characters of either: 1 for the same span, 0 for spans apart."""
+    both = max(0, min(first.end, second.end) - max(first.start, second.start))
+    return both / (first.end - first.start + second.end - second.start - both)
+
+
+def match_errors(
+    predicted: Sequence[Span], errors: Sequence[Sequence[Span]], threshold: float
+) -> list[tuple[int, int]]:
+    """Which prediction finds which error, as pairs of their positions.
+
+    An error is given by the spans of all who marked it, which differ by a word: a prediction may find it if its
+    intersection over union with one of them is at least `threshold`, and above 0. Each finds, and is found, at most
+    once; of all such matchings this is one with the most pairs, and among these with the most overlap.
+    """
+    if not 0 <= threshold <= 1:
+        raise ValueError(f"threshold {threshold:g} is not from 0 to 1")
+    _check(predicted, [span for spans in errors for span in spans], CREDIT)
+    if not (predicted and errors):
+        return []
+    overlap = np.array(
+        [[max((intersection_over_union(span, other) for other in spans), default=0.0) for spans in errors]
+         for span in predicted]
+    )  # fmt: skip
+    value = np.where((overlap >= threshold) & (overlap > 0), 1 + overlap / (1 + min(overlap.shape)), 0.0)
+    return [(row, column) for row, column in _assign(value) if value[row, column]]
 
 
 def _check(predicted: Sequence[Span], gold: Sequence[Span], credit: float) -> None:
@@ -149,12 +177,14 @@ def _covered(spans: Sequence[Span], positions: npt.NDArray[np.int64], levels: Se
     return covered
 
 
-def _best(value: _Array) -> float:
-    """The maximum sum of pairing each row with a different column; there are at least as many columns as rows.
+def _assign(value: _Array) -> list[tuple[int, int]]:
+    """The pairs of rows and columns, each in at most one, that have the greatest sum.
 
     The Hungarian method with potentials: rows are added one by one, each along the shortest augmenting path.
     """
     rows, columns = value.shape
+    if rows > columns:
+        return [(row, column) for column, row in _assign(value.T)]
     owner = np.full(columns + 1, -1)  # the row of each column; the last one is where every path begins
     row_price, column_price = np.zeros(rows), np.zeros(columns + 1)
     for row in range(rows):
@@ -173,5 +203,4 @@ def _best(value: _Array) -> float:
             slack[free] -= step
         while here != columns:
             owner[here], here = owner[back[here]], int(back[here])
-    taken = np.flatnonzero(owner[:columns] >= 0)
-    return float(value[owner[taken], taken].sum())
+    return [(int(owner[column]), int(column)) for column in np.flatnonzero(owner[:columns] >= 0)]

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from mores.longform.sentences import sentences
+from mores.language.sentences import sentences
 
 
 def split(text: str) -> list[str]:

@@ -148,5 +148,5 @@ def _is_initial(text: str, dot: int) -> bool:
 
 @cache
 def _words() -> dict[str, frozenset[str]]:
-    lists = tomllib.loads(files("mores.longform").joinpath("sentences.toml").read_text("utf-8"))
+    lists = tomllib.loads(files("mores.language").joinpath("sentences.toml").read_text("utf-8"))
     return {name: frozenset(words.split()) for name, words in lists.items()}
