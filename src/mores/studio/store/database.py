@@ -105,13 +105,13 @@ def _url(address: str | Path | URL) -> URL:
 
 def _engine(url: URL) -> Engine:
     if url.get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True, pool_size=10, max_overflow=20, hide_parameters=True)
+        return create_engine(url, pool_pre_ping=True, pool_size=40, max_overflow=20, hide_parameters=True)
     if url.database and url.database != ":memory:":
         path = Path(url.database)
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
     options = {"timeout": BUSY_SECONDS, "check_same_thread": False}
-    engine = create_engine(url, connect_args=options, hide_parameters=True)  # errors are logged; values may be secret
+    engine = create_engine(url, connect_args=options, pool_size=40, hide_parameters=True)  # errors are logged; values may be secret
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, _record: Any) -> None:
