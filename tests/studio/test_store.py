@@ -12,19 +12,19 @@ from typing import Any
 import pytest
 from alembic.autogenerate import compare_metadata
 from alembic.migration import MigrationContext
-from sqlalchemy import select, text
+from sqlalchemy import create_engine, select, text
 
 from mores.errors import ConfigError, StoreError
 from mores.studio.campaigns import open_kind
 from mores.studio.demo import fill
-from mores.studio.records import EventKind, Item, Person, Role
+from mores.studio.records import Event, EventKind, Item, Person, Role
 from mores.studio.serve import owner_of
 from mores.studio.store.campaigns import change_settings, make_campaign, read_settings
 from mores.studio.store.database import Database, _engine, _url, migrate, open_database
 from mores.studio.store.items import (
     Campaign,
+    append,
     do,
-    find_work,
     now,
     read_events,
     read_item,
@@ -33,8 +33,19 @@ from mores.studio.store.items import (
     release_late,
     take,
 )
+from mores.studio.store.people import Profile, add_person, read_draft, save_draft
 from mores.studio.store.tables import VIEWS, events, holds, metadata
-from mores.studio.workflow import Cast, Create, Refused, next_state
+from mores.studio.workflow import (
+    Adjudicate,
+    Cast,
+    Create,
+    Edit,
+    Refused,
+    Release,
+    Take,
+    assign,
+    next_state,
+)
 
 BOSS = Person(id="boss", roles=frozenset({Role.ORGANISER}))
 
@@ -127,19 +138,90 @@ def test_the_tables_made_again_from_events_are_the_same(database: Database) -> N
     assert contents(database) == before
 
 
+def test_every_change_of_an_item_leaves_the_tables_that_its_events_make(database: Database) -> None:
+    campaign = campaign_in(database)
+    add(database, campaign, "i")
+    for number in range(4):
+        take(database, campaign, verifier(number))
+    do(database, campaign, verifier(0), Cast({"answer": ["A"]}), item="i")
+    do(database, campaign, verifier(0), Cast({"answer": ["B"]}), item="i")  # changed
+    do(database, campaign, verifier(1), Release("I do not know this."), item="i")
+    do(database, campaign, verifier(2), Release(), item="i")
+    do(database, campaign, BOSS, Adjudicate("back", "Say it more clearly."), item="i")
+    content = read_item(database, campaign, "i").content | {"question": "Clearer?"}
+    do(database, campaign, BOSS, Edit(content, "KE", "sw"), item="i")
+    before = contents(database)
+    assert (len(before["holds"]), len(before["votes"]), len(before["met"])) == (0, 1, 2)
+    rebuild(database, [campaign])
+    assert contents(database) == before
+
+
+def test_a_person_is_given_what_the_rules_say(database: Database) -> None:
+    campaign = campaign_in(database)
+    for name in ("first", "second", "third", "fourth"):
+        add(database, campaign, name)
+    for number, item in enumerate(["third", "third", "second", "fourth"]):
+        do(database, campaign, verifier(number), _taken(database, campaign, item, verifier(number)), item=item)
+    for person in (verifier(9), verifier(0), verifier(2)):
+        ((_, expected),) = assign(campaign.flow, [person], read_items(database, campaign))
+        given = take(database, campaign, person)
+        assert given is not None
+        assert given.id == expected
+
+
+def test_who_may_not_judge_an_item_for_a_reason_that_no_query_knows_gets_the_next(database: Database) -> None:
+    campaign = campaign_in(database)
+    add(database, campaign, "asked")
+    add(database, campaign, "other")
+    asked = {"ask": "asked.0", "task": "draft", "model": "m", "sample": 0, "data": {}}
+    place = {"campaign": campaign.id, "item": "asked", "stage": "verify"}
+    event = Event(key="k", at=now(), kind=EventKind.ASKED_MODEL, person="v0", payload=asked, **place)
+    with database.write() as connection:
+        append(connection, campaign, read_item(database, campaign, "asked"), [event])
+    given = [take(database, campaign, verifier(0)) for _ in range(2)]
+    assert [item and item.id for item in given] == ["other", None]
+
+
+def test_a_connection_that_broke_while_nobody_used_it_is_replaced(
+    postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    database = open_database(postgres)
+    campaign = campaign_in(database)
+    other = create_engine(postgres)
+    with other.connect() as connection:
+        ours = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database() AND pid != "
+        assert connection.execute(text(ours + "pg_backend_pid()")).scalars().all()
+    other.dispose()
+    monkeypatch.setattr("mores.studio.store.database.IDLE_SECONDS", 0)
+    assert add(database, campaign, "i").id == "i"
+    database.close()
+
+
+def test_a_vote_replaces_its_draft(database: Database) -> None:
+    campaign = campaign_in(database)
+    add(database, campaign, "i")
+    with database.write() as connection:
+        person = add_person(connection, Profile(name="V"))
+    member = Person(id=person, roles=frozenset({Role.VERIFIER}), regions=frozenset({"KE"}))
+    take(database, campaign, member)
+    for place in ("i", "another"):
+        save_draft(database, campaign, person, place, {"comment": ["half a sentence"]})
+    do(database, campaign, member, Cast({"answer": ["A"]}), item="i")
+    assert read_draft(database, campaign, person, "i") == {}
+    assert read_draft(database, campaign, person, "another") == {"comment": ["half a sentence"]}
+
+
 def test_items_that_need_the_fewest_answers_come_first_and_only_of_ones_region(database: Database) -> None:
     campaign = campaign_in(database)
     for name, region in (("first", "KE"), ("second", "KE"), ("far", "JP")):
         add(database, campaign, name, region)
     do(database, campaign, verifier(1), _taken(database, campaign, "second", verifier(1)), item="second")
-    found = find_work(database, campaign, verifier(2))
-    assert [item.id for item in found] == ["second", "first"]
+    taken = [take(database, campaign, verifier(2)) for _ in range(3)]
+    assert [item and item.id for item in taken] == ["second", "first", None]
     assert take(database, campaign, verifier(3, "FR")) is None
 
 
 def _taken(database: Database, campaign: Campaign, item: str, person: Person) -> Cast:
-    from mores.studio.workflow import Take
-
     do(database, campaign, person, Take(), item=item)
     return Cast({"answer": ["A"]})
 

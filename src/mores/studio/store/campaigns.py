@@ -9,7 +9,7 @@ from secrets import token_hex
 from typing import Any
 
 from pydantic import ValidationError
-from sqlalchemy import Connection, Row, insert, select, update
+from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from mores.errors import InputError
 from mores.studio.campaigns import open_kind
@@ -111,16 +111,31 @@ def add_checks(database: Database, campaign: Campaign) -> None:
 
 def open_campaign(database: Database, identifier: str, model: str = "") -> Campaign:
     """A campaign with its rules; raises `Unknown` where there is none. `model` is the studio's own."""
-    with database.read() as connection:
-        row = connection.execute(select(campaigns).where(campaigns.c.id == identifier)).one_or_none()
-    if row is None:
+    rows = database.fetch(_CAMPAIGN, {"id": identifier})
+    if not rows:
         raise Unknown("There is no such campaign.")
-    return to_campaign(row, model)
+    return to_campaign(rows[0], model)
+
+
+_CAMPAIGN = select(campaigns).where(campaigns.c.id == bindparam("id"))
+_OPENED: dict[tuple[str, str], tuple[Row[Any], Campaign]] = {}
+"""The campaigns that were opened, with the rows that they were made from: reading settings takes long."""
+KEPT = 1000
 
 
 def to_campaign(row: Row[Any], model: str = "") -> Campaign:
-    """A campaign, from its row."""
+    """A campaign, from its row; the same object as long as the row is the same."""
     kind = open_kind(row.kind)
+    known, campaign = _OPENED.get((row.id, model), (None, None))
+    if campaign is None or known != row or campaign.kind is not kind:
+        campaign = _read_campaign(kind, row, model)
+        if len(_OPENED) >= KEPT:
+            _OPENED.clear()
+        _OPENED[row.id, model] = row, campaign
+    return campaign
+
+
+def _read_campaign(kind: Kind[Any], row: Row[Any], model: str) -> Campaign:
     settings = read_settings(kind, row.settings, row.id)
     chosen = settings.model or model
     flow = Flow(

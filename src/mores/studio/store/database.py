@@ -1,28 +1,35 @@
 """Opening a database: SQLite by default, PostgreSQL by URL; it is brought to the newest version of the tables first.
 
 Every change is one transaction that is on disk before anybody is told that it happened: SQLite with a write-ahead log
-and full synchronisation, PostgreSQL with its defaults.
+and full synchronisation, PostgreSQL with its defaults. A single query is its own transaction (`fetch`); what must agree
+with each other is read in one (`read`).
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from threading import RLock
 from typing import Any
 
 from alembic import command
 from alembic.config import Config
 from alembic.util.exc import CommandError
-from sqlalchemy import Connection, Engine, create_engine, event
+from sqlalchemy import Connection, Engine, Row, Select, create_engine, event
 from sqlalchemy.engine import URL, make_url
-from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+from sqlalchemy.exc import ArgumentError, DBAPIError, DisconnectionError, OperationalError
 
 from mores.errors import ConfigError, StoreError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_SECONDS = 30
+CONNECTIONS = 40
+"""As many as there are threads that answer requests, so that none is opened and closed for a single request."""
+IDLE_SECONDS = 5.0
+"""After that a connection to PostgreSQL may be gone without our knowing, and is tried first."""
 
 
 class Database:
@@ -31,23 +38,30 @@ class Database:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.sqlite = engine.dialect.name == "sqlite"
+        single: dict[str, Any] = {"mores_single": True} if self.sqlite else {"isolation_level": "AUTOCOMMIT"}
+        self._single = engine.execution_options(**single)
+        together = {} if self.sqlite else {"isolation_level": "REPEATABLE READ", "postgresql_readonly": True}
+        self._together = engine.execution_options(**together)
+        self._writing = engine.execution_options(mores_write=True)
+        # SQLite has one writer at a time and lets the others ask again and again; in one process they wait in line
+        self._turn = RLock() if self.sqlite else nullcontext()
+
+    def fetch(self, query: Select[Any], values: Mapping[str, Any] | None = None) -> Sequence[Row[Any]]:
+        """The rows of one query: as of one moment, and without the cost of a transaction around it."""
+        with self._single.connect() as connection:
+            return connection.execute(query, values).all()
 
     @contextmanager
     def read(self) -> Iterator[Connection]:
-        """A connection for reading: everything in it is seen as of one moment."""
-        with self.engine.connect() as connection:
-            if not self.sqlite:
-                connection = connection.execution_options(isolation_level="REPEATABLE READ", postgresql_readonly=True)
-            with connection.begin():
-                yield connection
+        """A connection for several queries: everything in it is seen as of one moment."""
+        with self._together.connect() as connection, connection.begin():
+            yield connection
 
     @contextmanager
     def write(self) -> Iterator[Connection]:
         """A connection whose changes are on disk when the block ends, or did not happen."""
-        with self.engine.connect() as connection:
-            connection = connection.execution_options(mores_write=True)
-            with connection.begin():
-                yield connection
+        with self._turn, self._writing.connect() as connection, connection.begin():
+            yield connection
 
     def close(self) -> None:
         """Close all connections."""
@@ -104,14 +118,17 @@ def _url(address: str | Path | URL) -> URL:
 
 
 def _engine(url: URL) -> Engine:
+    # errors are logged, and values may be secret
+    options: dict[str, Any] = {"pool_size": CONNECTIONS, "hide_parameters": True}
     if url.get_backend_name() != "sqlite":
-        return create_engine(url, pool_pre_ping=True, pool_size=40, max_overflow=20, hide_parameters=True)
+        engine = create_engine(url, max_overflow=20, **options)
+        _try_idle_connections(engine)
+        return engine
     if url.database and url.database != ":memory:":
         path = Path(url.database)
         path.parent.mkdir(parents=True, exist_ok=True)
         os.close(os.open(path, os.O_CREAT | os.O_RDWR | getattr(os, "O_NOFOLLOW", 0), 0o600))
-    options = {"timeout": BUSY_SECONDS, "check_same_thread": False}
-    engine = create_engine(url, connect_args=options, pool_size=40, hide_parameters=True)  # errors are logged; values may be secret
+    engine = create_engine(url, connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False}, **options)
 
     @event.listens_for(engine, "connect")
     def _prepare(connection: Any, _record: Any) -> None:
@@ -122,8 +139,25 @@ def _engine(url: URL) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        # a reader that turned writer would fail at once where another process has written meanwhile
-        write = connection.get_execution_options().get("mores_write")
-        connection.exec_driver_sql("BEGIN IMMEDIATE" if write else "BEGIN")
+        options = connection.get_execution_options()
+        if not options.get("mores_single"):
+            # a reader that turned writer would fail at once where another process has written meanwhile
+            connection.exec_driver_sql("BEGIN IMMEDIATE" if options.get("mores_write") else "BEGIN")
 
     return engine
+
+
+def _try_idle_connections(engine: Engine) -> None:
+    """Replace connections that broke while nobody used them; trying each before each use is a round trip."""
+
+    @event.listens_for(engine, "checkin")
+    def _note(_connection: Any, record: Any) -> None:
+        record.info["since"] = time.monotonic()
+
+    @event.listens_for(engine, "checkout")
+    def _try(connection: Any, record: Any, _proxy: Any) -> None:
+        if time.monotonic() - record.info.get("since", time.monotonic()) > IDLE_SECONDS:
+            try:
+                engine.dialect.do_ping(connection)
+            except engine.dialect.loaded_dbapi.Error as error:
+                raise DisconnectionError from error

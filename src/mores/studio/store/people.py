@@ -7,11 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
+from functools import cache
 from hashlib import sha256
 from secrets import token_hex, token_urlsafe
 from typing import Any, NamedTuple
 
-from sqlalchemy import Connection, Row, delete, func, insert, literal, select, update
+from sqlalchemy import Connection, Row, Select, bindparam, delete, func, insert, literal, select, update
 
 from mores.culture import language, region
 from mores.errors import InputError
@@ -249,16 +250,17 @@ def sign_out(database: Database, token: str) -> None:
         connection.execute(delete(sessions).where(sessions.c.token == digest(token)))
 
 
+_WHO = (
+    select(people)
+    .join(sessions, sessions.c.person == people.c.id)
+    .where(sessions.c.token == bindparam("token"), sessions.c.until > bindparam("now"), people.c.withdrawn.is_(None))
+)
+
+
 def who(database: Database, token: str) -> Account | None:
     """The person of a session; None where it has ended."""
-    query = (
-        select(people)
-        .join(sessions, sessions.c.person == people.c.id)
-        .where(sessions.c.token == digest(token), sessions.c.until > now(), people.c.withdrawn.is_(None))
-    )
-    with database.read() as connection:
-        row = connection.execute(query).one_or_none()
-    return None if row is None else _account(row)
+    rows = database.fetch(_WHO, {"token": digest(token), "now": now()})
+    return _account(rows[0]) if rows else None
 
 
 def _account(row: Row[Any]) -> Account:
@@ -275,28 +277,29 @@ def change_profile(database: Database, person: str, profile: Profile) -> None:
 
 def find_member(database: Database, campaign: Campaign, person: str) -> Member | None:
     """Someone in a campaign; None where they are not in it."""
-    with database.read() as connection:
-        row = connection.execute(_members(campaign).where(people.c.id == person)).one_or_none()
-    return None if row is None else _member(campaign, row)
+    rows = database.fetch(_members(bool(campaign.settings.pilot), each=True), {"campaign": campaign.id, "id": person})
+    return _member(campaign, rows[0]) if rows else None
 
 
 def list_members(database: Database, campaign: Campaign) -> list[Member]:
     """Everybody in a campaign, in the order in which they joined."""
-    with database.read() as connection:
-        rows = connection.execute(_members(campaign).order_by(members.c.joined, people.c.id)).all()
-    return [_member(campaign, row) for row in rows]
+    query = _members(bool(campaign.settings.pilot)).order_by(members.c.joined, people.c.id)
+    return [_member(campaign, row) for row in database.fetch(query, {"campaign": campaign.id})]
 
 
-def _members(campaign: Campaign) -> Any:
+@cache
+def _members(counting: bool, each: bool = False) -> Select[Any]:
+    """What finds everybody in a campaign, or one of them; `counting` what they have written."""
     columns = tuple(members.c[name] for name in ("roles", "qualified", "test", "consented", "pay_note", "released"))
     chosen = (people.c.id, people.c.name, people.c.nationality, people.c.home, people.c.languages, *columns)
     written: Any = literal(0)
-    if campaign.settings.pilot:
-        mine = (items.c.campaign == campaign.id, items.c.author == people.c.id, items.c.status != "withdrawn")
+    if counting:
+        mine = (items.c.campaign == members.c.campaign, items.c.author == people.c.id, items.c.status != "withdrawn")
         written = select(func.count()).where(*mine).scalar_subquery()
     chosen = (*chosen, written.label("written"))
     joined = select(*chosen).join(members, members.c.person == people.c.id)
-    return joined.where(members.c.campaign == campaign.id)
+    joined = joined.where(members.c.campaign == bindparam("campaign"))
+    return joined.where(people.c.id == bindparam("id")) if each else joined
 
 
 def _member(campaign: Campaign, row: Row[Any]) -> Member:
@@ -372,9 +375,14 @@ def save_draft(database: Database, campaign: Campaign, person: str, place: str, 
             connection.execute(insert(drafts), row)
 
 
+_DRAFT = select(drafts.c.content).where(
+    drafts.c.campaign == bindparam("campaign"),
+    drafts.c.person == bindparam("person"),
+    drafts.c.place == bindparam("place"),
+)
+
+
 def read_draft(database: Database, campaign: Campaign, person: str, place: str) -> dict[str, Any]:
     """What a person was typing; empty where there is nothing."""
-    mine = (drafts.c.campaign == campaign.id, drafts.c.person == person, drafts.c.place == place)
-    with database.read() as connection:
-        content = connection.execute(select(drafts.c.content).where(*mine)).scalar()
-    return dict(content) if content else {}
+    rows = database.fetch(_DRAFT, {"campaign": campaign.id, "person": person, "place": place})
+    return dict(rows[0].content) if rows else {}

@@ -98,8 +98,7 @@ def seconds_spent(database: Database, campaign: Campaign, person: Person) -> flo
 def count_votes(database: Database, campaign: Campaign, person: Person) -> int:
     """How many answers a person has given."""
     query = select(func.count()).where(votes.c.campaign == campaign.id, votes.c.person == person.id)
-    with database.read() as connection:
-        return int(connection.execute(query).scalar_one())
+    return int(database.fetch(query)[0][0])
 
 
 def list_items(

@@ -15,7 +15,7 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po
 from babel.numbers import format_decimal, format_percent
 from babel.units import format_unit
-from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined
+from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PrefixLoader, StrictUndefined, Template
 
 from mores import show
 from mores.culture import is_rtl, language_name, region_name
@@ -100,6 +100,7 @@ def environment(locale: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
         extensions=["jinja2.ext.do"],
+        auto_reload=False,
     )
     texts = translate(locale)
 
@@ -141,4 +142,9 @@ def spent(seconds: float, locale: str = DEFAULT) -> str:
 
 def render(locale: str, *templates: str, **values: Any) -> str:
     """A page as HTML, by the first of the templates that there is."""
-    return environment(locale).select_template(list(templates)).render(**values)
+    return _choose(locale, templates).render(**values)
+
+
+@cache
+def _choose(locale: str, templates: tuple[str, ...]) -> Template:
+    return environment(locale).select_template(list(templates))

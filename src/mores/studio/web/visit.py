@@ -1,4 +1,7 @@
-"""What every route gets: who visits, in which campaign, and what they sent."""
+"""What every route gets: who visits, in which campaign, and what they sent.
+
+What asks the database is a plain function and runs in a thread; what only looks is `async`, which costs no thread.
+"""
 
 from __future__ import annotations
 
@@ -151,7 +154,7 @@ def visit(request: Request) -> Visit:
 AnyVisit = Annotated[Visit, Depends(visit)]
 
 
-def signed_in(visit: AnyVisit) -> Visit:
+async def signed_in(visit: AnyVisit) -> Visit:
     """A visit of someone who is signed in."""
     if visit.account is None:
         raise SignIn
@@ -203,7 +206,7 @@ def joined(campaign: str, visit: SignedIn) -> Place:
 Joined = Annotated[Place, Depends(joined)]
 
 
-def working(place: Joined) -> Place:
+async def working(place: Joined) -> Place:
     """A member who has agreed to the campaign's terms."""
     if place.member.consented is None:
         raise Elsewhere(f"/c/{place.campaign.id}/welcome")
@@ -213,7 +216,7 @@ def working(place: Joined) -> Place:
 Working = Annotated[Place, Depends(working)]
 
 
-def organising(place: Joined) -> Place:
+async def organising(place: Joined) -> Place:
     """An organiser of the campaign; for other members there is no such page."""
     if not place.organises:
         raise HTTPException(404)
@@ -294,7 +297,7 @@ Form = Annotated[Posted, Depends(posted)]
 def limited(action: str) -> Any:
     """A dependency that lets someone do something only so often."""
 
-    def check(visit: AnyVisit) -> None:
+    async def check(visit: AnyVisit) -> None:
         name = visit.account.id if visit.account and action not in ("sign in", "join") else visit.address
         if not visit.studio.limiter.allows(action, name):
             raise HTTPException(429, "Too many requests. Please wait a minute.")

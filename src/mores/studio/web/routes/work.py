@@ -13,7 +13,7 @@ from mores.studio.form import Form as Fields
 from mores.studio.form import FormError, as_seen, clean, read_form
 from mores.studio.practice import Test
 from mores.studio.records import Content, Item, Status
-from mores.studio.store.items import do, find_item, held_by, now, read_events, take
+from mores.studio.store.items import do, find_item, first_held, held_by, now, read_events, take
 from mores.studio.store.people import consent, read_draft, save_draft
 from mores.studio.store.queries import count_votes, find_inspiration, items_of, seconds_spent
 from mores.studio.timeline import facts
@@ -60,14 +60,14 @@ def start(place: Working) -> Response:
 @router.post("/next", dependencies=[limited("write")])
 def following(place: Working, _form: Form) -> Response:
     """Take the next item, or go on with one that waits."""
-    held = held_by(place.visit.database, place.campaign, place.person)
-    every = place.campaign.settings.check_every
-    done = count_votes(place.visit.database, place.campaign, place.person)
-    check = bool(every) and done % every == every - 1
-    item = held[0] if held else None
-    if item is None and check:
-        item = take(place.visit.database, place.campaign, place.person, check=True)
-    item = item or take(place.visit.database, place.campaign, place.person)
+    database, campaign, person = place.visit.database, place.campaign, place.person
+    held = first_held(database, campaign, person)
+    if held:
+        return place.go(f"/items/{held}")
+    every = campaign.settings.check_every
+    check = bool(every) and count_votes(database, campaign, person) % every == every - 1
+    item = take(database, campaign, person, check=True) if check else None
+    item = item or take(database, campaign, person)
     return place.go(f"/items/{item.id}") if item else place.go("?nothing=1")
 
 
@@ -217,7 +217,6 @@ def vote(item: str, place: Working, form: Form) -> Response:
     order = whole.blocks
     action = Cast(answer, seconds, comment, order) if last else Step(step, answer, seconds, order)
     do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key)
-    save_draft(place.visit.database, place.campaign, place.person.id, item, {})
     return place.go(f"?done={item}" if last else f"/items/{item}")
 
 
