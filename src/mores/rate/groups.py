@@ -46,7 +46,7 @@ def find_scale(ratings: Iterable[Rating], given: tuple[float, float] | None) -> 
     values = sorted({rating.rating for rating in ratings if rating.rating is not None})
     if not values:
         return (), False
-    low, high = given or (values[0], values[-1])
+    low, high = map(float, given or (values[0], values[-1]))
     for value in values:
         if not low <= value <= high:
             raise InputError(f"a rating of {value:g} is not on the scale from {low:g} to {high:g}", setting="scale")

@@ -135,9 +135,11 @@ class Optimum:
 def fit(model: Model, data: Columns) -> Fit:
     """The maximum-likelihood fit; with random terms, of the Laplace approximation of the likelihood."""
     task = prepare(model, data)
-    optimum = search(task.likelihood, start(task.design, task.scaling))
+    first, problems = start(task.design, task.scaling), find_separation(task)
+    # Without a finite maximum, a search would only end after all its steps.
+    optimum = stop_at(task.likelihood, first) if problems else search(task.likelihood, first)
     sds = np.abs(optimum.point[len(optimum.point) - len(task.groups) :])
-    problems = [*find_separation(task), *find_failure(optimum), *find_divergence(task.groups, sds)]
+    problems = problems or [*find_failure(optimum), *find_divergence(task.groups, sds)]
     notes = [*note_alike(task.merged), *note_zero(task.groups, sds)]
     estimates, covariance = carry_back(task, optimum)
     if problems:
@@ -222,6 +224,12 @@ def climb(likelihood: Likelihood, point: Floats) -> Floats:
 
     optimum = minimize(mean, point, jac=True, method="BFGS", options={"gtol": 1e-7, "maxiter": 500})
     return np.asarray(optimum.x, dtype=np.float64)
+
+
+def stop_at(likelihood: Likelihood, point: Floats) -> Optimum:
+    """The start, with standard deviations of 1, where there is nothing to search for."""
+    point = np.concatenate([point, np.ones(len(likelihood.groups))])
+    return Optimum(point, -evaluate(point, likelihood)[0], None, float("inf"))
 
 
 def search(likelihood: Likelihood, point: Floats) -> Optimum:
