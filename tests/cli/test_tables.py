@@ -33,6 +33,7 @@ from tests.cli.test_meta import put
 from tests.factory.test_build import put as put_items
 from tests.factory.test_build import survey
 from tests.meta.test_juice import EXAMPLE
+from tests.rate import made_up as made_up_ratings
 from tests.report.diagnose_samples import everything
 from tests.report.meta_samples import made_up
 
@@ -93,6 +94,10 @@ def write_questions(home: Path) -> None:
     (home / "collector.jsonl").write_text(script)
 
 
+def write_ratings(home: Path) -> None:
+    made_up_ratings.write(home / "ratings.jsonl", made_up_ratings.study(4))
+
+
 def write_items(home: Path) -> None:
     put_items(home, survey(40), "survey")
     (home / "mine.yaml").write_text("name: mine\nsources: [survey.jsonl]\nsampling: paper\n")
@@ -134,6 +139,7 @@ COMMANDS: dict[str, tuple[Callable[[Path], None], tuple[str, ...], str]] = {
     "meta": (write_judged, ("meta", "--data", "d", "--metric", "good.jsonl", "--metric", "poor.jsonl", "--baselines",
                             "always,never"), r"^good.jsonl: .*1\.00"),
     "juice": (write_bench, ("meta", "--data", f"juice:{EXAMPLE}"), r"^model-x: F1 0.44"),
+    "rate": (write_ratings, ("rate", "ratings.jsonl"), r"^cherry is rated highest: mean \d.\d\d of 5; against apple p"),
     "compare": (write_judged, ("compare", "good.jsonl", "poor.jsonl", "--data", "d"),
                 r"^good.jsonl is better than poor.jsonl in .*\+1.000"),
     "build": (write_items, ("build", "mine.yaml", "--out", "built"), r"^\d+ samples; a classifier that sees the text"),

@@ -15,7 +15,7 @@ from mores.rate.folder import RateRun
 from mores.rate.groups import find_groups
 from mores.rate.ratings import read_ratings
 from mores.rate.records import Study
-from mores.rate.regressions import explained, regress
+from mores.rate.regressions import explained, fit_model
 
 FILE = (
     Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
@@ -140,7 +140,7 @@ def test_two_rows_of_table_22_are_of_three_languages() -> None:
     """What the paper prints for model and question type is that of German, English and Hindi, to every digit."""
     ratings = [r for r in read_ratings(FILE, languages=FIJIAN) if r.language not in ("rn", "fj")]
     for predictor, printed in THREE_LANGUAGES.items():
-        regression = regress(ratings, find_groups(ratings), predictor)
+        regression = fit_model(ratings, find_groups(ratings), predictor).regression
         assert (f"{regression.conditional:.3f}", f"{regression.marginal:.3f}") == printed
 
 
@@ -206,7 +206,11 @@ def test_the_run_says_what_it_read(run: RateRun, study: Study) -> None:
     assert set(study.replaced) == {
         "type cult as specific (150)", "type non-cult as agnostic (150)", "language fi as fj (60)"
     }  # fmt: skip
-    assert study.missing == {"agreement": "no answer was rated by two annotators"}
+    assert study.missing == {
+        "agreement": "no answer was rated by two annotators", "drift": "300 ratings have no time ('at')"
+    }  # fmt: skip
+    assert study.annotators
+    assert {person.confounded for person in study.annotators.people} == {f"language {code}" for code in LANGUAGES}
     assert run.manifest.headline == study.headline
     assert study.headline.startswith("gpt4turbo is rated highest: mean 4.33 of 5; against claude p = 0.008")
     assert len(list(run.ratings())) == 300

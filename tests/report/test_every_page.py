@@ -16,6 +16,7 @@ from tests.report import (
     test_card_page,
     test_collect_page,
     test_longform_page,
+    test_rate_page,
 )
 from tests.report import test_train_page as training
 from tests.report.meta_samples import made_up
@@ -35,6 +36,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "juice": judging_samples.juice_page,
     "audit": judging_samples.audit_page,
     "topics": judging_samples.topics_page,
+    "rate": test_rate_page.page,
 }
 PAPER = 703
 """Width of an A4 page between our margins in CSS pixels."""

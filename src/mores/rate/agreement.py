@@ -10,9 +10,10 @@ import numpy as np
 
 from mores.rate.groups import LEVELS
 from mores.rate.ratings import Rating
-from mores.rate.records import Agreement, Coefficient, PairKappa
+from mores.rate.records import Agreement, Coefficient, PairKappa, SpanAgreement
 from mores.stats.agreement import Votes, cohen_kappa, count_votes, krippendorff_alpha
 from mores.stats.intervals import drawn_interval
+from mores.stats.marks import Figure, Mark, MarkedText, span_agreement
 from mores.stats.resampling import draw_counts
 from mores.types import Result
 
@@ -35,6 +36,7 @@ def measure_agreement(ratings: Sequence[Rating], scale: Sequence[float]) -> Agre
             Coefficient(column=name, alpha=alpha_of(name, units)) for name, units in columns.items() if units
         ),
         pairs=tuple(pair_kappas(columns["rating"], scale)),
+        spans=agree_on_spans(shared),
     )
 
 
@@ -79,3 +81,43 @@ def pair_kappas(units: Sequence[Given], scale: Sequence[float]) -> list[PairKapp
             kappa = cohen_kappa([a for a, _ in both], [b for _, b in both], "quadratic", scale)
             pairs.append(PairKappa(first=first, second=second, n=len(both), kappa=kappa))
     return pairs
+
+
+def agree_on_spans(shared: Sequence[Sequence[Rating]]) -> SpanAgreement | None:
+    """How far people mark the same words; None where no two people marked errors in the same answer."""
+    found = {label: span_agreement(marked_texts(shared, label)) for label in ("severity", "type")}
+    agreement = found["severity"]
+    if agreement is None:
+        return None
+    return SpanAgreement(
+        texts=agreement.texts,
+        marked=agreement.marked,
+        f1=as_result("F1", agreement.f1, agreement.marked),
+        chance=agreement.chance,
+        kappa=as_result("kappa", agreement.kappa, agreement.marked),
+        alpha=as_result("alpha", agreement.alpha, agreement.texts),
+        unitizing=agreement.unitizing,
+        labels={
+            label: as_result(label, each.labels.alpha, each.labels.matched)
+            for label, each in found.items()
+            if each and each.labels
+        },
+    )
+
+
+def marked_texts(shared: Sequence[Sequence[Rating]], label: str) -> list[MarkedText]:
+    """The answers with what each person marked, labelled by severity or type."""
+    texts = []
+    for members in shared:
+        marks = {
+            rating.annotator: [Mark(m.start, m.end, str(getattr(m, label) or "") or None) for m in rating.spans]
+            for rating in members
+            if rating.spans is not None
+        }
+        if members[0].answer:
+            texts.append(MarkedText(members[0].answer, marks))
+    return texts
+
+
+def as_result(name: str, figure: Figure, n: int) -> Result:
+    return Result(name=name, value=figure.value, low=figure.low, high=figure.high, n=n)

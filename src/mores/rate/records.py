@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
-from mores.show import number, p_equals
+from mores.show import count, number, p_equals
 from mores.types import Record, Result
 
 ASPECTS = {"language_correct": "language", "factuality": "factuality", "omissions": "omissions"}
@@ -171,6 +171,27 @@ class PairKappa(Record):
     """Cohen's κ of their ratings with quadratic weights."""
 
 
+class SpanAgreement(Record):
+    """How far people mark the same words as errors; blanks and punctuation at the ends of a mark do not count."""
+
+    texts: int
+    """Answers that two or more people read for errors."""
+    marked: int
+    """Those of them in which anybody marked something."""
+    f1: Result
+    """Of the marked characters, over all pairs of people."""
+    chance: float | None
+    """F1 of as many characters placed at random."""
+    kappa: Result
+    """What F1 exceeds chance by, as a share of what it could."""
+    alpha: Result
+    """Krippendorff's, over all characters, marked or not."""
+    unitizing: float | None
+    """Krippendorff's α of whole marks."""
+    labels: dict[str, Result]
+    """Krippendorff's α of the severities and of the types of marks in the same place; n counts these."""
+
+
 class Agreement(Record):
     """How far people who rated the same answers agree."""
 
@@ -178,6 +199,55 @@ class Agreement(Record):
     """Answers that two or more people rated."""
     coefficients: tuple[Coefficient, ...]
     pairs: tuple[PairKappa, ...]
+    spans: SpanAgreement | None = None
+
+
+class Sign(Record):
+    """One look at whether a person reads what they rate."""
+
+    kind: str
+    """`random`, `straight`, `fast` or `position`."""
+    p: float
+    """How often somebody who reads looks at least as bad."""
+    value: float
+    expected: float
+    """What others show."""
+
+
+class Annotator(Record):
+    """How one person rates."""
+
+    name: str
+    language: str | None = None
+    ratings: int
+    mean: float | None
+    severity: Result | None = None
+    """Points by which they rate the same answers lower than the others of their language do; negative is lenient."""
+    confounded: str = ""
+    """What they cannot be told from, so that there is no severity: a language that nobody else rated."""
+    drift: Result | None = None
+    """Change of the log odds of a higher rating from their first rating to their last; positive is growing lenient."""
+    drift_points: float | None = None
+    """The same in points of the scale."""
+    drift_p: float | None = None
+    """Adjusted for the number of people (Benjamini and Hochberg)."""
+    signs: tuple[Sign, ...] = ()
+    """What was looked at to find careless people, the worst first."""
+    careless_p: float | None = None
+    """Adjusted for the number of people."""
+    careless: bool = False
+
+
+class Annotators(Record):
+    """How people rate, after what they rated (`formula`)."""
+
+    formula: str
+    people: tuple[Annotator, ...]
+    severity_p: float | None = None
+    """Of the hypothesis that nobody is more severe than others."""
+    drift: Result | None = None
+    """Of everybody together."""
+    drift_p: float | None = None
 
 
 class Study(Record):
@@ -202,6 +272,7 @@ class Study(Record):
     """By predictor: `model`, `type`, `model*type`, and each aspect."""
     ranking: Ranking | None = None
     agreement: Agreement | None = None
+    annotators: Annotators | None = None
     missing: dict[str, str] = Field(default_factory=dict)
     """Analyses that could not be made, and why."""
     unread: tuple[str, ...] = ()
@@ -228,7 +299,7 @@ class Study(Record):
             return "no answer has a rating"
         figure = f"mean {number(best.mean.value)} of {self.scale[-1]:g}"
         if len(self.groups.models) == 1:
-            return f"{best.model}: {figure}, {best.mean.n:,} ratings"
+            return f"{best.model}: {figure}, {count(best.mean.n, 'rating')}"
         return f"{best.model} is rated highest: {figure}{_against(self.regressions.get('model'), str(best.model))}"
 
 

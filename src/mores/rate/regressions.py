@@ -7,6 +7,7 @@ reason and without a number.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import NamedTuple
 
 from mores.rate.groups import LEVELS
 from mores.rate.ratings import Rating
@@ -14,6 +15,7 @@ from mores.rate.records import Difference, Effect, Groups, GroupVariance, Regres
 from mores.stats.intervals import Z95
 from mores.stats.mixed import Contrast, Fit, Model, contrasts, fit, r_squared
 from mores.stats.mixed.comparison import Adjustment
+from mores.stats.mixed.design import Columns
 
 MOST_RATINGS = 30
 """A cumulative link model has a threshold between every two ratings; with more, it is the wrong model."""
@@ -21,9 +23,19 @@ PREDICTORS = ("model", "type", "model*type", "omissions", "factuality", "languag
 """The fixed effects of each model, in the order of the tables."""
 
 
-def fit_regressions(ratings: Sequence[Rating], groups: Groups) -> dict[str, Regression]:
+class Fitted(NamedTuple):
+    """A model with the rows that it rests on."""
+
+    regression: Regression
+    fit: Fit | None
+    """None where there is none."""
+    rows: Sequence[Rating]
+    columns: Columns
+
+
+def fit_models(ratings: Sequence[Rating], groups: Groups) -> dict[str, Fitted]:
     """Every model whose columns the ratings have."""
-    return {predictor: regress(ratings, groups, predictor) for predictor in PREDICTORS if has(ratings, predictor)}
+    return {predictor: fit_model(ratings, groups, predictor) for predictor in PREDICTORS if has(ratings, predictor)}
 
 
 def has(ratings: Sequence[Rating], predictor: str) -> bool:
@@ -31,33 +43,41 @@ def has(ratings: Sequence[Rating], predictor: str) -> bool:
     return all(any(getattr(r, name) is not None for r in ratings) for name in predictor.split("*"))
 
 
-def regress(ratings: Sequence[Rating], groups: Groups, predictor: str) -> Regression:
+def fit_model(ratings: Sequence[Rating], groups: Groups, predictor: str) -> Fitted:
     """The ratings by one predictor, of the rows that have both."""
     names = predictor.split("*")
     rows = [r for r in ratings if r.rating is not None and all(getattr(r, name) is not None for name in names)]
     random = random_terms(rows)
     formula = " + ".join([f"rating ~ {' * '.join(names)}", *(f"(1 | {term})" for term in random)])
     levels = {name: order for name, order in level_orders(groups).items() if name in names}
-    columns = {name: [plain(getattr(row, name)) for row in rows] for name in ("rating", *names)}
-    columns |= {name: [plain(getattr(row, name)) for row in rows] for name in ("language", "annotator")}
+    columns = {name: [plain(getattr(r, name)) for r in rows] for name in ("rating", *names, "language", "annotator")}
+    columns["question"] = [r.question_key for r in rows]
+    regression = Regression(formula=formula, n=len(rows))
     if len(set(columns["rating"])) > MOST_RATINGS:
         reason = f"{len(set(columns['rating']))} different ratings are too many; round them to {MOST_RATINGS} or fewer"
-        return Regression(formula=formula, n=len(rows), failure=reason)
+        return Fitted(regression.model_copy(update={"failure": reason}), None, rows, columns)
     try:
         fitted = fit(Model("rating", (predictor,), random, levels), columns)
     except ValueError as error:
-        return Regression(formula=formula, n=len(rows), failure=str(error))
+        return Fitted(regression.model_copy(update={"failure": str(error)}), None, rows, columns)
     if fitted.problems:
-        return Regression(formula=formula, n=len(rows), failure="; ".join(fitted.problems), notes=fitted.notes)
-    return describe(fitted, formula, names, len(rows))
+        failed = {"failure": "; ".join(fitted.problems), "notes": fitted.notes}
+        return Fitted(regression.model_copy(update=failed), None, rows, columns)
+    return Fitted(describe(fitted, formula, names, len(rows)), fitted, rows, columns)
 
 
 def random_terms(rows: Sequence[Rating]) -> tuple[str, ...]:
-    """Annotators within languages; what does not vary cannot be a random effect."""
+    """Annotators within languages; what does not vary cannot be a random effect.
+
+    CaLMQA's annotators rated different answers. Where several people rate the same ones, their ratings are not
+    independent, and questions are a random effect too.
+    """
     languages, annotators = {row.language for row in rows}, {row.annotator for row in rows}
+    shared = len({row.answer_key for row in rows}) < len(rows) and len({row.question_key for row in rows}) > 1
+    questions = ("question",) * shared
     if len(languages) > 1 and None not in languages:
-        return ("language/annotator",) if len(annotators) > 1 else ("language",)
-    return ("annotator",) if len(annotators) > 1 else ()
+        return ("language/annotator" if len(annotators) > 1 else "language", *questions)
+    return ("annotator", *questions) if len(annotators) > 1 else ()
 
 
 def level_orders(groups: Groups) -> Mapping[str, Sequence[str]]:

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 
 from mores.errors import InputError
 from mores.rate.agreement import measure_agreement
+from mores.rate.annotators import choose_model, describe_annotators
 from mores.rate.groups import LEVELS, count_levels, distribute, find_groups, find_scale
 from mores.rate.ranking import rank_models
 from mores.rate.ratings import Rating
 from mores.rate.records import Groups, Study
-from mores.rate.regressions import fit_regressions
+from mores.rate.regressions import fit_models
 
 
 def analyse(
@@ -28,6 +29,8 @@ def analyse(
     places, known = find_scale(ratings, scale)
     levels = {aspect: tuple(count_levels(ratings, groups, aspect)) for aspect in LEVELS if given(ratings, aspect)}
     ranking, agreement = rank_models(ratings, groups), measure_agreement(ratings, places)
+    models = fit_models(ratings, groups)
+    chosen = choose_model(models)
     return Study(
         source=source,
         n=len(ratings),
@@ -38,9 +41,10 @@ def analyse(
         scale_is_known=known,
         distributions=tuple(distribute(ratings, groups, places)),
         levels=levels,
-        regressions=fit_regressions(ratings, groups),
+        regressions={name: model.regression for name, model in models.items()},
         ranking=ranking,
         agreement=agreement,
+        annotators=describe_annotators(chosen) if chosen else None,
         missing=missing(ratings, groups, ranking is None, agreement is None),
         unread=tuple(unread),
         replaced=tuple(f"{column} {old} as {new} ({n:,})" for (column, old, new), n in (replaced or {}).items()),
@@ -61,4 +65,6 @@ def missing(ratings: Sequence[Rating], groups: Groups, unranked: bool, unshared:
         reasons["win rates"] = "nobody rated or ranked the answers of two models to the same question"
     if unshared:
         reasons["agreement"] = "no answer was rated by two annotators"
+    if untimed := sum(rating.at is None for rating in ratings if rating.rating is not None):
+        reasons["drift"] = f"{untimed:,} ratings have no time ('at')"
     return reasons

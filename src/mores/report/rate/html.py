@@ -5,15 +5,30 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mores.rate.folder import RateRun
-from mores.rate.records import Distribution, LevelCount, Regression, Study
+from mores.rate.records import Annotator, Distribution, LevelCount, Regression, Study
 from mores.rate.regressions import explained
-from mores.report.base.blocks import Block, Fold, Frame, Heat, Hero, Notes, Ramp, Section, Table, Text, key
+from mores.report.base.blocks import (
+    Block,
+    Caution,
+    Fold,
+    Frame,
+    Heading,
+    Heat,
+    Hero,
+    Notes,
+    Ramp,
+    Section,
+    Table,
+    Text,
+    key,
+)
 from mores.report.base.charts import Chart, Intervals, Part, Row, Stack, Stacks
 from mores.report.base.names import group_name
 from mores.report.base.page import Page, render, signatures_section
 from mores.report.rate.sheets import (
     PREDICTORS,
     agreement_sheet,
+    annotators_sheet,
     counts_sheet,
     differences_sheet,
     effects_sheet,
@@ -23,15 +38,17 @@ from mores.report.rate.sheets import (
     name_difference,
     name_group,
     pairs_sheet,
+    person_head,
     placings_sheet,
     ranking_note,
     ratings_sheet,
+    spans_sheet,
     spreads_by,
     totals,
     totals_sheet,
 )
 from mores.report.rate.table import remarks
-from mores.show import SIGNIFICANT, number, span
+from mores.show import SIGNIFICANT, count, number, p_equals, span
 from mores.types import Result
 
 GOOD_TO_BAD = (2, 5, 4)
@@ -67,6 +84,7 @@ def run_sections(run: RateRun) -> list[Section]:
         Section("differences", "What the ratings depend on", _regressions(study), short="Differences"),
         Section("wins", "Which answers people prefer", _ranking(study), short="Wins"),
         Section("agreement", "Agreement", _agreement(study)),
+        Section("annotators", "Annotators", _annotators(study)),
         Section("notes", "Notes", [Notes(notes)] if notes else []),
         signatures_section([(study.source, run.signature)]),
     ]
@@ -205,5 +223,41 @@ def _agreement(study: Study) -> list[Block]:
         return []
     body: list[Block] = [Text(f"On {agreement.shared:,} answers that two or more people rated.")]
     body.append(Table(agreement_sheet(agreement)))
-    pairs = f"{len(agreement.pairs):,} pairs of annotators"
-    return [*body, Fold(pairs, [Table(kappas_sheet(agreement))])] if agreement.pairs else body
+    if agreement.pairs:
+        body.append(Fold(count(len(agreement.pairs), "pair") + " of annotators", [Table(kappas_sheet(agreement))]))
+    if agreement.spans:
+        body += [Heading("Marked errors"), Table(spans_sheet(agreement.spans))]
+    return body
+
+
+def _annotators(study: Study) -> list[Block]:
+    annotators = study.annotators
+    if annotators is None:
+        return []
+    body: list[Block] = [Text(f"After what each person rated: {annotators.formula}.")]
+    careless = [person.name for person in annotators.people if person.careless]
+    if careless:
+        body.append(Caution("Careless?", f"The ratings of {', '.join(careless)} do not look like those of a reader."))
+    severe = [Row(_person(person), person.severity) for person in annotators.people if person.severity]
+    if severe:
+        chart = Intervals("Severity: points lower than others on the same answers", severe, "number", zero="as others")
+        body += [_spaced(chart), *_tested("nobody is more severe than others", annotators.severity_p)]
+    moved = [
+        Row(_person(person), person.drift, star=(person.drift_p or 1) < SIGNIFICANT)
+        for person in annotators.people
+        if person.drift
+    ]
+    if moved:
+        title = "Drift: change of the log odds of a higher rating from the first rating to the last"
+        body.append(_spaced(Intervals(title, moved, "number", zero="no drift")))
+        body.append(key(f"*: p < {SIGNIFICANT:g}, adjusted for the number of people."))
+    return [*body, Fold("All of it in numbers", [Table(annotators_sheet(annotators))])]
+
+
+def _person(person: Annotator) -> str:
+    head = person_head(person)
+    return f"{head.label} {head.note}".strip()
+
+
+def _tested(hypothesis: str, p: float | None) -> list[Block]:
+    return [] if p is None else [key(f"That {hypothesis}: {p_equals(p)}.")]

@@ -5,7 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import product
 
-from mores.rate.records import ASPECTS, Agreement, Difference, Distribution, LevelCount, Ranking, Regression, Study
+from mores.rate.records import (
+    ASPECTS,
+    Agreement,
+    Annotator,
+    Annotators,
+    Difference,
+    Distribution,
+    LevelCount,
+    Ranking,
+    Regression,
+    SpanAgreement,
+    Study,
+)
 from mores.rate.regressions import explained
 from mores.report.base.names import group_name
 from mores.report.base.sheet import Cell, Head, Sheet
@@ -224,3 +236,61 @@ def kappas_sheet(agreement: Agreement) -> Sheet:
     cells = [[Cell(number(p.kappa, 3)), Cell(f"{p.n:,}")] for p in agreement.pairs]
     heads = [Head(f"{p.first} and {p.second}") for p in agreement.pairs]
     return Sheet("Every two annotators", heads, [Head("weighted κ"), Head("n")], cells, "Cohen's, quadratic weights")
+
+
+def spans_sheet(spans: SpanAgreement) -> Sheet:
+    """How far people mark the same words."""
+    rows = {
+        "F1 of characters": (spans.f1, spans.marked),
+        "κ of characters": (spans.kappa, spans.marked),
+        "Krippendorff's α of characters": (spans.alpha, spans.texts),
+        **{f"α of the {label} of marks in one place": (result, result.n) for label, result in spans.labels.items()},
+    }
+    cells = [
+        [Cell(number(result.value, 3), small=span(result.low, result.high)), Cell(f"{n:,}")]
+        for result, n in rows.values()
+    ]
+    note = f"by chance, F1 would be {number(spans.chance, 3)}; α of whole marks is {number(spans.unitizing, 3)}"
+    return Sheet("Agreement on marked spans", [Head(name) for name in rows], [Head("value"), Head("n")], cells, note)
+
+
+def annotators_sheet(annotators: Annotators) -> Sheet:
+    """How each person rates."""
+    columns = [Head(name) for name in ("n", "mean", "severity", "drift", "p of drift", "careless")]
+    cells = [
+        [
+            Cell(f"{person.ratings:,}"),
+            Cell(number(person.mean)),
+            signed_cell(person.severity),
+            signed_cell(person.drift),
+            Cell(p_value(person.drift_p)),
+            careless_cell(person),
+        ]
+        for person in annotators.people
+    ]
+    people = annotators.people
+    alone = ", ".join(person.name for person in people if person.confounded)
+    notes = [
+        "severity: points lower than others on the same answers" * any(person.severity for person in people),
+        "drift: change of the log odds from the first rating to the last" * any(person.drift for person in people),
+        "careless: p that somebody who reads looks as bad" * any(person.signs for person in people),
+        f"nobody else rated in the language of {alone}: severity cannot be told from it" if alone else "",
+    ]
+    known = [n for n in range(len(columns)) if any(line[n].text != NOTHING for line in cells)]
+    columns, cells = [columns[n] for n in known], [[line[n] for n in known] for line in cells]
+    return Sheet("Annotators", list(map(person_head, people)), columns, cells, "; ".join(filter(None, notes)))
+
+
+def person_head(person: Annotator) -> Head:
+    return Head(person.name, group_name("language", person.language) if person.language else "")
+
+
+def signed_cell(result: Result | None) -> Cell:
+    if result is None or result.value is None:
+        return Cell(NOTHING)
+    return Cell(number(result.value, 2, signed=True), small=span(result.low, result.high, signed=True))
+
+
+def careless_cell(person: Annotator) -> Cell:
+    reason = person.signs[0].kind if person.careless else ""
+    return Cell(p_value(person.careless_p), small=reason, star=person.careless)

@@ -10,6 +10,7 @@ from mores.report.base.grid import Grid
 from mores.report.base.sheet import Sheet
 from mores.report.rate.sheets import (
     agreement_sheet,
+    annotators_sheet,
     counts_sheet,
     differences_sheet,
     effects_sheet,
@@ -19,6 +20,7 @@ from mores.report.rate.sheets import (
     pairs_sheet,
     placings_sheet,
     ratings_sheet,
+    spans_sheet,
     spreads_by,
     totals_sheet,
 )
@@ -43,6 +45,9 @@ def run_tables(run: RateRun) -> list[Grid | str]:
     if study.agreement:
         sheets.append(agreement_sheet(study.agreement))
         sheets += [kappas_sheet(study.agreement)] if len(study.agreement.pairs) <= MOST else []
+        sheets += [spans_sheet(study.agreement.spans)] if study.agreement.spans else []
+    if study.annotators:
+        sheets.append(annotators_sheet(study.annotators))
     return [*(sheet.grid(corner(sheet)) for sheet in sheets), *remarks(study), study.headline]
 
 
@@ -91,4 +96,7 @@ def files(study: Study) -> dict[str, Grid]:
         sheets |= {"win-rates": placings_sheet(study.ranking), "pairs": pairs_sheet(study.ranking)}
     if study.agreement:
         sheets |= {"agreement": agreement_sheet(study.agreement), "kappas": kappas_sheet(study.agreement)}
+        sheets |= {"spans": spans_sheet(study.agreement.spans)} if study.agreement.spans else {}
+    if study.annotators:
+        sheets["annotators"] = annotators_sheet(study.annotators)
     return {name: sheet.grid(corner(sheet)) for name, sheet in sheets.items()}

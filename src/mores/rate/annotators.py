@@ -1,0 +1,98 @@
+"""How each person rates: severity, drift, and whether they read what they rate."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC
+
+from mores.rate.ratings import Rating
+from mores.rate.records import Annotator, Annotators
+from mores.rate.regressions import Fitted
+from mores.stats.raters import Drift, Drifts, Severities, Severity, annotator_drift, annotator_severity
+from mores.types import Result
+
+
+def choose_model(models: Mapping[str, Fitted]) -> Fitted | None:
+    """The model that says most about what was rated; None where none could be fitted."""
+    fitted = (models[name] for name in ("model*type", "model", "type") if name in models)
+    return next((model for model in fitted if model.fit is not None), None)
+
+
+def describe_annotators(model: Fitted) -> Annotators:
+    """Everybody's severity and drift, as far as the ratings show them."""
+    assert model.fit is not None
+    term = annotator_term(model)
+    severities = severities_of(model, term) if term else None
+    drifts = drifts_of(model)
+    people = list(dict.fromkeys((row.language, row.annotator) for row in model.rows))
+    by_level = {severity.annotator: severity for severity in severities.people} if severities else {}
+    drift_of = {drift.annotator: drift for drift in drifts.people} if drifts else {}
+    return Annotators(
+        formula=model.regression.formula,
+        people=tuple(
+            describe_person(
+                [row for row in model.rows if (row.language, row.annotator) == (language, name)],
+                by_level.get((language, name) if term == "language:annotator" else name),
+                drift_of.get(name),
+            )
+            for language, name in people
+        ),
+        severity_p=severities.p if severities else None,
+        drift=change(drifts.everybody) if drifts else None,
+        drift_p=drifts.everybody.p if drifts else None,
+    )
+
+
+def annotator_term(model: Fitted) -> str:
+    """The random term of annotators; empty where there is only one."""
+    terms = [variance.group for variance in model.regression.variances]
+    return next((term for term in ("language:annotator", "annotator") if term in terms), "")
+
+
+def severities_of(model: Fitted, term: str) -> Severities:
+    """How much lower each person rates than others on comparable answers."""
+    assert model.fit is not None
+    languages = model.columns["language"]
+    beside = {"language": languages} if "language" not in term and None not in languages else {}
+    return annotator_severity(model.fit, model.columns, term, beside)
+
+
+def drifts_of(model: Fitted) -> Drifts | None:
+    """How each person's ratings change over time; None unless every rating has its time."""
+    assert model.fit is not None
+    times = times_of(model.rows)
+    return None if times is None else annotator_drift(model.fit, model.columns["annotator"], times)
+
+
+def times_of(rows: Sequence[Rating]) -> list[float] | None:
+    """The time of every rating, in seconds; None unless all have one. A time without a zone is taken as UTC."""
+    times = [row.at if row.at is None or row.at.tzinfo else row.at.replace(tzinfo=UTC) for row in rows]
+    return [at.timestamp() for at in times if at is not None] if None not in times else None
+
+
+def describe_person(rows: Sequence[Rating], severity: Severity | None, drift: Drift | None) -> Annotator:
+    """One person in one language."""
+    ratings = [row.rating for row in rows if row.rating is not None]
+    points = severity.points if severity else None
+    return Annotator(
+        name=rows[0].annotator,
+        language=rows[0].language,
+        ratings=len(ratings),
+        mean=sum(ratings) / len(ratings),
+        severity=Result(
+            name="severity", value=points, low=severity.points_low, high=severity.points_high, n=len(ratings)
+        )
+        if severity and points is not None
+        else None,
+        confounded=severity.confounded if severity else "",
+        drift=change(drift) if drift else None,
+        drift_points=drift.points if drift else None,
+        drift_p=drift.adjusted_p if drift else None,
+    )
+
+
+def change(drift: Drift) -> Result | None:
+    """A drift with its interval; None with too few ratings."""
+    if drift.change is None:
+        return None
+    return Result(name="drift", value=drift.change, low=drift.low, high=drift.high, n=drift.ratings)

@@ -1,0 +1,90 @@
+"""`mores rate`, through the real command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from mores.rate.records import Study
+from mores.run import open_run
+from tests.cli.conftest import Run
+from tests.rate.made_up import rating, write
+
+THEIRS = "q,system,who,overall,lang,kind\n" + "".join(
+    f"q{n},{system},{who},{1 + (n * 3 + place + len(who)) % 5},fi,{'cult' if n % 2 else 'non-cult'}\n"
+    for n in range(8)
+    for place, system in enumerate("ab")
+    for who in ("x", "yy")
+)
+COLUMNS = "question=q,model=system,annotator=who,rating=overall,language=lang,type=kind"
+
+
+@pytest.fixture
+def theirs(home: Path) -> Path:
+    """Somebody else's file."""
+    path = home / "theirs.csv"
+    path.write_text(THEIRS)
+    return path
+
+
+def test_somebody_elses_file_is_read_by_mapping(mores: Run, home: Path, theirs: Path) -> None:
+    done = mores("rate", theirs.name, "--columns", COLUMNS, "--alias", "language.fi=fj", "--json")
+    assert done.returncode == 0, done.stderr
+    study = Study.model_validate_json(done.stdout)
+    assert (study.n, study.groups.models, study.groups.languages) == (32, ("a", "b"), ("fj",))
+    assert study.groups.types == ("specific", "agnostic")
+    assert Study.model_validate_json((home / "theirs.rate" / "rate.json").read_bytes()) == study
+    assert "wrote theirs.rate; its page is theirs.rate/rate.html" in done.stderr
+    tables = {path.name for path in (home / "theirs.rate" / "tables").iterdir()}
+    assert {"ratings.csv", "ratings.tex", "differences-model.tex", "win-rates.csv", "r-squared.csv"} <= tables
+
+
+def test_a_study_is_a_run(mores: Run, home: Path, theirs: Path) -> None:
+    arguments = ("rate", theirs.name, "--columns", COLUMNS, "--out", "studied")
+    done = mores(*arguments)
+    assert done.returncode == 0, done.stderr
+    run = open_run(home / "studied")
+    assert (run.kind, run.manifest.name, run.manifest.status) == ("rate", "theirs.csv", "complete")
+    assert run.manifest.headline == done.stdout.splitlines()[-1]
+    assert mores("show", "studied", "--html", "page.html").stdout == done.stdout
+    assert (home / "page.html").read_text() == (home / "studied" / "rate.html").read_text()
+    assert json.loads(mores("show", "studied", "--json").stdout)["result"]["n"] == 32
+    again = mores("rate", theirs.name, "--columns", COLUMNS, "--alias", "language.fi=fj", "--out", "studied")
+    assert again.returncode == 2
+    assert "studied holds another run (other data)" in again.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "message"),
+    [
+        ((), 1, "theirs.csv: no column 'question'; say which one it is of q, system"),
+        (("--columns", "rating"), 2, "'rating': expected OURS=THEIRS, for example rating=overall (--columns)"),
+        (("--columns", "rating=overal"), 1, "no column 'overal' to read as 'rating'; did you mean 'overall'? the"),
+        (("--columns", "ratings=overall"), 2, "ratings have no column 'ratings'; did you mean 'rating'?"),
+        (("--columns", COLUMNS, "--alias", "fi=fj"), 2, "'fi=fj': expected COLUMN.THEIRS=OURS, for example"),
+        (("--columns", COLUMNS, "--alias", "language.fi=Kirundii"), 1,
+         "theirs.csv:2: unknown language 'Kirundii'; did you mean Kirundi (rn)? (--alias)"),
+        (("--columns", COLUMNS, "--scale", "5"), 2, "'5': expected the lowest and the highest rating"),
+        (("--columns", COLUMNS, "--scale", "1-4"), 1, "a rating of 5 is not on the scale from 1 to 4 (--scale)"),
+    ],
+)  # fmt: skip
+def test_what_is_wrong_is_named_with_its_option(
+    mores: Run, theirs: Path, arguments: tuple[str, ...], code: int, message: str
+) -> None:
+    done = mores("rate", theirs.name, *arguments)
+    assert done.returncode == code, done.stderr
+    assert message in done.stderr
+    assert done.stdout == ""
+
+
+def test_what_could_not_be_analysed_is_said(mores: Run, home: Path) -> None:
+    write(home / "few.jsonl", [rating(question="1", rating=2), rating(question="2", rating=None)])
+    done = mores("rate", "few.jsonl", COLUMNS="80")
+    assert done.returncode == 0, done.stderr
+    assert "1 of 2 answers have no rating" in done.stdout
+    assert "type: not analysed, no row has 'type'" in done.stdout
+    assert "rating ~ model could not be fitted: " in done.stdout
+    assert done.stdout.splitlines()[-1] == "apple: mean 2.00 of 5, 1 rating"
+    assert open_run(home / "few.rate").manifest.failures == {"unrated": 1}

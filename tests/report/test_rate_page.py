@@ -1,0 +1,91 @@
+"""The page of a study of ratings."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+
+from mores.io import write_text
+from mores.rate.folder import RESULT, RateRun
+from mores.rate.ratings import Rating
+from mores.rate.study import analyse
+from mores.report import rate
+from mores.report.base.figures import write_figures
+from mores.run import read_manifest
+from tests.browser import Browser
+from tests.rate.made_up import rating, study
+from tests.report.markup import read_markup
+from tests.runs import write_manifest
+
+
+def run_of(folder: Path, ratings: list[Rating]) -> RateRun:
+    """A run with the analysis of some ratings."""
+    write_manifest(folder, "rate", task="rate.1")
+    write_text(folder / RESULT, analyse(ratings, source="ratings.csv").model_dump_json())
+    return RateRun(folder, read_manifest(folder))
+
+
+def page_of(ratings: list[Rating]) -> str:
+    with TemporaryDirectory() as name:
+        return rate.run_page(run_of(Path(name), ratings))
+
+
+@cache
+def page() -> str:
+    """A whole study."""
+    return page_of(study(6))
+
+
+def test_the_page_answers_what_a_reader_asks() -> None:
+    words = read_markup(page()).words
+    assert "cherry is rated highest of 3 models." in words
+    for title in (
+        "Mean rating by model", "Ratings by model and type", "Factual mistakes", "Omissions",
+        "Models: differences of log odds", "Share of the comparisons that each model wins",
+        "Krippendorff's α", "Marked errors", "Severity: points lower than others on the same answers",
+    ):  # fmt: skip
+        assert title in words, title
+    assert "apple − banana" in words
+    assert "derived from the ratings" in words
+
+
+def test_a_study_of_one_model_has_a_page_too() -> None:
+    words = read_markup(page_of([rating(question=str(n), rating=1 + n % 5, model="<b>x</b>") for n in range(6)])).words
+    assert "Mean rating by model" in words
+    assert "Comparison of models: not analysed, there is one model only, '<b>x</b>'." in words
+    assert "Share of the comparisons" not in words
+
+
+def test_a_study_without_ratings_has_a_page_too() -> None:
+    words = read_markup(page_of([rating(rating=None)])).words
+    assert "1 of 1 answers have no rating." in words
+    assert "Mean rating" not in words
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_fits_a_window(browser: Browser, tmp_path: Path, width: int) -> None:
+    path = tmp_path / "rate.html"
+    path.write_text(page(), encoding="utf-8")
+    tab = browser.page(width=width, height=900)
+    tab.open(path.as_uri())
+    tab.evaluate("document.querySelectorAll('details').forEach((d) => { d.open = true })")
+    assert tab.evaluate("document.documentElement.scrollWidth") == width
+    assert tab.problems == []
+    assert tab.evaluate("document.querySelectorAll('figure.chart').length") >= 12
+    tab.close()
+
+
+def test_charts_and_tables_become_files(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    ratings = [
+        rating(question=str(n), model=model, rating=1 + (n + len(model)) % 5) for n in range(9) for model in ("a", "bb")
+    ]
+    run = run_of(tmp_path / "run", ratings)
+    written = {path.name for path in write_figures(rate.run_sections(run), rate.run_tables(run), tmp_path / "figures")}
+    assert {"ratings-mean-rating-by-model.pdf", "wins-wins-of-the-row-over-the-column.svg"} <= written
+    tex = rate.files(run.result)["win-rates"].latex()
+    assert tex.startswith("% Win rates and places")
+    assert "bb & " in tex
