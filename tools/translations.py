@@ -1,32 +1,41 @@
 """Brings the studio's translations up to date: `python tools/translations.py` after a text has changed.
 
 Texts stand in the templates as `_("…")`, and in Python as the labels of fields, the titles of stages and tasks, the
-reasons of refusals, and phrases. Each language has one file in `src/mores/studio/web/locales`; new texts are added to
+reasons of refusals and decisions, the lines of the audit log, the names of figures, the settings of campaigns with
+their documentation, and phrases. Each language has one file in `src/mores/studio/web/locales`; new texts are added to
 it without a translation, and texts that are gone are dropped. `--check` only says what is missing (exit 1).
 """
 
 from __future__ import annotations
 
 import ast
+import re
 import sys
 from collections.abc import Iterator
+from functools import cache
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 from jinja2.ext import babel_extract
 
+from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.campaigns.culturall.settings import paper_topics
 from mores.studio.campaigns.msqa.checks import State
+from mores.studio.kind import Kind
+from mores.studio.phrase import Phrase
 from mores.studio.records import Role, Status
+from mores.studio.setup import settings_form
 
 STUDIO = Path(__file__).parents[1] / "src" / "mores" / "studio"
 LOCALES = STUDIO / "web" / "locales"
 LANGUAGES = ("ar", "es", "hi", "sw", "zh")
-FILES = {"forms.py"}
+FILES = {"checks.py", "forms.py"}
 """Files of which people read every text."""
 SAYING = {
+    "Decision",
     "Field",
     "Stage",
     "Task",
@@ -38,17 +47,25 @@ SAYING = {
     "FormError",
     "HTTPException",
     "Format",
+    "SettingsError",
+    "Unknown",
+    "Withdraw",
 }
 """Calls whose texts people read."""
-TABLES = {"DECIDED"}
-"""Tables of such texts."""
+RECORDING = {"record", "_record"}
+"""Calls that write a line of the audit log: what was done is one of the first three arguments."""
+TABLES = {"DECIDED", "PROBLEMS", "WORDS", "template"}
+"""Names of tables of such texts, and of a phrase's sentence."""
 WORDS = [member.value for kind in (Role, Status, State) for member in kind]
 WORDS += [
+    "The model cannot be asked this.",
+    "The model cannot be asked.",
     "The model did not answer.",
     "The model's answer cannot be used.",
     "The search failed.",
 ]  # what an Ask excuses
 WORDS += [topic.name for topic in paper_topics()]
+WORDS += ["Cohen's κ", "Fleiss' κ", "yes", "no"]
 NOT_KEPT = tuple(
     f'"{name}:'
     for name in (
@@ -61,9 +78,11 @@ NOT_KEPT = tuple(
     )
 )
 """What Babel writes at the top of a file that says nothing here."""
+_VALUE = re.compile(r"%\(\w+\)s|\{\w+\}")
 NOTE = "Machine-made. Corrections by native speakers are welcome."
 
 
+@cache
 def texts() -> list[str]:
     """Every text that people read, in the order of the files."""
     seen: dict[str, None] = {}
@@ -76,17 +95,41 @@ def texts() -> list[str]:
     for path in sorted(STUDIO.rglob("*.py")):
         tree = ast.parse(path.read_text("utf-8"))
         seen |= dict.fromkeys(filter(is_text, constants(tree)) if path.name in FILES else said(tree))
+    seen |= dict.fromkeys(text for name in KINDS for text in of_settings(open_kind(name)))
     return [text for text in seen | dict.fromkeys(WORDS) if text]
+
+
+def of_settings(kind: Kind[Any]) -> Iterator[str]:
+    """The labels of a kind's settings, what their documentation says, and the values to choose from."""
+    for field in settings_form(kind).fields:
+        yield field.label
+        yield from sentences(field.help)
+        yield from (label for _, label in field.options)
+
+
+def sentences(text: str) -> Iterator[str]:
+    """A text, or those that a phrase is made of."""
+    if not isinstance(text, Phrase):
+        yield text
+        return
+    if is_text(text.template):
+        yield text.template
+    for value in text.values.values():
+        if isinstance(value, Phrase):
+            yield from sentences(value)
 
 
 def said(tree: ast.AST) -> Iterator[str]:
     """The texts in Python that people read."""
     for node in ast.walk(tree):
         match node:
+            case ast.Call(func=ast.Name(id=name), args=arguments) if name in RECORDING:
+                yield from (text for argument in arguments[:3] for text in constants(argument) if text.strip(" ,"))
+                continue
             case ast.Call(func=ast.Name(id=name)):
                 read = name in SAYING
             case ast.FunctionDef(name=name):
-                read = name.lstrip("_").startswith(("may", "check"))
+                read = name.lstrip("_").startswith(("may", "check")) or name == "summarise"
             case ast.Assign(targets=[ast.Name(id=name)]):
                 read = name in TABLES
             case _:
@@ -105,8 +148,9 @@ def constants(node: ast.AST) -> Iterator[str]:
 
 
 def is_text(value: str) -> bool:
-    """Whether a constant is a sentence or a title, not a name."""
-    return bool(value) and value[0].isupper() and not value.isupper()
+    """Whether a constant is a sentence or a title, not a name, and says something besides its values."""
+    said = _VALUE.sub("", value)
+    return bool(re.search(r"[^\W\d_]{2}", said)) and (value[0].isupper() or " " in value) and not value.isupper()
 
 
 def update(language: str) -> list[str]:

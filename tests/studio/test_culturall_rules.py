@@ -357,12 +357,12 @@ def test_rates_stand_beside_the_papers_with_intervals() -> None:
     figures = summarise(SETTINGS, [reviewed(number, verdict) for number, verdict in enumerate(decided)])
     # the interval is Clopper and Pearson's for 6 of 10
     expected = "60.0% (6 of 10; 95% interval 26.2% to 87.8%) · paper: 75.0%"
-    assert figures["accepted by reviewers"] == expected
-    assert figures["revised by reviewers"].startswith("30.0% (3 of 10;")
-    assert figures["rejected by reviewers"].endswith("paper: 16.9%")
-    assert figures["accepted, by topic"] == "Heritage 9"
+    assert figures["Accepted by reviewers"] == expected
+    assert figures["Revised by reviewers"].startswith("30.0% (3 of 10;")
+    assert figures["Rejected by reviewers"].endswith("paper: 16.9%")
+    assert figures["Accepted, by topic"] == "Heritage 9"
     nothing = summarise(SETTINGS, [])
-    assert nothing["accepted by reviewers"] == "– · paper: 75.0%"
+    assert nothing["Accepted by reviewers"] == "– · paper: 75.0%"
 
 
 def test_a_row_has_the_published_columns_whatever_is_missing() -> None:

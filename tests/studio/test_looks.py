@@ -18,11 +18,13 @@ from sqlalchemy import update
 from mores.studio import app
 from mores.studio.serve import prepare
 from mores.studio.store.tables import people
+from mores.studio.web import pages
 from mores.studio.web.pages import STATIC, static_version
 from mores.studio.web.visit import COOKIE
 from tests.browser import Browser, Page, binary
 from tests.studio.looks import Screen, Walk
 from tests.studio.serving import serving
+from tests.studio.unmarked import LOCALE, marked, own_texts, unmarked
 
 browsing = pytest.mark.skipif(binary() is None, reason="Chromium is not installed: apt-get install chromium")
 TALLEST = 2600
@@ -176,6 +178,58 @@ def test_pages_are_light_and_static_files_are_kept(looks: Looks) -> None:
     assert all(asset.endswith(f"?v={static_version()}") for asset in assets)
     assert "immutable" in looks.walk.browser().get(assets[0]).headers["cache-control"]
     assert "immutable" not in looks.walk.browser().get("/static/studio.css?v=old").headers["cache-control"]
+
+
+def forget() -> None:
+    """Draw pages anew, with other translations."""
+    pages.speaker.cache_clear()
+    pages.environment.cache_clear()
+
+
+@pytest.fixture
+def own(looks: Looks, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[str]]:
+    """Everybody reads a language in which every translation is marked; what people wrote in the demo."""
+    monkeypatch.setattr(pages, "translate", lambda _locale: marked())
+    forget()
+    with looks.walk.database.write() as connection:
+        connection.execute(update(people).values(locale=LOCALE))
+    yield own_texts(looks.walk.database)
+    forget()
+
+
+def test_every_text_is_translated(looks: Looks, own: list[str]) -> None:
+    """What is not marked is what somebody wrote."""
+    faults = {}
+    for screen in looks.screens:
+        page = looks.walk.browser(screen.cookie).get(screen.path, headers={"accept-language": LOCALE})
+        if english := unmarked(page.text, own):
+            faults[f"{screen.name} {screen.path}"] = english
+    assert not faults, "\n".join(dict.fromkeys(f"{text!r} ({name})" for name in faults for text in faults[name]))
+
+
+def test_what_is_wrong_with_a_form_is_translated(looks: Looks, own: list[str]) -> None:
+    """Every form of the demo, sent empty or with values that nobody can use."""
+    wrong = {"uses": "x", "name": "", "nationality": "Kenia, Narnia", "number": "0", "source_1": "x", "sure": ""}
+    settings = dict.fromkeys(("regions", "languages"), "Narnia") | dict.fromkeys(
+        ("pilot", "budget", "hold_hours", "verifiers", "certainty", "runs", "most_correct"), "999999"
+    )
+    settings |= dict.fromkeys(("check_every", "cutoff", "counted", "reviewer", "practice"), "- x")
+    named = ("Narnia", "Kenia", "Kenya", "Armenia", "Nara", "Nankina", "AM", "nrb", "nnk")
+    faults, count = {}, 0
+    for screen in looks.screens:
+        browser = looks.walk.browser(screen.cookie)
+        page = browser.get(screen.path, headers={"accept-language": LOCALE}).text
+        for action, form in re.findall(r'<form method="post" action="([^"]+)"[^>]*>(.*?)</form>', page, re.DOTALL):
+            if action.endswith(("/logout", "/language", "/open", "/remove", "/decline", "/withdraw", "/export")):
+                continue
+            hidden = dict(re.findall(r'<input type="hidden" name="([^"]+)" value="([^"]*)"', form))
+            data = hidden | (settings if action.endswith(("settings", "campaigns")) else wrong) | {"then": "submit"}
+            answer = browser.post(action, data=data, headers={"accept-language": LOCALE})
+            count += answer.status_code in (403, 409, 422)
+            if english := unmarked(answer.text, [*own, *named]):
+                faults[action] = english
+    assert not faults, "\n".join(dict.fromkeys(f"{text!r} ({name})" for name in faults for text in faults[name]))
+    assert count > 20
 
 
 def luminance(colour: str) -> float:

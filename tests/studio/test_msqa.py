@@ -253,7 +253,7 @@ def test_the_taxonomy_is_the_papers() -> None:
 
 
 def test_settings_name_each_model_once() -> None:
-    with pytest.raises(InputError, match="name each model once"):
+    with pytest.raises(InputError, match="Name each model once"):
         settings(models=["one", "one"])
 
 

@@ -80,7 +80,7 @@ def test_a_campaign_is_made_again_from_its_yaml(play: Play) -> None:
     page(organiser, "/campaigns/new")
     bad = organiser.send("/campaigns", yaml="kind: culturalteaming\ntitle: x\nverifiers: 99")
     assert bad.status_code == 422
-    assert "verifiers: Input should be less than or equal to 25" in bad.text
+    assert "verifiers: It must be at most 25." in bad.text
     assert organiser.send("/campaigns", yaml=text).status_code == 200
     first, second = all_campaigns(play.database)
     assert first.settings == second.settings

@@ -356,7 +356,7 @@ def test_the_duel_is_told_with_the_version_that_was_played() -> None:
     assert json.loads(line)["version"] == 2
     figures = summarise(chosen, [item])
     assert figures["AI beaten, of the last rounds"] == "100.0% (1 of 1)"
-    assert (figures["verified"], figures["accepted"], figures["single mode"]) == (1, 1, 1)
+    assert (figures["Verified"], figures["Accepted"], figures["Single mode"]) == (1, 1, 1)
 
 
 def test_what_an_organiser_accepts_has_the_authors_answer_or_stays_out_of_the_benchmark() -> None:

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+import ast
+import json
 import re
 import string
 
 import pytest
 from babel.messages.pofile import read_po
 
+from mores.studio.phrase import Phrase, keep_phrases, read_phrases
 from mores.studio.records import Role
 from mores.studio.store.database import Database
-from mores.studio.web.pages import LOCALES, environment, known_names, language_in, locales, region_in, spent, translate
+from mores.studio.web.pages import (
+    LOCALES,
+    environment,
+    known_names,
+    language_in,
+    locales,
+    region_in,
+    speaker,
+    spent,
+    translate,
+)
 from tests.studio.play import Play, Player
-from tools.translations import LANGUAGES, NOTE, texts
+from tools.translations import LANGUAGES, NOTE, STUDIO, texts
 
 VALUES = re.compile(r"%\(\w+\)s|\{\w+\}")
 NAMES = {"CulturALL", "CulturalTeaming", "κ", "JSON Lines", "Parquet", "Label Studio"}
@@ -24,6 +37,35 @@ def test_every_text_is_translated_and_nothing_is_left_over(language: str) -> Non
     known = translate(language)
     assert sorted(set(texts()) - set(known)) == []
     assert sorted(set(known) - set(texts())) == []
+
+
+IN_ENGLISH = ("data/", "campaigns/__init__", "demo", "manage", "plain_yaml", "serve", "store/database", "tasks")
+"""What is wrong with a file, a model's answer or the server is said as in the terminal, with the file and the line."""
+
+RAISED = {"Decision", "FormError", "HTTPException", "InputError", "Refused", "Unknown"}
+
+
+def test_no_message_is_put_together_where_it_cannot_be_translated() -> None:
+    raised = []
+    for path in sorted(STUDIO.rglob("*.py")):
+        if any(name in str(path.relative_to(STUDIO).with_suffix("")) for name in IN_ENGLISH):
+            continue
+        for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in RAISED:
+                joined = [part for part in node.args if isinstance(part, ast.JoinedStr)]
+                raised += [f"{path.name}:{part.lineno}: use Phrase" for part in joined]
+    assert raised == []
+
+
+def test_phrases_are_kept_whole_and_said_in_the_language_of_the_page() -> None:
+    inner = Phrase("Give at most {count}.", count=4000)
+    note = Phrase.join([inner, "{Amina} wrote this"], "\n")
+    kept = json.loads(json.dumps(keep_phrases({"note": note, "plain": ["a", 1]})))
+    read = read_phrases(kept)
+    assert read == {"note": "Give at most 4,000.\n{Amina} wrote this", "plain": ["a", 1]}
+    say = speaker("es")
+    spanish = translate("es")["Give at most {count}."].format(count="4.000")
+    assert say(read["note"]) == f"{spanish}\n{{Amina}} wrote this"
 
 
 @pytest.mark.parametrize("language", LANGUAGES)

@@ -9,7 +9,7 @@ from langcodes import Language
 from langcodes.data_dicts import MACROLANGUAGES
 from langcodes.tag_parser import LanguageTagError
 
-from mores.culture.names import LONGEST, close, code_of, key, trie, unknown
+from mores.culture.names import LONGEST, UnknownName, close, code_of, key, trie
 from mores.culture.regions import country_names, find_country, fold, territory_name
 from mores.errors import InputError
 
@@ -56,7 +56,7 @@ def language(value: str) -> str:
     result = tag or tag_of_name
     if result is None:
         example = "a BCP 47 tag such as 'pt-BR' or an English name"
-        raise InputError(unknown("language", value, _near_languages(value), example))
+        raise UnknownName("language", value, _near_languages(value), example)
     return result
 
 

@@ -1,4 +1,4 @@
-"""Lookup of names: the tries of langcodes, similar names, the message about an unknown name."""
+"""Lookup of names: the tries of langcodes, similar names, the error about an unknown name."""
 
 from __future__ import annotations
 
@@ -11,6 +11,8 @@ from typing import Any
 
 from language_data import names as name_data  # type: ignore[import-untyped]
 from language_data.util import data_filename  # type: ignore[import-untyped]
+
+from mores.errors import InputError
 
 LONGEST = 80
 """No name or tag is longer."""
@@ -48,9 +50,11 @@ def close(name: str, candidates: Iterable[str], cutoff: float = 0.75) -> list[st
     return get_close_matches(name, names, n=3, cutoff=cutoff)
 
 
-def unknown(kind: str, value: str, near: Iterable[str], example: str) -> str:
-    """The message about an unknown value: a suggestion, or what is expected."""
-    excerpt = value if len(value) <= LONGEST else value[:LONGEST] + "…"
-    suggestion = " or ".join(near)
-    fix = f"did you mean {suggestion}?" if suggestion else f"use {example}"
-    return f"unknown {kind} {excerpt!r}; {fix}"
+class UnknownName(InputError):  # noqa: N818 - reads as what it is
+    """A name that is not known: the message has a suggestion, or what is expected."""
+
+    def __init__(self, kind: str, value: str, near: Iterable[str], example: str) -> None:
+        self.value = value if len(value) <= LONGEST else value[:LONGEST] + "…"
+        self.near = tuple(near)
+        fix = f"did you mean {' or '.join(self.near)}?" if self.near else f"use {example}"
+        super().__init__(f"unknown {kind} {self.value!r}; {fix}")

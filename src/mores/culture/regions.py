@@ -18,7 +18,7 @@ from typing import NamedTuple
 import pycountry
 from langcodes import Language
 
-from mores.culture.names import close, trie, unknown
+from mores.culture.names import UnknownName, close, trie
 from mores.errors import InputError
 
 COUNTRY_ALIASES = {
@@ -93,7 +93,7 @@ def region(value: str) -> str:
     """
     codes = _find(value)
     if not codes:
-        raise InputError(unknown("region", value, _near(value), EXAMPLE))
+        raise UnknownName("region", value, _near(value), EXAMPLE)
     if len(codes) > 1:
         examples = [f"{code} in {territory_name(_parts()[code].countries[0])}" for code in codes[:3]]
         several = ", ".join([*examples, "…"] if codes[3:] else examples)

@@ -16,6 +16,7 @@ from mores.culture import language, region
 from mores.errors import InputError
 from mores.models import Completion, Request
 from mores.search import Found, Query
+from mores.studio.places import read_languages, read_regions
 from mores.studio.records import Ask, Content, Item
 from mores.studio.workflow import Stage
 
@@ -46,12 +47,12 @@ class Practice(BaseModel):
         return language(value) if value else ""
 
 
-def _read_each(read: Callable[[str], str], values: Iterable[str]) -> tuple[str, ...]:
+def _read_each(read: Callable[[Iterable[str]], tuple[str, ...]], values: Iterable[str]) -> tuple[str, ...]:
     """The codes of regions or languages; the first that is not known is a problem of the setting."""
     try:
-        return tuple(read(value) for value in values)
+        return read(values)
     except InputError as error:
-        raise ValueError(str(error)) from error
+        raise ValueError(error.args[0]) from error
 
 
 class Settings(BaseModel):
@@ -90,12 +91,12 @@ class Settings(BaseModel):
     @field_validator("regions")
     @classmethod
     def _known_regions(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        return _read_each(region, values)
+        return _read_each(read_regions, values)
 
     @field_validator("languages")
     @classmethod
     def _known_languages(cls, values: tuple[str, ...]) -> tuple[str, ...]:
-        return _read_each(language, values)
+        return _read_each(read_languages, values)
 
     @property
     def hold(self) -> timedelta:
@@ -193,6 +194,8 @@ class Kind(Generic[S]):
     """A paragraph for the Method section of a paper; a general one where there is none."""
     skilled: Callable[[S], bool] = lambda _settings: False
     """Whether its rules use how often people are correct (`Vote.skill`), which is then learned as votes come in."""
+    words: Mapping[str, str] = field(default_factory=dict)
+    """What its stages' results and models' answers are called for people, by the names under which they are kept."""
     shown: Callable[[S, Item], Mapping[str, Any]] = lambda _settings, _item: {}
     """What its own templates show besides the item."""
 

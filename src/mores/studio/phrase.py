@@ -2,17 +2,51 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Iterable
+from typing import Annotated, Any, Self
+
+from pydantic import PlainSerializer, PlainValidator
 
 
 class Phrase(str):
-    """`Phrase("Give at most {count}.", count=3)` is the text "Give at most 3.", and knows how it was made."""
+    """`Phrase("Give at most {count}.", count=3)` is the text "Give at most 3.", and knows how it was made.
+
+    A value may be a phrase itself, and is translated too; whole numbers are written as the reader's language does.
+    """
 
     template: str
     values: dict[str, Any]
 
     def __new__(cls, template: str, **values: Any) -> Self:
-        phrase = super().__new__(cls, template.format(**values))
+        shown = {name: f"{value:,}" if type(value) is int else value for name, value in values.items()}
+        phrase = super().__new__(cls, template.format(**shown) if values else template)
         phrase.template = template
         phrase.values = values
         return phrase
+
+    @classmethod
+    def join(cls, parts: Iterable[str], separator: str = ", ") -> str:
+        """Several texts as one, each of which is translated alone; empty where there is none."""
+        values = {f"part{number}": part for number, part in enumerate(parts)}
+        return cls(separator.join(f"{{{name}}}" for name in values), **values) if values else ""
+
+
+def keep_phrases(value: Any) -> Any:
+    """A value as it is kept in JSON: each phrase in it with its sentence and values, any other text as it is."""
+    if isinstance(value, Phrase):
+        return {"phrase": value.template, "values": keep_phrases(value.values)}
+    if isinstance(value, dict):
+        return {name: keep_phrases(inner) for name, inner in value.items()}
+    return [keep_phrases(inner) for inner in value] if isinstance(value, list | tuple) else value
+
+
+def read_phrases(kept: Any) -> Any:
+    """A value from how it was kept."""
+    if isinstance(kept, dict):
+        values = {name: read_phrases(inner) for name, inner in kept.items()}
+        return Phrase(values["phrase"], **values["values"]) if values.keys() == {"phrase", "values"} else values
+    return [read_phrases(inner) for inner in kept] if isinstance(kept, list) else kept
+
+
+Said = Annotated[str, PlainValidator(read_phrases), PlainSerializer(keep_phrases, when_used="json")]
+"""A field that may hold a phrase."""

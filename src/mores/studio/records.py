@@ -15,6 +15,7 @@ from typing import Any
 
 from pydantic import Field
 
+from mores.studio.phrase import Phrase, Said
 from mores.types import Record
 
 Content = dict[str, Any]
@@ -146,6 +147,14 @@ class Ask(Record):
         """The failure as authors may see it: without what could name the model or its server."""
         return f"{self.failure.partition(':')[0]}." if self.failure else ""
 
+    @property
+    def explained(self) -> str:
+        """The failure as organisers see it: what went wrong, and what the model or its server said."""
+        reason = self.failure.partition(":")[2].strip()
+        return (
+            Phrase("{excuse} ({reason})", excuse=Phrase(self.excuse), reason=Phrase(reason)) if reason else self.excuse
+        )
+
 
 class Item(Record):
     """What people and models are making or judging, as it is now."""
@@ -160,7 +169,7 @@ class Item(Record):
     version: int = 1
     region: str = ""
     language: str = ""
-    note: str = ""
+    note: Said = ""
     """Why it was returned or rejected."""
     votes: tuple[Vote, ...] = ()
     """All, also those about earlier versions."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import types
 from collections.abc import Mapping, Sequence
+from datetime import date
 from typing import Any, Literal, Union, get_args, get_origin
 
 import yaml
@@ -13,6 +14,7 @@ from pydantic.fields import FieldInfo
 from mores.errors import InputError
 from mores.studio.form import Field, Form, clean
 from mores.studio.kind import Kind, Settings
+from mores.studio.phrase import Phrase
 from mores.studio.plain_yaml import read_yaml
 from mores.studio.store.campaigns import SettingsError, read_settings
 
@@ -35,14 +37,21 @@ def _field(name: str, info: FieldInfo) -> Field:
         return Field(name, label, "choice", options=[(str(one), str(one)) for one in get_args(kind)], **shared)
     if kind in (int, float):
         return Field(name, label, "number", **shared)
+    if kind is date:
+        return Field(name, label, longest=10, **shared)
     if kind is str:
         longest = next((rule.max_length for rule in info.metadata if hasattr(rule, "max_length")), 200)
         return Field(name, label, "text" if longest >= LONG else "line", longest=longest, **shared)
     if _is_texts(kind):
-        shared["help"] = f"{shared['help']} One on each line.".strip()
+        shared["help"] = _hint(shared["help"], "One on each line.")
         return Field(name, label, "text", longest=20_000, **shared)
-    shared["help"] = f"{shared['help']} Written in YAML.".strip()
+    shared["help"] = _hint(shared["help"], "Written in YAML.")
     return Field(name, label, "text", longest=200_000, **shared)
+
+
+def _hint(about: str, hint: str) -> str:
+    """What a field is about, and how it is written."""
+    return Phrase.join([Phrase(text) for text in (about, hint) if text], " ")
 
 
 def _plain(annotation: Any) -> Any:
@@ -65,7 +74,7 @@ def show_settings(settings: BaseModel) -> dict[str, Any]:
         kind = _plain(info.annotation)
         if _is_texts(kind):
             values[name] = "\n".join(value)
-        elif kind in (str, int, float) or get_origin(kind) is Literal:
+        elif kind in (str, int, float, date) or get_origin(kind) is Literal:
             values[name] = "" if value is None else f"{value:g}" if isinstance(value, float) else str(value)
         elif kind is bool:
             values[name] = ["yes"] if value else []
@@ -94,7 +103,7 @@ def read_settings_form(kind: Kind[Any], given: Mapping[str, Sequence[str]]) -> S
             values[name] = bool(text)
         elif text and _is_texts(known):
             values[name] = [line.strip() for part in text.split("\n") for line in part.split(",") if line.strip()]
-        elif text and (known in (str, int, float) or get_origin(known) is Literal):
+        elif text and (known in (str, int, float, date) or get_origin(known) is Literal):
             values[name] = text
         elif text:
             try:

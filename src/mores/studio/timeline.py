@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from difflib import SequenceMatcher
@@ -11,7 +11,7 @@ from typing import Any, Literal, NamedTuple
 
 from mores.studio.form import Field, Form
 from mores.studio.kind import Kind
-from mores.studio.phrase import Phrase
+from mores.studio.phrase import Phrase, read_phrases
 from mores.studio.records import Content, Event, EventKind, Item
 from mores.studio.workflow import Flow, apply
 
@@ -28,7 +28,7 @@ class Part(NamedTuple):
 
 
 class Fact(NamedTuple):
-    """A field with its value in words."""
+    """A field with its value in words, which may be a phrase: what people wrote is not translated, the rest is."""
 
     label: str
     value: str
@@ -88,8 +88,8 @@ def _entry(flow: Flow, kind: Kind[Any], before: Item | None, item: Item, event: 
             shown |= {"task": kind.title_of(payload["task"]), "model": payload["model"]}
         case EventKind.MODEL_ANSWERED:
             ask = next(ask for ask in item.asks if ask.id == payload["ask"])
-            shown |= {"task": kind.title_of(ask.task), "model": ask.model, "failure": ask.failure}
-            shown["facts"] = facts(all_fields(flow, item), ask.answer or {})
+            shown |= {"task": kind.title_of(ask.task), "model": ask.model, "failure": ask.explained}
+            shown["facts"] = facts(all_fields(flow, item), ask.answer or {}, kind.words)
         case EventKind.SUBMITTED:
             shown["seconds"] = payload.get("seconds") or 0.0
         case EventKind.VOTED | EventKind.STEPPED:
@@ -97,16 +97,16 @@ def _entry(flow: Flow, kind: Kind[Any], before: Item | None, item: Item, event: 
             form = replace(form, blocks=tuple(payload.get("order", ())))
             shown |= {"facts": facts(form, payload["answer"]), "seconds": payload.get("seconds") or 0.0}
         case EventKind.ADVANCED | EventKind.RETURNED | EventKind.REJECTED:
-            shown |= {"to": payload.get("to", ""), "note": payload.get("note", "")}
-            shown["facts"] = facts(all_fields(flow, item), payload.get("result") or {})
+            shown |= {"to": payload.get("to", ""), "note": read_phrases(payload.get("note", ""))}
+            shown["facts"] = facts(all_fields(flow, item), read_phrases(payload.get("result") or {}), kind.words)
         case EventKind.ADJUDICATED:
-            shown |= {"outcome": payload["outcome"], "note": payload["note"]}
+            shown |= {"outcome": payload["outcome"], "note": read_phrases(payload["note"])}
         case EventKind.ASSIGNED:
             shown["until"] = datetime.fromisoformat(payload["until"])
         case EventKind.RELEASED:
-            shown |= {"of": payload["of"], "note": payload.get("reason", "")}
+            shown |= {"of": payload["of"], "note": read_phrases(payload.get("reason", ""))}
         case EventKind.WITHDRAWN:
-            shown["note"] = payload.get("reason", "")
+            shown["note"] = read_phrases(payload.get("reason", ""))
     return Entry(event.at, event.kind.value, event.stage, **shown)
 
 
@@ -115,26 +115,25 @@ def all_fields(flow: Flow, item: Item) -> Form:
     return Form(tuple(field for stage in flow.stages for field in stage.form(item).fields))
 
 
-def facts(form: Form, content: Content) -> list[Fact]:
-    """Fields with their labels, and choices with the texts that people saw; blocks have the numbers of the form."""
+def facts(form: Form, content: Content, names: Mapping[str, str] | None = None) -> list[Fact]:
+    """Fields with their labels, and choices with the texts that people saw; blocks have the numbers of the form.
+
+    `names` are the labels of values that are no fields, such as a stage's results.
+    """
     known = {field.name: field for field in form.fields}
+    called = names or {}
     found = []
     for name in _in_order(form, content):
         value = content[name]
         if value in ("", None, [], {}):
             continue
         field = known.get(name)
-        title = _title(form, field) if field else name.replace("_", " ")
-        if field and field.kind == "marks":
-            found.append(Fact(title, " · ".join(_mark(field, mark) for mark in value)))
-            continue
-        labels = {option: label for option, label, *_ in field.options} if field else {}
-        given = value if isinstance(value, list) else [value]
-        texts = [labels.get(one, "") if isinstance(one, str) else "" for one in given]
-        named = [
-            f"{one} ({text})" if text and text != one else words(one) for one, text in zip(given, texts, strict=True)
-        ]
-        found.append(Fact(title, " · ".join(named)))
+        if field is None:
+            found.append(Fact(called.get(name, name.replace("_", " ")), words(value, called)))
+        elif field.kind == "marks":
+            found.append(Fact(_title(form, field), Phrase.join((_mark(field, mark) for mark in value), " · ")))
+        else:
+            found.append(Fact(_title(form, field), _show(field, value)))
     return found
 
 
@@ -157,21 +156,40 @@ def _title(form: Form, field: Field) -> str:
 
 def _mark(field: Field, mark: Content) -> str:
     """A mark in words: what is marked, and what was answered about it."""
-    details = [words(mark[detail.name]) for detail in field.details if mark.get(detail.name) not in (None, "", [])]
+    given = [(detail, mark[detail.name]) for detail in field.details if mark.get(detail.name) not in (None, "", [])]
+    details = [words(value, dict(detail.options)) for detail, value in given]
     place = f"“{mark['quote']}”" if mark.get("start") is not None else "–"
-    return f"{place} ({'; '.join(details)})" if details else place
+    return Phrase("{place} ({details})", place=place, details=Phrase.join(details, "; ")) if details else place
 
 
-def words(value: object) -> str:
-    """A value as text."""
+def _show(field: Field, value: object) -> str:
+    """The value of a field, with the texts of the options that were chosen."""
+    labels = {
+        option: label if field.native or number < field.written else Phrase(label)
+        for number, (option, label) in enumerate(field.options)
+    }
+    parts = []
+    for given in value if isinstance(value, list) else [value]:
+        label = labels.get(given, "") if isinstance(given, str) else ""
+        named = label and label != given
+        parts.append(Phrase("{code} ({label})", code=given, label=label) if named else words(given))
+    return Phrase.join(parts, " · ")
+
+
+def words(value: object, names: Mapping[str, str] | None = None) -> str:
+    """A value as text; `names` are the words for what is kept as a code."""
+    called = names or {}
     if isinstance(value, bool):
-        return "yes" if value else "no"
+        return Phrase("yes" if value else "no")
     if isinstance(value, float):
         return f"{value:.4g}"
     if isinstance(value, list | tuple):
-        return " · ".join(words(one) for one in value)
+        return Phrase.join((words(inner, called) for inner in value), " · ")
     if isinstance(value, dict):
-        return "; ".join(f"{name}: {words(one)}" for name, one in value.items())
+        named = ((Phrase(called.get(name, name)), words(inner, called)) for name, inner in value.items())
+        return Phrase.join((Phrase("{name}: {value}", name=name, value=inner) for name, inner in named), "; ")
+    if isinstance(value, str):
+        return Phrase(called[value]) if value in called else value
     return "–" if value is None else str(value)
 
 

@@ -107,7 +107,7 @@ def make_export(database: Database, campaign: Campaign, form: str, by: str | Non
     same = (exports.c.campaign == campaign.id, exports.c.format == form, exports.c.sha256 == digest)
     with database.write() as connection:
         known = connection.execute(select(*_KEPT).where(*same)).first()
-        record(connection, by, "exported", f"{form}, {len(data):,} bytes, sha256 {digest}", campaign.id)
+        record(connection, by, "exported", f"{form}, {len(data):,} B, sha256 {digest}", campaign.id)
         if known:
             return Kept(*known)
         kept = Kept(token_hex(8), form, snapshot.last_event, digest, now(), len(data))

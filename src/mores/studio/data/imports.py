@@ -281,7 +281,7 @@ def import_items(
                 added = _write(connection, campaign, person, target, row, f"import-{source}-{number}")
                 total = Imported(*(one + other for one, other in zip(total, added, strict=True)))
     with database.write() as connection:
-        detail = f"{total.items:,} items and {total.answers:,} answers into {target.name}, sha256 {source}…"
+        detail = f"{target.name}: {total.items:,} + {total.answers:,}, sha256 {source}…"
         record(connection, person.id or None, "imported", detail, campaign.id)
     return total
 

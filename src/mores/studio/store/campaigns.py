@@ -9,11 +9,13 @@ from secrets import token_hex
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 from sqlalchemy import Connection, Row, bindparam, insert, select, update
 
 from mores.errors import InputError
 from mores.studio.campaigns import open_kind
 from mores.studio.kind import Kind, Settings, slug
+from mores.studio.phrase import Phrase
 from mores.studio.plain_yaml import read_yaml
 from mores.studio.records import EventKind, Item, Person, Role
 from mores.studio.store.database import Database
@@ -28,8 +30,45 @@ class SettingsError(InputError):
     """Some settings cannot be used; `problems` says why, by name."""
 
     def __init__(self, place: str, problems: Mapping[str, str]) -> None:
-        super().__init__(f"{place}: {'; '.join(f'{name}: {problem}' for name, problem in problems.items())}")
+        named = (Phrase("{name}: {problem}", name=name, problem=problem) for name, problem in problems.items())
+        super().__init__(Phrase("{place}: {problems}", place=place, problems=Phrase.join(named, "; ")))
         self.problems = dict(problems)
+
+
+PROBLEMS = {
+    "missing": "Please fill in.",
+    "extra_forbidden": "There is no such setting.",
+    "string_type": "Write a text.",
+    "string_too_short": "Write at least {min_length} characters.",
+    "string_too_long": "Write at most {max_length} characters.",
+    "too_short": "Give at least {min_length}.",
+    "too_long": "Give at most {max_length}.",
+    "int_type": "Write a whole number.",
+    "int_parsing": "Write a whole number.",
+    "int_from_float": "Write a whole number.",
+    "float_type": "Write a number.",
+    "float_parsing": "Write a number.",
+    "greater_than": "It must be more than {gt}.",
+    "greater_than_equal": "It must be at least {ge}.",
+    "less_than": "It must be less than {lt}.",
+    "less_than_equal": "It must be at most {le}.",
+    "literal_error": "Choose one of the answers.",
+    "date_from_datetime_parsing": "Write a day, such as 2023-12-31.",
+    "date_parsing": "Write a day, such as 2023-12-31.",
+    "tuple_type": "Write a list.",
+    "dict_type": "Write names with values.",
+    "model_type": "Write names with values.",
+}
+"""What pydantic finds, in words that can be translated."""
+
+
+def _explain(problem: ErrorDetails) -> str:
+    """What is wrong with a setting: in the words of the kind that found it, or in ours."""
+    context = problem.get("ctx", {})
+    if problem["type"] == "value_error":
+        return context["error"].args[0] if context["error"].args else problem["msg"]
+    template = PROBLEMS.get(problem["type"])
+    return Phrase(template, **context) if template else problem["msg"]
 
 
 def read_settings(kind: Kind[Any], values: Mapping[str, Any], place: str = "settings") -> Settings:
@@ -40,9 +79,10 @@ def read_settings(kind: Kind[Any], values: Mapping[str, Any], place: str = "sett
         problems: dict[str, str] = {}
         for problem in error.errors():
             name, *inside = map(str, problem["loc"] or ("settings",))
-            where = f"{'.'.join(inside)}: " if inside else ""
-            reason = f"{where}{problem['msg'].removeprefix('Value error, ')}"
-            problems[name] = f"{problems[name]}; {reason}" if name in problems else reason
+            reason = _explain(problem)
+            if inside:
+                reason = Phrase("{place}: {reason}", place=".".join(inside), reason=reason)
+            problems[name] = Phrase.join((problems[name], reason), "; ") if name in problems else reason
         raise SettingsError(place, problems) from error
     return settings
 
@@ -51,7 +91,8 @@ def parse_campaign(text: str, place: str) -> tuple[Kind[Any], Settings]:
     """The kind and settings that a YAML text describes: `kind:` and the settings beside it."""
     values = read_yaml(text, place)
     if not isinstance(values, dict) or not isinstance(values.get("kind"), str):
-        raise InputError(f"{place}: no `kind`; write `kind: culturalteaming` and the settings beside it")
+        template = "{place}: no “kind”; write “kind: culturalteaming” and the settings beside it"
+        raise InputError(Phrase(template, place=place))
     kind = open_kind(values.pop("kind"))
     return kind, read_settings(kind, values, place)
 
@@ -97,7 +138,7 @@ def add_checks(database: Database, campaign: Campaign) -> None:
         known = connection.execute(made.where(*there, events.c.kind == EventKind.CREATED.value)).all()
     for row in known:
         if row.key not in wanted:
-            do(database, campaign, organiser, Withdraw("The settings have other checks now."), item=row.item)
+            do(database, campaign, organiser, Withdraw(Phrase("The settings have other checks now.")), item=row.item)
     for key, check in wanted.items():
         place = {"campaign": campaign.id, "region": check.region, "language": check.language, "stage": stages[0].name}
         blank = Item(id="", author=None, content=check.content, created=now(), updated=now(), **place)

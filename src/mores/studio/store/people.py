@@ -14,9 +14,9 @@ from typing import Any, NamedTuple
 
 from sqlalchemy import Connection, Row, Select, bindparam, delete, func, insert, literal, select, update
 
-from mores.culture import language, region
 from mores.errors import InputError
 from mores.studio.form import clean
+from mores.studio.places import read_languages, read_regions
 from mores.studio.records import Person, Role
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, do, held_by, now
@@ -95,9 +95,9 @@ def read_profile(
     return Profile(
         name=clean(name),
         email=clean(email),
-        nationality=tuple(dict.fromkeys(region(value) for value in nationality if value.strip())),
-        home=tuple(dict.fromkeys(region(value) for value in home if value.strip())),
-        languages=tuple(dict.fromkeys(language(value) for value in languages if value.strip())),
+        nationality=read_regions(nationality),
+        home=read_regions(home),
+        languages=read_languages(languages),
         locale=locale,
     )
 
@@ -142,7 +142,7 @@ def invite(
     }
     with database.write() as connection:
         connection.execute(insert(invitations), row)
-        record(connection, by, "invited", f"{role.value}, {uses} uses", campaign.id)
+        record(connection, by, "invited", f"{role.value} × {uses}", campaign.id)
     return token
 
 

@@ -98,9 +98,12 @@ def _unreadable(request: Request, _error: Exception) -> Response:
 
 
 def _explain(request: Request, status: int, reason: str) -> Response:
-    if wants_json(request):
-        return JSONResponse({"error": reason}, status)
     try:
-        return visit(request).page("problem.html", code=status, reason=reason)
+        visitor = visit(request)
+        if wants_json(request):
+            return JSONResponse({"error": visitor.say(reason)}, status)
+        return visitor.page("problem.html", code=status, reason=reason)
     except HTTPException as error:  # too many requests: nothing is drawn
+        if wants_json(request):
+            return JSONResponse({"error": error.detail}, error.status_code)
         return PlainTextResponse(error.detail, error.status_code)

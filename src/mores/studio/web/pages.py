@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from hashlib import blake2b
@@ -89,6 +89,28 @@ def choose_locale(wanted: str, accepted: str) -> str:
 
 
 @cache
+def speaker(locale: str) -> Callable[..., str]:
+    """What says a text in a language: `_` of the templates."""
+    texts = translate(locale)
+
+    def say(text: str, **values: Any) -> str:
+        """A text in this language; plain, so that it is escaped like any other, whoever wrote what is in it."""
+        if not isinstance(text, Phrase):
+            return texts.get(text, text) % values if values else texts.get(text, text)
+        shown = {name: put(value) for name, value in text.values.items()}
+        sentence = texts.get(text.template, text.template)
+        return sentence.format(**shown) if shown else sentence
+
+    def put(value: Any) -> Any:
+        """A value of a phrase in this language."""
+        if isinstance(value, str):
+            return say(value)
+        return format_decimal(value, locale=locale) if type(value) is int else value
+
+    return say
+
+
+@cache
 def environment(locale: str) -> Environment:
     """The templates, in one language."""
     kinds = {name: FileSystemLoader(open_kind(name).folder) for name in KINDS}
@@ -102,16 +124,7 @@ def environment(locale: str) -> Environment:
         extensions=["jinja2.ext.do"],
         auto_reload=False,
     )
-    texts = translate(locale)
-
-    def say(text: str, **values: Any) -> str:
-        """A text in this language; plain, so that it is escaped like any other, whoever wrote what is in it."""
-        if isinstance(text, Phrase):
-            inner = {name: say(value) if isinstance(value, str) else value for name, value in text.values.items()}
-            return texts.get(text.template, text.template).format(**inner)
-        return texts.get(text, text) % values if values else texts.get(text, text)
-
-    env.globals["_"] = say
+    env.globals["_"] = speaker(locale)
     env.filters |= {
         "marks": as_json,
         "number": lambda value: format_decimal(value, locale=locale),

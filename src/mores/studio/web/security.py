@@ -16,6 +16,8 @@ from starlette.exceptions import HTTPException
 from starlette.responses import PlainTextResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from mores.studio.phrase import Phrase
+
 POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
     "worker-src 'self'; manifest-src 'self'; form-action 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -61,7 +63,7 @@ class Guard:
             message = await receive()
             left -= len(message.get("body", b""))
             if left < 0:
-                raise HTTPException(413, f"Send at most {longest:,} bytes.")
+                raise HTTPException(413, Phrase("Send at most {count} bytes.", count=longest))
             return message
 
         async def guarded(message: Message) -> None:

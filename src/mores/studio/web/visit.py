@@ -22,7 +22,7 @@ from mores.studio.store.campaigns import open_campaign
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign
 from mores.studio.store.people import Account, Member, find_member, who
-from mores.studio.web.pages import choose_locale, render, static_version
+from mores.studio.web.pages import choose_locale, render, speaker, static_version
 from mores.studio.web.security import TOKEN_FIELD, TOKEN_HEADER, Limiter, is_own, token_for
 from mores.studio.workflow import Refused
 
@@ -105,6 +105,10 @@ class Visit:
         """A page by the first of the templates that there is; every one knows the visit."""
         html = render(self.locale, *templates, visit=self, account=self.account, path=self.path, **values)
         return self.keep(HTMLResponse(html, code))
+
+    def say(self, text: str) -> str:
+        """A text in the visitor's language."""
+        return speaker(self.locale)(text)
 
     def go(self, path: str) -> Response:
         """Send the visitor to another page of the studio; a script is told where to go."""
@@ -297,9 +301,9 @@ Form = Annotated[Posted, Depends(posted)]
 def limited(action: str) -> Any:
     """A dependency that lets someone do something only so often."""
 
-    async def check(visit: AnyVisit) -> None:
+    async def allow(visit: AnyVisit) -> None:
         name = visit.account.id if visit.account and action not in ("sign in", "join") else visit.address
         if not visit.studio.limiter.allows(action, name):
             raise HTTPException(429, "Too many requests. Please wait a minute.")
 
-    return Depends(check)
+    return Depends(allow)

@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from mores.studio.form import is_complete
+from mores.studio.phrase import keep_phrases
 from mores.studio.records import Content, Event, EventKind, Item, Person, Status
 from mores.studio.workflow.actions import (
     Action,
@@ -73,7 +74,7 @@ def act(  # noqa: C901 - one case for each action
         case Adjudicate(outcome, note, result, to):
             write.adjudicate(Decision(outcome, note, result, to))
         case Withdraw(reason):
-            write.add(EventKind.WITHDRAWN, reason=reason)
+            write.add(EventKind.WITHDRAWN, reason=keep_phrases(reason))
     return write.events
 
 
@@ -149,7 +150,7 @@ class _Writer:
         giver = self.person or of
         for hold in self.current.holds:
             if hold.person == giver or (not giver and hold.until <= self.now):
-                self.add(EventKind.RELEASED, of=hold.person, reason=reason)
+                self.add(EventKind.RELEASED, of=hold.person, reason=keep_phrases(reason))
 
     def answer(self, action: Answered) -> None:
         ask = next((ask for ask in self.current.asks if ask.id == action.ask), None)
@@ -171,7 +172,8 @@ class _Writer:
             own = [flow.stages[place] for place in passed if flow.stages[place].own]
             if not all(is_complete(stage.form(item), item.content) for stage in own):
                 raise Refused("This item is not complete. Its author has to finish it first.")
-        self.add(EventKind.ADJUDICATED, outcome=decision.outcome, note=decision.note, result=decision.result)
+        note = keep_phrases(decision.note)
+        self.add(EventKind.ADJUDICATED, outcome=decision.outcome, note=note, result=decision.result)
         self.move(decision, by=None)
         self.settle()
 
@@ -206,7 +208,7 @@ class _Writer:
         if decision.content is not None or region:
             content = self.current.content if decision.content is None else decision.content
             self.add(EventKind.EDITED, by=by, content=content, region=region)
-        payload: Content = {"note": decision.note, "result": decision.result}
+        payload: Content = {"note": keep_phrases(decision.note), "result": keep_phrases(decision.result)}
         if decision.outcome == "rejected":
             self.add(EventKind.REJECTED, by=by, **payload)
         elif decision.outcome == "back":

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from mores.studio.phrase import read_phrases
 from mores.studio.records import Ask, Begun, Event, EventKind, Hold, Item, Status, Vote
 
 
@@ -74,7 +75,7 @@ def _change(item: Item, event: Event) -> dict[str, Any]:  # noqa: C901 - one cas
         case EventKind.ADJUDICATED:
             return {"adjudicated": (*item.adjudicated, (event.stage, item.version))}
         case EventKind.WITHDRAWN:
-            return {"status": Status.WITHDRAWN, "holds": (), "note": payload.get("reason", "")}
+            return {"status": Status.WITHDRAWN, "holds": (), "note": read_phrases(payload.get("reason", ""))}
         case _:
             return {}
 
@@ -110,8 +111,8 @@ def _voted(item: Item, event: Event) -> dict[str, Any]:
 
 
 def _moved(item: Item, event: Event) -> dict[str, Any]:
-    results = item.results | {event.stage: event.payload.get("result", {})}
-    return {"results": results, "note": event.payload.get("note", ""), "holds": ()}
+    results = item.results | {event.stage: read_phrases(event.payload.get("result", {}))}
+    return {"results": results, "note": read_phrases(event.payload.get("note", "")), "holds": ()}
 
 
 def _without(holds: Iterable[Hold], person: str) -> tuple[Hold, ...]:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mores.studio.campaigns.culturall.forms import ENGLISH, PARTS, is_english, present
+from mores.studio.campaigns.culturall.forms import ENGLISH, PARTS, WORDS, is_english, present
 from mores.studio.campaigns.culturall.results import describe, export, label, summarise
 from mores.studio.campaigns.culturall.settings import FOLDER, CulturallSettings
 from mores.studio.campaigns.culturall.stages import stages
@@ -44,4 +44,5 @@ KIND: Kind[Any] = Kind(
     summarise=summarise,
     method=describe,
     inspire=inspire,
+    words=WORDS,
 )

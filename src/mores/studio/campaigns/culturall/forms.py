@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 
-from mores.culture import region
 from mores.errors import InputError
 from mores.studio.campaigns.culturall.settings import CulturallSettings
 from mores.studio.form import Field, Form
+from mores.studio.places import read_regions
 from mores.studio.records import Content, Item
 
 PARTS = ("scenario", "question", "answer", "explanation")
@@ -53,6 +53,26 @@ VERDICTS = {
     "revise": "Revise: I corrected it in the fields below",
     "reject": "Reject: it cannot be corrected",
 }
+NO_MODELS = "not measured: the campaign names no models"
+NO_JUDGE = "not measured: there is nobody to judge the answers"
+NOT_COMPLETED = "not completed: the campaign has no model; the reviewer fills it in"
+WORDS = {
+    "measured": "Measured",
+    "challenging": "Challenging",
+    "correct": "Correct",
+    "models": "Models",
+    "answers": "Answers",
+    "text": "Answer",
+    "reason": "Reason",
+    **VERDICTS,
+    "left": "Left as it is",
+    "completed": "Completed",
+    "changed": "Changed by the reviewer",
+    **{reason: reason for reason in (NO_MODELS, NO_JUDGE, NOT_COMPLETED)},
+    **{name: name.capitalize() for name in ("region", "topic", *PARTS)},
+    **{f"english_{name}": label for name, label in IN_ENGLISH.items()},
+}
+"""What results and answers of models are called."""
 YES, NO, NOTHING = "yes", "no", "nothing"
 _LETTER = re.compile(r"[A-D]")
 
@@ -157,7 +177,7 @@ def changes(item: Item, answer: Content) -> dict[str, str]:
     before = present(item)
     after = {name: answer[name] for name in before if name in answer}
     if after.get("region"):
-        after["region"] = region(after["region"])
+        after["region"] = read_regions([after["region"]])[0]
     return {name: text for name, text in after.items() if text != before[name]}
 
 
@@ -179,7 +199,7 @@ def review_form(settings: CulturallSettings, item: Item) -> Form:
         try:
             changed = changes(item, content)
         except InputError as error:
-            return {"region": str(error)}
+            return {"region": error.args[0]}
         return _check_review(before, content, changed)
 
     return Form(

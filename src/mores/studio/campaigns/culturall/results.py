@@ -7,13 +7,13 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from mores.show import NOTHING, percent, to
+from mores.show import NOTHING, percent
 from mores.stats.intervals import share_interval
 from mores.studio.campaigns.culturall.forms import ENGLISH, PARTS, VERDICTS, is_english, present
 from mores.studio.campaigns.culturall.settings import CulturallSettings
-from mores.studio.campaigns.culturall.stages import NOT_MEASURED
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
+from mores.studio.phrase import Phrase
 from mores.studio.records import Content, Item, Status
 
 PAPER = {"accept": 0.750, "revise": 0.081, "reject": 0.169}
@@ -77,11 +77,15 @@ class Rate(NamedTuple):
     def interval(self) -> tuple[float, float]:
         return share_interval(self.part, self.total)
 
-    def __str__(self) -> str:
+    @property
+    def phrase(self) -> str:
+        """The share with its counts and interval, in words."""
         if not self.total:
             return NOTHING
         low, high = self.interval
-        return f"{percent(self.share)} ({self.part:,} of {self.total:,}; 95% interval {to(low, high, percent)})"
+        shown = {"share": percent(self.share), "low": percent(low), "high": percent(high)}
+        template = "{share} ({part} of {total}; 95% interval {low} to {high})"
+        return Phrase(template, part=self.part, total=self.total, **shown)
 
 
 def review_rates(items: Iterable[Item]) -> dict[str, Rate]:
@@ -99,19 +103,20 @@ def challenging(items: Iterable[Item]) -> Rate:
 def summarise(_settings: CulturallSettings, items: Sequence[Item]) -> Mapping[str, Any]:
     """The rates of reviews beside the paper's, and how hard the items are."""
     rates = review_rates(items)
-    names = {"accept": "accepted", "revise": "revised", "reject": "rejected"}
+    names = {"accept": "Accepted by reviewers", "revise": "Revised by reviewers", "reject": "Rejected by reviewers"}
     reviews = {
-        f"{names[verdict]} by reviewers": f"{rate} · paper: {percent(PAPER[verdict])}"
+        names[verdict]: Phrase("{rate} · paper: {paper}", rate=rate.phrase, paper=percent(PAPER[verdict]))
         for verdict, rate in rates.items()
     }
     topics = Counter(present(item)["topic"] for item in _accepted(items))
+    counted = (Phrase("{topic} {count}", topic=Phrase(topic), count=count) for topic, count in sorted(topics.items()))
     return {
-        "items": len(items),
+        "Items": len(items),
         **reviews,
-        "challenging, of the measured": str(challenging(items)),
-        "easy and left as they are": sum(bool(item.results.get("elevate", {}).get("left")) for item in items),
-        NOT_MEASURED: sum(item.results.get("measure", {}).get("measured") is False for item in items),
-        "accepted, by topic": ", ".join(f"{topic} {count:,}" for topic, count in sorted(topics.items())) or NOTHING,
+        "Challenging, of the measured": challenging(items).phrase,
+        "Easy and left as they are": sum(bool(item.results.get("elevate", {}).get("left")) for item in items),
+        "Not measured": sum(item.results.get("measure", {}).get("measured") is False for item in items),
+        "Accepted, by topic": Phrase.join(counted) or NOTHING,
     }
 
 

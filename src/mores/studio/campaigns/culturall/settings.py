@@ -10,6 +10,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from mores.studio.kind import Settings
+from mores.studio.phrase import Phrase
 
 FOLDER = Path(__file__).parent
 
@@ -59,5 +60,5 @@ class CulturallSettings(Settings):
     def _different(cls, topics: tuple[Topic, ...]) -> tuple[Topic, ...]:
         names = [topic.name.casefold() for topic in topics]
         if len(set(names)) < len(names):
-            raise ValueError("two topics have the same name")
+            raise ValueError(Phrase("Two topics have the same name."))
         return topics

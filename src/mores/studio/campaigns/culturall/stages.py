@@ -11,6 +11,9 @@ from functools import partial
 from mores.studio.campaigns.culturall.forms import (
     CRITERIA,
     ENGLISH,
+    NO_JUDGE,
+    NO_MODELS,
+    NOT_COMPLETED,
     PARTS,
     changes,
     create_form,
@@ -21,10 +24,9 @@ from mores.studio.campaigns.culturall.forms import (
 )
 from mores.studio.campaigns.culturall.settings import CulturallSettings
 from mores.studio.form import Form
+from mores.studio.phrase import Phrase
 from mores.studio.records import Ask, Item, Role
 from mores.studio.workflow import Decision, Question, Stage
-
-NOT_MEASURED, NOT_COMPLETED = "not measured", "not completed"
 
 
 def stages(settings: CulturallSettings) -> tuple[Stage, ...]:
@@ -78,7 +80,7 @@ def _elevated(settings: CulturallSettings, item: Item) -> Decision:
     if not item.content.get("leave"):
         return Decision("next", result={"strategies": item.content.get("strategies", [])})
     if not settings.keep_easy:
-        note = "It is too easy for the models, and its author could not make it harder."
+        note = Phrase("It is too easy for the models, and its author could not make it harder.")
         return Decision("rejected", note, {"left": True})
     return Decision("next", result={"left": True}, to="complete")
 
@@ -100,8 +102,7 @@ def _measured(settings: CulturallSettings, item: Item) -> Decision | None:
     if any(ask.answer is None for ask in answers):
         return None
     if not answers or not judged:
-        why = "the campaign names no models" if not answers else "there is nobody to judge the answers"
-        return Decision("next", result={"measured": False, "reason": f"{NOT_MEASURED}: {why}"})
+        return Decision("next", result={"measured": False, "reason": NO_JUDGE if answers else NO_MODELS})
     grades = {ask.sample: ask.answer["correct"] for ask in judged if ask.answer is not None}
     if len(grades) < len(answers):
         return None
@@ -118,7 +119,8 @@ def _measured(settings: CulturallSettings, item: Item) -> Decision | None:
     }
     if challenging:
         return Decision("next", result=result)
-    note = f"It is easy: {correct} of {len(answers)} models answered correctly. Please make it harder, or leave it."
+    template = "It is easy: {correct} of {models} models answered correctly. Please make it harder, or leave it."
+    note = Phrase(template, correct=correct, models=len(answers))
     return Decision("back", note, result)
 
 
@@ -132,8 +134,7 @@ def _completed(item: Item) -> Decision | None:
     """Region, topic and translation, as soon as the model has given them all; it waits while one is missing."""
     asked: list[Ask] = [ask for task in ("region", "topic", "translate") for ask in item.asks_of(task)]
     if not asked:
-        reason = f"{NOT_COMPLETED}: the campaign has no model; the reviewer fills it in"
-        return Decision("next", result={"completed": False, "reason": reason})
+        return Decision("next", result={"completed": False, "reason": NOT_COMPLETED})
     if any(ask.answer is None for ask in asked):
         return None
     added = {name: value for ask in asked for name, value in (ask.answer or {}).items()}

@@ -13,7 +13,7 @@ from typing import Any
 
 from mores.studio.campaigns.culturalteaming import asking, figures
 from mores.studio.campaigns.culturalteaming.export import export
-from mores.studio.campaigns.culturalteaming.forms import duel_form, verify_form, write_form
+from mores.studio.campaigns.culturalteaming.forms import WORDS, duel_form, verify_form, write_form
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, adjudged, label, people, verified
 from mores.studio.kind import Kind, Task
 from mores.studio.records import Item, Role
@@ -84,4 +84,5 @@ KIND: Kind[Any] = Kind(
     skilled=lambda settings: settings.adaptive,
     summarise=figures.summarise,
     method=figures.method,
+    words=WORDS,
 )

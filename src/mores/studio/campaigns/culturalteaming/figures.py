@@ -11,9 +11,10 @@ from mores.show import percent
 from mores.stats.annotators.popular import surprisingly_popular
 from mores.studio.campaigns.culturalteaming.forms import UNKNOWN
 from mores.studio.campaigns.culturalteaming.rule import STAGE, TeamingSettings, label
+from mores.studio.phrase import Phrase
 from mores.studio.records import Item, Status
 
-PAPER = "CulturalBench: 1,696 of over 3,000 verified questions were accepted; 1,554 single, 142 multi mode"
+PAPER = Phrase("1,696 of over 3,000 verified questions were accepted; 1,554 single, 142 multi mode")
 
 
 def summarise(settings: TeamingSettings, items: Sequence[Item]) -> Mapping[str, Any]:
@@ -26,21 +27,21 @@ def summarise(settings: TeamingSettings, items: Sequence[Item]) -> Mapping[str, 
     votes = [vote for item in items for vote in item.votes if vote.stage == STAGE]
     differ = [item for item in accepted if _differs(item)]
     figures: dict[str, Any] = {
-        "questions": len(items),
-        "verified": len(verified),
-        "accepted": len(accepted),
-        "accepted, of the verified": _share(sum(item.status is Status.ACCEPTED for item in verified), len(verified)),
-        "single mode": sum(mode == 1 for mode in modes),
-        "multi mode": sum(mode > 1 for mode in modes),
-        "votes": len(votes),
+        "Questions": len(items),
+        "Verified": len(verified),
+        "Accepted": len(accepted),
+        "Accepted, of the verified": _share(sum(item.status is Status.ACCEPTED for item in verified), len(verified)),
+        "Single mode": sum(mode == 1 for mode in modes),
+        "Multi mode": sum(mode > 1 for mode in modes),
+        "Votes": len(votes),
         "“I don't know”, of the votes": _share(sum(UNKNOWN in vote.answer["answer"] for vote in votes), len(votes)),
-        "accepted with another answer than the author's": len(differ),
-        "rounds against the AI": len(played),
+        "Accepted with another answer than the author's": len(differ),
+        "Rounds against the AI": len(played),
         "AI beaten, of the last rounds": _share(sum(ask.answer["beaten"] for ask in last if ask.answer), len(last)),
-        "the paper": PAPER,
+        "CulturalBench": PAPER,
     }
     if settings.ask_others:
-        figures["another answer is surprisingly popular"] = sum(
+        figures["Another answer is surprisingly popular"] = sum(
             popular not in ("", "".join(item.results.get(STAGE, {}).get("answer", ())))
             for item in verified
             if (popular := popular_answer(item)) is not None
@@ -81,12 +82,12 @@ def method(settings: TeamingSettings, items: Iterable[Item]) -> str:
         else f"{settings.verifiers} people each, of whom at least {settings.agreeing} had to select the same options"
     )
     return (
-        f"Authors wrote {figures['questions']:,} multiple-choice questions about {regions:,} regions from scenes of "
+        f"Authors wrote {figures['Questions']:,} multiple-choice questions about {regions:,} regions from scenes of "
         f"their own culture, with the help of a language model, and played them against a model "
         f"({fmean(rounds) if rounds else 0:.1f} rounds on average). The questions were verified by {rule}; verifiers "
         f"had the nationality of the region and lived there before they were 18. They could select several options, "
-        f"“none of these is correct” and “I don't know”. Of {figures['verified']:,} verified questions "
-        f"{figures['accepted']:,} were accepted, {figures['single mode']:,} with one and {figures['multi mode']:,} "
+        f"“none of these is correct” and “I don't know”. Of {figures['Verified']:,} verified questions "
+        f"{figures['Accepted']:,} were accepted, {figures['Single mode']:,} with one and {figures['Multi mode']:,} "
         f"with several correct options."
     )
 
@@ -97,4 +98,6 @@ def _differs(item: Item) -> bool:
 
 
 def _share(part: int, whole: int) -> str:
-    return f"{percent(part / whole)} ({part:,} of {whole:,})" if whole else "–"
+    if not whole:
+        return "–"
+    return Phrase("{share} ({part} of {whole})", share=percent(part / whole), part=part, whole=whole)

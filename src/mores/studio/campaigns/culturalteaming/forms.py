@@ -19,6 +19,24 @@ _OF_OTHERS = re.compile(
 )
 """An option such as "all of the above": as a statement alone it says nothing, and in another order something else."""
 
+WORDS = {
+    "votes": "Votes",
+    "agreeing": "Same answer",
+    "counts": "Answers",
+    "answer": "Answer",
+    "mode": "Mode",
+    "single": "one option",
+    "multi": "several options",
+    "none": "None of these is correct",
+    "unknown": "I don't know",
+    "probability": "Probability",
+    "adjudicated": "Decided by an organiser",
+    "letters": "Answer",
+    "confidence": "Confidence",
+    "beaten": "You beat the AI: its answer is wrong.",
+}
+"""What results and answers of the AI are called."""
+
 SCENE = Field(
     "scene",
     "A scene of your culture",

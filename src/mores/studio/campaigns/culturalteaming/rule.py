@@ -19,6 +19,7 @@ from mores.stats.classification import Floats
 from mores.studio.campaigns.culturalteaming.forms import LETTERS, NONE, UNKNOWN
 from mores.studio.form import FormError
 from mores.studio.kind import Settings
+from mores.studio.phrase import Phrase
 from mores.studio.records import Content, Item, Vote
 from mores.studio.workflow import Decision
 
@@ -52,9 +53,11 @@ class TeamingSettings(Settings):
     @model_validator(mode="after")
     def _fit(self) -> TeamingSettings:
         if self.agreeing > self.verifiers:
-            raise ValueError(f"agreeing is {self.agreeing}, more than the {self.verifiers} verifiers; lower it")
+            template = "agreeing is {count}, more than the {verifiers} verifiers; lower it"
+            raise ValueError(Phrase(template, count=self.agreeing, verifiers=self.verifiers))
         if self.least > self.most:
-            raise ValueError(f"least is {self.least}, more than most, {self.most}; lower it")
+            template = "least is {least}, more than most, {most}; lower it"
+            raise ValueError(Phrase(template, least=self.least, most=self.most))
         return self
 
 
@@ -98,14 +101,16 @@ def verified(settings: TeamingSettings, item: Item) -> Decision | None:
         best = str(certain.label)
         accepted = best != NONE and certain.reason == "enough"
         result |= {"agreeing": counts[best], "probability": round(certain.probability, 4)}
-        note = f"{counts[best]} of {len(votes)} people gave the most frequent answer; that is not certain enough."
+        template = "{count} of {people} people gave the most frequent answer; that is not certain enough."
+        note = Phrase(template, count=counts[best], people=len(votes))
     else:
         left = settings.verifiers - len(votes)
         count = options.get(best, 0)
         accepted = count >= settings.agreeing
         if left > 0 and not (settings.early and (accepted or count + left < settings.agreeing)):
             return None
-        note = f"{count} of {len(votes)} people gave the same answer; {settings.agreeing} must."
+        template = "{count} of {people} people gave the same answer; {needed} must."
+        note = Phrase(template, count=count, people=len(votes), needed=settings.agreeing)
     if accepted:
         return Decision("next", result=result | {"answer": list(best), "mode": "single" if len(best) == 1 else "multi"})
     if settings.returns and item.returns == 0:

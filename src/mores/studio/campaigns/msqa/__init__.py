@@ -17,6 +17,7 @@ from mores.studio.campaigns.msqa.forms import (
     QUESTIONS,
     RETURN,
     SOURCES,
+    WORDS,
     accept_form,
     inspect_form,
     source_form,
@@ -178,4 +179,5 @@ KIND: Kind[Any] = Kind(
     summarise=summarise,
     method=method,
     shown=shown,
+    words=WORDS,
 )

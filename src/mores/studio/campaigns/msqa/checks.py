@@ -81,7 +81,7 @@ def decide(settings: MsqaSettings, item: Item) -> Decision | None:
     if State.RETURNED in states:
         reasons = [check.reason for check in checks if check.state is State.RETURNED]
         outcome: Literal["rejected", "back"] = "rejected" if item.returns >= settings.most_returns else "back"
-        return Decision(outcome, "\n".join(reasons), result)
+        return Decision(outcome, Phrase.join(reasons, "\n"), result)
     return None if State.STUCK in states else Decision("next", result=result)
 
 
@@ -103,7 +103,7 @@ def _answer_of(ask: Ask | None, missing: str) -> Content | Unanswered:
         return Unanswered(State.NOT_DONE, missing)
     if ask.waiting:
         return Unanswered(State.WAITING, "")
-    return Unanswered(State.STUCK, ask.failure) if ask.answer is None else ask.answer
+    return Unanswered(State.STUCK, ask.explained) if ask.answer is None else ask.answer
 
 
 def _retrieval(settings: MsqaSettings, item: Item) -> Check:
@@ -166,11 +166,11 @@ def _runs(settings: MsqaSettings, item: Item) -> list[list[bool | Unanswered]]:
     def run(model: str, number: int) -> bool | Unanswered:
         tried = tries.get((model, number))
         if tried is None:
-            return Unanswered(State.NOT_DONE, "a model was not asked")
+            return Unanswered(State.NOT_DONE, Phrase("a model was not asked"))
         answer = _answer_of(tried, "")
         if isinstance(answer, Unanswered):
             return answer
-        verdict = _answer_of(judged.get(tried.id), "no model judged it")
+        verdict = _answer_of(judged.get(tried.id), Phrase("no model judged it"))
         return verdict if isinstance(verdict, Unanswered) else verdict["verdict"] == "CORRECT"
 
     return [[run(model, number) for number in range(settings.runs)] for model in settings.models]

@@ -15,10 +15,12 @@ from mores.studio.campaigns.msqa.forms import CATEGORIES, DIMENSIONS
 from mores.studio.campaigns.msqa.settings import MsqaSettings
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
+from mores.studio.phrase import Phrase
 from mores.studio.records import Content, Item, Status
 
 FILE = "msqa.jsonl"
-TIERS = ("Easy", "Medium", "Hard", "not measured")
+TIERS = ("Easy", "Medium", "Hard")
+NOT_MEASURED = "not measured"
 FOLDER = Path(__file__).parent
 
 
@@ -84,14 +86,23 @@ def summarise(settings: MsqaSettings, items: Sequence[Item]) -> Mapping[str, Any
     figures["Versions that models checked"] = len(checked)
     for place, title in enumerate(("Evidence", "One clear answer", "Difficulty")):
         states = Counter(checks[place].state.value for checks in checked)
-        figures[title] = ", ".join(f"{state}: {states[state]}" for state in State if states[state]) or NOTHING
-    tiers = Counter(row(item)["tier"] or "not measured" for item in accepted)
-    figures["Tiers of the accepted"] = ", ".join(f"{tier}: {tiers[tier]}" for tier in TIERS if tiers[tier]) or NOTHING
+        figures[title] = _counts(states, [state.value for state in State])
+    tiers = Counter(row(item)["tier"] or NOT_MEASURED for item in accepted)
+    figures["Tiers of the accepted"] = _counts(tiers, (*TIERS, NOT_MEASURED))
     dimensions = Counter(item.content["category"].rstrip("0123456789") for item in accepted)
     for code, (dimension, _) in DIMENSIONS.items():
         ours = percent(dimensions[code] / len(accepted)) if accepted else NOTHING
-        figures[dimension] = f"{dimensions[code]} ({ours}; the paper {percent(PAPER[code] / sum(PAPER.values()))})"
+        paper = percent(PAPER[code] / sum(PAPER.values()))
+        figures[dimension] = Phrase(
+            "{count} ({share}; the paper {paper})", count=dimensions[code], share=ours, paper=paper
+        )
     return figures
+
+
+def _counts(counted: Counter[str], names: Iterable[str]) -> str:
+    """How often each name was counted, in their order."""
+    shown = [(name, counted[name]) for name in names if counted[name]]
+    return Phrase.join(Phrase("{name}: {count}", name=Phrase(name), count=count) for name, count in shown) or NOTHING
 
 
 def _versions(settings: MsqaSettings, item: Item) -> Iterator[tuple[Check, ...]]:

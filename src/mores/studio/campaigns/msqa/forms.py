@@ -85,6 +85,38 @@ PRINCIPLES = {
 }
 """The five design principles (Section 3.1); the author confirms each. The paper's last day is 31 December 2023."""
 
+WORDS = {
+    "retrieval": "Evidence",
+    "quality": "One clear answer",
+    "difficulty": "Difficulty",
+    "state": "Status",
+    "reason": "Reason",
+    "evidence": "What the search found",
+    "title": "Title",
+    "text": "Text",
+    "source": "Source",
+    "models": "Models",
+    "model": "Model",
+    "correct": "Correct",
+    "failed": "Failed",
+    "runs": "Runs",
+    "tier": "Tier",
+    "sources": "Sources",
+    "url": "Link",
+    "desc": "What does it say?",
+    "votes": "Votes",
+    "objections": "Objections",
+    "objection": "Objection",
+    "valid": "Valid",
+    "answer": "Answer",
+    "verdict": "Verdict",
+    "Easy": "Easy",
+    "Medium": "Medium",
+    "Hard": "Hard",
+    **{code: code for code in ("waiting", "passed", "returned", "not confirmed", "not done", "stuck", "not measured")},
+}
+"""What results and answers of models are called."""
+
 _SOURCE = (
     Field(
         "source_url",

@@ -9,6 +9,7 @@ from pydantic import Field as Setting
 from pydantic import field_validator
 
 from mores.studio.kind import Settings
+from mores.studio.phrase import Phrase
 
 
 class MsqaSettings(Settings):
@@ -50,5 +51,5 @@ class MsqaSettings(Settings):
     @classmethod
     def _different(cls, models: tuple[str, ...]) -> tuple[str, ...]:
         if len(set(models)) < len(models):
-            raise ValueError("name each model once")
+            raise ValueError(Phrase("Name each model once."))
         return models

@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from mores.errors import InputError
 from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.kind import Kind, Settings
+from mores.studio.phrase import Phrase
 from mores.studio.records import Role
 from mores.studio.setup import dump_campaign, read_settings_form, settings_form, show_settings
 from mores.studio.store.campaigns import SettingsError, change_settings, make_campaign, parse_campaign, set_open
@@ -71,7 +72,7 @@ def make(visit: SignedIn, form: Form) -> Response:
         except InputError as error:
             kinds = [open_kind(name) for name in KINDS]
             text = form.get("yaml")
-            return visit.page("new_campaign.html", code=422, kinds=kinds, problem=str(error), text=text)
+            return visit.page("new_campaign.html", code=422, kinds=kinds, problem=error.args[0], text=text)
     campaign = make_campaign(visit.database, kind, settings, model=visit.studio.model)
     add_member(visit.database, campaign, organiser, Role.ORGANISER)
     with visit.database.write() as connection:
@@ -84,7 +85,7 @@ def refuse_files(kind: Kind[Any], settings: Settings, before: Settings | None = 
     kept = _files(kind, before) if before else {}
     named = [name for name, value in _files(kind, settings).items() if kept.get(name) != value]
     if named:
-        reason = "Files of the server can only be named there: ask the person who runs it to make the campaign."
+        reason = Phrase("Files of the server can only be named there: ask the person who runs it to make the campaign.")
         raise SettingsError("campaign", dict.fromkeys(named, reason))
 
 
@@ -98,11 +99,12 @@ def _files(kind: Kind[Any], settings: Settings) -> dict[str, str]:
 def _read_yaml(form: Posted) -> tuple[Kind[Any], Settings]:
     data = form.files.get("file") or form.get("yaml").encode()
     if len(data) > LONGEST_YAML:
-        raise InputError(f"the file has {len(data):,} bytes; a campaign has at most {LONGEST_YAML:,}")
+        template = "The file has {size} bytes; a campaign has at most {most}."
+        raise InputError(Phrase(template, size=len(data), most=LONGEST_YAML))
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise InputError("the file is not UTF-8; save it as UTF-8") from error
+        raise InputError("The file is not UTF-8. Save it as UTF-8.") from error
     return parse_campaign(text, "campaign")
 
 

@@ -20,6 +20,7 @@ from mores.studio.data.imports import (
     read_items_file,
 )
 from mores.studio.data.snapshot import read_snapshot
+from mores.studio.phrase import Phrase
 from mores.studio.web.visit import Form, Organising, Place, limited
 from mores.studio.workflow import Unknown
 
@@ -58,7 +59,7 @@ def export(place: Organising, form: Form) -> Response:
     try:
         kept = make_export(place.visit.database, place.campaign, form.get("format", "folder"), place.person.id)
     except (ConfigError, InputError) as error:
-        return _page(place, problem=str(error))
+        return _page(place, problem=error.args[0])
     return _send(place, kept.id, kept.format)
 
 
@@ -97,10 +98,10 @@ def bring_in(place: Organising, form: Form) -> Response:
     sent = form.files.get("file", b"")
     name = form.names.get("file", "") or "file"
     if not sent:
-        return _page(place, problem="Choose a file first.")
+        return _page(place, problem=Phrase("Choose a file first."))
     try:
         rows = read_items_file(place.campaign, sent, name, form.get("format"), form.get("stage"))
         imported = import_items(place.visit.database, place.campaign, place.person, rows, sent, form.get("stage"))
     except InputError as error:
-        return _page(place, problem=str(error))
+        return _page(place, problem=error.args[0])
     return _page(place, imported=imported)

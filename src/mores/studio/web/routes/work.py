@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 
 from mores.studio.form import Form as Fields
 from mores.studio.form import FormError, as_seen, clean, read_form
+from mores.studio.phrase import Phrase
 from mores.studio.practice import Test
 from mores.studio.records import Content, Item, Status
 from mores.studio.store.items import do, find_item, first_held, held_by, now, read_events, take
@@ -230,7 +231,7 @@ def _step(form: Fields, item: Item, place: Place) -> int:
 def decline(item: str, place: Working, form: Form) -> Response:
     """Give an item back: "I can't judge this", with a reason."""
     _find(place, item)
-    reason = clean(form.get("reason"))[:500] or "no reason given"
+    reason = clean(form.get("reason"))[:500] or Phrase("no reason given")
     do(place.visit.database, place.campaign, place.person, Release(reason), item=item, key=form.key)
     return place.go()
 
