@@ -244,3 +244,17 @@ def test_a_made_up_study_is_recovered() -> None:
     assert all(each.estimate < 0 and each.p < 0.001 for each in model.differences)
     assert study.regressions["type"].effects[0].estimate > 0
     assert study.headline.startswith("cherry is rated highest")
+
+
+def test_people_who_rate_alike_have_no_severity() -> None:
+    """Nobody differs, so that an interval of no width would say more than is known."""
+    rows = [
+        rating(question=str(n), model="ab"[n % 2], rating=1 + (n * 7 + 2 * place) % 5, annotator=name)
+        for n in range(20)
+        for place, name in enumerate(("ann", "bo", "cy"))
+    ]
+    annotators = analyse(rows).annotators
+    assert annotators
+    assert annotators.notes == ("no difference in severity shows: the variance of annotators is estimated as zero",)
+    assert [person.severity for person in annotators.people] == [None] * 3
+    assert [person.mean for person in annotators.people] == [3.0] * 3

@@ -8,8 +8,11 @@ from datetime import UTC
 from mores.rate.ratings import Rating
 from mores.rate.records import Annotator, Annotators
 from mores.rate.regressions import Fitted
+from mores.stats.mixed.estimation import ZERO_SD
 from mores.stats.raters import Drift, Drifts, Severities, Severity, annotator_drift, annotator_severity
 from mores.types import Result
+
+ALIKE = "no difference in severity shows: the variance of annotators is estimated as zero"
 
 
 def choose_model(models: Mapping[str, Fitted]) -> Fitted | None:
@@ -22,13 +25,15 @@ def describe_annotators(model: Fitted) -> Annotators:
     """Everybody's severity and drift, as far as the ratings show them."""
     assert model.fit is not None
     term = annotator_term(model)
-    severities = severities_of(model, term) if term else None
+    varies = any(variance.group == term and variance.sd > ZERO_SD for variance in model.regression.variances)
+    severities = severities_of(model, term) if varies else None
     drifts = drifts_of(model)
     people = list(dict.fromkeys((row.language, row.annotator) for row in model.rows))
     by_level = {severity.annotator: severity for severity in severities.people} if severities else {}
     drift_of = {drift.annotator: drift for drift in drifts.people} if drifts else {}
     return Annotators(
         formula=model.regression.formula,
+        notes=() if varies or not term else (ALIKE,),
         people=tuple(
             describe_person(
                 [row for row in model.rows if (row.language, row.annotator) == (language, name)],

@@ -242,6 +242,8 @@ class Annotators(Record):
     """How people rate, after what they rated (`formula`)."""
 
     formula: str
+    notes: tuple[str, ...] = ()
+    """Why there is no severity, where there is none."""
     people: tuple[Annotator, ...]
     severity_p: float | None = None
     """Of the hypothesis that nobody is more severe than others."""

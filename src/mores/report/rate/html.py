@@ -235,6 +235,7 @@ def _annotators(study: Study) -> list[Block]:
     if annotators is None:
         return []
     body: list[Block] = [Text(f"After what each person rated: {annotators.formula}.")]
+    body += [key(f"{note[0].upper()}{note[1:]}.") for note in annotators.notes]
     careless = [person.name for person in annotators.people if person.careless]
     if careless:
         body.append(Caution("Careless?", f"The ratings of {', '.join(careless)} do not look like those of a reader."))

@@ -271,6 +271,7 @@ def annotators_sheet(annotators: Annotators) -> Sheet:
     people = annotators.people
     alone = ", ".join(person.name for person in people if person.confounded)
     notes = [
+        *annotators.notes,
         "severity: points lower than others on the same answers" * any(person.severity for person in people),
         "drift: change of the log odds from the first rating to the last" * any(person.drift for person in people),
         "careless: p that somebody who reads looks as bad" * any(person.signs for person in people),
