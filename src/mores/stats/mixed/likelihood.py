@@ -93,6 +93,12 @@ class Curvature:
             rest = cho_solve(self.factor, rest - self.scaled.T @ first)
         return np.concatenate([first / self.diagonal - self.scaled @ rest, rest])
 
+    def inverse_diagonal(self) -> Floats:
+        """The diagonal of H⁻¹: the variances of the intercepts, given everything else."""
+        corner = cho_solve(self.factor, np.eye(self.scaled.shape[1])) if self.factor else np.empty((0, 0))
+        first = 1 / self.diagonal + np.asarray(self.scaled.multiply(self.scaled @ corner).sum(axis=1)).ravel()
+        return np.concatenate([first, np.diag(corner)])
+
     def inverse_at(self, places: Sequence[Codes]) -> list[list[Floats]]:
         """For each row, the entries of H⁻¹ between its levels of every two terms; places count from each block."""
         corner = cho_solve(self.factor, np.eye(self.scaled.shape[1])) if self.factor else np.empty((0, 0))
@@ -190,7 +196,11 @@ class Likelihood:
 
     def modes_by_term(self) -> list[Floats]:
         """The modes of each term's standard normal intercepts, in the order of the terms given."""
-        parts = np.split(self.modes, self.starts[1:-1])
+        return self.by_term(self.modes)
+
+    def by_term(self, vector: Floats) -> list[Floats]:
+        """A vector over all levels, term by term in the order of the terms given."""
+        parts = np.split(vector, self.starts[1:-1])
         return [parts[self.order.index(n)] for n in range(len(self.groups))]
 
     def places(self) -> list[Codes]:

@@ -2,12 +2,25 @@
 
     result = fit(Model("rating", ("model*type",), ("language/annotator",)), data)
     annotator_severity(result, data, "language:annotator").people
-    annotator_drift(result, data["annotator"], data["order"]).people
+    annotator_drift(result, data["annotator"], order).people
+    [person for person in find_careless(result, data["annotator"], Conduct(order=order)) if person.flagged]
 
 `joint` has all unknowns of a fitted model together, and `simulated` draws studies with known effects.
 """
 
+from mores.stats.raters.careless import Conduct, Sign, Suspicion, find_careless
 from mores.stats.raters.drift import Drift, Drifts, annotator_drift
 from mores.stats.raters.severity import Severities, Severity, annotator_severity
 
-__all__ = ["Drift", "Drifts", "Severities", "Severity", "annotator_drift", "annotator_severity"]
+__all__ = [
+    "Conduct",
+    "Drift",
+    "Drifts",
+    "Severities",
+    "Severity",
+    "Sign",
+    "Suspicion",
+    "annotator_drift",
+    "annotator_severity",
+    "find_careless",
+]

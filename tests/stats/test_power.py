@@ -1,0 +1,156 @@
+"""How many more are needed: by hand, by tables of textbooks, and by simulated studies."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import kendalltau, spearmanr
+
+from mores.stats.mixed import Contrast, Fit, Model, contrasts, fit
+from mores.stats.paired import mcnemar
+from mores.stats.power import binomial_power, contrast_power, correlation_power, critical_value, share_power
+
+THRESHOLDS = (-1.5, -0.5, 0.7, 2.0)
+
+
+def draw(rng: np.random.Generator, questions: int, difference: float) -> dict[str, list[object]]:
+    """Two models' answers to the same questions in three languages, each with one annotator."""
+    columns: dict[str, list[object]] = {"rating": [], "model": [], "language": []}
+    for language, level in enumerate((-0.6, 0.1, 0.5)):
+        latent = level + np.repeat([0.0, difference], questions) + rng.logistic(size=2 * questions)
+        columns["rating"] += (1 + np.searchsorted(THRESHOLDS, latent)).tolist()
+        columns["model"] += ["a"] * questions + ["b"] * questions
+        columns["language"] += [f"l{language}"] * (2 * questions)
+    return columns
+
+
+def fitted(questions: int, seed: int = 0, difference: float = 0.5) -> tuple[Fit, Contrast]:
+    result = fit(Model("rating", ("model",), ("language",)), draw(np.random.default_rng(seed), questions, difference))
+    return result, contrasts(result, ("model",))[0]
+
+
+def test_contrast_by_hand() -> None:
+    """1.96 + 0.8416 = 2.8016 standard errors are needed; where there are d / se, the ratings grow by the square."""
+    result, contrast = fitted(20)
+    need = contrast_power(result, contrast)
+    growth = (2.801585 * contrast.se / contrast.estimate) ** 2
+    assert contrast.p > 0.05
+    assert need.n == (60, 60)
+    assert need.more == (int(np.ceil(60 * (growth - 1))),) * 2
+    assert need.total == 2 * need.more[0]
+    assert need.detectable == pytest.approx(2.801585 * contrast.se, rel=1e-5)
+    assert need.p == pytest.approx(contrast.p)
+    exact = contrast_power(result, contrast, difference=need.detectable)
+    assert exact.more == (0, 0)
+    assert exact.power == pytest.approx(0.8, abs=1e-3)
+
+
+def test_what_is_significant_needs_no_more() -> None:
+    result, contrast = fitted(60, difference=1.2)
+    need = contrast_power(result, contrast)
+    assert need.p < 0.05
+    assert need.more == (0, 0)
+    planned = contrast_power(result, contrast, difference=0.1)
+    assert planned.total is not None
+    assert planned.total > 1000
+    assert contrast_power(result, contrast, difference=0.001).more is None
+    assert contrast_power(result, contrast, difference=0.0).total is None
+
+
+def test_cells_of_simple_effects_are_counted() -> None:
+    data = draw(np.random.default_rng(0), 20, 0.3)
+    data["type"] = ["x" if n % 4 else "y" for n in range(len(data["rating"]))]
+    result = fit(Model("rating", ("model*type",), ("language",)), data)
+    needs = {c.within["type"]: contrast_power(result, c).n for c in contrasts(result, ("model",), by=("type",))}
+    assert needs == {"x": (45, 45), "y": (15, 15)}
+
+
+def test_adjusted_critical_values() -> None:
+    """Tukey's range of three means at 5% is 3.314, so that |z| is 3.314 / √2; Bonferroni's is 2.394."""
+    assert critical_value(2, "tukey") == pytest.approx(1.95996, abs=1e-4)
+    assert critical_value(3, "tukey") == pytest.approx(3.314 / np.sqrt(2), abs=1e-3)
+    assert critical_value(3, "bonferroni") == pytest.approx(2.394, abs=1e-3)
+    assert critical_value(3, "none") == pytest.approx(1.95996, abs=1e-4)
+    result, contrast = fitted(20)
+    totals = [contrast_power(result, contrast, size=3, adjust=a).total for a in ("none", "tukey", "bonferroni")]
+    assert totals == sorted(totals)  # type: ignore[type-var]
+    with pytest.raises(ValueError, match="at least two"):
+        critical_value(1, "none")
+
+
+@pytest.mark.slow
+def test_analytic_power_is_that_of_simulated_studies() -> None:
+    """A true difference of 0.5 is planned with one study's standard error; 120 larger studies mostly find it."""
+    result, contrast = fitted(30, seed=5)
+    need = contrast_power(result, contrast, difference=0.5)
+    assert need.more is not None
+    questions = (need.n[0] + need.more[0]) // 3
+    found = [fitted(questions, seed)[1].p <= 0.05 for seed in range(100, 220)]
+    assert questions > 40
+    assert np.mean(found) == pytest.approx(0.8, abs=0.09)
+    present = [fitted(30, seed)[1].p <= 0.05 for seed in range(400, 520)]
+    assert np.mean(present) == pytest.approx(need.power, abs=0.11)
+
+
+def test_shares_by_hand() -> None:
+    """6 of 6 is the least that is significant: 2/64 = 0.03125."""
+    assert binomial_power(np.array([5, 6, 8]), 0.5) == pytest.approx([0, 2 / 64, 2 / 256])
+    assert binomial_power(np.array([6]), 0.9)[0] == pytest.approx(0.9**6 + 0.1**6)
+    need = share_power(31, 50)
+    assert need.p == pytest.approx(mcnemar(31, 19))
+    assert need.more
+    n = 50 + need.more[0]
+    sizes = np.arange(n - 1, 3 * n)
+    powers = binomial_power(sizes, 0.62)
+    assert powers[0] < 0.8
+    assert (powers[1:] >= 0.8).all()
+    assert abs(n - (2.8016 / 0.24) ** 2) < 20
+    assert share_power(25, 50).more is None
+    assert share_power(45, 50).more == (0,)
+    assert share_power(5, 10, share=0.3).more == share_power(5, 10, share=0.7).more == (44,)
+    with pytest.raises(ValueError, match="5 wins of 3"):
+        share_power(5, 3)
+
+
+def test_shares_against_simulation() -> None:
+    rng, n = np.random.default_rng(0), 60
+    wins = rng.binomial(n, 0.7, 20_000)
+    rejected = np.array([mcnemar(k, n - k) <= 0.05 for k in range(n + 1)])[wins].mean()
+    assert binomial_power(np.array([n]), 0.7)[0] == pytest.approx(rejected, abs=0.01)
+
+
+@pytest.mark.parametrize(("r", "n"), [(0.1, 783), (0.2, 194), (0.3, 85), (0.4, 47), (0.5, 30)])
+def test_correlations_are_those_of_textbooks(r: float, n: int) -> None:
+    """J. Cohen, Statistical Power Analysis (1988), and any table since: 80% power, two-sided 5%; to one item."""
+    need = correlation_power(r, 10)
+    assert need.more
+    assert 10 + need.more[0] == pytest.approx(n, abs=1)
+
+
+@pytest.mark.parametrize("kind", ["spearman", "kendall"])
+def test_rank_correlations_against_simulation(kind: str) -> None:
+    rho = 0.45
+    truth = 6 / np.pi * np.arcsin(rho / 2) if kind == "spearman" else 2 / np.pi * np.arcsin(rho)
+    need = correlation_power(float(truth), 10, kind=kind)  # type: ignore[arg-type]
+    assert need.more
+    n = 10 + need.more[0]
+    rng, found = np.random.default_rng(1), 0
+    for _ in range(400):
+        x, y = rng.multivariate_normal([0, 0], [[1, rho], [rho, 1]], n).T
+        found += (spearmanr if kind == "spearman" else kendalltau)(x, y).pvalue <= 0.05
+    assert found / 400 == pytest.approx(0.8, abs=0.07)
+
+
+def test_correlations_against_a_null_and_edges() -> None:
+    need = correlation_power(0.6, 40, null=0.5)
+    assert need.difference == pytest.approx(0.1)
+    assert need.more
+    assert 40 + need.more[0] == np.ceil((2.801585 / (np.arctanh(0.6) - np.arctanh(0.5))) ** 2 + 3)
+    assert correlation_power(0.5, 40, null=0.5).more is None
+    assert correlation_power(1.0, 10).more == (0,)
+    assert correlation_power(0.41, 90).more == (0,)
+    for arguments, message in [((0.5, 3), "more than 3"), ((1.5, 30), "from -1 to 1")]:
+        with pytest.raises(ValueError, match=message):
+            correlation_power(*arguments)
+    with pytest.raises(ValueError, match="power is 1"):
+        correlation_power(0.2, 30, power=1.0)
