@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from datetime import UTC
 
 from mores.rate.ratings import Rating
-from mores.rate.records import Annotator, Annotators
+from mores.rate.records import Annotator, Annotators, Sign
 from mores.rate.regressions import Fitted
 from mores.stats.mixed.estimation import ZERO_SD
-from mores.stats.raters import Drift, Drifts, Severities, Severity, annotator_drift, annotator_severity
+from mores.stats.raters import (
+    Conduct,
+    Drift,
+    Severities,
+    Severity,
+    Suspicion,
+    annotator_drift,
+    annotator_severity,
+    find_careless,
+)
 from mores.types import Result
 
 ALIKE = "no difference in severity shows: the variance of annotators is estimated as zero"
@@ -22,12 +32,15 @@ def choose_model(models: Mapping[str, Fitted]) -> Fitted | None:
 
 
 def describe_annotators(model: Fitted) -> Annotators:
-    """Everybody's severity and drift, as far as the ratings show them."""
+    """Everybody's severity and drift and signs of carelessness, as far as the ratings show them."""
     assert model.fit is not None
     term = annotator_term(model)
     varies = any(variance.group == term and variance.sd > ZERO_SD for variance in model.regression.variances)
     severities = severities_of(model, term) if varies else None
-    drifts = drifts_of(model)
+    times = times_of(model.rows)
+    drifts = None if times is None else annotator_drift(model.fit, model.columns["annotator"], times)
+    suspicions = find_careless(model.fit, model.columns["annotator"], conduct_of(model.rows, times))
+    suspicion_of = {suspicion.annotator: suspicion for suspicion in suspicions}
     people = list(dict.fromkeys((row.language, row.annotator) for row in model.rows))
     by_level = {severity.annotator: severity for severity in severities.people} if severities else {}
     drift_of = {drift.annotator: drift for drift in drifts.people} if drifts else {}
@@ -39,6 +52,7 @@ def describe_annotators(model: Fitted) -> Annotators:
                 [row for row in model.rows if (row.language, row.annotator) == (language, name)],
                 by_level.get((language, name) if term == "language:annotator" else name),
                 drift_of.get(name),
+                suspicion_of[name],
             )
             for language, name in people
         ),
@@ -62,11 +76,13 @@ def severities_of(model: Fitted, term: str) -> Severities:
     return annotator_severity(model.fit, model.columns, term, beside)
 
 
-def drifts_of(model: Fitted) -> Drifts | None:
-    """How each person's ratings change over time; None unless every rating has its time."""
-    assert model.fit is not None
-    times = times_of(model.rows)
-    return None if times is None else annotator_drift(model.fit, model.columns["annotator"], times)
+def conduct_of(rows: Sequence[Rating], times: Sequence[float] | None) -> Conduct:
+    """What is known about how the ratings were made."""
+    return Conduct(
+        order=times,
+        seconds=[math.nan if row.seconds is None else row.seconds for row in rows],
+        position=[math.nan if row.position is None else row.position for row in rows],
+    )
 
 
 def times_of(rows: Sequence[Rating]) -> list[float] | None:
@@ -75,7 +91,9 @@ def times_of(rows: Sequence[Rating]) -> list[float] | None:
     return [at.timestamp() for at in times if at is not None] if None not in times else None
 
 
-def describe_person(rows: Sequence[Rating], severity: Severity | None, drift: Drift | None) -> Annotator:
+def describe_person(
+    rows: Sequence[Rating], severity: Severity | None, drift: Drift | None, suspicion: Suspicion
+) -> Annotator:
     """One person in one language."""
     ratings = [row.rating for row in rows if row.rating is not None]
     points = severity.points if severity else None
@@ -93,6 +111,11 @@ def describe_person(rows: Sequence[Rating], severity: Severity | None, drift: Dr
         drift=change(drift) if drift else None,
         drift_points=drift.points if drift else None,
         drift_p=drift.adjusted_p if drift else None,
+        signs=tuple(
+            Sign(kind=sign.kind, p=sign.p, value=sign.value, expected=sign.expected) for sign in suspicion.signs
+        ),
+        careless_p=suspicion.adjusted_p,
+        careless=suspicion.flagged,
     )
 
 

@@ -79,6 +79,13 @@ class Difference(Record):
     z: float
     p: float
     """Adjusted for the number of comparisons."""
+    power: float
+    """How probably a study of this size is significant, if the true difference is the estimate."""
+    more: tuple[int, ...] | None
+    """How many more ratings of both groups are needed for a power of 80%: zeros where p is significant already, None
+    where it would be more than a million."""
+    detectable: float
+    """The least difference that a study of this size shows with a power of 80%."""
 
     @property
     def first_name(self) -> str:

@@ -13,9 +13,10 @@ from mores.rate.groups import LEVELS
 from mores.rate.ratings import Rating
 from mores.rate.records import Difference, Effect, Groups, GroupVariance, Regression
 from mores.stats.intervals import Z95
-from mores.stats.mixed import Contrast, Fit, Model, contrasts, fit, r_squared
+from mores.stats.mixed import Contrast, Fit, Model, contrasts, fit, means, r_squared
 from mores.stats.mixed.comparison import Adjustment
 from mores.stats.mixed.design import Columns
+from mores.stats.power import contrast_power
 
 MOST_RATINGS = 30
 """A cumulative link model has a threshold between every two ratings; with more, it is the wrong model."""
@@ -96,7 +97,8 @@ def plain(value: object) -> object:
 def describe(fitted: Fit, formula: str, names: Sequence[str], n: int) -> Regression:
     """A fitted model as a record, with the differences between the groups of its factors."""
     adjust: Adjustment = "tukey" if len(names) == 1 else "bonferroni"
-    shares = r_squared(fitted)
+    shares, compared = r_squared(fitted), contrasts(fitted, tuple(reversed(names)), adjust=adjust)
+    size = len(means(fitted, names))
     return Regression(
         formula=formula,
         n=n,
@@ -111,12 +113,13 @@ def describe(fitted: Fit, formula: str, names: Sequence[str], n: int) -> Regress
         marginal=shares.marginal,
         conditional=shares.conditional,
         adjustment=adjust,
-        differences=tuple(map(differ, contrasts(fitted, tuple(reversed(names)), adjust=adjust))),
+        differences=tuple(differ(fitted, contrast, size, adjust) for contrast in compared),
     )
 
 
-def differ(contrast: Contrast) -> Difference:
-    """A contrast as a record."""
+def differ(fitted: Fit, contrast: Contrast, size: int, adjust: Adjustment) -> Difference:
+    """A contrast of two among so many means as a record, with what it needs to be shown."""
+    need = contrast_power(fitted, contrast, size=size, adjust=adjust)
     return Difference(
         first={name: str(level) for name, level in contrast.first.items()},
         second={name: str(level) for name, level in contrast.second.items()},
@@ -126,6 +129,9 @@ def differ(contrast: Contrast) -> Difference:
         high=contrast.estimate + Z95 * contrast.se,
         z=contrast.z,
         p=contrast.p,
+        power=need.power,
+        more=need.more,
+        detectable=need.detectable,
     )
 
 

@@ -40,6 +40,7 @@ from mores.report.rate.sheets import (
     pairs_sheet,
     person_head,
     placings_sheet,
+    power_sheet,
     ranking_note,
     ratings_sheet,
     spans_sheet,
@@ -166,6 +167,8 @@ def _regressions(study: Study) -> list[Block]:
             body += _forest(regression, f"{title}: differences of log odds")
     if any(r.marginal is not None for r in study.regressions.values()):
         body += [_spaced(_explained(study)), Fold("R² in numbers", [Table(explained_sheet(study))])]
+        power = power_sheet(study.regressions[name] for name in FITS if name in study.regressions)
+        body += [Fold(power.title, [Table(power)])] if power.rows else []
     return body
 
 

@@ -147,6 +147,31 @@ def differences_sheet(regression: Regression, most: int | None = None, *, interv
     return Sheet(title, [Head(name_difference(d)) for d in shown], columns, cells, note + more)
 
 
+def power_sheet(regressions: Iterable[Regression]) -> Sheet:
+    """How many more ratings the differences need."""
+    shown = [difference for regression in regressions for difference in regression.differences]
+    columns = [Head(name) for name in ("p", "power", "more ratings", "detectable")]
+    cells = [
+        [Cell(p_value(d.p, 4), star=d.p < SIGNIFICANT), Cell(percent(d.power, 0)), Cell(show_more(d)),
+         Cell(number(d.detectable))]
+        for d in shown
+    ]  # fmt: skip
+    note = (
+        "for a power of 80%, if the true difference is the estimate, and that is often too large: plan for more; "
+        "detectable: the least difference of log odds that as many ratings show"
+    )
+    return Sheet(
+        "How many more ratings a difference needs", list(map(Head, map(name_difference, shown))), columns, cells, note
+    )
+
+
+def show_more(difference: Difference) -> str:
+    """How many more ratings of both groups together."""
+    if difference.more is None:
+        return "over 1,000,000"
+    return f"{sum(difference.more):,}" if any(difference.more) else "none"
+
+
 def name_difference(difference: Difference) -> str:
     return f"{difference.first_name} − {difference.second_name}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from mores.rate.folder import RateRun
-from mores.rate.records import Study
+from mores.rate.records import Regression, Study
 from mores.report.base.grid import Grid
 from mores.report.base.sheet import Sheet
 from mores.report.rate.sheets import (
@@ -19,6 +19,7 @@ from mores.report.rate.sheets import (
     kappas_sheet,
     pairs_sheet,
     placings_sheet,
+    power_sheet,
     ratings_sheet,
     spans_sheet,
     spreads_by,
@@ -39,6 +40,7 @@ def run_tables(run: RateRun) -> list[Grid | str]:
             sheets.append(effects_sheet(regression, thresholds=False))
             sheets.append(differences_sheet(regression, MOST, intervals=False))
     sheets += [explained_sheet(study)] if study.regressions else []
+    sheets += [power_sheet(tested)] if (tested := fitted(study)) else []
     if study.ranking:
         sheets.append(placings_sheet(study.ranking))
         sheets += [pairs_sheet(study.ranking)] if len(study.ranking.pairs) <= MOST else []
@@ -49,6 +51,12 @@ def run_tables(run: RateRun) -> list[Grid | str]:
     if study.annotators:
         sheets.append(annotators_sheet(study.annotators))
     return [*(sheet.grid(corner(sheet)) for sheet in sheets), *remarks(study), study.headline]
+
+
+def fitted(study: Study) -> list[Regression]:
+    """The models of which the differences are planned for, unless these are many."""
+    regressions = [study.regressions[name] for name in ("model", "type") if name in study.regressions]
+    return [each for each in regressions if 0 < len(each.differences) <= MOST]
 
 
 def rating_sheets(study: Study) -> list[Sheet]:
@@ -91,7 +99,7 @@ def files(study: Study) -> dict[str, Grid]:
             stem = name.replace("*", "-by-").replace("_", "-")
             sheets |= {f"fit-{stem}": effects_sheet(regression), f"differences-{stem}": differences_sheet(regression)}
     if study.regressions:
-        sheets["r-squared"] = explained_sheet(study)
+        sheets |= {"r-squared": explained_sheet(study), "power": power_sheet(study.regressions.values())}
     if study.ranking:
         sheets |= {"win-rates": placings_sheet(study.ranking), "pairs": pairs_sheet(study.ranking)}
     if study.agreement:
