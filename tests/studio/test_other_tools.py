@@ -89,7 +89,13 @@ def test_the_command_line_imports_and_exports(tmp_path: Path) -> None:
     assert run("import", campaign, str(tmp_path / "i.csv")).startswith("1 items, 0 answers")
     assert "1 were there already" in run("import", campaign, str(tmp_path / "i.csv"))
     written = run("export", campaign, str(tmp_path / "out"), "--format", "jsonl").split()
-    assert {Path(path).name for path in written} == {"README.md", "METHOD.md", "items.jsonl", "votes.jsonl"}
+    assert {Path(path).name for path in written} == {
+        "README.md",
+        "METHOD.md",
+        "items.jsonl",
+        "versions.jsonl",
+        "votes.jsonl",
+    }
     [line] = (tmp_path / "out" / "items.jsonl").read_text().splitlines()
     assert json.loads(line)["content"]["options"] == ["a", "b", "c", "d"]
     run("export", campaign, code=2)

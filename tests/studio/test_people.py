@@ -123,6 +123,26 @@ def test_a_password_signs_in_and_a_wrong_one_does_not(play: Play) -> None:
     assert other.open("/").url.path == "/login"
 
 
+def test_who_has_a_password_gives_it_to_change_it_and_cannot_guess(play: Play) -> None:
+    player = play.person(Role.AUTHOR, "Amina")
+    player.open("/me")
+    player.send("/me", name="Amina", email="amina@example.org", nationality="Kenya", home="Kenya", languages="Swahili")
+    assert 'name="old"' not in player.open("/me").text
+    player.send("/me/password", password="karibu nyumbani kwetu")
+    assert 'name="old"' in player.open("/me").text
+    for old in ("", "another one", "karibu nyumbani"):
+        answer = player.send("/me/password", password="a new long sentence", old=old)
+        assert answer.status_code == 422
+        assert "The present password is another one." in answer.text
+    assert player.send("/me/password", password="a new long sentence", old="karibu nyumbani kwetu").status_code == 200
+    other = Player(play.browser(), play)
+    other.open("/login")
+    assert other.send("/login", email="amina@example.org", password="a new long sentence").url.path == "/"
+    guesses = [player.send("/me/password", password="my own sentence", old=f"guess {n}").status_code for n in range(12)]
+    assert guesses[0] == 422
+    assert guesses[-1] == 429, "as in signing in"
+
+
 def test_sessions_end(play: Play, monkeypatch: pytest.MonkeyPatch) -> None:
     token = sign_in(play.database, play.organiser_id)
     assert who(play.database, token)

@@ -82,6 +82,7 @@ ROUTES: dict[str, Access] = {
     f"GET {ITEM}": to("organiser", "author", "verifier"),
     f"GET {ITEM}/state": to("organiser", "author", "verifier"),
     f"POST {ITEM}/save": to("author", refused="organiser verifier"),
+    f"POST {ITEM}/restore": to("author", refused="organiser verifier"),
     f"POST {ITEM}/vote": to("verifier", refused="organiser author"),
     f"POST {ITEM}/decline": to("verifier", refused="organiser author"),
     f"POST {ITEM}/withdraw": to("organiser", "author", refused="verifier"),
@@ -119,6 +120,7 @@ SENT = {
     f"POST {HOME}/open": {"open": "yes"},
     f"POST {HOME}/export": {"format": "jsonl"},
     f"POST {HOME}/practice": {"number": "0"},
+    f"POST {ITEM}/restore": {"version": "1"},
 }
 """What a form needs so that it changes nothing for the tests that follow."""
 CONTENT = {"scenario": "A guest comes.", "question": "What do they get first?", "answer": "Tea"}

@@ -13,6 +13,7 @@ from mores.studio.form import Field, Form
 from mores.studio.kind import Kind
 from mores.studio.phrase import Phrase, read_phrases
 from mores.studio.records import Content, Event, EventKind, Item
+from mores.studio.versions import list_versions
 from mores.studio.workflow import Flow, apply
 
 MOST_WORDS = 3000
@@ -206,6 +207,21 @@ def changes(form: Form, old: Content, new: Content) -> list[Change]:
 
 def _lines(value: object) -> Sequence[object]:
     return value if isinstance(value, list | tuple) else () if value in (None, "") else (value,)
+
+
+class Earlier(NamedTuple):
+    """An earlier version of an item, with what would change if it came back."""
+
+    number: int
+    at: datetime
+    changes: Sequence[Change]
+
+
+def earlier_versions(form: Form, events: Iterable[Event]) -> list[Earlier]:
+    """The versions before the present one that differ from it, the newest first."""
+    *before, present = list_versions(events)
+    differing = ((version, changes(form, present.content, version.content)) for version in reversed(before))
+    return [Earlier(version.number, version.at, changed) for version, changed in differing if changed]
 
 
 def differences(old: str, new: str) -> list[Part]:

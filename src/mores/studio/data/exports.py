@@ -21,7 +21,7 @@ from mores.studio.data.card import front_matter, one_line, write_card, write_met
 from mores.studio.data.label_studio import label_studio_files
 from mores.studio.data.pearmut import pearmut_files
 from mores.studio.data.snapshot import Snapshot, read_snapshot
-from mores.studio.data.tables import table_files
+from mores.studio.data.tables import table_files, to_jsonl, version_rows
 from mores.studio.kind import ExportFile, Kind
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, now
@@ -46,13 +46,23 @@ class Format:
 def _folder(snapshot: Snapshot) -> Iterator[ExportFile]:
     kind = snapshot.campaign.kind
     yield from kind.export(snapshot.campaign.settings, snapshot.accepted if kind.runs else snapshot.numbered)
+    if kind.runs:
+        accepted = {item.id for item in snapshot.accepted}
+        rows = [row for row in version_rows(snapshot) if row["item"] in accepted]
+        yield ExportFile("versions.jsonl", to_jsonl(rows, ()))
 
 
 FORMATS: Mapping[str, Format] = {
     "folder": Format("Benchmark", "The accepted items as a folder that mores bench runs.", _folder),
-    "csv": Format("CSV", "All items and all votes, for spreadsheets.", partial(table_files, form="csv")),
-    "jsonl": Format("JSON Lines", "All items and all votes, as they are.", partial(table_files, form="jsonl")),
-    "parquet": Format("Parquet", "All items and all votes, for data frames.", partial(table_files, form="parquet")),
+    "csv": Format(
+        "CSV", "All items, their versions and all votes, for spreadsheets.", partial(table_files, form="csv")
+    ),
+    "jsonl": Format(
+        "JSON Lines", "All items, their versions and all votes, as they are.", partial(table_files, form="jsonl")
+    ),
+    "parquet": Format(
+        "Parquet", "All items, their versions and all votes, for data frames.", partial(table_files, form="parquet")
+    ),
     "label-studio": Format("Label Studio", "Items as tasks with annotations.", label_studio_files),
     "pearmut": Format("pearmut", "Items as a campaign, and annotations.", pearmut_files),
 }

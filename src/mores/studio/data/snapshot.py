@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -12,12 +12,13 @@ from typing import Any
 from sqlalchemy import func, select
 
 from mores.studio.figures import Figures, Given, summarise_votes
-from mores.studio.records import Item, Role, Status, Vote
+from mores.studio.records import EventKind, Item, Role, Status, Vote
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, read_items
+from mores.studio.store.items import Campaign, read_items, to_event
 from mores.studio.store.people import Member, list_members
 from mores.studio.store.statistics import read_votes, read_writing
 from mores.studio.store.tables import events
+from mores.studio.versions import Version, list_versions
 
 
 @dataclass(frozen=True)
@@ -36,6 +37,15 @@ class Snapshot:
     numbers: dict[str, str]
     members: Sequence[Member]
     """Those who did something."""
+    read_versions: Callable[[], Sequence[Version]] = tuple
+    """Reads every version of the items; most of what is made from a snapshot needs none."""
+
+    @cached_property
+    def versions(self) -> Sequence[Version]:
+        """Every version of the items, also those that nobody judged or played, in the order of the items."""
+        places = {item.id: place for place, item in enumerate(self.items)}
+        found = [version for version in self.read_versions() if version.item in places]
+        return sorted(found, key=lambda version: (places[version.item], version.number))
 
     @cached_property
     def statuses(self) -> Counter[Status]:
@@ -88,7 +98,25 @@ def read_snapshot(database: Database, campaign: Campaign) -> Snapshot:
         written = read_writing(connection, campaign)
     figures = summarise_votes(votes, [stage.name for stage in campaign.flow.stages], written, int(last or 0))
     members = [member for member in list_members(database, campaign) if member.person.id in numbers]
-    return Snapshot(campaign, int(last or 0), at, items, votes, figures, numbers, members)
+    return Snapshot(
+        campaign,
+        int(last or 0),
+        at,
+        items,
+        votes,
+        figures,
+        numbers,
+        members,
+        lambda: _read_versions(database, campaign, int(last or 0)),
+    )
+
+
+def _read_versions(database: Database, campaign: Campaign, last: int) -> list[Version]:
+    """The versions until an event, whatever has happened since."""
+    kinds = [EventKind.CREATED.value, EventKind.EDITED.value]
+    mine = (events.c.campaign == campaign.id, events.c.kind.in_(kinds), events.c.id <= last)
+    with database.read() as connection:
+        return list_versions(map(to_event, connection.execute(select(events).where(*mine).order_by(events.c.id))))
 
 
 def workers(snapshot: Snapshot) -> list[Member]:

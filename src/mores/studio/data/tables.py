@@ -1,4 +1,4 @@
-"""All items and all votes as tables: CSV, JSON Lines and Parquet; the same events give the same bytes.
+"""All items, their versions and all votes as tables: CSV, JSON Lines and Parquet; the same events give the same bytes.
 
 JSON Lines keeps values as they are. CSV and Parquet have one column for each field; lists and records in it are JSON.
 """
@@ -61,11 +61,29 @@ def vote_rows(snapshot: Snapshot) -> list[Row]:
     ]
 
 
+def version_rows(snapshot: Snapshot) -> list[Row]:
+    """Every version of every item, in the order of items; who made it is empty where a stage did."""
+    return [
+        {
+            "item": version.item,
+            "version": version.number,
+            "stage": version.stage,
+            "person": snapshot.number(version.person),
+            "at": version.at.isoformat(),
+            "region": version.region,
+            "language": version.language,
+            "content": version.content,
+        }
+        for version in snapshot.versions
+    ]
+
+
 def table_files(snapshot: Snapshot, form: str) -> Iterator[ExportFile]:
-    """`items` and `votes` as csv, jsonl or parquet."""
+    """`items`, `votes` and `versions` as csv, jsonl or parquet."""
     write = {"csv": to_csv, "jsonl": to_jsonl, "parquet": to_parquet}[form]
     yield ExportFile(f"items.{form}", write(item_rows(snapshot), ("content", "results")))
     yield ExportFile(f"votes.{form}", write(vote_rows(snapshot), ("answer",)))
+    yield ExportFile(f"versions.{form}", write(version_rows(snapshot), ("content",)))
 
 
 def to_jsonl(rows: Sequence[Row], _nested: Sequence[str]) -> bytes:

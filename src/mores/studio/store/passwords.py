@@ -23,21 +23,34 @@ _HASHING = BoundedSemaphore(4)
 """A hash takes 64 MB of memory: many at once could take all of it."""
 
 
-def set_password(database: Database, person: str, password: str) -> None:
-    """Set a password, for someone with an address to sign in with; other sessions end."""
+def set_password(database: Database, person: str, password: str, old: str = "") -> None:
+    """Set a password, for someone with an address to sign in with; other sessions end.
+
+    Who has one already gives it too: a device that was left open is not enough to take an account over.
+    """
     if len(password) < SHORTEST_PASSWORD:
         raise InputError(Phrase("Use at least {count} characters; a sentence is good.", count=SHORTEST_PASSWORD))
     if len(password) > 1000:
         raise InputError("This password is too long.")
     with database.read() as connection:
-        if not connection.execute(select(people.c.email).where(people.c.id == person)).scalar():
-            raise InputError("Give your e-mail address first: you sign in with it.")
+        known = connection.execute(select(people.c.email, people.c.password).where(people.c.id == person)).one()
+    if not known.email:
+        raise InputError("Give your e-mail address first: you sign in with it.")
     with _HASHING:
+        if known.password and not _fits(known.password, old):
+            raise InputError("The present password is another one.")
         hashed = _HASHER.hash(password)
     with database.write() as connection:
         connection.execute(update(people).where(people.c.id == person).values(password=hashed))
         connection.execute(delete(sessions).where(sessions.c.person == person))
         record(connection, person, "password set")
+
+
+def _fits(hashed: str, password: str) -> bool:
+    try:
+        return _HASHER.verify(hashed, password[:1001])
+    except (VerificationError, InvalidHashError):
+        return False
 
 
 def check_password(database: Database, email: str, password: str) -> str:
@@ -50,11 +63,8 @@ def check_password(database: Database, email: str, password: str) -> str:
         rows = connection.execute(query.order_by(people.c.created).limit(SAME_ADDRESS)).all()
     with _HASHING:
         for row in rows:
-            try:
-                _HASHER.verify(row.password, password[:1001])
-            except (VerificationError, InvalidHashError):
-                continue
-            return str(row.id)
+            if _fits(row.password, password):
+                return str(row.id)
         if not rows:
             _HASHER.hash(password[:1001])
     raise Refused("This address and password do not belong together.")

@@ -155,8 +155,8 @@ def _about(settings: TeamingSettings, count: int) -> str:
     return f"""{count} questions that people wrote about their own culture and played against a model. {rule}
 All of them have the nationality of the region and lived there before they were 18.
 
-`items.jsonl` has each question's scene, its rounds against the model and the votes; people are numbers. Topics, which
-were free, can be found afterwards:
+`items.jsonl` has each question's scene, its rounds against the model and the votes, `versions.jsonl` every version of
+it, also those that were never played; people are numbers. Topics, which were free, can be found afterwards:
 
     mores topics FOLDER:NAME --model MODEL --out topics
     mores bench FOLDER:NAME --model MODEL --labels topics

@@ -169,10 +169,12 @@ def change(visit: SignedIn, form: Form) -> Response:
 
 @router.post("/me/password", dependencies=[limited("sign in")])
 def password(visit: SignedIn, form: Form) -> Response:
-    """Set a password, so that one can sign in on another device."""
+    """Set a password, to sign in on another device; guesses at the old one are limited as in signing in."""
     assert visit.account is not None
+    if not visit.studio.limiter.allows("account", visit.account.profile.email.strip().lower()):
+        raise HTTPException(429, "Too many requests. Please wait a minute.")
     try:
-        set_password(visit.database, visit.account.id, form.get("password"))
+        set_password(visit.database, visit.account.id, form.get("password"), form.get("old"))
     except InputError as error:
         return visit.page("profile.html", code=422, problem=error.args[0], done="")
     return visit.keep(visit.go("/me"), sign_in(visit.database, visit.account.id))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Sequence
 from secrets import token_hex
 from typing import Any
 
@@ -17,7 +19,8 @@ from mores.studio.records import Content, Item, Status
 from mores.studio.store.items import do, find_item, first_held, held_by, now, read_events, take
 from mores.studio.store.people import consent, read_draft, save_draft
 from mores.studio.store.queries import count_votes, find_inspiration, items_of, seconds_spent
-from mores.studio.timeline import facts
+from mores.studio.timeline import Earlier, all_fields, earlier_versions, facts
+from mores.studio.versions import list_versions
 from mores.studio.web.visit import FURTHEST, Form, Joined, Place, Posted, Working, limited
 from mores.studio.workflow import AskModel, Cast, Create, Edit, Refused, Release, Step, Submit, Withdraw, judged, may
 
@@ -154,6 +157,31 @@ def save(item: str, place: Working, form: Form) -> Response:
         shown = do(place.visit.database, place.campaign, place.person, action, item=item, key=form.key).item
     save_draft(place.visit.database, place.campaign, place.person.id, item, {})
     return _then(place, shown, content, form)
+
+
+@router.post("/items/{item}/restore", dependencies=[limited("write")])
+def restore(item: str, place: Working, form: Form) -> Response:
+    """Bring back an earlier version of one's item, as a new version; what was being typed becomes one before it."""
+    shown = _find(place, item)
+    database, campaign, person = place.visit.database, place.campaign, place.person
+    if shown.author != person.id:
+        raise Refused("Only its author can change this item.")
+    if reason := may(campaign.flow, shown, person, Edit):
+        raise Refused(reason)
+    versions = list_versions(read_events(database, campaign, item))
+    wanted = next((version for version in versions if version.number == form.number("version")), None)
+    if wanted is None:
+        raise Refused("There is no such version.")
+    with contextlib.suppress(FormError):
+        typed = read_draft(database, campaign, person.id, item)
+        fields = campaign.flow.stage(shown.stage).form(shown)
+        content = shown.content | read_form(fields, typed, draft=True) if typed else shown.content
+        if content != shown.content:
+            do(database, campaign, person, Edit(content), item=item, key=f"{form.key}.typed")
+    action = Edit(wanted.content, wanted.region, wanted.language)
+    do(database, campaign, person, action, item=item, key=form.key)
+    save_draft(database, campaign, person.id, item, {})
+    return place.go(f"/items/{item}")
 
 
 def _is_draft(place: Place, form: Posted) -> bool:
@@ -357,5 +385,11 @@ def _item_page(
         values=values,
         problems=problems,
         key=token_hex(12),
-        events=read_events(place.visit.database, place.campaign, item.id) if template == "write.html" else (),
+        earlier=_earlier(place, item) if template == "write.html" and item.version > 1 else (),
     )
+
+
+def _earlier(place: Place, item: Item) -> Sequence[Earlier]:
+    """The earlier versions of an author's item, which can be brought back."""
+    events = read_events(place.visit.database, place.campaign, item.id)
+    return earlier_versions(all_fields(place.campaign.flow, item), events)
