@@ -119,7 +119,7 @@ def test_cookies_are_for_this_site_and_no_script(play: Play, scheme: str) -> Non
 
 @pytest.mark.usefixtures("author")
 def test_signing_in_changes_the_cookie_and_signing_out_ends_the_session(play: Play) -> None:
-    passwords.set_password(play.database, _id(play), PASSWORD)
+    passwords.set_password(play.database, _id(play), PASSWORD, PASSWORD)
     browser = play.browser()
     browser.cookies.set(COOKIE, "planted-by-somebody-else")
     answer = post(browser, play, "/login", data={"email": EMAIL.upper(), "password": PASSWORD})
@@ -176,7 +176,7 @@ def test_a_guess_takes_as_long_where_there_is_nobody(play: Play, monkeypatch: py
             return super().verify(*args, **options)
 
     monkeypatch.setattr(passwords, "_HASHER", Counting(time_cost=1, memory_cost=8, parallelism=1))
-    passwords.set_password(play.database, _id(play), PASSWORD)
+    passwords.set_password(play.database, _id(play), PASSWORD, PASSWORD)
     counts = []
     for email in (EMAIL, "nobody@example.org", ""):
         Counting.count = 0
@@ -294,7 +294,7 @@ def test_no_secret_is_in_logs_or_in_errors(
     ):
         caplog.set_level(logging.DEBUG, logger=name)
     invitation = invite(play.database, play.campaign, Role.AUTHOR, play.organiser_id)
-    passwords.set_password(play.database, _id(play), PASSWORD)
+    passwords.set_password(play.database, _id(play), PASSWORD, PASSWORD)
     browser = TestClient(play.app, base_url=ADDRESS, raise_server_exceptions=False)
     browser.get(f"/join/{invitation}")
     session = post(browser, play, "/login", data={"email": EMAIL, "password": PASSWORD}).cookies[COOKIE]
