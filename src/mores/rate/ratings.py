@@ -21,6 +21,7 @@ from mores.io.fields import Row
 from mores.io.rows import read_table
 from mores.io.source import Source, find_source
 from mores.rate.cells import Cells
+from mores.rate.codes import parse_codes
 from mores.types import Record, Severity
 
 
@@ -81,6 +82,8 @@ class Rating(Record):
     language_correct: InLanguage | None = None
     comment: str | None = None
     """What the person wrote about the answer."""
+    codes: dict[str, tuple[str, ...]] | None = None
+    """What coders say the comment is about, by coder; None where nobody coded it (see `rate.codes`)."""
     rank: int | None = None
     """The answer's place among those to the same question, 1 for the best; equal places are ties."""
     reason: str | None = None
@@ -129,6 +132,8 @@ class RatingFile(NamedTuple):
     """Columns that were not read."""
     replaced: Mapping[tuple[str, str, str], int]
     """How often a column's value was read as another: ("type", "cult", "specific") in 150 rows."""
+    lines: tuple[int, ...] = ()
+    """The place of each rating in the file."""
 
 
 def read_ratings(
@@ -172,7 +177,7 @@ def open_ratings(
     ratings = [read_row(source, row, chosen, cells) for row in rows]
     check_repeated(source, rows, ratings)
     unread = tuple(name for name in present if name and name not in chosen.values())
-    return RatingFile(ratings, unread, Counter(cells.replaced))
+    return RatingFile(ratings, unread, Counter(cells.replaced), tuple(row.line for row in rows))
 
 
 def check_names(names: Mapping[str, object]) -> None:
@@ -232,6 +237,7 @@ def read_row(source: Source, row: Row, chosen: Mapping[str, str], cells: Cells) 
             omissions=cells.member("omissions", values, Issue),
             language_correct=cells.member("language_correct", values, InLanguage),
             comment=cells.text("comment", values),
+            codes=parse_codes(values.get("codes")),
             rank=cells.count("rank", values),
             reason=cells.text("reason", values),
             spans=read_marks(cells, values, answer),
