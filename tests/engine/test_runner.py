@@ -8,7 +8,7 @@ import sqlite3
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import aclosing
 from pathlib import Path
 
@@ -49,6 +49,33 @@ def collect(
         return [answer async for answer in answers]
 
     return run_loop(gather())
+
+
+def test_jobs_that_are_not_known_yet_are_answered_as_they_come() -> None:
+    """The second job exists only because the first, slow, is still open, and the third because the second is done."""
+
+    async def play() -> list[str]:
+        slow, second = asyncio.Event(), asyncio.Event()
+
+        class Model(FakeModel):
+            async def complete(self, request: Request) -> Completion:
+                if request.messages[-1].content == "slow":
+                    await slow.wait()
+                return await super().complete(request)
+
+        async def jobs() -> AsyncIterator[Job]:
+            yield ask("slow")
+            yield ask("second")
+            await second.wait()
+            yield ask("third")
+
+        heard = []
+        async for answer in run(jobs(), Model("echo", echo), limits=QUICK, in_order=False):
+            heard.append(answer.job.id)
+            (second if answer.job.id == "second" else slow).set()
+        return heard
+
+    assert run_loop(play()) == ["second", "third", "slow"]
 
 
 def served(server: Server) -> OpenAIModel:

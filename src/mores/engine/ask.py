@@ -9,7 +9,7 @@ shown the progress. Whatever asks a model takes one.
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass, field, fields, replace
 from pathlib import Path
@@ -98,12 +98,24 @@ class Asker:
         return self.given_price or price_of(self.model.name)
 
     async def ask(
-        self, jobs: Iterable[Job], *, follow: Follow | None = None, counts: Counts | None = None
+        self,
+        jobs: Iterable[Job] | AsyncIterable[Job],
+        *,
+        follow: Follow | None = None,
+        counts: Counts | None = None,
+        in_order: bool = True,
     ) -> AsyncGenerator[Answer, None]:
-        """The answer to every job, in order; `follow` may ask one more question, depending on an answer."""
+        """The answer to every job, in order or as they come; `follow` may ask one more question after an answer."""
         with opened(self.store) as store:
             answers = run(
-                jobs, self.model, store=store, limits=self.limits, follow=follow, counts=counts, fresh=self.fresh
+                jobs,
+                self.model,
+                store=store,
+                limits=self.limits,
+                follow=follow,
+                counts=counts,
+                fresh=self.fresh,
+                in_order=in_order,
             )
             async with aclosing(answers):
                 async for answer in answers:

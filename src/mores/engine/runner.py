@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
-from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import count
 from typing import Any, NamedTuple
 
 from mores.engine.cost import guess_tokens
@@ -54,7 +55,7 @@ Follow = Callable[[Job, Completion], Request | None]
 
 
 async def run(
-    jobs: Iterable[Job],
+    jobs: Iterable[Job] | AsyncIterable[Job],
     model: Model,
     *,
     store: Store | None = None,
@@ -62,12 +63,14 @@ async def run(
     follow: Follow | None = None,
     counts: Counts | None = None,
     fresh: bool = False,
+    in_order: bool = True,
 ) -> AsyncGenerator[Answer, None]:
-    """Answer every job, in order. `fresh` asks again what the store already knows.
+    """Answer every job, in order or as answers come. `fresh` asks again what the store already knows.
 
-    The model is opened at the first question that the store cannot answer, so a finished run needs no server.
+    Jobs that are not known yet come by an asynchronous iterable; the run lasts as long as it does. The model is opened
+    at the first question that the store cannot answer, so a finished run needs no server.
     """
-    runner = _Runner(jobs, model, store, limits or Limits(), follow, counts or Counts(), fresh)
+    runner = _Runner(jobs, model, store, limits or Limits(), follow, counts or Counts(), fresh, in_order)
     try:
         async for answer in runner.answers():
             yield answer
@@ -91,21 +94,23 @@ class _Ticket:
 class _Runner:
     def __init__(
         self,
-        jobs: Iterable[Job],
+        jobs: Iterable[Job] | AsyncIterable[Job],
         model: Model,
         store: Store | None,
         limits: Limits,
         follow: Follow | None,
         counts: Counts,
         fresh: bool,
+        in_order: bool,
     ) -> None:
-        self.jobs = enumerate(jobs)
+        self.jobs = jobs if isinstance(jobs, AsyncIterable) else iter(jobs)
         self.model = model
         self.store = store
         self.limits = limits
         self.follow = follow
         self.counts = counts
         self.fresh = fresh
+        self.arrivals = None if in_order else count()
         self.concurrency = limits.concurrency or model.concurrency
         self.timeout = limits.timeout or model.timeout
         self.throttle = Throttle(limits, self.concurrency)
@@ -174,21 +179,30 @@ class _Runner:
     # -- jobs in ------------------------------------------------------------------------------------------
 
     async def _feed(self) -> None:
-        while chunk := self._next_chunk():
-            while self.taken + len(chunk) - self.next_out > self.window:
-                self.room.clear()
-                await self.room.wait()
-            self.taken += len(chunk)
-            self._admit(list(self._tickets(chunk)))
-            await asyncio.sleep(0)
+        if isinstance(self.jobs, AsyncIterable):
+            async for job in self.jobs:
+                await self._take([job])
+        else:
+            while chunk := self._next_chunk(self.jobs):
+                await self._take(chunk)
         self.exhausted = True
         self.news.set()
 
-    def _next_chunk(self) -> list[tuple[int, Job]]:
+    async def _take(self, chunk: list[Job]) -> None:
+        """Let jobs in as soon as there is room."""
+        while self.taken + len(chunk) - self.next_out > self.window:
+            self.room.clear()
+            await self.room.wait()
+        numbered = list(enumerate(chunk, self.taken))
+        self.taken += len(chunk)
+        self._admit(list(self._tickets(numbered)))
+        await asyncio.sleep(0)
+
+    def _next_chunk(self, jobs: Iterator[Job]) -> list[Job]:
         """The jobs that arrive within a moment, so that a slow stream does not hold up jobs that are ready."""
-        chunk: list[tuple[int, Job]] = []
+        chunk: list[Job] = []
         enough = time.monotonic() + _MOMENT
-        for job in self.jobs:
+        for job in jobs:
             chunk.append(job)
             if len(chunk) == _CHUNK or time.monotonic() > enough:
                 break
@@ -383,8 +397,9 @@ class _Runner:
             self._deliver(ticket.index, Answer(ticket.job, outcome, None, cached, ticket.followed))
 
     def _deliver(self, index: int, answer: Answer) -> None:
-        self.ready[index] = answer
-        if index == self.next_out:
+        place = index if self.arrivals is None else next(self.arrivals)
+        self.ready[place] = answer
+        if place == self.next_out:
             self.news.set()
 
     def _count(self, answer: Answer) -> None:

@@ -1,7 +1,7 @@
 """Answers what people and stages ask models, in the background, so that no page waits for a model.
 
 Questions are rows of the store: after a restart the waiting ones are asked again, and the engine's store knows the
-answers that were already paid for.
+answers that were already paid for. Each model has its own lane, so that a slow or dead one delays no other.
 """
 
 from __future__ import annotations
@@ -9,9 +9,9 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import time
-from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any, Self
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple, Self
 
 from mores.engine.ask import Asker, AskOptions, open_asker
 from mores.engine.runner import Answer, Job
@@ -20,8 +20,9 @@ from mores.search import Search, open_search
 from mores.studio.form import storable, storable_values
 from mores.studio.records import Ask, Content, Item
 from mores.studio.store.campaigns import all_campaigns, open_campaign
+from mores.studio.store.claims import CLAIM, claim_asks, keep_claims
 from mores.studio.store.database import Database
-from mores.studio.store.items import Campaign, campaigns_that_wait, claim_asks, do, read_item
+from mores.studio.store.items import Campaign, do, now, read_item
 from mores.studio.store.skills import count_all_votes, learn_skills
 from mores.studio.workflow import Answered, Refused
 
@@ -31,6 +32,56 @@ LEARN = 60.0
 """Seconds between two estimates of how often people are correct, where a campaign's rules use it."""
 AGAIN = 1000
 """Between the samples of two attempts: an answer that could not be used is in the engine's store, and not wanted."""
+FULL = 40
+"""Questions to one model that a process has at once; the others wait in the database, for this process or another."""
+SEARCHING = 4
+"""Searches at once, of one kind."""
+IDLE = 60.0
+"""Seconds without a question after which a model is closed."""
+
+
+class Question(NamedTuple):
+    """Something to ask a model or to look up."""
+
+    campaign: Campaign
+    item: Item
+    ask: Ask
+
+
+@dataclass(eq=False)
+class Lane:
+    """The questions to one model or one search that are on their way."""
+
+    waiting: asyncio.Queue[Question | None] = field(default_factory=asyncio.Queue)
+    """None after the last."""
+    open: dict[str, Question] = field(default_factory=dict)
+    """What is not answered yet, by the id of the question."""
+    closed: bool = False
+
+    def put(self, question: Question) -> None:
+        """Let a question come in."""
+        self.open[question.ask.id] = question
+        self.waiting.put_nowait(question)
+
+    def close(self) -> None:
+        """No more questions come; those that are there are answered."""
+        self.closed = True
+        self.waiting.put_nowait(None)
+
+    async def questions(self) -> AsyncIterator[Question]:
+        """Each question as soon as it is there; ends where none has come for a while."""
+        while True:
+            try:
+                question = await asyncio.wait_for(self.waiting.get(), IDLE)
+            except TimeoutError:
+                if not self.open:
+                    self.closed = True
+                    return
+                continue
+            if question is None:
+                self.waiting.put_nowait(None)  # for others who take from here
+                return
+            yield question
 
 
 class Worker:
@@ -40,36 +91,50 @@ class Worker:
         self.database = database
         self.model = model
         self.options = options
-        self._askers: dict[str, Asker] = {}
+        self._lanes: dict[str, Lane] = {}
+        """By model or search: where new questions go."""
+        self._running: dict[asyncio.Task[None], Lane] = {}
         self._searches: dict[str, Search] = {}
-        self._task: asyncio.Task[None] | None = None
+        self._tasks: list[asyncio.Task[None]] = []
+        self._writes: set[asyncio.Task[Any]] = set()
         self._learned: dict[str, int] = {}
         """By campaign: how many votes there were at the last estimate."""
 
     async def __aenter__(self) -> Self:
-        self._task = asyncio.create_task(self._run())
+        self._tasks = [asyncio.create_task(self._look()), asyncio.create_task(self._learn())]
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        assert self._task is not None
-        self._task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await self._task
+        """Stop: an answer that is being written is written, and what has none is given back for others to ask."""
+        tasks, lanes = [*self._tasks, *self._running], list(self._running.values())
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._writes, return_exceptions=True)
+        left = [ask for lane in lanes for ask in lane.open]
+        with contextlib.suppress(Exception):  # the database may be away; then the claims end by themselves
+            await asyncio.to_thread(keep_claims, self.database, left, at=None)
         for search in self._searches.values():
             await search.close()
 
-    async def _run(self) -> None:
-        learned = time.monotonic()
+    async def _look(self) -> None:
+        kept = time.monotonic()
         while True:
-            try:
-                answered = await self.answer_all()
-                if time.monotonic() - learned > LEARN:
-                    await asyncio.to_thread(self.learn_all)
-                    learned = time.monotonic()
-            except Exception:  # the database may be away for a moment; people go on
-                answered = 0
-            if not answered:
+            begun = 0
+            with contextlib.suppress(Exception):  # the database may be away for a moment; people go on
+                begun = await self._begin()
+                if time.monotonic() - kept > CLAIM.total_seconds() / 4:
+                    claimed = [ask for lane in self._running.values() for ask in lane.open]
+                    await asyncio.to_thread(keep_claims, self.database, claimed, at=now())
+                    kept = time.monotonic()
+            if not begun:
                 await asyncio.sleep(PAUSE)
+
+    async def _learn(self) -> None:
+        while True:
+            await asyncio.sleep(LEARN)
+            with contextlib.suppress(Exception):
+                await asyncio.to_thread(self.learn_all)
 
     def learn_all(self) -> None:
         """Estimate people's skills again in the campaigns whose rules use them, where there are new votes."""
@@ -82,79 +147,109 @@ class Worker:
 
     async def answer_all(self) -> int:
         """Answer the questions that wait now; their number."""
-        count = 0
-        for identifier in await asyncio.to_thread(campaigns_that_wait, self.database):
-            campaign = await asyncio.to_thread(open_campaign, self.database, identifier, self.model)
-            if campaign.flow.open:
-                claimed = await asyncio.to_thread(claim_asks, self.database, campaign)
-                count += len(claimed)
-                await self._answer(campaign, claimed)
+        count = await self._begin(limit=1000)
+        for task, lane in list(self._running.items()):
+            lane.close()
+            await task
         return count
 
-    async def _answer(self, campaign: Campaign, claimed: Sequence[tuple[str, str]]) -> None:
-        by_model: dict[str, list[Job]] = defaultdict(list)
-        lookups: list[tuple[Item, Ask]] = []
-        for identifier, name in claimed:
-            item = await asyncio.to_thread(read_item, self.database, campaign, identifier)
-            ask = next(ask for ask in item.asks if ask.id == name)
-            if ask.task in campaign.kind.lookups:
-                lookups.append((item, ask))
-                continue
+    async def _begin(self, limit: int = 20) -> int:
+        """Let questions that wait into the lanes of their models; their number."""
+        full = [name for name, lane in self._lanes.items() if len(lane.open) >= FULL]
+        claimed = await asyncio.to_thread(claim_asks, self.database, full, limit)
+        for place in claimed:
+            campaign = await asyncio.to_thread(open_campaign, self.database, place.campaign, self.model)
+            item = await asyncio.to_thread(read_item, self.database, campaign, place.item)
+            question = Question(campaign, item, next(ask for ask in item.asks if ask.id == place.ask))
+            self._lane(question).put(question)
+        return len(claimed)
+
+    def _lane(self, question: Question) -> Lane:
+        name = question.ask.model
+        lane = self._lanes.get(name)
+        if lane is None or lane.closed:
+            lane = self._lanes[name] = Lane()
+            searching = question.ask.task in question.campaign.kind.lookups
+            task = asyncio.create_task(self._search(lane, name) if searching else self._ask(lane, name))
+            self._running[task] = lane
+            task.add_done_callback(self._leave)
+        return lane
+
+    def _leave(self, task: asyncio.Task[None]) -> None:
+        """Forget a lane that has ended; where it failed, what has no answer is asked again when its claim is over."""
+        lane = self._running.pop(task)
+        lane.closed = True
+        if not task.cancelled():
+            task.exception()
+
+    async def _ask(self, lane: Lane, model: str) -> None:
+        """Ask one model as long as questions come; where it cannot be asked at all, every question says why."""
+        try:
+            asker = open_asker(model, **self.options)
+            async for answer in asker.ask(self._jobs(lane), in_order=False):
+                question = answer.job.data
+                content, failure = read(question, answer)
+                await self._write(lane, question, content, failure, usage_of(asker, answer))
+        except MoresError as error:
+            lane.closed = True
+            for question in list(lane.open.values()):
+                await self._write(lane, question, None, f"The model cannot be asked: {error}")
+
+    async def _jobs(self, lane: Lane) -> AsyncIterator[Job]:
+        """What a model is asked; a question that cannot be asked says why."""
+        async for question in lane.questions():
+            campaign, item, ask = question
             try:
                 request = campaign.kind.tasks[ask.task].request(item, ask, campaign.settings)
             except Exception as error:  # a kind's own code: whatever it raises concerns this question alone
-                await self._write(campaign, item, ask, None, f"The model cannot be asked this: {explain(error)}")
-                continue
-            sample = ask.sample + AGAIN * ask.attempt
-            by_model[ask.model].append(Job(ask.id, request, sample=sample, data=(item, ask)))
-        asked = (self._ask(campaign, model, jobs) for model, jobs in by_model.items())
-        await asyncio.gather(*asked, *(self._look_up(campaign, item, ask) for item, ask in lookups))
-
-    async def _ask(self, campaign: Campaign, model: str, jobs: list[Job]) -> None:
-        """Ask one model; where it cannot be asked at all, every question says why."""
-        left = {job.id: job for job in jobs}
-        try:
-            if model not in self._askers:
-                self._askers[model] = open_asker(model, **self.options)
-            async for answer in self._askers[model].ask(jobs):
-                item, ask = left.pop(answer.job.id).data
-                content, failure = read(campaign, item, ask, answer)
-                await self._write(campaign, item, ask, content, failure, usage_of(self._askers[model], answer))
-        except MoresError as error:
-            for job in left.values():
-                item, ask = job.data
-                await self._write(campaign, item, ask, None, f"The model cannot be asked: {error}")
-
-    async def _look_up(self, campaign: Campaign, item: Item, ask: Ask) -> None:
-        """Search for something; a search that fails says why."""
-        lookup = campaign.kind.lookups[ask.task]
-        content: Content | None = None
-        failure = ""
-        try:
-            if ask.model not in self._searches:
-                self._searches[ask.model] = await asyncio.to_thread(open_search, ask.model)
-            query = lookup.query(item, ask, campaign.settings)
-            (found,) = await self._searches[ask.model].find([query], lookup.results(campaign.settings))
-            if found.failure is None:
-                content = lookup.read(found, item, ask, campaign.settings)
+                await self._write(lane, question, None, f"The model cannot be asked this: {explain(error)}")
             else:
-                failure = f"The search failed: {found.failure.reason}"
+                yield Job(ask.id, request, sample=ask.sample + AGAIN * ask.attempt, data=question)
+
+    async def _search(self, lane: Lane, name: str) -> None:
+        """Look things up, some at a time, as long as questions come; where nothing can be, every question says why."""
+        try:
+            if name not in self._searches:
+                self._searches[name] = await asyncio.to_thread(open_search, name)
         except MoresError as error:
-            failure = f"The search failed: {error}"
-        await self._write(campaign, item, ask, content, failure)
+            lane.closed = True
+            for question in list(lane.open.values()):
+                await self._write(lane, question, None, f"The search failed: {error}")
+            return
+
+        async def work() -> None:
+            async for question in lane.questions():
+                content, failure = await look_up(self._searches[name], question)
+                await self._write(lane, question, content, failure)
+
+        await asyncio.gather(*(work() for _ in range(SEARCHING)))
 
     async def _write(
-        self,
-        campaign: Campaign,
-        item: Item,
-        ask: Ask,
-        content: Content | None,
-        failure: str,
-        usage: Content | None = None,
+        self, lane: Lane, question: Question, content: Content | None, failure: str, usage: Content | None = None
     ) -> None:
+        """Keep an answer; once begun it is written, also where the worker is stopped meanwhile."""
+        campaign, item, ask = question
         action = Answered(ask.id, storable_values(content), storable(failure), usage or {})
+        write = asyncio.create_task(asyncio.to_thread(do, self.database, campaign, None, action, item=item.id))
+        self._writes.add(write)
+        write.add_done_callback(self._writes.discard)
         with contextlib.suppress(Refused):
-            await asyncio.to_thread(do, self.database, campaign, None, action, item=item.id)
+            await asyncio.shield(write)
+        lane.open.pop(ask.id, None)
+
+
+async def look_up(search: Search, question: Question) -> tuple[Content | None, str]:
+    """What a search says to a question, or why it says nothing."""
+    campaign, item, ask = question
+    lookup = campaign.kind.lookups[ask.task]
+    try:
+        query = lookup.query(item, ask, campaign.settings)
+        (found,) = await search.find([query], lookup.results(campaign.settings))
+        if found.failure is not None:
+            return None, f"The search failed: {found.failure.reason}"
+        return lookup.read(found, item, ask, campaign.settings), ""
+    except Exception as error:  # a kind's own code: whatever it raises concerns this question alone
+        return None, f"The search failed: {explain(error)}"
 
 
 def usage_of(asker: Asker, answer: Answer) -> Content:
@@ -168,8 +263,9 @@ def usage_of(asker: Asker, answer: Answer) -> Content:
     return usage
 
 
-def read(campaign: Campaign, item: Item, ask: Ask, answer: Answer) -> tuple[Content | None, str]:
+def read(question: Question, answer: Answer) -> tuple[Content | None, str]:
     """What a model's answer means to the campaign, or why it means nothing."""
+    campaign, item, ask = question
     if answer.completion is None:
         reason = answer.failure.reason if answer.failure else "no answer"
         return None, f"The model did not answer: {reason}"

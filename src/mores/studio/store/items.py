@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from functools import lru_cache
 from secrets import token_hex
 from typing import Any, NamedTuple
 
 from sqlalchemy import (
     BindParameter,
-    ColumnElement,
     Connection,
     Row,
     Select,
@@ -24,7 +23,6 @@ from sqlalchemy import (
     insert,
     or_,
     select,
-    true,
     update,
 )
 from sqlalchemy.exc import IntegrityError
@@ -52,8 +50,6 @@ from mores.studio.workflow import (
 
 CANDIDATES = 30
 """The most items that are tried when a person asks for work, and that are counted as waiting for them."""
-CLAIM = timedelta(minutes=10)
-"""How long a process has to answer a question to a model before another may."""
 
 
 def now() -> datetime:
@@ -493,32 +489,3 @@ def rebuild(database: Database, campaigns: Iterable[Campaign]) -> int:
                 connection.execute(update(asks).where(asks.c.id == ask).values(asked=at))
             count += len(state)
     return count
-
-
-def claim_asks(database: Database, campaign: Campaign, limit: int = 20) -> list[tuple[str, str]]:
-    """Questions to models that this process shall answer, as pairs of an item and a question."""
-    moment = now()
-    with database.write() as connection:
-        query = (
-            select(asks.c.item, asks.c.id)
-            .where(asks.c.campaign == campaign.id, _is_free(moment))
-            .order_by(asks.c.asked)
-            .limit(limit)
-        )
-        chosen = [(row.item, row.id) for row in connection.execute(query.with_for_update(skip_locked=True))]
-        if chosen:
-            ids = [ask for _, ask in chosen]
-            connection.execute(update(asks).where(asks.c.id.in_(ids)).values(claimed=moment))
-    return chosen
-
-
-def campaigns_that_wait(database: Database) -> list[str]:
-    """The campaigns in which a model has something to answer that no process is answering."""
-    query = select(asks.c.campaign).where(_is_free(now())).distinct()
-    with database.read() as connection:
-        return list(connection.execute(query).scalars())
-
-
-def _is_free(moment: datetime) -> ColumnElement[bool]:
-    """Whether a question waits and no process is answering it."""
-    return and_(asks.c.waiting == true(), or_(asks.c.claimed.is_(None), asks.c.claimed < moment - CLAIM))
