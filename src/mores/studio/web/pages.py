@@ -155,9 +155,9 @@ def spent(seconds: float, locale: str = DEFAULT) -> str:
 
 def render(locale: str, *templates: str, **values: Any) -> str:
     """A page as HTML, by the first of the templates that there is."""
-    return _choose(locale, templates).render(**values)
+    return _choose(environment(locale), templates).render(**values)
 
 
 @cache
-def _choose(locale: str, templates: tuple[str, ...]) -> Template:
-    return environment(locale).select_template(list(templates))
+def _choose(environment: Environment, templates: tuple[str, ...]) -> Template:
+    return environment.select_template(list(templates))
