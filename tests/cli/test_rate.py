@@ -88,3 +88,36 @@ def test_what_could_not_be_analysed_is_said(mores: Run, home: Path) -> None:
     assert "rating ~ model could not be fitted: " in done.stdout
     assert done.stdout.splitlines()[-1] == "apple: mean 2.00 of 5, 1 rating"
     assert open_run(home / "few.rate").manifest.failures == {"unrated": 1}
+
+
+CODES = (
+    "length:\n  title: Length\n  keywords: [short, long]\nfacts:\n  keywords: [wrong, invent*]\nstyle: Style and tone\n"
+)
+
+
+def test_comments_and_reasons_are_coded_by_a_schema(mores: Run, home: Path) -> None:
+    comments = ("Too short.", "Invented facts", "Fine", "Wrong and too long")
+    rows = [
+        rating(question=str(n), model=model, rating=1 + (n + place) % 5, rank=1 + (n + place) % 2, comment=comment,
+               reason="Less wrong than the other" if (n + place) % 2 == 0 else None,
+               codes={"ann": ("style",)} if n == 2 else None)
+        for n, comment in enumerate(comments)
+        for place, model in enumerate(("apple", "banana"))
+    ]  # fmt: skip
+    write(home / "ratings.jsonl", rows)
+    (home / "codes.yaml").write_text(CODES)
+    done = mores("rate", "ratings.jsonl", "--codes", "codes.yaml", "--json")
+    assert done.returncode == 0, done.stderr
+    study = Study.model_validate_json(done.stdout)
+    assert study.comments
+    assert {c.code: c.count for c in study.comments.counts[:3]} == {"length": 4, "facts": 4, "style": 2}
+    assert study.reasons
+    assert study.reasons.comments == 4
+    assert {c.code: c.count for c in study.reasons.counts[:2]} == {"length": 0, "facts": 4}
+    shown = mores("show", "ratings.rate").stdout
+    assert "Reasons for first places" in shown
+    assert (home / "ratings.rate" / "tables" / "comments.tex").read_text().count("Style and tone") == 1
+    (home / "codes.yaml").write_text("length: Length\n")
+    other = mores("rate", "ratings.jsonl", "--codes", "codes.yaml", "--out", "other")
+    assert other.returncode == 1
+    assert "ratings.jsonl:5: unknown code 'style'; the schema has length" in other.stderr

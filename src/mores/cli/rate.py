@@ -31,6 +31,8 @@ from mores.report.rate import files, run_page, run_tables
 @click.option("--scale", metavar="LOW-HIGH",
               help="The ratings that can be given  [default: 1-5 if all are whole numbers from 1 to 5, otherwise what "
                    "occurs].")  # fmt: skip
+@click.option("--codes", type=options.FILE,
+              help="YAML file with codes for the comments, their keywords and patterns (docs/rate.md).")  # fmt: skip
 @click.option("--out", type=options.NEW_FOLDER, help="Folder for the run  [default: NAME.rate].")
 @options.figures_option
 @options.json_option("the tables")
@@ -39,6 +41,7 @@ def rate(
     columns: tuple[str, ...],
     aliases: tuple[str, ...],
     scale: str | None,
+    codes: Path | None,
     out: Path | None,
     figures: Path | None,
     as_json: bool,
@@ -52,11 +55,13 @@ def rate(
     The folder --out has the ratings as they were read, every table as CSV and LaTeX, all figures as data (rate.json)
     and one page that shows them (rate.html).
     """
-    done = run(
-        api.rate(
-            ratings, out=out, columns=read_columns(columns), aliases=read_aliases(aliases), scale=read_scale(scale)
-        )
-    )
+    given: api.RateOptions = {
+        "columns": read_columns(columns),
+        "aliases": read_aliases(aliases),
+        "scale": read_scale(scale),
+        "codes": codes,
+    }
+    done = run(api.rate(ratings, out=out, **given))
     tables = done.path / "tables"
     make_folder(tables)
     for name, grid in files(done.result).items():

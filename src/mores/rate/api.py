@@ -8,7 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TypedDict, Unpack
 
+from pydantic import JsonValue
+
 from mores.io import JsonlWriter, write_text
+from mores.rate.codes import read_schema
 from mores.rate.folder import RATINGS, RESULT, RateRun
 from mores.rate.ratings import Rating, RatingFile, open_ratings
 from mores.rate.study import analyse
@@ -27,6 +30,8 @@ class RateOptions(TypedDict, total=False):
     """What the file writes for a value of any column, such as {"type": {"cult": "specific"}}."""
     scale: tuple[float, float] | None
     """The lowest and the highest rating that can be given."""
+    codes: Path | str | None
+    """YAML file with a schema of codes for the comments."""
 
 
 async def rate(
@@ -38,7 +43,8 @@ async def rate(
     `ratings` is a CSV, JSON Lines or Parquet file, or the records themselves. The run is in the folder `out`; without
     it, in one named after the file.
     """
-    scale = options.pop("scale", None)
+    scale, codes = options.pop("scale", None), options.pop("codes", None)
+    schema = read_schema(codes) if codes else None
     if isinstance(ratings, Path | str):
         name, file = Path(ratings).name, open_ratings(ratings, **options)  # type: ignore[misc]  # the rest is the reader's
     else:
@@ -46,13 +52,13 @@ async def rate(
     lines = "\n".join(rating.model_dump_json() for rating in file.ratings)
     data = f"{sha256(lines.encode('utf-8', 'surrogatepass')).hexdigest()[:12]}.{len(file.ratings)}"
     bounds = "auto" if scale is None else f"{scale[0]:g}-{scale[1]:g}"
-    signature = sign({"task": "rate.1", "data": data, "scale": bounds})
-    plan = Plan(kind="rate", name=name, signature=signature, settings={"scale": bounds})
+    coded = sha256(repr(schema).encode()).hexdigest()[:8] if schema else "none"
+    signature = sign({"task": "rate.1", "data": data, "scale": bounds, "codes": coded})
+    settings: dict[str, JsonValue] = {"scale": bounds, "codes": str(codes) if codes else None}
+    plan = Plan(kind="rate", name=name, signature=signature, settings=settings)
     folder = Path(out) if out else Path(f"{Path(name).stem}.rate")
     with start_run(folder, plan, numbered=out is None) as run:
-        study = await asyncio.to_thread(
-            analyse, file.ratings, source=name, scale=scale, unread=file.unread, replaced=file.replaced
-        )
+        study = await asyncio.to_thread(analyse, file, source=name, scale=scale, schema=schema)
         with JsonlWriter(run.path / RATINGS) as writer:
             for rating in file.ratings:
                 writer.write(rating)

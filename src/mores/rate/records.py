@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from pydantic import Field
 
+from mores.rate.comments import CommentCoding
 from mores.show import count, number, p_equals
 from mores.types import Record, Result
 
@@ -282,6 +283,10 @@ class Study(Record):
     ranking: Ranking | None = None
     agreement: Agreement | None = None
     annotators: Annotators | None = None
+    comments: CommentCoding | None = None
+    """What the comments are about."""
+    reasons: CommentCoding | None = None
+    """Why answers are ranked first, by the same schema (Table 23)."""
     missing: dict[str, str] = Field(default_factory=dict)
     """Analyses that could not be made, and why."""
     unread: tuple[str, ...] = ()

@@ -2,27 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from mores.errors import InputError
 from mores.rate.agreement import measure_agreement
 from mores.rate.annotators import choose_model, describe_annotators
+from mores.rate.codes import Schema
+from mores.rate.comments import CommentCoding, code_comments
 from mores.rate.groups import LEVELS, count_levels, distribute, find_groups, find_scale
 from mores.rate.ranking import rank_models
-from mores.rate.ratings import Rating
+from mores.rate.ratings import Rating, RatingFile
 from mores.rate.records import Groups, Study
 from mores.rate.regressions import fit_models
 
 
 def analyse(
-    ratings: Sequence[Rating],
+    file: RatingFile | Sequence[Rating],
     *,
     source: str = "ratings",
     scale: tuple[float, float] | None = None,
-    unread: Sequence[str] = (),
-    replaced: Mapping[tuple[str, str, str], int] | None = None,
+    schema: Schema | None = None,
 ) -> Study:
-    """Everything that the ratings allow; `Study.missing` says what they do not, and why."""
+    """Everything that the ratings allow; `Study.missing` says what they do not, and why.
+
+    `scale` is the lowest and the highest rating that can be given, and `schema` the codes of comments.
+    """
+    if not isinstance(file, RatingFile):
+        file = RatingFile(list(file), (), {})
+    ratings = file.ratings
     if not ratings:
         raise InputError(f"{source}: there are no ratings to analyse")
     groups = find_groups(ratings)
@@ -45,10 +52,19 @@ def analyse(
         ranking=ranking,
         agreement=agreement,
         annotators=describe_annotators(chosen) if chosen else None,
+        comments=code_comments(ratings, schema, source=source, lines=file.lines),
+        reasons=code_reasons(ratings, schema),
         missing=missing(ratings, groups, ranking is None, agreement is None),
-        unread=tuple(unread),
-        replaced=tuple(f"{column} {old} as {new} ({n:,})" for (column, old, new), n in (replaced or {}).items()),
+        unread=file.unread,
+        replaced=tuple(f"{column} {old} as {new} ({n:,})" for (column, old, new), n in file.replaced.items()),
     )
+
+
+def code_reasons(ratings: Sequence[Rating], schema: Schema | None) -> CommentCoding | None:
+    """The codes of the reasons for first places; None without a schema that finds any."""
+    first = [r.model_copy(update={"comment": r.reason, "codes": None}) for r in ratings if r.rank == 1 and r.reason]
+    found = {name: code for name, code in (schema or {}).items() if code.automatic}
+    return code_comments(first, found) if first and found else None
 
 
 def given(ratings: Sequence[Rating], column: str) -> bool:

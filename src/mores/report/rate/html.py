@@ -29,12 +29,15 @@ from mores.report.rate.sheets import (
     PREDICTORS,
     agreement_sheet,
     annotators_sheet,
+    coders_sheet,
+    codes_sheet,
     counts_sheet,
     differences_sheet,
     effects_sheet,
     explained_sheet,
     kappas_sheet,
     matrix_sheet,
+    name_code,
     name_difference,
     name_group,
     pairs_sheet,
@@ -86,6 +89,7 @@ def run_sections(run: RateRun) -> list[Section]:
         Section("wins", "Which answers people prefer", _ranking(study), short="Wins"),
         Section("agreement", "Agreement", _agreement(study)),
         Section("annotators", "Annotators", _annotators(study)),
+        Section("comments", "Comments", _comments(study)),
         Section("notes", "Notes", [Notes(notes)] if notes else []),
         signatures_section([(study.source, run.signature)]),
     ]
@@ -265,3 +269,16 @@ def _person(person: Annotator) -> str:
 
 def _tested(hypothesis: str, p: float | None) -> list[Block]:
     return [] if p is None else [key(f"That {hypothesis}: {p_equals(p)}.")]
+
+
+def _comments(study: Study) -> list[Block]:
+    body: list[Block] = []
+    for coding, title in ((study.comments, "Share of the comments"), (study.reasons, "Share of the reasons for a win")):
+        if coding is None:
+            continue
+        whole = [each for each in coding.counts if (each.model, each.type, each.language) == (None, None, None)]
+        rows = [Row(name_code(coding, each.code), each.share) for each in whole]
+        body += [_spaced(Intervals(title, rows)), Table(codes_sheet(study, coding, f"{title}, in numbers"))]
+        if coding.kappas:
+            body.append(Fold("Agreement of coders", [Table(coders_sheet(coding))]))
+    return body

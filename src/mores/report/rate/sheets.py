@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from itertools import product
 
+from mores.rate.comments import CodeCount, CommentCoding
 from mores.rate.records import (
     ASPECTS,
     Agreement,
@@ -320,3 +321,51 @@ def signed_cell(result: Result | None) -> Cell:
 def careless_cell(person: Annotator) -> Cell:
     reason = person.signs[0].kind if person.careless else ""
     return Cell(p_value(person.careless_p), small=reason, star=person.careless)
+
+
+def codes_sheet(study: Study, coding: CommentCoding, title: str) -> Sheet:
+    """How often comments have each code, in all and by model and type."""
+    groups = [("model", name) for name in study.groups.models] + [("type", name) for name in study.groups.types]
+    counts = {(each.code, group_of(each)): each for each in coding.counts}
+    columns = [Head("share"), Head("all"), *(Head(name) for _, name in groups)]
+    cells = [
+        [
+            code_cell(counts[code, None].share),
+            *(count_cell(counts.get((code, group))) for group in (None, *groups)),
+        ]
+        for code in coding.codes
+    ]
+    alpha = coding.alpha
+    agreement = f"coders agree with α = {number(alpha.value, 3)} {span(alpha.low, alpha.high)}" if alpha else ""
+    notes = [f"{coding.comments:,} comments, {coding.coded:,} of them coded by people", agreement]
+    heads = [Head(name_code(coding, code)) for code in coding.codes]
+    return Sheet(title, heads, columns, cells, "; ".join(filter(None, notes)))
+
+
+def group_of(count: CodeCount) -> tuple[str, str] | None:
+    """The group of a count: ("model", "a"), or None for all."""
+    groups = [(name, value) for name in ("model", "type", "language") if (value := getattr(count, name)) is not None]
+    return groups[0] if groups else None
+
+
+def name_code(coding: CommentCoding, code: str) -> str:
+    return coding.codes[code] or code
+
+
+def code_cell(share: Result) -> Cell:
+    interval = f"({shares(share.low, share.high, 0)})" if share.value is not None else ""
+    return Cell(percent(share.value, 0), small=interval, n=share.n)
+
+
+def count_cell(count: CodeCount | None) -> Cell:
+    return Cell(NOTHING) if count is None else Cell(f"{count.count:,}", small=left_out(count.share.unscored))
+
+
+def coders_sheet(coding: CommentCoding) -> Sheet:
+    """Cohen's κ of every two coders on each code."""
+    cells = [
+        [Cell(number(k.kappa.value, 3), small=span(k.kappa.low, k.kappa.high)), Cell(f"{k.kappa.n:,}")]
+        for k in coding.kappas
+    ]
+    heads = [Head(name_code(coding, k.code), f"{k.first} and {k.second}") for k in coding.kappas]
+    return Sheet("Agreement of coders", heads, [Head("κ"), Head("n")], cells)

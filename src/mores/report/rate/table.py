@@ -11,6 +11,8 @@ from mores.report.base.sheet import Sheet
 from mores.report.rate.sheets import (
     agreement_sheet,
     annotators_sheet,
+    coders_sheet,
+    codes_sheet,
     counts_sheet,
     differences_sheet,
     effects_sheet,
@@ -50,7 +52,19 @@ def run_tables(run: RateRun) -> list[Grid | str]:
         sheets += [spans_sheet(study.agreement.spans)] if study.agreement.spans else []
     if study.annotators:
         sheets.append(annotators_sheet(study.annotators))
+    sheets += comment_sheets(study).values()
     return [*(sheet.grid(corner(sheet)) for sheet in sheets), *remarks(study), study.headline]
+
+
+def comment_sheets(study: Study) -> dict[str, Sheet]:
+    """What comments and reasons are about, by the names of their files."""
+    sheets = {}
+    if study.comments:
+        sheets["comments"] = codes_sheet(study, study.comments, "Comments")
+        sheets |= {"coders": coders_sheet(study.comments)} if study.comments.kappas else {}
+    if study.reasons:
+        sheets["reasons"] = codes_sheet(study, study.reasons, "Reasons for first places")
+    return sheets
 
 
 def fitted(study: Study) -> list[Regression]:
@@ -107,4 +121,5 @@ def files(study: Study) -> dict[str, Grid]:
         sheets |= {"spans": spans_sheet(study.agreement.spans)} if study.agreement.spans else {}
     if study.annotators:
         sheets["annotators"] = annotators_sheet(study.annotators)
+    sheets |= comment_sheets(study)
     return {name: sheet.grid(corner(sheet)) for name, sheet in sheets.items()}
