@@ -91,6 +91,7 @@ ROUTES: dict[str, Access] = {
     f"POST {ITEM}/ask-again": ORGANISER,
     f"GET {HOME}/overview": ORGANISER,
     f"GET {HOME}/figures": ORGANISER,
+    f"POST {HOME}/sample": ORGANISER,
     f"GET {HOME}/items": ORGANISER,
     f"GET {HOME}/disagreements": ORGANISER,
     f"GET {HOME}/audit": ORGANISER,

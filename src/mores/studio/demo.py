@@ -16,6 +16,7 @@ items:
       - answers: {check: [{…}], try: [{…}, {failure: …}]}      # the same by task, until none waits; the last repeats
       - vote: {Juma: {…}, Wanjiku: {…}}
       - decide: {outcome: next, note: …}           # by the organiser
+      - draw: {}                                   # the organiser draws it for the sample that is judged once more
 """
 
 from __future__ import annotations
@@ -36,7 +37,7 @@ from mores.studio.store.campaigns import all_campaigns, make_campaign, read_sett
 from mores.studio.store.database import Database
 from mores.studio.store.items import Campaign, do, now
 from mores.studio.store.people import Profile, add_member, add_person, find_member
-from mores.studio.workflow import Adjudicate, Answered, AskModel, Cast, Create, Edit, Submit, Take
+from mores.studio.workflow import Adjudicate, Answered, AskModel, Cast, Create, Edit, Recheck, Submit, Take
 
 STEP = timedelta(minutes=3)
 DEMO_MODEL = "demo"
@@ -147,6 +148,8 @@ def play(  # noqa: C901 - one case for each step
                     form = campaign.flow.stage(item.stage).form(item)
                     order = as_seen(form, item.id, people[person].id).blocks
                     act(people[person], Cast(answer, seconds=40, order=order))
+            case "draw":
+                act(boss, Recheck())
             case "decide":
                 act(boss, Adjudicate(value["outcome"], value.get("note", "")))
             case _:

@@ -18,6 +18,7 @@ from mores.studio.workflow.actions import (
     Cast,
     Create,
     Edit,
+    Recheck,
     Reconsider,
     Release,
     Step,
@@ -71,6 +72,8 @@ def act(  # noqa: C901 - one case for each action
             write.ask_again()
         case Reconsider():
             write.settle()
+        case Recheck():
+            write.recheck()
         case Adjudicate(outcome, note, result, to):
             write.adjudicate(Decision(outcome, note, result, to))
         case Withdraw(reason):
@@ -176,6 +179,15 @@ class _Writer:
         self.add(EventKind.ADJUDICATED, outcome=decision.outcome, note=note, result=decision.result)
         self.move(decision, by=None)
         self.settle()
+
+    def recheck(self) -> None:
+        """Bring an accepted item to the stage of the sample; who judged it before does not get it there."""
+        assert self.flow.sampling is not None
+        item, to = self.current, self.flow.sampling.name
+        judges = sorted({vote.person for vote in item.votes})
+        result = keep_phrases(item.results.get(item.stage, {}))
+        self.add(EventKind.ADVANCED, to=to, note="", result=result, without=judges)
+        self.inquire()
 
     def ask_again(self) -> None:
         failed = self.current.failed

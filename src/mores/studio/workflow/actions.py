@@ -122,6 +122,11 @@ class Reconsider:
 
 
 @dataclass(frozen=True)
+class Recheck:
+    """The organiser has drawn an accepted item: someone else judges it once more."""
+
+
+@dataclass(frozen=True)
 class Withdraw:
     """The author or the organiser takes the item out."""
 
@@ -141,5 +146,6 @@ Action = (
     | AskAgain
     | Adjudicate
     | Reconsider
+    | Recheck
     | Withdraw
 )

@@ -66,7 +66,9 @@ def _change(item: Item, event: Event) -> dict[str, Any]:  # noqa: C901 - one cas
         case EventKind.ADVANCED:
             stage = payload["to"] or item.stage
             status = Status.OPEN if payload["to"] else Status.ACCEPTED
-            return _moved(item, event) | {"stage": stage, "status": status, "note": ""}
+            without = tuple((person, stage) for person in payload.get("without", ()))
+            moved = {"stage": stage, "status": status, "note": "", "declined": (*item.declined, *without)}
+            return _moved(item, event) | moved
         case EventKind.RETURNED:
             moved = {"stage": payload["to"], "status": Status.OPEN, "returns": item.returns + 1}
             return _moved(item, event) | moved

@@ -12,6 +12,7 @@ from mores.studio.workflow.actions import (
     AskModel,
     Create,
     Edit,
+    Recheck,
     Reconsider,
     Release,
     Submit,
@@ -42,6 +43,8 @@ def may(flow: Flow, item: Item | None, person: Person | None, action: type[Actio
         return _may_create(flow, person) if action is Create else "There is no such item."
     if action is Withdraw and item.status is not Status.WITHDRAWN:
         return None if organiser or person.id == item.author else "Only its author can withdraw an item."
+    if action is Recheck:
+        return _may_recheck(flow, item, organiser)
     if item.status is not Status.OPEN and not (action is Adjudicate and item.status is Status.REJECTED):
         return DECIDED[item.status]
     if action is Adjudicate:
@@ -70,6 +73,16 @@ def _may_create(flow: Flow, person: Person) -> str | None:
     if person.left is not None and person.left <= 0:
         return "Your first items are being looked at. The organiser will let you go on."
     return None if person.qualified else "Please take the test first."
+
+
+def _may_recheck(flow: Flow, item: Item, organiser: bool) -> str | None:
+    if not organiser:
+        return "Only an organiser draws a sample."
+    if flow.sampling is None or item.check is not None:
+        return "There is nothing to judge once more."
+    if item.status is not Status.ACCEPTED:
+        return "Only accepted items are judged once more."
+    return "This item was judged once more already." if flow.sampling.name in item.results else None
 
 
 def _may_write(stage: Stage, item: Item, person: Person) -> str | None:

@@ -81,6 +81,11 @@ class Stage:
 
     The same task, model and sample is asked once about a version; what is in the list already is not asked again.
     """
+    sample: int = 0
+    """Only a sample of the accepted items comes here, when the organiser draws it: how many are offered to be drawn.
+
+    Who judged an item before does not get it here.
+    """
     back: str = ""
     """Where an item goes when it is returned; the first stage where this is empty."""
     adjudge: Callable[[Item, Content], Content] | None = None
@@ -114,6 +119,10 @@ class Flow:
         return self.stages.index(self.named[name])
 
     def after(self, name: str) -> Stage | None:
-        """The stage that follows; None after the last."""
-        place = self.place(name) + 1
-        return self.stages[place] if place < len(self.stages) else None
+        """The stage that follows; None after the last. Stages of a sample follow none."""
+        return next((stage for stage in self.stages[self.place(name) + 1 :] if not stage.sample), None)
+
+    @property
+    def sampling(self) -> Stage | None:
+        """The stage at which a sample of the accepted items is judged once more; None where there is none."""
+        return next((stage for stage in self.stages if stage.sample), None)

@@ -68,11 +68,14 @@ WORDS = {
     "left": "Left as it is",
     "completed": "Completed",
     "changed": "Changed by the reviewer",
+    "meets_criteria": "Meets all criteria",
+    "does_not": "Does not meet all criteria",
     **{reason: reason for reason in (NO_MODELS, NO_JUDGE, NOT_COMPLETED)},
     **{name: name.capitalize() for name in ("region", "topic", *PARTS)},
     **{f"english_{name}": label for name, label in IN_ENGLISH.items()},
 }
 """What results and answers of models are called."""
+CROSS_CHECK = "cross_check"
 YES, NO, NOTHING = "yes", "no", "nothing"
 _LETTER = re.compile(r"[A-D]")
 
@@ -220,6 +223,25 @@ def review_form(settings: CulturallSettings, item: Item) -> Form:
         check=check,
         values=before,
     )
+
+
+def cross_check_form(item: Item) -> Form:
+    """The form of a cross-check: the four criteria, once more (Section 2.4.3)."""
+    before = present(item)
+    translated = any(before.get(name) for name in ENGLISH)
+    criteria = {name: label for name, label in CRITERIA.items() if name != "translation" or translated}
+
+    def check(content: Content) -> Mapping[str, str]:
+        wrong = any(content[name] == NO for name in criteria)
+        return {"note": "Say what is wrong."} if wrong and not content["note"] else {}
+
+    fields = (Field(name, label, "scale", options=[(YES, "Yes"), (NO, "No")]) for name, label in criteria.items())
+    return Form((*fields, Field("note", "What was wrong?", "text", required=False, longest=2000)), check)
+
+
+def meets_criteria(answer: Content) -> bool:
+    """Whether a cross-check found nothing wrong."""
+    return all(answer.get(name) != NO for name in CRITERIA)
 
 
 def _check_review(before: Mapping[str, str], content: Content, changed: Mapping[str, str]) -> Mapping[str, str]:

@@ -9,7 +9,15 @@ from typing import Any, NamedTuple
 
 from mores.show import NOTHING, percent
 from mores.stats.intervals import share_interval
-from mores.studio.campaigns.culturall.forms import ENGLISH, PARTS, VERDICTS, is_english, present
+from mores.studio.campaigns.culturall.forms import (
+    CROSS_CHECK,
+    ENGLISH,
+    PARTS,
+    VERDICTS,
+    is_english,
+    meets_criteria,
+    present,
+)
 from mores.studio.campaigns.culturall.settings import CulturallSettings
 from mores.studio.export import Runnable, bench_folder
 from mores.studio.kind import ExportFile
@@ -33,7 +41,9 @@ SAMPLE = 5
 
 
 def label(stage: str, answer: Content) -> str | None:
-    """A reviewer's decision."""
+    """A reviewer's decision, or whether a cross-check found the item in order."""
+    if stage == CROSS_CHECK:
+        return "meets_criteria" if meets_criteria(answer) else "does_not"
     return str(answer["verdict"]) if stage == "review" else None
 
 
@@ -94,6 +104,12 @@ def review_rates(items: Iterable[Item]) -> dict[str, Rate]:
     return {verdict: Rate(decided[verdict], sum(decided.values())) for verdict in VERDICTS}
 
 
+def cross_checked(items: Iterable[Item]) -> Rate:
+    """How many of the cross-checked items meet all criteria."""
+    answers = [vote.answer for item in items for vote in item.votes if vote.stage == CROSS_CHECK]
+    return Rate(sum(map(meets_criteria, answers)), len(answers))
+
+
 def challenging(items: Iterable[Item]) -> Rate:
     """How many of the measured items are challenging, as they were measured last."""
     measured = [result for item in items if (result := item.results.get("measure", {})).get("measured")]
@@ -113,6 +129,9 @@ def summarise(_settings: CulturallSettings, items: Sequence[Item]) -> Mapping[st
     return {
         "Items": len(items),
         **reviews,
+        "Meet all criteria, of the cross-checked": Phrase(
+            "{rate} · paper: {paper}", rate=cross_checked(items).phrase, paper=percent(1.0)
+        ),
         "Challenging, of the measured": challenging(items).phrase,
         "Easy and left as they are": sum(bool(item.results.get("elevate", {}).get("left")) for item in items),
         "Not measured": sum(item.results.get("measure", {}).get("measured") is False for item in items),
@@ -138,10 +157,17 @@ def describe(settings: CulturallSettings, items: Iterable[Item]) -> str:
         if hard.total
         else "Difficulty was not measured. "
     )
+    checked = cross_checked(every)
+    again = (
+        f" Of the accepted items, {checked.total:,} were drawn at random and cross-checked by another person; "
+        f"{percent(checked.share)} met all criteria."
+        if checked.total
+        else ""
+    )
     return (
         f"Following CulturALL (Lin et al. 2026), authors wrote grounded items on {len(settings.topics)} topics from "
         f"their experience, from English versions of others' items, and from data and documents. {difficulty}"
         f"Each item was reviewed by another person for region and topic, requirements, translation and sensitive "
         f"content ({decided}; {rates['accept'].total:,} reviews). The result has {len(accepted):,} items in "
-        f"{len(languages)} languages from {len(regions)} regions."
+        f"{len(languages)} languages from {len(regions)} regions.{again}"
     )

@@ -54,6 +54,8 @@ class CulturallSettings(Settings):
     """Only people who know an item's language review it."""
     same_region: bool = False
     """Only people from an item's region review it."""
+    cross_check: int = Field(100, ge=0, le=100_000)
+    """How many of the accepted items are cross-checked, when the organiser draws them; 0 for none."""
 
     @field_validator("topics")
     @classmethod

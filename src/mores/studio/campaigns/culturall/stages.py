@@ -1,6 +1,7 @@
 """The stages and their rules.
 
-create → measure → complete → review, and from measure back to elevate, whose items are measured again
+create → measure → complete → review, and from measure back to elevate, whose items are measured again; of the accepted
+items a sample is cross-checked
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from functools import partial
 
 from mores.studio.campaigns.culturall.forms import (
     CRITERIA,
+    CROSS_CHECK,
     ENGLISH,
     NO_JUDGE,
     NO_MODELS,
@@ -17,8 +19,10 @@ from mores.studio.campaigns.culturall.forms import (
     PARTS,
     changes,
     create_form,
+    cross_check_form,
     elevate_form,
     is_english,
+    meets_criteria,
     present,
     review_form,
 )
@@ -73,6 +77,23 @@ def stages(settings: CulturallSettings) -> tuple[Stage, ...]:
             speaking=settings.same_language,
             hold=settings.hold,
         ),
+        *([_cross_check(settings)] if settings.cross_check else []),
+    )
+
+
+def _cross_check(settings: CulturallSettings) -> Stage:
+    """A sample of the final items is checked against the same criteria by someone else (Section 2.4.3)."""
+    return Stage(
+        CROSS_CHECK,
+        "Cross-check",
+        Role(settings.reviewer),
+        cross_check_form,
+        _cross_checked,
+        regional=settings.same_region,
+        speaking=settings.same_language,
+        hold=settings.hold,
+        sample=settings.cross_check,
+        back="review",
     )
 
 
@@ -140,6 +161,18 @@ def _completed(item: Item) -> Decision | None:
     added = {name: value for ask in asked for name, value in (ask.answer or {}).items()}
     content = {name: value for name, value in item.content.items() if name not in ENGLISH}
     return Decision("next", result={"completed": True}, content=content | added)
+
+
+def _cross_checked(item: Item) -> Decision | None:
+    """What does not meet the criteria is no longer among the final items, unless the organiser decides otherwise."""
+    votes = item.votes_at(CROSS_CHECK)
+    if not votes:
+        return None
+    answer = votes[-1].answer
+    result = {name: answer[name] for name in CRITERIA if name in answer}
+    if meets_criteria(answer):
+        return Decision("next", result=result | {"meets_criteria": True})
+    return Decision("rejected", answer["note"], result | {"meets_criteria": False})
 
 
 def _reviewed(item: Item) -> Decision | None:

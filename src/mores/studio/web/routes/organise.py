@@ -7,18 +7,22 @@ from typing import Any
 
 from fastapi import APIRouter
 from fastapi.responses import Response
+from starlette.exceptions import HTTPException
 
 from mores.studio.data.card import write_method
 from mores.studio.data.snapshot import read_snapshot
 from mores.studio.records import Status
 from mores.studio.store.kept import Keeper
+from mores.studio.store.people import record
 from mores.studio.store.progress import count_groups, count_models, find_stuck, tabulate
 from mores.studio.store.queries import list_audit, list_items
+from mores.studio.store.sample import draw_sample
 from mores.studio.store.statistics import figures_of, last_event
-from mores.studio.web.visit import FURTHEST, Organising, Place
+from mores.studio.web.visit import FURTHEST, Form, Organising, Place, limited
+from mores.studio.workflow import Recheck, may
 
 router = APIRouter(prefix="/c/{campaign}")
-_summaries = Keeper[tuple[Mapping[str, Any], str]]()
+_summaries = Keeper[tuple[Mapping[str, Any], str, int]]()
 
 
 @router.get("/overview")
@@ -48,13 +52,27 @@ def figures(place: Organising) -> Response:
     database, campaign = place.visit.database, place.campaign
     with database.read() as connection:
         version = last_event(connection, campaign), campaign.settings.model_dump_json()
-    found, paragraph = _summaries.get(database, campaign.id, version, lambda: _summarise(place))
-    return place.page("figures.html", figures=found, paragraph=paragraph)
+    found, paragraph, left = _summaries.get(database, campaign.id, version, lambda: _summarise(place))
+    return place.page("figures.html", figures=found, paragraph=paragraph, sampling=campaign.flow.sampling, left=left)
 
 
-def _summarise(place: Place) -> tuple[Mapping[str, Any], str]:
+@router.post("/sample", dependencies=[limited("write")])
+def sample(place: Organising, form: Form) -> Response:
+    """Draw a sample of the accepted items, to be judged once more."""
+    if place.campaign.flow.sampling is None:
+        raise HTTPException(404)
+    count = int(min(max(form.number("count"), 0), FURTHEST))
+    drawn = draw_sample(place.visit.database, place.campaign, place.person, count)
+    with place.visit.database.write() as connection:
+        record(connection, place.person.id, "drew a sample", str(drawn), place.campaign.id)
+    return place.go("/figures")
+
+
+def _summarise(place: Place) -> tuple[Mapping[str, Any], str, int]:
+    """The kind's figures, the paragraph for a paper, and how many items a sample can be drawn from."""
     snapshot = read_snapshot(place.visit.database, place.campaign)
-    return place.campaign.kind.summarise(place.campaign.settings, snapshot.items), write_method(snapshot)
+    left = sum(may(place.campaign.flow, item, place.person, Recheck) is None for item in snapshot.items)
+    return place.campaign.kind.summarise(place.campaign.settings, snapshot.items), write_method(snapshot), left
 
 
 @router.get("/items")

@@ -1,0 +1,31 @@
+"""A sample of the accepted items, to be judged once more: at random, and the same whoever draws it."""
+
+from __future__ import annotations
+
+from hashlib import blake2b
+
+from mores.studio.records import Item, Person, Status
+from mores.studio.store.database import Database
+from mores.studio.store.items import Campaign, do, read_items
+from mores.studio.workflow import Recheck, Refused, may
+
+
+def draw_sample(database: Database, campaign: Campaign, person: Person, count: int) -> int:
+    """Have so many accepted items judged once more, of those that were not; how many it became.
+
+    The order depends on the campaign and on the items' ids alone. A second draw goes on where the first ended.
+    """
+
+    def place(item: Item) -> bytes:
+        return blake2b(f"{campaign.id}\0{item.id}".encode(), digest_size=8).digest()
+
+    drawn = 0
+    accepted = read_items(database, campaign, status=Status.ACCEPTED)
+    left = [item for item in accepted if may(campaign.flow, item, person, Recheck) is None]
+    for item in sorted(left, key=place)[:count]:
+        try:
+            do(database, campaign, person, Recheck(), item=item.id)
+        except Refused:  # it was withdrawn or drawn at this moment
+            continue
+        drawn += 1
+    return drawn
