@@ -57,11 +57,11 @@ def test_a_sample_is_checked_by_someone_who_neither_wrote_nor_reviewed_it(play: 
     after = play.read(str(other))
     assert (after.status, after.note) == (Status.REJECTED, "It names a real person.")
     every = list(read_items(play.database, play.campaign))
-    figures = summarise(play.campaign.settings, every)  # type: ignore[arg-type]
+    figures = summarise(play.campaign.settings, every)
     rate = "50.0% (1 of 2; 95% interval 1.3% to 98.7%) · paper: 100.0%"  # Clopper and Pearson: 1 − 0.975^½, 0.975^½
     assert figures["Meet all criteria, of the cross-checked"] == rate
     assert "2 were drawn at random and cross-checked by another person; 50.0% met" in describe(
-        play.campaign.settings,  # type: ignore[arg-type]
+        play.campaign.settings,
         every,
     )
     rebuild(play.database, [play.campaign])
