@@ -26,9 +26,11 @@ from mores.studio.web.security import TOKEN_HEADER, Limiter, token_for
 from mores.studio.web.visit import COOKIE
 from tests.studio.planted import HOSTILE, Planted
 
-SHOWN: dict[str, set[str]] = {"culturalteaming": set(), "msqa": {"source_1_desc", "source_2_desc"}, "culturall": set()}
-"""What judges see of earlier judges' answers: the sources that MSQA's inspectors add."""
-HIDDEN: dict[str, set[str]] = {"culturalteaming": {"scene"}, "msqa": set(), "culturall": {"excerpt", "link"}}
+SHOWN: dict[str, set[str]] = {"msqa": {"source_1_desc", "source_2_desc"}}
+SHOWN["marking"] = {"quote", "type", "explanation", "correction"}
+"""What judges see of earlier judges' answers: the sources that MSQA's inspectors add, the marks that are checked."""
+HIDDEN: dict[str, set[str]] = {"culturalteaming": {"scene"}, "culturall": {"excerpt", "link"}}
+HIDDEN["marking"] = {"source", "judge"}
 """What authors write and judges do not see; CulturalTeaming's answer key has no words and is looked for by itself."""
 
 
@@ -105,7 +107,7 @@ def two(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 
 def test_pages_show_one_campaign_and_hostile_texts_as_texts(two: Two) -> None:
     visitors = [two.mine.organiser, *(person for person, _ in two.mine.judges.values())]
-    visitors += [next(person for person in two.mine.people.values() if Role.AUTHOR in person.roles)]
+    visitors += [person for person in two.mine.people.values() if Role.AUTHOR in person.roles][:1]
     for person in visitors:
         browser = two.browser(person)
         seen = 0
@@ -147,7 +149,8 @@ def test_names_and_models_are_for_organisers(two: Two) -> None:
     models = {two.mine.model, *two.mine.campaign.kind.models(two.mine.campaign.settings)}
     organiser = two.browser(two.mine.organiser)
     pages = [organiser.get(f"/c/{two.mine.campaign.id}/items/{item.id}/life").text for item in two.mine.items]
-    assert any("qqmine-model" in page for page in pages)
+    if two.mine.campaign.kind.tasks:
+        assert any("qqmine-model" in page for page in pages)
     words = "counts" if two.kind == "culturalteaming" else "qqmine-vote-"  # its answers are letters
     assert any(words in page for page in pages), "organisers see votes"
     members = [*(person for person, _ in two.mine.judges.values()), *list(two.mine.people.values())[:2]]
@@ -168,8 +171,8 @@ def test_judges_see_neither_answers_of_others_nor_what_is_hidden(two: Two) -> No
         for item in held:
             page = browser.get(f"/c/{two.mine.campaign.id}/items/{item}").text
             shown = set(re.findall(r"qqmine-vote-(\w+)", page))
-            assert shown <= SHOWN[two.kind], "an answer of somebody else"
-            assert not set(re.findall(r"qqmine-text-(\w+)", page)) & HIDDEN[two.kind]
+            assert shown <= SHOWN.get(two.kind, set()), "an answer of somebody else"
+            assert not set(re.findall(r"qqmine-text-(\w+)", page)) & HIDDEN.get(two.kind, set())
             assert 'class="correct"' not in page
             assert 'class="tick"' not in page
             assert 'class="counts"' not in page

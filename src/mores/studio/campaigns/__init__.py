@@ -13,6 +13,7 @@ from mores.studio.kind import Kind
 KINDS = {
     "culturall": "mores.studio.campaigns.culturall",
     "culturalteaming": "mores.studio.campaigns.culturalteaming",
+    "marking": "mores.studio.campaigns.marking",
     "msqa": "mores.studio.campaigns.msqa",
 }
 

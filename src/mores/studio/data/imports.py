@@ -90,14 +90,14 @@ def read_jsonl(text: str, name: str) -> list[Incoming]:
 
 def _row(values: Mapping[str, Any], place: str) -> Incoming:
     """A row as an item: our own tables have the content apart, in others every field is content."""
-    where, tongue = (str(values.get(key) or "").strip() for key in ("region", "language"))
+    where, tongue, name = (str(values.get(key) or "").strip() for key in ("region", "language", "id"))
     if isinstance(values.get("content"), dict):
         return Incoming(place, values["content"], where, tongue)
     ours = {key.removeprefix("content."): _cell(value) for key, value in values.items() if key.startswith("content.")}
     if ours:
         return Incoming(place, {key: value for key, value in ours.items() if value != ""}, where, tongue)
     content = {key: value for key, value in values.items() if key not in ("region", "language", "id")}
-    return Incoming(place, _numbered(content), where, tongue)
+    return Incoming(place, _numbered(content), where, tongue, id=name)
 
 
 def _cell(value: Any) -> Any:
@@ -233,7 +233,8 @@ def _content(campaign: Campaign, stage: Stage, row: Incoming, where: str, tongue
         writing.append(stage)
     if not writing:
         try:
-            return campaign.kind.admit(campaign.settings, row.content)
+            named = {"id": row.id} if row.id and "id" in campaign.kind.columns else {}
+            return campaign.kind.admit(campaign.settings, named | row.content)
         except InputError as error:
             raise InputError(f"{row.place}: {error}") from error
     blank = _item(campaign, writing[-1].name, row.content, where, tongue)

@@ -30,6 +30,8 @@ class Incoming(NamedTuple):
     region: str = ""
     language: str = ""
     answers: tuple[Answer, ...] = ()
+    id: str = ""
+    """Its name in the file, where it has one."""
 
 
 def read_json(text: str, place: str) -> Any:

@@ -57,9 +57,15 @@ class Snapshot:
 
     @property
     def numbered(self) -> list[Item]:
-        """All items, with numbers for those who judged them."""
+        """All items, with numbers for those who judged them, or could not."""
         return [
-            item.model_copy(update={"votes": tuple(self._numbered(vote) for vote in item.votes)}) for item in self.items
+            item.model_copy(
+                update={
+                    "votes": tuple(self._numbered(vote) for vote in item.votes),
+                    "declined": tuple((self.number(person), stage) for person, stage in item.declined),
+                }
+            )
+            for item in self.items
         ]
 
     def _numbered(self, vote: Vote) -> Vote:

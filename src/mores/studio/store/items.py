@@ -274,7 +274,7 @@ def _work_for(campaign: Campaign, person: Person) -> Select[Any] | None:
     if not person.qualified:
         return None
     stages = [stage for stage in campaign.flow.stages if stage.role in person.roles and judged(stage)]
-    return _work(tuple((stage.name, stage.regional, stage.speaking) for stage in stages)) if stages else None
+    return _work(tuple((stage.name, stage.regional, stage.speaking, stage.others) for stage in stages)) if stages else None
 
 
 def _values(campaign: Campaign, person: Person, check: bool) -> dict[str, Any]:
@@ -283,25 +283,23 @@ def _values(campaign: Campaign, person: Person, check: bool) -> dict[str, Any]:
 
 
 @lru_cache
-def _work(stages: tuple[tuple[str, bool, bool], ...]) -> Select[Any]:
-    """What finds items at stages (name, regional, speaking), those that need the fewest further answers first."""
+def _work(stages: tuple[tuple[str, bool, bool, bool], ...]) -> Select[Any]:
+    """What finds items at stages (name, regional, speaking, others), first those that need the fewest answers."""
     person: BindParameter[Any] = bindparam("person")
+    mine = (met.c.item == items.c.id, met.c.person == person, met.c.version == items.c.version)
     suits = []
-    for name, regional, speaking in stages:
+    for name, regional, speaking, others in stages:
         conditions = [items.c.stage == name]
         if regional:
             conditions.append(items.c.region.in_(bindparam("regions", expanding=True)))
         if speaking:
             conditions.append(items.c.language.in_(bindparam("languages", expanding=True)))
+        if others:
+            conditions.append(select(met.c.item).where(*mine).limit(1).scalar_subquery().is_(None))
         suits.append(and_(*conditions))
     # PostgreSQL looks each of these up by the primary key, also in new tables, which it believes to be almost empty:
     # there it joins a `NOT EXISTS` row by row
-    seen = select(met.c.item).where(
-        met.c.item == items.c.id,
-        met.c.person == person,
-        met.c.stage == items.c.stage,
-        met.c.version == items.c.version,
-    )
+    seen = select(met.c.item).where(*mine, met.c.stage == items.c.stage)
     held = select(holds.c.item).where(holds.c.item == items.c.id, holds.c.person == person)
     return (
         select(items.c.state)

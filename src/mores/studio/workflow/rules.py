@@ -124,6 +124,8 @@ def _may_take(flow: Flow, stage: Stage, item: Item, person: Person) -> str | Non
         return "This item is for people from its region."
     if stage.speaking and item.language not in person.languages:
         return "This item is for people who know its language."
+    if stage.others and any((vote.person, vote.version) == (person.id, item.version) for vote in item.votes):
+        return "You have answered this item at an earlier stage."
     if _holds(item, person):
         return "You have this item already."
     if (person.id, stage.name) in item.declined or any(vote.person == person.id for vote in item.votes_at(stage.name)):

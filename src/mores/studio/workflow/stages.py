@@ -68,6 +68,8 @@ class Stage:
     """Only people from the item's region."""
     speaking: bool = False
     """Only people who know the item's language."""
+    others: bool = False
+    """Only people who have not answered about the item at an earlier stage."""
     hold: timedelta = timedelta(hours=24)
     """How long a person keeps an item before it is given to another."""
     send: str = "Send"

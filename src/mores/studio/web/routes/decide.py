@@ -90,6 +90,7 @@ def _names(place: Place) -> dict[str, str]:
 def _life(place: Place, item: Item, problems: Content) -> Response:
     events = read_events(place.visit.database, place.campaign, item.id)
     decides = may(place.campaign.flow, item, place.person, Adjudicate) is None
+    form = decision_form(place.campaign.flow.stage(item.stage), item) if decides else None
     return place.page(
         "life.html",
         code=422 if problems else 200,
@@ -97,8 +98,8 @@ def _life(place: Place, item: Item, problems: Content) -> Response:
         entries=tell(place.campaign.flow, place.campaign.kind, events),
         names=_names(place),
         decides=decides,
-        form=decision_form(place.campaign.flow.stage(item.stage), item) if decides else None,
-        values={},
+        form=form,
+        values=form.values if form else {},
         problems=problems,
         key=token_hex(12),
     )

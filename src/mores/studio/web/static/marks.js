@@ -165,7 +165,7 @@ class Marks {
     const missing = fieldset.querySelector("[data-act=missing]");
     if (missing) {
       missing.hidden = false;
-      missing.addEventListener("click", () => this.add({ part: this.texts[0]?.part ?? missing.dataset.part, start: null, end: null, quote: "" }));
+      missing.addEventListener("click", () => this.add({ part: missing.dataset.part, start: null, end: null, quote: "" }));
     }
     fieldset.append(this.button);
     this.button.addEventListener("pointerdown", (event) => { event.preventDefault(); this.held = pending; });
@@ -478,7 +478,7 @@ for (const fieldset of document.querySelectorAll("fieldset[data-marks]")) {
   const field = new Marks(fieldset);
   fields.set(field.name, field);
 }
-for (const node of document.querySelectorAll(".marked")) {
+for (const node of document.querySelectorAll(".marked[data-part]")) {
   const text = new Text(node);
   texts.push(text);
   node.addEventListener("keydown", (event) => press(text, event));

@@ -1,0 +1,111 @@
+"""Error marking (MQM, JuICE): people mark what is wrong in texts, others check the marks, and equal errors are joined.
+
+mark (several people) → validate (another person) → group (by overlap, or the organiser)
+
+`forms.py` has what people fill in, `errors.py` what their marks add up to, `imports.py` what comes in, `export.py` the
+files, `figures.py` the organiser's figures.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mores.studio.campaigns.marking.errors import GROUP, MARK, VALIDATE, agreed, found_in, group
+from mores.studio.campaigns.marking.export import export
+from mores.studio.campaigns.marking.figures import label, method, summarise
+from mores.studio.campaigns.marking.forms import group_form, grouped, mark_form, validate_form
+from mores.studio.campaigns.marking.imports import COLUMNS, admit, join
+from mores.studio.campaigns.marking.settings import MarkingSettings
+from mores.studio.form import Form
+from mores.studio.kind import Kind
+from mores.studio.records import Item, Role
+from mores.studio.workflow import Decision, Stage
+
+
+def _marked(settings: MarkingSettings, item: Item) -> Decision | None:
+    votes = item.votes_at(MARK)
+    if len(votes) < settings.markers:
+        return None
+    return Decision("next", result={"marked": sum(len(vote.answer["marks"]) for vote in votes)})
+
+
+def _validated(item: Item) -> Decision | None:
+    """On when somebody has answered, or where there is nothing to ask about."""
+    everything = found_in(item)
+    if everything and not item.votes_at(VALIDATE):
+        return None
+    return Decision("next", result={"valid": sum(found.stands for found in everything), "of": len(everything)})
+
+
+def _grouped(settings: MarkingSettings, item: Item) -> Decision | None:
+    """By the rule; where the organiser decides, only what they could not change."""
+    groups = group(item)
+    if settings.grouping == "organiser" and sum(map(len, groups)) > 1:
+        return None
+    return Decision("next", result={"groups": groups})
+
+
+def stages(settings: MarkingSettings) -> tuple[Stage, ...]:
+    """The stages of a campaign."""
+    shared: dict[str, Any] = {"speaking": True, "regional": settings.regional, "hold": settings.hold}
+    mark = Stage(
+        MARK,
+        "Mark the errors",
+        Role.ANNOTATOR,
+        lambda item: mark_form(settings, item),
+        lambda item: _marked(settings, item),
+        people=lambda _item: settings.markers,
+        **shared,
+    )
+    validate = Stage(
+        VALIDATE,
+        "Check the marks",
+        Role.VERIFIER,
+        lambda item: validate_form(settings, item),
+        _validated,
+        others=True,
+        back=MARK,
+        **shared,
+    )
+    by_hand = settings.grouping == "organiser"
+    join_marks = Stage(
+        GROUP,
+        "Join equal errors",
+        Role.ORGANISER if by_hand else None,
+        group_form if by_hand else lambda _item: Form(),
+        lambda item: _grouped(settings, item),
+        back=MARK,
+        adjudge=grouped if by_hand else None,
+    )
+    return (mark, validate, join_marks) if settings.validated else (mark, join_marks)
+
+
+def shown(_settings: MarkingSettings, item: Item) -> Mapping[str, Any]:
+    """The marks of all people, each with the field that asks about it; and the errors that stand in the end."""
+    field = {VALIDATE: "verdict", GROUP: "group"}.get(item.stage, "")
+    marks = [
+        found.mark | ({"field": f"{field}_{place}"} if field else {}) for place, found in enumerate(found_in(item))
+    ]
+    return {"marks": marks, "errors": list(agreed(item)) if item.results.get(GROUP) else []}
+
+
+KIND: Kind[Any] = Kind(
+    name="marking",
+    title="Error marking",
+    summary="People mark what is culturally wrong in texts, as in MQM and JuICE; another person checks each mark.",
+    folder=Path(__file__).parent,
+    settings=MarkingSettings,
+    stages=stages,
+    export=export,
+    label=label,
+    runs=False,
+    admit=admit,
+    join=join,
+    columns=COLUMNS,
+    headline=lambda item: str(item.content.get("instruction") or item.content.get("text") or item.id),
+    summarise=summarise,
+    method=method,
+    shown=shown,
+)

@@ -1,0 +1,173 @@
+"""What people marked, as judgements like a metric's, as MQM TSV, and in the schema of JuICE."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from mores.meta.juice.data import CATEGORIES, COUNTRIES
+from mores.meta.juice.locate import paragraphs
+from mores.metric.mqm_tsv import write_mqm_tsv
+from mores.metric.score import score
+from mores.signature import sign
+from mores.studio.campaigns.marking.errors import MARK, Found, agreed, found_in, group
+from mores.studio.campaigns.marking.settings import MarkingSettings
+from mores.studio.kind import ExportFile
+from mores.studio.marks import Mark, to_errors
+from mores.studio.records import Item, Status
+from mores.types import DEFAULT_INSTRUCTION, ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
+
+DECLINED = "the person could not judge this text"
+VALIDATIONS = {"valid": "valid", "other": "valid_diff_category", "invalid": "invalid"}
+
+
+def export(settings: MarkingSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
+    """Judgements of each person and of all together, MQM TSV, JuICE JSON, and the texts."""
+    shown = [item for item in items if item.status is not Status.WITHDRAWN]
+    samples = samples_of(shown)
+    judgements = [judgement for item in shown for judgement in judgements_of(settings, item, samples[item.id])]
+    decided = [item for item in shown if item.status is Status.ACCEPTED]
+    juice = {samples[item.id].id: to_juice(item) for item in decided if item.region and item.language}
+    systems = {sample.id: sample.source for sample in samples.values() if sample.source}
+    yield ExportFile("README.md", _readme(settings, shown, judgements, len(decided) - len(juice)).encode())
+    yield _lines("texts.jsonl", samples.values())
+    yield _lines("judgements.jsonl", judgements)
+    yield _lines("agreed.jsonl", (agreed_judgement(settings, item, samples[item.id]) for item in decided))
+    yield ExportFile("mqm.tsv", write_mqm_tsv(judgements, systems=systems).encode())
+    yield ExportFile("juice.json", f"{json.dumps(juice, ensure_ascii=False, indent=1)}\n".encode())
+
+
+def _lines(path: str, records: Iterable[Sample | Judgement]) -> ExportFile:
+    return ExportFile(path, "".join(f"{record.model_dump_json()}\n" for record in records).encode())
+
+
+def samples_of(items: Sequence[Item]) -> dict[str, Sample]:
+    """The texts of items, by the item; an id that came with several of them has the item's behind it."""
+    counts = Counter(item.content.get("id") for item in items)
+    return {item.id: sample_of(item, unique=counts[item.content.get("id")] == 1) for item in items}
+
+
+def sample_of(item: Item, *, unique: bool = True) -> Sample:
+    """The text of an item, with the id that it came with."""
+    content = item.content
+    name = content.get("id") or ""
+    return Sample(
+        id=name if name and unique else f"{name}/{item.id}" if name else item.id,
+        instruction=content.get("instruction") or DEFAULT_INSTRUCTION,
+        text=str(content.get("text", "")),
+        language=item.language or None,
+        region=item.region or None,
+        source=content.get("source") or None,
+    )
+
+
+def judgements_of(settings: MarkingSettings, item: Item, sample: Sample) -> Iterator[Judgement]:
+    """One judgement for each person who marked the text; of who could not judge it, a failure."""
+    signature = _signature(settings, item, "marks")
+    for vote in item.votes_at(MARK):
+        report = ErrorReport(errors=to_errors(_quoted(item, mark) for mark in vote.answer.get("marks", ())))
+        yield Judgement.of(sample, judge=vote.person, score=score(report), report=report, signature=signature)
+    failure = Failure(kind=FailureKind.MODEL, reason=DECLINED)
+    voted = {vote.person for vote in item.votes_at(MARK)}
+    for person in dict.fromkeys(person for person, stage in item.declined if stage == MARK and person not in voted):
+        yield Judgement.of(sample, judge=person, failure=failure, signature=signature)
+
+
+def agreed_judgement(settings: MarkingSettings, item: Item, sample: Sample) -> Judgement:
+    """What all people together say about a text: each error that stands, once."""
+    report = ErrorReport(errors=to_errors(_quoted(item, each.mark) for each in agreed(item)))
+    signature = _signature(settings, item, "agreed")
+    return Judgement.of(sample, judge="people", score=score(report), report=report, signature=signature)
+
+
+def _quoted(item: Item, mark: Mark) -> Mark:
+    """A mark as a report has it: its quote is what the text has there."""
+    if mark["start"] is None:
+        return mark | {"quote": ""}
+    return mark | {"quote": str(item.content.get(mark["part"], ""))[mark["start"] : mark["end"]]}
+
+
+def _signature(settings: MarkingSettings, item: Item, what: str) -> Signature:
+    fields = {"task": f"marking.1 {what}", "campaign": item.campaign, "taxonomy": settings.taxonomy}
+    return sign(fields | {"begin": settings.begin, "people": settings.markers, "validated": settings.validated})
+
+
+# -- JuICE -------------------------------------------------------------------------------------------------
+
+
+def to_juice(item: Item) -> dict[str, Any]:
+    """A text in the schema of JuICE's release; marks of the instruction have no place in it."""
+    countries = {code: name for name, code in COUNTRIES.items()}
+    english = item.language.split("-")[0] == "en"
+    everything = found_in(item)
+    dropped = [[place] for place, found in enumerate(everything) if not found.stands]
+    places = [[place for place in members if everything[place].mark["part"] == "text"] for members in group(item)]
+    groups = [members for members in (*places, *dropped) if members]
+    return {
+        "country": countries.get(item.region, item.region),
+        "language_type": "english" if english else "native",
+        "language": item.language,
+        "query_text": item.content.get("instruction") or DEFAULT_INSTRUCTION,
+        "response_text": item.content.get("text", ""),
+        "error_groups": {
+            f"group_{number}": _juice_group(item, {place: everything[place] for place in members})
+            for number, members in enumerate(groups, 1)
+        },
+    }
+
+
+def _juice_group(item: Item, members: dict[int, Found]) -> dict[str, Any]:
+    errors = {f"annotation_{place + 1}": _juice_error(item, found) for place, found in members.items()}
+    categories = [error["thick_category"] for error in errors.values() if error["thick_category"]]
+    return {
+        "errors": errors,
+        "paragraph_idx_list": sorted({number for error in errors.values() for number in error["paragraph_idx_list"]}),
+        "thick_categories": list(dict.fromkeys(categories)),
+    }
+
+
+def _juice_error(item: Item, found: Found) -> dict[str, Any]:
+    mark = _quoted(item, found.mark)
+    start, end = mark["start"], mark["end"]
+    blocks = enumerate(paragraphs(str(item.content.get("text", ""))))
+    touched = [number for number, (first, last) in blocks if start is not None and start < last and first < end]
+    raw = {
+        "error_type": "Linguistic Error" if "Linguistic" in found.type else "Cultural Error",
+        "error_correction": mark.get("correction", ""),
+        "error_criticality": mark.get("severity", ""),
+        "validation_type": VALIDATIONS[found.verdict],
+        "category": found.type,
+    }
+    return {
+        "paragraph_idx_list": touched,
+        "detector_id": found.person,
+        "detector_type": "human",
+        "span": mark["quote"],
+        "explanation": mark.get("explanation", ""),
+        "raw_annotation": json.dumps(raw, ensure_ascii=False),
+        "thick_category": found.type if found.type in CATEGORIES else None,
+    }
+
+
+def _readme(settings: MarkingSettings, items: Sequence[Item], judgements: Sequence[Judgement], left_out: int) -> str:
+    failed = sum(judgement.failure is not None for judgement in judgements)
+    lines = [
+        "# Marked errors",
+        "",
+        f"{len(items)} texts, {len(judgements)} judgements, {failed} of them failures: a person could not judge.",
+        "",
+        "| file | what |",
+        "| --- | --- |",
+        "| texts.jsonl | the texts; `mores score texts.jsonl` lets a metric judge the same |",
+        "| judgements.jsonl | what each person marked, as `mores score` writes what a metric finds |",
+        "| agreed.jsonl | of each decided text the errors that stand, each once |",
+        "| mqm.tsv | the judgements for Marot and for WMT's tools |",
+        "| juice.json | decided texts in the schema of JuICE; `mores meta` tests metrics on it |",
+        "",
+        f"Types of errors: `{settings.taxonomy}`. A score is the sum of the severities: minor -1, major -5.",
+    ]
+    if left_out:
+        lines.append(f"{left_out} decided texts have no region or no language and are not in juice.json.")
+    return "\n".join(lines) + "\n"

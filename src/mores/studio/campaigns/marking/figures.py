@@ -1,0 +1,116 @@
+"""Figures of a marking campaign for its organiser: what was marked, what stands, and how far people agree."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+from mores import show
+from mores.stats import marks as spans
+from mores.studio.campaigns.marking.errors import MARK, VALIDATE, agreed, found_in
+from mores.studio.campaigns.marking.export import judgements_of, sample_of
+from mores.studio.campaigns.marking.settings import MarkingSettings
+from mores.studio.records import Content, Item, Status
+
+
+def label(stage: str, answer: Content) -> str | None:
+    """The worst error that a person marked, or that there is none; validators answer about each mark apart."""
+    if stage != MARK:
+        return None
+    severities = {mark.get("severity") for mark in answer.get("marks", ())}
+    return next((severity for severity in ("major", "minor") if severity in severities), "no error")
+
+
+def summarise(settings: MarkingSettings, items: Sequence[Item]) -> Mapping[str, Any]:
+    """Counts of texts, marks and errors; agreement on places without regard to labels, then on labels."""
+    marked = [item for item in items if item.votes_at(MARK)]
+    everything = [found for item in marked for found in found_in(item)]
+    validated = [found for item in marked if item.votes_at(VALIDATE) for found in found_in(item)]
+    errors = [error for item in items if item.status is Status.ACCEPTED for error in agreed(item)]
+    scores = [judgement.score for item in marked for judgement in judgements_of(settings, item, sample_of(item))]
+    known = [score for score in scores if score is not None]
+    none = sum(not vote.answer.get("marks") for item in marked for vote in item.votes_at(MARK))
+    severities = Counter(found.mark.get("severity") for found in everything)
+    figures: dict[str, Any] = {
+        "texts": len(items),
+        "texts that are marked": len(marked),
+        "judgements": len(known),
+        "judgements that failed: the person could not judge": len(scores) - len(known),
+        "judgements without an error": _share(none, len(known)),
+        "marks": len(everything),
+        "minor, major": f"{severities['minor']}, {severities['major']}",
+        "missing": sum(found.mark["start"] is None for found in everything),
+        "mean score": show.number(fmean(known)) if known else "–",
+        "marks that are valid": _share(sum(found.stands for found in validated), len(validated)),
+        "valid, of another type": _share(sum(found.verdict == "other" for found in validated), len(validated)),
+        "errors after grouping": len(errors),
+        "found by several people": _share(sum(len(error.people) > 1 for error in errors), len(errors)),
+    }
+    return figures | agreement(marked)
+
+
+def agreement(items: Sequence[Item]) -> dict[str, Any]:
+    """How far people agree on which words are wrong, and on the type where they marked the same words."""
+    found = spans.span_agreement(_texts(items))
+    if found is None:
+        return {}
+    figures = {
+        "agreement on marked characters, F1": _figure(found.f1),
+        "F1 by chance": "–" if found.chance is None else show.number(found.chance),
+        "above chance, κ": _figure(found.kappa),
+        "Krippendorff's α over characters": _figure(found.alpha),
+    }
+    if found.labels:
+        figures["same type, where two marked the same"] = _share(found.labels.same, found.labels.matched)
+    return figures
+
+
+def _texts(items: Iterable[Item]) -> list[spans.MarkedText]:
+    """Each part of each text with what every person marked in it."""
+    texts = []
+    for item in items:
+        votes = {vote.person: vote.answer.get("marks", ()) for vote in item.votes_at(MARK)}
+        for part in {"text", *(mark["part"] for marks in votes.values() for mark in marks)}:
+            by_person = {
+                person: [
+                    spans.Mark(mark["start"], mark["end"], mark.get("type") or None)
+                    for mark in marks
+                    if mark["part"] == part and mark["start"] is not None
+                ]
+                for person, marks in votes.items()
+            }
+            texts.append(spans.MarkedText(str(item.content.get(part, "")), by_person))
+    return texts
+
+
+def _figure(figure: spans.Figure) -> str:
+    if figure.value is None:
+        return "–"
+    return " ".join(filter(None, (show.number(figure.value), show.span(figure.low, figure.high))))
+
+
+def _share(count: int, total: int) -> str:
+    return f"{count} of {total} ({show.percent(count / total, 0)})" if total else "–"
+
+
+def method(settings: MarkingSettings, items: Iterable[Item]) -> str:
+    """A paragraph for the Method section of a paper."""
+    counted = [item for item in items if item.votes_at(MARK)]
+    types = {"excam": "free", "juice": "those of JuICE", "mqm": "those of MQM", "own": "a list of ours"}
+    begin = {
+        "blank": "They began with an unmarked text",
+        "report": "Where a metric had judged a text, they began with its report",
+        "previous": "They began with what the person before them had marked",
+    }
+    sentences = [
+        f"{len(counted)} texts were marked for cultural errors, each by {settings.markers} speakers of its language.",
+        "They selected the wrong words, and gave each error a severity (minor or major) and a type; "
+        f"types were {types[settings.taxonomy]}.",
+        f"{begin[settings.begin]}.",
+        "Marks of several people that overlap are one error, whatever their type.",
+    ]
+    if settings.validated:
+        sentences.insert(3, "Another person then said of each mark whether it is an error, and of which type.")
+    return " ".join(sentences)

@@ -1,0 +1,153 @@
+"""What people fill in: the marks of a text, whether each is valid, and which are the same error."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from mores.meta.juice.data import THICK, THIN
+from mores.studio.campaigns.marking.errors import Found, found_in, group
+from mores.studio.campaigns.marking.settings import Asked, MarkingSettings
+from mores.studio.form import Field, Form
+from mores.studio.marks import Mark
+from mores.studio.phrase import Phrase
+from mores.studio.records import Content, Item
+
+SEVERITIES = (("minor", "Minor"), ("major", "Major"))
+VALID, OTHER, INVALID = "valid", "other", "invalid"
+VERDICTS = ((VALID, "It is an error"), (OTHER, "It is an error of another type"), (INVALID, "It is not an error"))
+
+
+def parts_of(settings: MarkingSettings, content: Content) -> dict[str, str]:
+    """The texts of an item that can be marked."""
+    names = ("instruction", "text") if settings.mark_instruction and content.get("instruction") else ("text",)
+    return {name: str(content.get(name, "")) for name in names}
+
+
+def type_field(settings: MarkingSettings, name: str, label: str, *, required: bool = True) -> Field:
+    """The question for the type of an error."""
+    if not settings.known_types:
+        return Field(name, label, longest=100, required=required)
+    headings = [(THIN[0], "Thin: wrong on the surface"), (THICK[0], "Thick: wrong in its context")]
+    options = [(each, each) for each in settings.known_types]
+    juice = settings.taxonomy == "juice"
+    return Field(name, label, "select", options=options, headings=headings if juice else (), required=required)
+
+
+def details(settings: MarkingSettings) -> tuple[Field, ...]:
+    """What is asked about each mark."""
+    fields = [
+        Field("severity", "Severity", "choice", options=SEVERITIES),
+        type_field(settings, "type", "Type of error"),
+    ]
+    fields += _asked(settings.explanation, "explanation", "What is wrong?", 2000)
+    fields += _asked(settings.correction, "correction", "What would be correct?", 1000)
+    return tuple(fields)
+
+
+def _asked(asked: Asked, name: str, label: str, longest: int) -> list[Field]:
+    return [] if asked == "no" else [Field(name, label, "text", required=asked == "required", longest=longest)]
+
+
+def mark_form(settings: MarkingSettings, item: Item) -> Form:
+    """The marks of one person; that there are none is said, never assumed."""
+    parts = parts_of(settings, item.content)
+    marks = Field(
+        "marks",
+        "Errors",
+        "marks",
+        required=False,
+        parts=parts,
+        details=details(settings),
+        missing=settings.missing,
+    )
+    none = Field("none", "There is no error in this text", "check", required=False)
+    first = [_fitting(settings, mark) for mark in _first(settings, item) if mark["part"] in parts]
+    return Form((marks, none), check=_check_marks, values={"marks": first})
+
+
+def _first(settings: MarkingSettings, item: Item) -> Sequence[Mark]:
+    """What a person begins with."""
+    votes = item.votes_at("mark")
+    if settings.begin == "previous" and votes:
+        return list(votes[-1].answer["marks"])
+    return [] if settings.begin == "blank" else list(item.content.get("marks", ()))
+
+
+def _fitting(settings: MarkingSettings, mark: Mark) -> Mark:
+    """A mark whose type is one of the campaign's; a type that is not stands before the explanation."""
+    known = settings.known_types
+    if not known or mark.get("type") in known:
+        return mark
+    words = [word for word in (mark.get("type"), mark.get("explanation")) if word]
+    return mark | {"type": "", "explanation": ": ".join(words)}
+
+
+def _check_marks(answer: Content) -> Mapping[str, str]:
+    if not answer["marks"] and not answer["none"]:
+        return {"marks": "Mark the errors, or say below that there is none."}
+    if answer["marks"] and answer["none"]:
+        return {"none": "You have marked errors and say that there are none. Please take one of them back."}
+    return {}
+
+
+def validate_form(settings: MarkingSettings, item: Item) -> Form:
+    """Three answers about each mark of the others, and the type that fits better."""
+    fields: list[Field] = []
+    for number, found in enumerate(found_in(item)):
+        heading = Phrase("{number}. “{quote}”", number=number + 1, quote=found.mark["quote"])
+        missing = Phrase("{number}. Something is missing", number=number + 1)
+        fields += [
+            Field(
+                f"verdict_{number}",
+                "Is it an error?",
+                "choice",
+                section=missing if found.mark["start"] is None else heading,
+                help=describe(found),
+                options=VERDICTS,
+            ),
+            type_field(settings, f"category_{number}", "The type that fits better", required=False),
+        ]
+    return Form(tuple(fields), check=_check_verdicts)
+
+
+def _check_verdicts(answer: Content) -> Mapping[str, str]:
+    verdicts = {name: value for name, value in answer.items() if name.startswith("verdict_")}
+    return {
+        name.replace("verdict", "category"): "Say which type fits better."
+        for name, verdict in verdicts.items()
+        if verdict == OTHER and not answer[name.replace("verdict", "category")]
+    }
+
+
+def describe(found: Found) -> str:
+    """What the person who made a mark said about it, in one line."""
+    severity = dict(SEVERITIES).get(found.mark.get("severity", ""), "")
+    facts = [severity, *(str(found.mark.get(name, "")) for name in ("type", "explanation", "correction"))]
+    named = {f"fact_{number}": fact for number, fact in enumerate(fact for fact in facts if fact)}
+    return Phrase(" · ".join(f"{{{name}}}" for name in named), **named)
+
+
+def group_form(item: Item) -> Form:
+    """For the organiser: marks with the same number are the same error; the rule's numbers are filled in."""
+    everything = found_in(item)
+    options = [(str(number + 1), str(number + 1)) for number in range(len(everything))]
+    numbers = {place: number for number, members in enumerate(group(item), 1) for place in members}
+    fields = [
+        Field(
+            f"group_{place}",
+            Phrase("{number}. “{quote}”", number=place + 1, quote=everything[place].mark["quote"] or "–"),
+            "select",
+            help=describe(everything[place]),
+            options=options,
+        )
+        for place in sorted(numbers)
+    ]
+    return Form(tuple(fields), values={f"group_{place}": [str(numbers[place])] for place in numbers})
+
+
+def grouped(_item: Item, answer: Content) -> Content:
+    """The groups as the organiser filled them in."""
+    groups: dict[str, list[int]] = {}
+    for name, number in answer.items():
+        groups.setdefault(number, []).append(int(name.removeprefix("group_")))
+    return {"groups": sorted(groups.values())}
