@@ -1,4 +1,4 @@
-"""Items from files: CSV and JSON Lines rows, our own exports, Label Studio's and pearmut's JSON.
+"""Items from files: CSV and JSON Lines rows, our own exports, Label Studio's and pearmut's JSON, MQM TSV.
 
 Everything is read and checked before anything is written. The same file a second time changes nothing: each row has a
 key that is made from the file.
@@ -20,6 +20,7 @@ from mores.culture.names import close
 from mores.errors import InputError
 from mores.studio.data.incoming import Answer, Incoming, read_json
 from mores.studio.data.label_studio import read_label_studio
+from mores.studio.data.mqm import read_mqm
 from mores.studio.data.pearmut import read_pearmut
 from mores.studio.data.tables import FORMULA
 from mores.studio.form import Form, FormError, as_sent, read_form
@@ -129,11 +130,14 @@ READERS: Mapping[str, Callable[[str, str, Form | None], list[Incoming]]] = {
     "jsonl": lambda text, name, _form: read_jsonl(text, name),
     "label-studio": read_label_studio,
     "pearmut": read_pearmut,
+    "mqm": lambda text, name, _form: read_mqm(text, name),
 }
 
 
 def guess_format(name: str, text: str) -> str:
     """The format of a file, by its name and its beginning."""
+    if text[:10].casefold().startswith("system\tdoc"):
+        return "mqm"
     if name.lower().endswith((".csv", ".tsv")):
         return "csv"
     start = text.lstrip()[:2000]

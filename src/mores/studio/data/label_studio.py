@@ -4,6 +4,10 @@ A task is `{"data": {…}, "annotations": [{"completed_by": 1, "lead_time": 12.5
 `from_name` (our field), `to_name`, `type` and `value`: `choices`, `textarea` with `text`, `number`, `rating`, or
 `labels` with `start`, `end` and `text` (labelstud.io, Label Studio Task Format). Offsets count code points, as Label
 Studio stores them since 1.5; where older ones counted UTF-16, the `text` beside them tells.
+
+A field of marks has labels in each of its texts, `FIELD_TEXT`, with the first choice about a mark, such as a severity,
+as the label. Other answers about a mark are results of the same region (`perRegion`), `FIELD_TEXT_ANSWER`. What is
+missing in a text has no region and is JSON in `FIELD_TEXT_missing`.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from mores.studio.timeline import words
 from mores.studio.workflow import Stage, judged
 
 CHOSEN = ("choice", "choices", "scale", "check", "select")
+MISSING = "missing"
 OURS = {"mores_item", "mores_stage", "region", "language"}
 
 
@@ -76,12 +81,14 @@ def main_text(content: Content) -> str:
 
 def to_results(form: Form, answer: Content, about: str) -> list[dict[str, Any]]:
     """An answer as the results of an annotation."""
-    kinds = {field.name: field.kind for field in form.fields}
+    fields = {field.name: field for field in form.fields}
     results: list[dict[str, Any]] = []
     for name, value in answer.items():
         shared = {"id": name, "from_name": name, "to_name": about}
-        kind = kinds.get(name)
-        if isinstance(value, list) and value and isinstance(value[0], dict):
+        kind = fields[name].kind if name in fields else None
+        if kind == "marks":
+            results += [result for number, mark in enumerate(value) for result in _of_mark(fields[name], number, mark)]
+        elif isinstance(value, list) and value and isinstance(value[0], dict):
             results += [_span(name, number, span, about) for number, span in enumerate(value)]
         elif kind in CHOSEN or isinstance(value, bool):
             chosen = (["yes"] if value else []) if isinstance(value, bool) else _listed(value)
@@ -92,6 +99,35 @@ def to_results(form: Form, answer: Content, about: str) -> list[dict[str, Any]]:
         elif _listed(value):
             results.append(shared | {"type": "textarea", "value": {"text": [words(one) for one in _listed(value)]}})
     return results
+
+
+def _of_mark(field: Field, number: int, mark: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """A mark as a region with its label, and a result of the region for each other answer about it."""
+    part = mark["part"]
+    prefix, shared = f"{field.name}_{part}", {"id": f"{field.name}-{number}", "to_name": part}
+    if mark["start"] is None:
+        value: dict[str, Any] = {"text": [json.dumps(mark, ensure_ascii=False)]}
+        yield shared | {"from_name": f"{prefix}_{MISSING}", "type": "textarea", "value": value}
+        return
+    place = {"start": mark["start"], "end": mark["end"], "text": mark["quote"]}
+    label = labelled(field)
+    words_of = str(mark.get(label.name) or "") if label else field.name
+    yield shared | {"from_name": prefix, "type": "labels", "value": place | {"labels": [words_of]}}
+    for detail in field.details:
+        given = _listed(mark.get(detail.name))
+        if detail == label or not given or given == [False]:
+            continue
+        chosen = detail.kind in CHOSEN
+        value = (
+            {"choices": ["yes"] if given == [True] else given} if chosen else {"text": [words(one) for one in given]}
+        )
+        kind = "choices" if chosen else "textarea"
+        yield shared | {"from_name": f"{prefix}_{detail.name}", "type": kind, "value": place | value}
+
+
+def labelled(field: Field) -> Field | None:
+    """The answer about a mark that is its label: the first choice; None where there is none."""
+    return next((detail for detail in field.details if detail.kind == "choice"), None)
 
 
 def _listed(value: Any) -> list[Any]:
@@ -113,7 +149,9 @@ def to_config(form: Form, items: Sequence[Item]) -> str:
     for field in form.fields:
         shared = f"name={quoteattr(field.name)} toName={quoteattr(about)}"
         lines.append(f"  <Header value={quoteattr(field.label)}/>")
-        if field.kind in CHOSEN:
+        if field.kind == "marks":
+            lines += [line for part in field.parts for line in _mark_config(field, part)]
+        elif field.kind in CHOSEN:
             how = "multiple" if field.kind == "choices" else "single"
             options = [value for value, _ in field.options] or ["yes"]
             lines.append(f'  <Choices {shared} choice="{how}">')
@@ -122,6 +160,28 @@ def to_config(form: Form, items: Sequence[Item]) -> str:
         else:
             lines.append(f"  <{'Number' if field.kind == 'number' else 'TextArea'} {shared}/>")
     return "\n".join([*lines, "</View>", ""])
+
+
+def _mark_config(field: Field, part: str) -> Iterator[str]:
+    """The tags with which words of a text are marked and answers about each are given."""
+    label, to = labelled(field), f"toName={quoteattr(part)}"
+    yield f"  <Labels name={quoteattr(f'{field.name}_{part}')} {to}>"
+    for value, _ in label.options if label else [(field.name, "")]:
+        yield f"    <Label value={quoteattr(value)}/>"
+    yield "  </Labels>"
+    for detail in field.details:
+        shared = f'name={quoteattr(f"{field.name}_{part}_{detail.name}")} {to} perRegion="true"'
+        if detail == label:
+            continue
+        if detail.kind not in CHOSEN:
+            yield f"  <TextArea {shared} placeholder={quoteattr(detail.label)}/>"
+            continue
+        yield f'  <Choices {shared} choice="{"multiple" if detail.kind == "choices" else "single"}">'
+        for value in [value for value, _ in detail.options] or ["yes"]:
+            yield f"    <Choice value={quoteattr(value)}/>"
+        yield "  </Choices>"
+    if field.missing:
+        yield f"  <TextArea name={quoteattr(f'{field.name}_{part}_{MISSING}')} {to}/>"
 
 
 def read_label_studio(text: str, name: str, form: Form | None = None) -> list[Incoming]:
@@ -178,7 +238,13 @@ def _when(annotation: Mapping[str, Any]) -> datetime | None:
 def from_results(results: Sequence[Mapping[str, Any]], data: Mapping[str, Any], form: Form | None) -> Content:
     """The results of an annotation as an answer."""
     fields = {field.name: field for field in form.fields} if form else {}
+    marking = [field for field in fields.values() if field.kind == "marks"]
     answer: Content = {}
+    for marked in marking:
+        mine = [result for result in results if _asks(result, marked)]
+        if mine:
+            answer[marked.name] = _marks(marked, mine, data)
+            results = [result for result in results if result not in mine]
     for result in results:
         name, kind, value = result["from_name"], result["type"], result["value"]
         field = fields.get(name)
@@ -198,6 +264,42 @@ def from_results(results: Sequence[Mapping[str, Any]], data: Mapping[str, Any], 
                     f"results of type {kind!r} are not known; choices, textarea, number, rating and labels are"
                 )
     return answer
+
+
+def _asks(result: Mapping[str, Any], field: Field) -> bool:
+    """Whether a result is about a mark of this field."""
+    prefix = f"{field.name}_{result.get('to_name', '')}"
+    return bool(result["from_name"] == prefix or result["from_name"].startswith(f"{prefix}_"))
+
+
+def _marks(field: Field, results: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The results of regions as marks; each has what is said of its region."""
+    label, details = labelled(field), {detail.name: detail for detail in field.details}
+    regions: dict[str, dict[str, Any]] = {}
+    missing: list[dict[str, Any]] = []
+    for result in results:
+        part, value = result["to_name"], result["value"]
+        name = result["from_name"].removeprefix(f"{field.name}_{part}").removeprefix("_")
+        mark = regions.setdefault(str(result["id"]), {"part": part})
+        if name == MISSING:
+            given = value["text"] if isinstance(value["text"], list) else [value["text"]]
+            missing += [{"part": part, "start": None, "end": None, "quote": ""} | _known(text) for text in given]
+        elif not name:
+            span = _read_span(result, data)
+            mark |= {key: span[key] for key in ("start", "end", "quote")} | {label.name if label else "": span["label"]}
+        else:
+            given = value["choices"] if result["type"] == "choices" else value["text"]
+            mark[name] = _single(details.get(name), given if isinstance(given, list) else [given])
+    return [mark for mark in regions.values() if "start" in mark] + missing
+
+
+def _known(text: str) -> dict[str, Any]:
+    """What is said about something missing: JSON as we write it, or words that explain it."""
+    try:
+        given = read_json(text, "")
+    except InputError:
+        given = None
+    return given if isinstance(given, dict) else {"explanation": text}
 
 
 def _single(field: Field | None, values: list[Any]) -> Any:

@@ -4,7 +4,7 @@ A campaign is `{"info": {…}, "campaign_id": …, "data": […]}`. Its data are
 by the name of their model) and, optionally, `src`, `ref` and `item_id`; with the assignment `task-based` there is one
 list of documents for each person. Other fields are only kept. A line of the log has `item`, `annotation` (for each item
 by model: `score`, `error_spans`, `textfield`), `actions` with times, `user_id` and `item_i`. Spans have `start_i` and
-`end_i`, both inclusive: ours are half-open.
+`end_i`, both inclusive: ours are half-open. Where people mark words of a text, `tgt` has that text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ SCORES = ("score", "rating")
 def pearmut_files(snapshot: Snapshot) -> Iterator[ExportFile]:
     """`campaign.json` for `pearmut add`, and `annotations.jsonl` as pearmut writes them."""
     stage = judged_stage(snapshot)
-    items = [to_item(snapshot, item) for item in snapshot.items]
+    items = [to_item(snapshot, item, _marked(stage.form(item)) if stage else None) for item in snapshot.items]
     info: dict[str, Any] = {"assignment": "single-stream", "protocol": "ESA", "users": max(1, len(snapshot.numbers))}
     campaign = {"info": info, "campaign_id": snapshot.campaign.id, "data": [[item] for item in items]}
     yield ExportFile("campaign.json", f"{json.dumps(campaign, ensure_ascii=False, indent=1)}\n".encode())
@@ -44,17 +44,25 @@ def pearmut_files(snapshot: Snapshot) -> Iterator[ExportFile]:
     yield ExportFile("annotations.jsonl", "".join(f"{line}\n" for line in lines).encode())
 
 
-def to_item(snapshot: Snapshot, item: Item) -> dict[str, Any]:
-    """An item as pearmut shows it: its headline as the source, its fields as the text that is judged."""
+def _marked(form: Form) -> tuple[str, str] | None:
+    """The name and the words of the text that people mark; the last of several. None where they mark nothing."""
+    parts = [part for field in form.fields if field.kind == "marks" for part in field.parts.items()]
+    return parts[-1] if parts else None
+
+
+def to_item(snapshot: Snapshot, item: Item, marked: tuple[str, str] | None = None) -> dict[str, Any]:
+    """An item as pearmut shows it: its headline as the source, and the text that is marked, or its fields."""
     shown = facts(all_fields(snapshot.campaign.flow, item), item.content)
-    text = "\n".join(f"{fact.label}: {fact.value}" for fact in shown)
+    text = marked[1] if marked else "\n".join(f"{fact.label}: {fact.value}" for fact in shown)
     kept = {"content": item.content, "region": item.region, "language": item.language}
+    kept |= {"part": marked[0]} if marked else {}
     return {"item_id": item.id, "src": snapshot.campaign.kind.headline(item), "tgt": {MODEL: text}, OURS: kept}
 
 
 def to_line(snapshot: Snapshot, vote: Vote, item: Mapping[str, Any], number: int) -> dict[str, Any]:
     """A vote as a line of the log."""
-    spans = [span for value in vote.answer.values() for span in _spans(value)]
+    part = item.get(OURS, {}).get("part")
+    spans = [span for value in vote.answer.values() for span in _spans(value) if span.get("part", part) == part]
     score = next((_number(vote.answer[name]) for name in SCORES if name in vote.answer), None)
     comment = vote.answer.get("comment")
     given = {

@@ -274,7 +274,9 @@ def _work_for(campaign: Campaign, person: Person) -> Select[Any] | None:
     if not person.qualified:
         return None
     stages = [stage for stage in campaign.flow.stages if stage.role in person.roles and judged(stage)]
-    return _work(tuple((stage.name, stage.regional, stage.speaking, stage.others) for stage in stages)) if stages else None
+    return (
+        _work(tuple((stage.name, stage.regional, stage.speaking, stage.others) for stage in stages)) if stages else None
+    )
 
 
 def _values(campaign: Campaign, person: Person, check: bool) -> dict[str, Any]:
