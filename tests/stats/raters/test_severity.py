@@ -162,6 +162,24 @@ def test_drift_depends_on_the_order_alone(crossed: Fit) -> None:
     assert [d.change for d in back.people] == pytest.approx([-(d.change or 0) for d in first.people], abs=1e-6)
 
 
+def test_ratings_that_time_settles_have_a_drift_and_equal_ones_have_none() -> None:
+    """Somebody gives 5 to the first half and 1 to the second, and somebody else 5 to everything."""
+    study = draw_study(Plan(languages=2, questions=5), np.random.default_rng(0))
+    data = {name: list(values) for name, values in study.columns.items()}
+    for n, (person, order) in enumerate(zip(data["annotator"], study.numbers("order"), strict=True)):
+        if person in ("l1p1", "l2p2"):
+            data["rating"][n] = 1 if person == "l1p1" and order > 15 else 5
+    result = fit(Model("rating", ("model*type",), ("annotator",)), data)
+    drifts = {d.annotator: d for d in annotator_drift(result, data["annotator"], study.numbers("order")).people}
+    halved, constant = drifts["l1p1"], drifts["l2p2"]
+    assert halved.adjusted_p is not None
+    assert halved.adjusted_p < 0.01
+    assert halved.points == pytest.approx(-4, abs=0.1)
+    assert constant.p is not None
+    assert constant.p > 0.5
+    assert constant.points == pytest.approx(0, abs=0.1)
+
+
 def test_a_drifting_person_is_found() -> None:
     study = draw_study(Plan(languages=2, questions=20, drift=-4.0), np.random.default_rng(1))
     result = fit(Model("rating", ("model*type",), ("annotator",)), study.columns)

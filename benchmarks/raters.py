@@ -1,0 +1,122 @@
+"""How often careless annotators are found and honest ones flagged, and how often intervals hold what is true.
+
+    python benchmarks/raters.py                                 # a table, in some minutes
+    python benchmarks/raters.py --studies 20 --only nested --json
+
+Simulated studies with three models, two types and five languages (`mores.stats.raters.simulated`). In each, either
+everybody is honest, or one person answers at random, always alike, in a hurry, or by the place of the answer. A study
+counts as `false` when an honest person is flagged. Without a careless person, intervals of the differences between
+models, of severities and of the drift of a person who grows severe are held against the truth.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from typing import Any, get_args
+
+for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+    os.environ.setdefault(name, "1")
+
+import numpy as np  # noqa: E402
+
+from mores.stats.intervals import Z95, share_interval  # noqa: E402
+from mores.stats.mixed import Fit, Model, contrasts, fit  # noqa: E402
+from mores.stats.raters import Conduct, annotator_drift, annotator_severity, find_careless  # noqa: E402
+from mores.stats.raters.simulated import Careless, Plan, Study, draw_study  # noqa: E402
+
+DESIGNS = {
+    "nested": (Plan(annotators=3, questions=10, spread=0.2), ("language/annotator", "question")),
+    "longer": (Plan(annotators=3, questions=20, spread=0.2), ("language/annotator", "question")),
+    "alone": (Plan(annotators=1, questions=20, spread=0.2), ("language/annotator",)),
+}
+"""Three people for each language with 60 or 120 ratings each, and one for each language with 120."""
+DRIFT = -3.0
+
+
+def flagged(study: Study, random: tuple[str, ...]) -> set[str]:
+    """Who is called careless."""
+    result = fit(Model("rating", ("model*type",), random), study.columns)
+    known = Conduct(study.numbers("order"), study.numbers("seconds"), study.numbers("position"))
+    return {str(s.annotator) for s in find_careless(result, study.columns["annotator"], known) if s.flagged}
+
+
+def measure_careless(design: str, careless: Careless | None, studies: int) -> dict[str, Any]:
+    """Over so many studies: in how many the careless person is flagged, and in how many an honest one."""
+    plan, random = DESIGNS[design]
+    plan = Plan(annotators=plan.annotators, questions=plan.questions, spread=plan.spread, careless=careless)
+    bad = {plan.careless_person} if careless else set()
+    results = [flagged(draw_study(plan, np.random.default_rng(seed)), random) for seed in range(studies)]
+    return {
+        "design": design,
+        "careless": careless or "nobody",
+        "studies": studies,
+        "found": sum(bad <= names for names in results) if careless else None,
+        "false": sum(bool(names - bad) for names in results),
+    }
+
+
+def measure_coverage(studies: int) -> dict[str, Any]:
+    """Shares of 95% intervals that hold the truth, without a careless person."""
+    plan = Plan(annotators=3, questions=10, drift=DRIFT)
+    held: dict[str, list[bool]] = {"differences": [], "severities": [], "drift": []}
+    for seed in range(studies):
+        study = draw_study(plan, np.random.default_rng(seed))
+        result = fit(Model("rating", ("model*type",), DESIGNS["nested"][1]), study.columns)
+        held["differences"] += hold_differences(result, plan)
+        held["severities"] += hold_severities(result, study)
+        drifts = annotator_drift(result, study.columns["annotator"], study.numbers("order"))
+        held["drift"] += [
+            drift.low <= (DRIFT if drift.annotator == plan.drifting else 0.0) <= drift.high
+            for drift in drifts.people
+            if drift.low is not None and drift.high is not None
+        ]
+    return {what: {"held": sum(values), "of": len(values)} for what, values in held.items()}
+
+
+def hold_differences(result: Fit, plan: Plan) -> list[bool]:
+    return [
+        abs(c.estimate - plan.difference(str(c.first["model"]), str(c.second["model"]))) <= Z95 * c.se
+        for c in contrasts(result, ("model",))
+    ]
+
+
+def hold_severities(result: Fit, study: Study) -> list[bool]:
+    """A person's severity beside that of the others of the language."""
+    held = []
+    for s in annotator_severity(result, study.columns, "language:annotator").people:
+        person = str(s.annotator[1])  # type: ignore[index]
+        others = [value for name, value in study.severity.items() if name[:2] == person[:2]]
+        truth = study.severity[person] - float(np.mean(others))
+        held.append(s.low is not None and s.high is not None and s.low <= truth <= s.high)
+    return held
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--studies", type=int, default=40)
+    parser.add_argument("--only", choices=DESIGNS, action="append", help="may be given several times")
+    parser.add_argument("--json", action="store_true")
+    given = parser.parse_args()
+    rows = []
+    for design in given.only or DESIGNS:
+        for careless in (None, *get_args(Careless)):
+            print(f"{design}, {careless or 'nobody'}: {given.studies} studies", file=sys.stderr)
+            rows.append(measure_careless(design, careless, given.studies))
+    coverage = measure_coverage(given.studies)
+    if given.json:
+        print(json.dumps({"careless": rows, "coverage": coverage}))
+        return
+    print("design   careless   found   false")
+    for row in rows:
+        found = "" if row["found"] is None else f"{row['found']}/{row['studies']}"
+        print(f"{row['design']:8} {row['careless']:9} {found:>7} {row['false']:>4}/{row['studies']}")
+    for what, counts in coverage.items():
+        low, high = share_interval(counts["held"], counts["of"])
+        print(f"{what}: {counts['held'] / counts['of']:.1%} of {counts['of']} held ({low:.1%} to {high:.1%})")
+
+
+if __name__ == "__main__":
+    main()
