@@ -33,6 +33,7 @@ from tests.cli.test_meta import put
 from tests.factory.test_build import put as put_items
 from tests.factory.test_build import survey
 from tests.meta.test_juice import EXAMPLE
+from tests.meta.test_people import simulate as write_people
 from tests.rate import made_up as made_up_ratings
 from tests.report.diagnose_samples import everything
 from tests.report.meta_samples import made_up
@@ -121,7 +122,7 @@ def call(*arguments: str) -> str:
 
 
 DATA = ("--data", "data")
-COMMANDS: dict[str, tuple[Callable[[Path], None], tuple[str, ...], str]] = {
+COMMANDS: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
     "score": (write_texts, ("score", "texts.jsonl", "--model", "fake:first-word"),
               r"^9 texts, 9 judged; mean score −1"),
     "bench": (write_bench, ("bench", "msqa", *DATA, "--model", "fake:A.jsonl", "--judge", "fake:judge.jsonl"),
@@ -138,6 +139,8 @@ COMMANDS: dict[str, tuple[Callable[[Path], None], tuple[str, ...], str]] = {
     "audit": (write_bench, ("audit", "injection", "--model", "fake:first-word", "--limit", "2"), r"than chance"),
     "meta": (write_judged, ("meta", "--data", "d", "--metric", "good.jsonl", "--metric", "poor.jsonl", "--baselines",
                             "always,never"), r"^good.jsonl: .*1\.00"),
+    "people": (lambda home: write_people(home, 20), ("meta", "--data", "ratings:people.csv", "--metric", "good.csv",
+                                                      "--metric", "poor.csv"), r"^good.csv: Pearson r 0\.\d+ \["),
     "juice": (write_bench, ("meta", "--data", f"juice:{EXAMPLE}"), r"^model-x: F1 0.44"),
     "rate": (write_ratings, ("rate", "ratings.jsonl"), r"^cherry is rated highest: mean \d.\d\d of 5; against apple p"),
     "compare": (write_judged, ("compare", "good.jsonl", "poor.jsonl", "--data", "d"),

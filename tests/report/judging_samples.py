@@ -1,4 +1,4 @@
-"""Made-up runs of `mores judge-check`, `mores audit`, `mores topics` and of judges on JuICE, as pages."""
+"""Made-up runs of `mores judge-check`, `mores audit`, `mores topics` and of judges beside others, as pages."""
 
 from __future__ import annotations
 
@@ -13,15 +13,21 @@ from mores.meta.juice.data import JuiceData
 from mores.meta.juice.score import score_baseline, score_detectors, summarise
 from mores.meta.juice.session import RESULT as JUICE
 from mores.meta.juice.session import JuiceRun
+from mores.meta.people.answers import read_people
+from mores.meta.people.judges import TableJudge, read_table_judge
+from mores.meta.people.measure import study
+from mores.meta.people.session import RESULT as PEOPLE
+from mores.meta.people.session import PeopleRun
 from mores.metric.audit import audit
 from mores.metric.audit.run import RESULT as AUDIT
 from mores.metric.audit.run import AuditRun
 from mores.report import audit as audit_report
-from mores.report import judge_check, juice, topics
+from mores.report import judge_check, juice, people, topics
 from mores.run import read_manifest
 from mores.types import Failure, FailureKind
 from tests.bench.test_judge_check import judged, never_not_attempted
 from tests.meta.test_juice import EXAMPLE
+from tests.meta.test_people import simulate
 from tests.metric.test_audit import CARRIERS, INJECTIONS, JUDGEMENTS
 from tests.runs import write_manifest
 
@@ -50,6 +56,18 @@ def juice_page() -> str:
         judges = [score_baseline(data.answers), *score_detectors(data)]
         write_text(folder / JUICE, summarise(data, judges, 0.5).model_dump_json())
         return juice.run_page(JuiceRun(folder, read_manifest(folder)))
+
+
+def people_page() -> str:
+    """Two judges beside three people."""
+    with TemporaryDirectory() as name:
+        folder = write_manifest(Path(name), "people", task="people.1")
+        simulate(folder, questions=20)
+        data = read_people("ratings", folder / "people.csv")
+        files = [TableJudge(file, folder / file, "") for file in ("good.csv", "poor.csv")]
+        result = study(data, [read_table_judge(judge, data.rated) for judge in files])
+        write_text(folder / PEOPLE, result.model_dump_json())
+        return people.run_page(PeopleRun(folder, read_manifest(folder)))
 
 
 def topics_page() -> str:

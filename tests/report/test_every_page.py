@@ -34,6 +34,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "train": lambda: train.page(training.trained()),
     "judge-check": judging_samples.judge_check_page,
     "juice": judging_samples.juice_page,
+    "people": judging_samples.people_page,
     "audit": judging_samples.audit_page,
     "topics": judging_samples.topics_page,
     "rate": test_rate_page.page,

@@ -10,6 +10,7 @@ import click
 from mores.cli import options
 from mores.cli.estimate import print_estimates
 from mores.cli.figures import write_run_figures
+from mores.cli.rate import read_aliases, read_columns
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.factory.split import SPLITS
@@ -29,8 +30,9 @@ from mores.report.base.grid import print_tables
     "--data",
     required=True,
     type=options.DATA,
-    metavar="DIR|juice:FILE",
-    help="Dataset: a folder that `mores build` wrote, or the JSON file of JuICE.",
+    metavar="DIR|KIND:FILE",
+    help="Dataset: a folder that `mores build` wrote, juice:FILE (the JSON file of JuICE), ratings:FILE (people's "
+    "ratings of answers) or marks:FILE (errors that people marked, as judgements or MQM TSV).",
 )
 @click.option(
     "--metric",
@@ -38,7 +40,8 @@ from mores.report.base.grid import print_tables
     multiple=True,
     metavar="NAME",
     help="excam:MODEL, count:MODEL, severity:MODEL, binary:MODEL (with +p: count+p:MODEL), a FILE.jsonl of "
-    "judgements, a run of mores score, or a baseline; may be given more than once.",
+    "judgements, a run of mores score, or a baseline; with ratings also a table of scores, FILE.csv:COLUMN; may be "
+    "given more than once.",
 )
 @click.option(
     "--baselines",
@@ -62,6 +65,7 @@ from mores.report.base.grid import print_tables
     show_default=True,
     help="JuICE: the intersection over union from which on a marked span finds an error; 0 for any overlap.",
 )
+@options.people_options
 @click.option("--out", type=options.NEW_FOLDER, help="Folder for judgements, tables and page  [default: NAME.meta].")
 @click.option("--by", type=click.Choice(GROUPINGS), default="source", show_default=True,
               help="What the second table is broken down by; the page has all.")  # fmt: skip
@@ -78,9 +82,11 @@ def meta(
     The judgements of each metric are kept in the folder --out, with the tables (tables.md), everything as data
     (meta.json) and one page that shows it (meta.html). {source} in a model or file stands for each source in turn:
     the judge that was trained without it judges its samples. On JuICE, metrics are measured by the errors that people
-    and models marked in long answers, beside these people and models.
+    and models marked in long answers, beside these people and models. With ratings and marks, they are measured by how
+    well they agree with people, beside how well people agree with each other.
     """  # fmt: skip
     settings, asking = options.settings(given), options.asking(given)
+    given |= {"columns": read_columns(given["columns"]), "aliases": read_aliases(given["aliases"])}
     session = open_session(data, settings=settings, **asking, **given)
     if dry_run:
         estimates = session.estimates()

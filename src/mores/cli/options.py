@@ -43,8 +43,42 @@ class DataType(click.ParamType[str]):
         return str(value)
 
 
-KINDS_OF_DATA = ("juice",)
+KINDS_OF_DATA = ("juice", "ratings", "marks")
 DATA = DataType()
+
+
+class JudgeType(click.ParamType[str]):
+    """A file or a run, or a table with the name of a column, `FILE.csv:COLUMN`."""
+
+    name = "text"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """The value unchanged, if the file exists."""
+        file = str(value).rpartition(":")[0]
+        if not (file and Path(file).is_file()):
+            click.Path(exists=True).convert(value, param, ctx)
+        return str(value)
+
+
+JUDGE = JudgeType()
+
+
+def people_options(function: F) -> F:
+    """How people's ratings, and tables of scores, are read."""
+    columns = click.option(
+        "--columns",
+        multiple=True,
+        metavar="OURS=THEIRS",
+        help="What people's file calls our columns, for example rating=overall; several with commas, or repeated.",
+    )
+    alias = click.option(
+        "--alias",
+        "aliases",
+        multiple=True,
+        metavar="COLUMN.THEIRS=OURS",
+        help="What a file writes for a value, for example model.GPT-4=gpt4 or language.fi=fj (may be repeated).",
+    )
+    return columns(alias(function))
 
 
 class NumberType(click.ParamType[float | str | None]):

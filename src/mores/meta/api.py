@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Unpack
+from typing import TypeAlias, Unpack
 
 from mores.engine import SILENT, AskOptions
 from mores.errors import ConfigError
@@ -15,6 +15,10 @@ from mores.meta.folder import MetaRun
 from mores.meta.juice.data import JuiceData
 from mores.meta.juice.records import THRESHOLD
 from mores.meta.juice.session import JuiceRun, JuiceSession
+from mores.meta.people.answers import read_people
+from mores.meta.people.judges import TableJudge, open_judge, read_judgement_file, read_table_judge
+from mores.meta.people.measure import compare_two
+from mores.meta.people.session import PeopleRun, PeopleSession
 from mores.meta.records import Versus
 from mores.meta.scorers import Scorer, by_sample, read_judgements, scorer
 from mores.meta.session import Session
@@ -24,9 +28,11 @@ from mores.metric import Settings, open_metric
 from mores.run import Run, open_run
 from mores.types import Judgement
 
-JUICE = "juice:"
-"""What comes before the file of the release of JuICE."""
-DEFAULTS = {"split": "test", "iou": THRESHOLD}
+FILES = ("juice", "ratings", "marks")
+"""What may come before a file: `juice:FILE` is JuICE, `ratings:FILE` and `marks:FILE` are people's."""
+AnySession: TypeAlias = Session | JuiceSession | PeopleSession
+AnyRun: TypeAlias = MetaRun | JuiceRun | PeopleRun
+DEFAULTS = {"split": "test", "iou": THRESHOLD, "baselines": "all"}
 
 
 class MetaOptions(AskOptions, total=False):
@@ -46,6 +52,10 @@ class MetaOptions(AskOptions, total=False):
     """How models are asked for reports."""
     iou: float
     """On JuICE: the intersection over union from which on a marked span finds an error, 0.5."""
+    columns: Mapping[str, str] | None
+    """In people's ratings: the file's name of our columns, such as {"rating": "overall"}."""
+    aliases: Mapping[str, Mapping[str, str]] | None
+    """With people's ratings: what a file writes for a value, such as {"model": {"GPT 4 Turbo": "gpt4turbo"}}."""
 
 
 async def meta(
@@ -54,29 +64,31 @@ async def meta(
     *,
     out: Path | str | None = None,
     **options: Unpack[MetaOptions],
-) -> MetaRun | JuiceRun:
+) -> AnyRun:
     """Measure how good metrics are at finding the cultural errors of a dataset that `mores.build` wrote.
 
-    `juice:FILE` is the release of JuICE, on which every judge that marks spans is measured. A metric is `excam:MODEL`,
-    `count:MODEL`, `severity:MODEL`, `binary:MODEL`, a file of judgements, or a baseline. The run is in the folder
-    `out`; without it, in one named after the dataset.
+    `juice:FILE` is the release of JuICE, on which every judge that marks spans is measured; `ratings:FILE` and
+    `marks:FILE` are answers that people rated or marked errors in. A metric is `excam:MODEL`, `count:MODEL`,
+    `severity:MODEL`, `binary:MODEL`, a file of judgements, a baseline, or with people a table of scores
+    (`FILE.csv:COLUMN`). The run is in the folder `out`; without it, in one named after the dataset.
     """
     return await run_session(open_session(data, metrics, **options), data, out)
 
 
-async def run_session(session: Session | JuiceSession, data: Path | str, out: Path | str | None) -> MetaRun | JuiceRun:
+async def run_session(session: AnySession, data: Path | str, out: Path | str | None) -> AnyRun:
     """Run it in the folder `out`; without it, in one named after the dataset."""
     return await session.run(folder_of(data, out), numbered=out is None)
 
 
-def open_session(
-    data: Path | str, metrics: str | Sequence[str] = (), **options: Unpack[MetaOptions]
-) -> Session | JuiceSession:
+def open_session(data: Path | str, metrics: str | Sequence[str] = (), **options: Unpack[MetaOptions]) -> AnySession:
     """The metrics, and the samples that they judge."""
     names = [metrics] if isinstance(metrics, str) else metrics
-    if str(data).startswith(JUICE):
-        return _open_juice(Path(str(data).removeprefix(JUICE)), names, options)
-    _refuse(options, "a dataset that `mores build` wrote", "iou")
+    kind, file = split_data(data)
+    if kind == "juice":
+        return _open_juice(file, names, options)
+    if kind:
+        return _open_people(kind, file, names, options)
+    _refuse(options, "a dataset that `mores build` wrote", "iou", "columns", "aliases")
     scorers = _scorers(names, options.pop("baselines", "all"))
     dataset = Dataset(Path(data), options.pop("split", "test"), options.pop("limit", None))
     leave_one_out, settings = options.pop("leave_one_out", False), options.pop("settings", None)
@@ -93,7 +105,7 @@ def open_session(
 
 
 def _open_juice(file: Path, names: Sequence[str], options: MetaOptions) -> JuiceSession:
-    _refuse(options, "JuICE", "split", "leave_one_out", "votes")
+    _refuse(options, "JuICE", "split", "leave_one_out", "votes", "columns", "aliases")
     baselines, settings = options.pop("baselines", "all"), options.pop("settings", None)
     if baselines not in ("all", "none"):
         raise ConfigError("JuICE has one baseline, which marks every sentence: all or none", setting="baselines")
@@ -110,10 +122,29 @@ def _open_juice(file: Path, names: Sequence[str], options: MetaOptions) -> Juice
     )
 
 
+def _open_people(kind: str, file: Path, names: Sequence[str], options: MetaOptions) -> PeopleSession:
+    _refuse(options, "what people said", "split", "limit", "leave_one_out", "votes", "iou", "baselines")
+    columns, aliases = options.pop("columns", None), options.pop("aliases", None)
+    settings = options.pop("settings", None)
+    return PeopleSession(
+        read_people(kind, file, columns=columns, aliases=aliases),
+        [open_judge(name) for name in dict.fromkeys(names)],
+        lambda model: open_metric(model, settings, **options),  # type: ignore[misc]  # the remaining options are the metric's
+        aliases,
+        options.get("progress", SILENT),
+    )
+
+
+def split_data(data: Path | str) -> tuple[str, Path]:
+    """The kind of data and its file, such as `juice` and the file of JuICE; no kind for a folder."""
+    kind, colon, file = str(data).partition(":")
+    return (kind, Path(file)) if colon and kind in FILES else ("", Path(data))
+
+
 def _refuse(options: MetaOptions, data: str, *names: str) -> None:
     """Options that mean nothing for this kind of data."""
     for name in names:
-        if options.pop(name, None) not in (None, False, DEFAULTS.get(name)):  # type: ignore[misc]
+        if options.pop(name, None) not in (None, False, {}, DEFAULTS.get(name)):  # type: ignore[misc]
             raise ConfigError(f"{name.replace('_', ' ')} means nothing for {data}; leave it out", setting=name)
 
 
@@ -121,8 +152,8 @@ def folder_of(data: Path | str, out: Path | str | None) -> Path:
     """The folder of a run: the given one, or one named after the dataset."""
     if out:
         return Path(out)
-    name = Path(str(data).removeprefix(JUICE)).stem if str(data).startswith(JUICE) else Path(data).resolve().name
-    return Path(f"{name}.meta")
+    kind, path = split_data(data)
+    return Path(f"{path.stem if kind else path.resolve().name}.meta")
 
 
 def _scorers(metrics: Iterable[str], baselines: str | Sequence[str]) -> list[Scorer]:
@@ -149,12 +180,20 @@ async def compare(
     data: Path | str | None = None,
     split: str = "test",
     force: bool = False,
+    columns: Mapping[str, str] | None = None,
+    aliases: Mapping[str, Mapping[str, str]] | None = None,
 ) -> Versus:
     """Test whether two sets of judgements differ; each is a file, a run that has one, or the judgements themselves.
 
-    With `data`, they are two judges of the same samples: which finds the errors better. Without it, they are one
-    judge's scores of the same texts in two versions, for example by two models.
+    With `data`, they are two judges of the same samples: which finds the errors better, or with `ratings:FILE` and
+    `marks:FILE` agrees better with people (then each may be a table of scores, `FILE.csv:COLUMN`). Without it, they are
+    one judge's scores of the same texts in two versions, for example by two models.
     """
+    kind, file = split_data(data) if data is not None else ("", Path())
+    if kind == "juice":
+        raise ConfigError("JuICE compares judges in `mores.meta`; give what people rated or marked", setting="data")
+    if kind:
+        return _compare_with_people(kind, file, (first, second), columns, aliases)
     names = (_name(first, "first"), _name(second, "second"))
     pair = (_judgements(first, names[0]), _judgements(second, names[1]))
     if data is None:
@@ -164,6 +203,28 @@ async def compare(
         for name, judgements in zip(names, pair, strict=True):
             check_data(name, judgements, dataset, can_force=True)
     return compare_judges(names, *pair, dataset.golds, force=force)
+
+
+def _compare_with_people(
+    kind: str,
+    file: Path,
+    judges: Sequence[Path | str | Run | Iterable[Judgement]],
+    columns: Mapping[str, str] | None,
+    aliases: Mapping[str, Mapping[str, str]] | None,
+) -> Versus:
+    rated = read_people(kind, file, columns=columns, aliases=aliases).rated
+    read = []
+    for judge in judges:
+        if not isinstance(judge, Path | str | Run):
+            raise ConfigError("give files or runs to compare with people, not judgements in memory")
+        opened = open_judge(str(judge.path if isinstance(judge, Run) else judge))
+        if isinstance(opened, TableJudge):
+            read.append(read_table_judge(opened, rated, aliases))
+        elif opened.file:
+            read.append(read_judgement_file(opened, rated))
+        else:
+            raise ConfigError(f"{opened.name} is a model; compare what it said, a file or a run", setting="metric")
+    return compare_two(rated, *read)
 
 
 def _name(judgements: Path | str | Run | Iterable[Judgement], otherwise: str) -> str:

@@ -26,6 +26,7 @@ REPORTS = {
     "build": "mores.report.card",
     "meta": "mores.report.meta",
     "juice": "mores.report.juice",
+    "people": "mores.report.people",
     "collect": "mores.report.collect",
     "train": "mores.report.train",
     "rate": "mores.report.rate",

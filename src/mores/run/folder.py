@@ -37,6 +37,7 @@ KINDS = {
     "audit": "mores.metric.audit.run:AuditRun",
     "meta": "mores.meta.folder:MetaRun",
     "juice": "mores.meta.juice.session:JuiceRun",
+    "people": "mores.meta.people.session:PeopleRun",
     "longform": "mores.longform.folder:LongformRun",
     "build": "mores.factory.folder:BuildRun",
     "collect": "mores.longform.folder:CollectRun",

@@ -76,6 +76,18 @@ def kendall_b(human: npt.ArrayLike, metric: npt.ArrayLike) -> Influenced | None:
     return Influenced(tau, influence, x.size / 2)
 
 
+def pearson(human: npt.ArrayLike, metric: npt.ArrayLike) -> Influenced | None:
+    """Pearson's r, with the influence zx·zy - r/2 (zx² + zy²) of each sample (S. J. Devlin, R. Gnanadesikan and J. R.
+    Kettenring, Biometrika 62 (1975), 531-545). None where one side is constant.
+    """
+    x, y = _pair_up(human, metric)
+    if x.size < 2 or np.ptp(x) == 0 or np.ptp(y) == 0:
+        return None
+    zx, zy = ((values - values.mean()) / values.std() for values in (x, y))
+    r = float(np.clip((zx * zy).mean(), -1.0, 1.0))
+    return Influenced(r, (zx * zy - r / 2 * (zx**2 + zy**2)) / x.size, float(x.size))
+
+
 def _alike(values: Floats) -> Floats:
     """How many samples have each sample's value."""
     _, level, counts = np.unique(values, return_inverse=True, return_counts=True)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from mores.meta.people.records import STATISTICS as PEOPLE
 from mores.meta.records import STATISTICS, Comparison, Versus
 from mores.report.base.grid import Grid, Row
 from mores.show import SIGNIFICANT, number, p_value, span
 
-NAMES = {**STATISTICS, "score": "mean score", "error_free": "without error"}
+NAMES = {**PEOPLE, **STATISTICS, "score": "mean score", "error_free": "without error"}
 
 
 def versus_tables(versus: Versus, by: str = "source") -> list[Grid | str]:
@@ -17,8 +18,13 @@ def versus_tables(versus: Versus, by: str = "source") -> list[Grid | str]:
     title = f"{versus.first} less {versus.second} on {versus.n:,} samples{more}"
     overall = _grid({NAMES[c.statistic]: c for c in versus.overall}, "statistic", title)
     groups = versus.by.get(by)
-    broken_down = [_grid(groups, by, f"Scaled accuracy by {by}", adjusted=True)] if groups else []
+    broken_down = [_grid(groups, by, f"{_main(groups)} by {by}", adjusted=True)] if groups else []
     return [*broken_down, overall, _headline(versus)]
+
+
+def _main(groups: Mapping[str, Comparison]) -> str:
+    statistic = next(iter(groups.values())).statistic
+    return "Scaled accuracy" if statistic == "scaled_accuracy" else NAMES[statistic]
 
 
 def _grid(rows: Mapping[str, Comparison], what: str, title: str, *, adjusted: bool = False) -> Grid:
