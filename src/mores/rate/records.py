@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pydantic import Field
 
 from mores.rate.comments import CommentCoding
-from mores.show import count, number, p_equals
+from mores.show import SIGNIFICANT, count, duration, number, p_equals
 from mores.types import Record, Result
 
 ASPECTS = {"language_correct": "language", "factuality": "factuality", "omissions": "omissions"}
@@ -221,6 +221,22 @@ class Sign(Record):
     expected: float
     """What others show."""
 
+    @property
+    def words(self) -> str:
+        """What was seen, in words."""
+        match self.kind:
+            case "random":
+                seen, usual = number(self.value), number(self.expected)
+                return f"ratings follow what others say about the answers too little (correlation {seen}, {usual} expected)"
+            case "straight":
+                return f"the same rating {count(round(self.value), 'time')} in a row ({round(self.expected)} expected)"
+            case "fast":
+                return f"{duration(self.value)} for a rating ({duration(self.expected)} by the others)"
+            case _:
+                better = "later" if self.value > 0 else "earlier"
+                change = number(abs(self.value), 1)
+                return f"answers rated higher the {better} they are shown (log odds {change} for each place)"
+
 
 class Annotator(Record):
     """How one person rates."""
@@ -244,6 +260,12 @@ class Annotator(Record):
     careless_p: float | None = None
     """Adjusted for the number of people."""
     careless: bool = False
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why the person is called careless: the worst sign, and those that would be enough by themselves."""
+        clear = [sign for n, sign in enumerate(self.signs) if n == 0 or sign.p * len(self.signs) < SIGNIFICANT]
+        return tuple(sign.words for sign in clear) if self.careless else ()
 
 
 class Annotators(Record):
