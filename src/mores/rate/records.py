@@ -227,7 +227,7 @@ class Sign(Record):
         match self.kind:
             case "random":
                 seen, usual = number(self.value), number(self.expected)
-                return f"ratings follow what others say about the answers too little (correlation {seen}, {usual} expected)"
+                return f"ratings follow what others say too little (correlation {seen}, {usual} expected)"
             case "straight":
                 return f"the same rating {count(round(self.value), 'time')} in a row ({round(self.expected)} expected)"
             case "fast":
