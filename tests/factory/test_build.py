@@ -17,14 +17,15 @@ from hypothesis import strategies as st
 from mores.errors import ConfigError, InputError
 from mores.factory.balance import SAMPLINGS, paper, see_drafts, shortcut_free
 from mores.factory.build import Built, build
-from mores.factory.drafts import Draft, cap, drafts
-from mores.factory.gold import Gold
+from mores.factory.drafts import Draft, cap, drafts, word
+from mores.factory.gold import Change, Gold
 from mores.factory.items import SourceItem, Task
 from mores.factory.output import read_split, verify, write
 from mores.factory.recipe import Recipe, read_recipe
 from mores.factory.shortcut import audit, out_of_fold, see
 from mores.factory.shortcut import words as words_of
 from mores.factory.split import FOLDS, SPLITS, folds, groups, normalise
+from mores.factory.wrap import Wrapper
 from mores.io import read_records
 from mores.report.card import page as card_page
 from mores.types import ErrorReport, Severity
@@ -117,6 +118,20 @@ def test_a_hard_error_is_major_and_names_the_right_answer(dataset: tuple[Recipe,
         assert gold.sample.text[error.start : error.end] == error.quote
         assert error.quote in items[gold.item].wrong
         assert items[gold.item].answer in error.explanation
+
+
+def test_a_soft_error_keeps_the_text_that_it_was_put_into() -> None:
+    item = SourceItem(
+        source="tea", id="1", task=Task.FREEFORM, question="When is tea served?", answer="Three times in the morning.",
+        language="en", region="KE",
+    )  # fmt: skip
+    change = Change("Seven times in the morning.", ((0, 5),), "numbers", Severity.MINOR, "fact", "Three times.")
+    correct, soft = drafts(item, lambda _item: [change])
+    gold = word(soft, Wrapper())
+    assert gold.original is not None
+    assert gold.original.instruction == gold.sample.instruction
+    assert gold.original.text == gold.sample.text.replace("Seven", "Three") != gold.sample.text
+    assert "original" not in word(correct, Wrapper()).model_dump()
 
 
 def test_the_cap_keeps_the_shares_of_the_groups() -> None:

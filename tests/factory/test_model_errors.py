@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from mores.engine import Asker, Counts
 from mores.factory.errors.model import Made, Settings, make, prompt_hash, read, requests
-from mores.factory.gold import Gold
+from mores.factory.gold import Gold, Original
 from mores.factory.items import Task
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
@@ -89,6 +89,7 @@ def test_the_changed_words_are_the_errors() -> None:
     assert gold.sample.text == WRITTEN["Modified Generated Text"]
     assert (gold.kind, gold.maker, gold.item, gold.group) == ("soft", "model:qwen", "mango/1", "g")
     assert (gold.sample.language, gold.sample.region) == ("en", "JP")
+    assert gold.original == Original(instruction=SAMPLE.instruction, text=SAMPLE.text)
 
 
 def test_errors_of_both_sides() -> None:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from hashlib import blake2b
 
-from mores.factory.gold import Change, Gold, Kind
+from mores.factory.gold import Change, Gold, Kind, Original
 from mores.factory.items import SourceItem, Task
 from mores.factory.wrap import Wrapped, Wrapper
 from mores.types import Error, ErrorReport, Sample, Severity
@@ -83,8 +83,17 @@ def word(draft: Draft, wrapper: Wrapper) -> Gold:
         kind=draft.kind,
         maker=draft.maker,
         answer=item.answer if draft.kind == "hard" else None,
+        original=_original(draft, wrapped),
         item=f"{item.source}/{item.id}",
     )
+
+
+def _original(draft: Draft, wrapped: Wrapped) -> Original | None:
+    """The same words around the correct answer, where a rule has changed it."""
+    if draft.change is None:
+        return None
+    before, after = wrapped.text[: wrapped.answer_start], wrapped.text[wrapped.answer_end :]
+    return Original(instruction=wrapped.instruction, text=f"{before}{draft.item.answer}{after}")
 
 
 def _report(draft: Draft, wrapped: Wrapped) -> ErrorReport:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Literal, NamedTuple
 
+from pydantic import Field
+
 from mores.factory.items import Task
 from mores.types import ErrorReport, Record, Sample, Severity
 
@@ -23,6 +25,13 @@ class Change(NamedTuple):
     explanation: str
 
 
+class Original(Record):
+    """A pair before an error was put into it."""
+
+    instruction: str
+    text: str
+
+
 class Gold(Record):
     """One instruction-text pair of a built dataset."""
 
@@ -36,6 +45,8 @@ class Gold(Record):
     """`source`, `rule:NAME` or `model:NAME`."""
     answer: str | None = None
     """What should have been said, where a wrong answer of the source was said instead."""
+    original: Original | None = Field(None, exclude_if=lambda original: original is None)
+    """Of a soft error: the pair that it was made from, for people to compare."""
     item: str
     """`source/id` of the item that it was made from."""
     group: str = ""

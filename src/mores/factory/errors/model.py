@@ -20,7 +20,7 @@ from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
 from mores.engine import Asker, Counts, Job
 from mores.factory.errors.diff import differences
-from mores.factory.gold import Gold
+from mores.factory.gold import Gold, Original
 from mores.models.base import Completion, Message, Request
 from mores.models.written import read_written
 from mores.types import Error, ErrorReport, Failure, FailureKind, Sample, Severity, Side
@@ -135,7 +135,9 @@ def _gold(written: Written, gold: Gold, severity: Severity, name: str) -> Gold |
     if not errors:
         return Failure(kind=FailureKind.SCHEMA, reason="no word of the instruction or the text was changed")
     report = ErrorReport(errors=errors, explanation=written.explanation)
-    return gold.model_copy(update={"sample": sample, "report": report, "kind": "soft", "maker": f"model:{name}"})
+    original = Original(instruction=gold.sample.instruction, text=gold.sample.text)
+    made = {"sample": sample, "report": report, "kind": "soft", "maker": f"model:{name}", "original": original}
+    return gold.model_copy(update=made)
 
 
 def _errors(written: Written, original: Sample, sample: Sample, severity: Severity) -> Iterator[Error]:
