@@ -54,6 +54,10 @@ class Field:
     """When it is asked: a later step is shown when the earlier ones are answered, and those cannot be changed then."""
     block: str = ""
     """What it is about, where a form asks the same about several things."""
+    quote: str = ""
+    """Somebody's text that it is about, shown with it."""
+    when: tuple[str, str] | None = None
+    """A choice, and the answer to it after which this is asked; scripts hide it before, and it is never required."""
     parts: Mapping[str, str] = field(default_factory=dict)
     """Of marks: the texts that can be marked, by name."""
     details: tuple[Field, ...] = ()

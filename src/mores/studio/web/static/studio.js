@@ -13,6 +13,16 @@ document.addEventListener("change", (event) => {
   }
 });
 
+// Questions that follow from an answer ("If not: …") wait for it; one with a problem is always there.
+function unfold() {
+  for (const field of document.querySelectorAll("[data-when]")) {
+    const chosen = field.closest("form")?.querySelector(`[name="${CSS.escape(field.dataset.when)}"]:checked`);
+    field.hidden = chosen?.value !== field.dataset.is && !field.querySelector(".problem");
+  }
+}
+document.addEventListener("change", unfold);
+unfold();
+
 // Shortcuts: 1–9 for the options of a question, Ctrl+Enter to send, j and k in lists, ? for all of them.
 const keys = document.getElementById("keys");
 const opener = document.getElementById("show-keys");
@@ -49,7 +59,7 @@ document.addEventListener("keydown", (event) => {
 
 // The question that has the focus, else the first without an answer, else the first.
 function choose(at, number) {
-  const groups = [...document.querySelectorAll("main fieldset:is(.choice, .choices, .scale)")];
+  const groups = [...document.querySelectorAll("main fieldset:is(.choice, .choices, .scale):not([hidden])")];
   const group = at.closest("fieldset") ?? groups.find((each) => !each.querySelector(":checked")) ?? groups[0];
   const option = group?.querySelectorAll(".option input")[number - 1];
   if (!option) return;
@@ -120,6 +130,7 @@ function fill(form, values) {
     if (field.type === "checkbox" || field.type === "radio") field.checked = given.includes(field.value);
     else if (given.length) field.value = given[places[field.name] = (places[field.name] ?? -1) + 1] ?? "";
   }
+  unfold();
 }
 
 // Sending: by the server's word it is done; without a line it is kept on the device and sent later, once.
