@@ -31,6 +31,7 @@ SHOWN["marking"] = {"quote", "type", "explanation", "correction"}
 """What judges see of earlier judges' answers: the sources that MSQA's inspectors add, the marks that are checked."""
 HIDDEN: dict[str, set[str]] = {"culturalteaming": {"scene"}, "culturall": {"excerpt", "link"}}
 HIDDEN["marking"] = {"source", "judge"}
+HIDDEN["validation"] = {"explanation", "type", "gemma", "phi"}  # before the second step
 """What authors write and judges do not see; CulturalTeaming's answer key has no words and is looked for by itself."""
 
 

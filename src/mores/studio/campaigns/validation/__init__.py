@@ -1,0 +1,85 @@
+"""ExCAM's validation (Section 4, Appendix G): people judge errors that were put into texts, and how they are explained.
+
+validate: three people for the main language, two for others, in three steps
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from mores.studio.campaigns.validation.compare import compare
+from mores.studio.campaigns.validation.export import export, method, summarise
+from mores.studio.campaigns.validation.forms import MARKS, SEVERITIES, validate_form
+from mores.studio.campaigns.validation.judged import STAGE, to_judged
+from mores.studio.campaigns.validation.results import CRITERIA, PARTIAL, holds
+from mores.studio.campaigns.validation.rows import KEPT, OPTIONAL, REQUIRED, SIDES, admit, join
+from mores.studio.campaigns.validation.settings import ValidationSettings
+from mores.studio.kind import Kind
+from mores.studio.records import Content, Item, Role
+from mores.studio.workflow import Decision, Stage
+
+
+def _decide(settings: ValidationSettings, item: Item) -> Decision | None:
+    """Accepted where a majority finds a cultural error in it, also a partly valid one."""
+    votes = item.votes_at(STAGE)
+    if len(votes) < settings.needed(item.language):
+        return None
+    sample = to_judged(settings, item)
+    yes = sum(map(CRITERIA[PARTIAL], sample.answers))
+    result = {"votes": len(votes), "find an error": yes}
+    if holds(sample, CRITERIA[PARTIAL]):
+        return Decision("next", result=result)
+    return Decision("rejected", "No majority finds a cultural error in it.", result)
+
+
+def stages(settings: ValidationSettings) -> tuple[Stage, ...]:
+    """The only stage of a campaign."""
+    return (
+        Stage(
+            STAGE,
+            "Validate an error",
+            Role.ANNOTATOR,
+            validate_form,
+            lambda item: _decide(settings, item),
+            people=lambda item: settings.needed(item.language),
+            speaking=True,
+            hold=settings.hold,
+        ),
+    )
+
+
+def label(_stage: str, answer: Content) -> str | None:
+    """What a person says about the error."""
+    return str(answer["error"]) if answer.get("error") else None
+
+
+def shown(_settings: ValidationSettings, item: Item) -> Mapping[str, Any]:
+    """What the templates show: each side beside its original; no name of a metric."""
+    content = item.content
+    comparisons = {}
+    for side, original in SIDES.items():
+        marks = [(mark["start"], mark["end"]) for mark in content.get(MARKS, []) if mark["part"] == side]
+        comparisons[side] = compare(content.get(original, ""), content.get(side, ""), marks)
+    return {"sides": comparisons, "severity": SEVERITIES.get(content.get("severity", ""), "")}
+
+
+KIND: Kind[Any] = Kind(
+    name="validation",
+    title="ExCAM validation",
+    summary="People judge errors that were put into texts, their explanations, and those of metrics.",
+    folder=Path(__file__).parent,
+    settings=ValidationSettings,
+    stages=stages,
+    export=export,
+    label=label,
+    runs=False,
+    admit=lambda _settings, content: admit(content),
+    join=join,
+    columns=(*REQUIRED, *(name for name in OPTIONAL if name not in KEPT)),
+    headline=lambda item: str(item.content.get("text") or item.id)[:160],
+    summarise=summarise,
+    method=method,
+    shown=shown,
+)

@@ -1,0 +1,136 @@
+"""What a validation gives: the tables beside the paper's, people's judgements, and a paragraph for a paper."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from mores import show
+from mores.culture import language_name
+from mores.report.base.grid import Cell, Grid
+from mores.studio.campaigns.validation.agreement import measure, measure_spans
+from mores.studio.campaigns.validation.forms import MARKS, PREFIX
+from mores.studio.campaigns.validation.judged import (
+    STAGE,
+    gold_judgement,
+    judged_items,
+    marked_texts,
+    to_judgement,
+    to_sample,
+)
+from mores.studio.campaigns.validation.results import CRITERIA, PARTIAL, beside, counted, holds, likeness
+from mores.studio.campaigns.validation.settings import ValidationSettings
+from mores.studio.campaigns.validation.tables import all_tables, describe
+from mores.studio.data.tables import to_csv
+from mores.studio.kind import ExportFile
+from mores.studio.records import Item, Status
+from mores.types import Record
+
+TABLES = "tables"
+"""Where `summarise` has the tables."""
+ABOUT = """\
+# {title}
+
+What people say about {samples}, after ExCAM (Section 4, Appendix G). Licence: {licence}.
+
+| file | what |
+| --- | --- |
+| `tables.md` | all tables, each with the paper's own |
+| `*.csv`, `*.tex` | each of them, for spreadsheets and papers (booktabs) |
+| `answers.csv` | every answer, with the names of the metrics |
+| `samples.jsonl` | the texts, for `mores score` and `mores show` |
+| `gold.jsonl` | the gold reports, as judgements of `gold` |
+| `judgements.jsonl` | what each person finds wrong, as judgements; `mores show samples.jsonl judgements.jsonl` |
+"""
+
+
+def make_tables(settings: ValidationSettings, items: Sequence[Item]) -> dict[str, Grid]:
+    """Every table of a campaign."""
+    kept = [item for item in items if item.status is not Status.WITHDRAWN]
+    samples = judged_items(settings, kept)
+    return all_tables(samples, settings.main, measure(samples), measure_spans(marked_texts(kept)))
+
+
+def summarise(settings: ValidationSettings, items: Sequence[Item]) -> Mapping[str, Any]:
+    """Counts, and the tables, which the kind's own page draws."""
+    samples = judged_items(settings, items)
+    left = beside(samples)
+    return {
+        "samples": len(samples),
+        "with all their answers": len(counted(samples)),
+        "with too few answers": left.waiting,
+        "without an answer": left.untouched,
+        "answers": sum(len(sample.answers) for sample in samples),
+        "“I can't judge this”": left.declined,
+        TABLES: list(make_tables(settings, items).values()),
+    }
+
+
+def export(settings: ValidationSettings, items: Iterable[Item]) -> Iterator[ExportFile]:
+    """The tables as CSV, LaTeX and Markdown, and what people said as records."""
+    kept = [item for item in items if item.status is not Status.WITHDRAWN]
+    about = {"title": " ".join(settings.title.split()), "licence": settings.licence}
+    yield ExportFile("README.md", ABOUT.format(samples=show.count(len(kept), "sample"), **about).encode())
+    tables = make_tables(settings, kept)
+    yield ExportFile("tables.md", "\n".join(map(to_markdown, tables.values())).encode())
+    for name, grid in tables.items():
+        yield ExportFile(f"{name}.csv", grid.csv().encode())
+        yield ExportFile(f"{name}.tex", grid.latex().encode())
+    yield ExportFile("answers.csv", to_csv(list(_answers(kept)), ()))
+    voted = [(item, vote) for item in kept for vote in item.votes_at(STAGE)]
+    yield ExportFile("samples.jsonl", _lines(to_sample(item) for item in kept if item.content.get("text")))
+    yield ExportFile("gold.jsonl", _lines(gold_judgement(item) for item in kept if item.content.get(MARKS)))
+    yield ExportFile("judgements.jsonl", _lines(to_judgement(item, vote) for item, vote in voted))
+
+
+def _lines(records: Iterable[Record]) -> bytes:
+    return "".join(f"{record.model_dump_json()}\n" for record in records).encode()
+
+
+def _answers(items: Iterable[Item]) -> Iterator[dict[str, Any]]:
+    """Every answer as a row; likeness has the names of metrics in place of their numbers."""
+    for item in items:
+        metrics = [explanation["metric"] for explanation in item.content.get("explanations", [])]
+        names = {f"{PREFIX}{number}": f"likeness {metric}" for number, metric in enumerate(metrics, 1)}
+        about = {"item": item.id, "sample": to_sample(item).id, "language": item.language, "region": item.region}
+        for vote in item.votes_at(STAGE):
+            given = {names.get(name, name): value for name, value in vote.answer.items()}
+            yield about | {"person": vote.person, "seconds": vote.seconds} | given
+
+
+def to_markdown(grid: Grid) -> str:
+    """A table in Markdown, with its title and notes."""
+    lines = [f"## {grid.title}", "", _line(grid.columns), _line(["---"] * len(grid.columns))]
+    for heading, rows in grid.sections:
+        if heading:
+            lines.append(_line([f"**{heading}**", *[""] * (len(grid.columns) - 1)]))
+        lines += [_line([_cell(cell) for cell in row]) for row in rows]
+    notes = [f"\n{note}" for note in grid.notes if note]
+    return "\n".join([*lines, *notes, ""])
+
+
+def _cell(cell: Cell) -> str:
+    return cell if isinstance(cell, str) else " ".join(filter(None, cell))
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(' '.join(cell.split()).replace('|', chr(92) + '|') for cell in cells)} |"
+
+
+def method(settings: ValidationSettings, items: Iterable[Item]) -> str:
+    """A paragraph for the Method section of a paper."""
+    samples = judged_items(settings, items)
+    whole = counted(samples)
+    languages = sorted({language_name(sample.language) for sample in whole if sample.language})
+    valid = sum(holds(sample, CRITERIA[PARTIAL]) for sample in whole)
+    text = (
+        f"Following ExCAM (Section 4, Appendix G), people validated {show.count(len(whole), 'sample')} with introduced "
+        f"cultural errors in {', '.join(languages) or 'no language yet'}. Each was judged by {settings.people} people "
+        f"in {language_name(settings.main)} and by {settings.people_elsewhere} in other languages, in three steps: the "
+        f"cultural relation and the error with its spans; the explanation, severity and type; and the likeness of "
+        f"metrics' explanations to the gold one, blind and in random order. By majority, {valid:,} of {len(whole):,} "
+        f"samples contain a cultural error. {describe(beside(samples))}"
+    )
+    rated = [found for found in likeness(samples) if found.mean.value is not None]
+    means = [f"{found.metric} {show.number(found.mean.value)}" for found in rated]
+    return f"{text} Mean likeness from 1 to 5: {', '.join(means)}." if means else text

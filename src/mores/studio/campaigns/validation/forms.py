@@ -1,0 +1,150 @@
+"""What people fill in, in three steps: the error, then the explanation of it, then metrics' explanations."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from mores.studio.form import Field, Form
+from mores.studio.records import Content, Item
+
+YES_NO = (("yes", "Yes"), ("no", "No"))
+ERROR = (
+    ("valid", "Valid: every marked word is part of a cultural error"),
+    ("partly", "Partly valid: there is a cultural error, but words are marked that are not part of it"),
+    ("not", "Not valid: nothing that is marked is a cultural error"),
+)
+EXPLANATION = (
+    ("valid", "Valid: it says what is wrong, and all that it says is correct"),
+    ("partly", "Partly valid: it leaves out a part of the error, or describes a part of it incorrectly"),
+    ("not", "Not valid: it does not explain the error"),
+)
+SEVERITIES = {"minor": "Minor", "major": "Major"}
+SEVERITY = (*SEVERITIES.items(), ("none", "It is no error"))
+LIKENESS = (("1", "1"), ("2", "2"), ("3", "3"), ("4", "4"), ("5", "5"))
+MARKS = "marks"
+PREFIX = "likeness_"
+
+
+def validate_form(item: Item) -> Form:
+    """The three steps; the third is there when a metric has an explanation."""
+    content = item.content
+    parts = {side: content.get(side, "") for side in ("instruction", "text")}
+    explanations = content.get("explanations", [])
+    return Form(
+        (*_error_fields(parts), *_explanation_fields(), *_likeness_fields(explanations)),
+        check=lambda given: _check_error(item, given) | _check_explanation(item, given),
+        values={MARKS: content.get(MARKS, [])},
+        blocks=tuple(str(number) for number in range(1, len(explanations) + 1)),
+    )
+
+
+def _error_fields(parts: Mapping[str, str]) -> Iterator[Field]:
+    yield Field(
+        "cultural",
+        "Is the text about a culture?",
+        "scale",
+        help="Its customs, values, food, language, history, places or people, in any country.",
+        options=YES_NO,
+    )
+    yield Field(
+        "error",
+        "Does the change put a cultural error into the text?",
+        "choice",
+        help="If you do not know this culture, look it up in a source that you trust.",
+        options=ERROR,
+    )
+    yield Field(
+        MARKS,
+        "The words that are wrong",
+        "marks",
+        help="Remove the marks of words that are not wrong, or mark the correct words.",
+        required=False,
+        when=("error", "partly"),
+        parts={part: text for part, text in parts.items() if text},
+    )
+    yield Field("note", "Notes about the error", "text", required=False, longest=2000)
+
+
+def _explanation_fields() -> Iterator[Field]:
+    yield Field("explained", "Is the explanation correct?", "choice", options=EXPLANATION, step=2)
+    yield Field(
+        "severity_ok",
+        "Do you agree with the severity?",
+        "scale",
+        help="Say how it seems to you: there is no correct answer.",
+        options=YES_NO,
+        step=2,
+    )
+    yield Field(
+        "own_severity",
+        "If not: how severe is it?",
+        "scale",
+        options=SEVERITY,
+        required=False,
+        step=2,
+        when=("severity_ok", "no"),
+    )
+    yield Field("type_ok", "Do you agree with the type of the error?", "scale", options=YES_NO, step=2)
+    yield Field(
+        "own_type",
+        "If not: what type is it?",
+        required=False,
+        longest=200,
+        step=2,
+        when=("type_ok", "no"),
+    )
+    yield Field(
+        "changed",
+        "Has the explanation changed your mind about the error?",
+        "scale",
+        options=YES_NO,
+        step=2,
+    )
+    yield Field(
+        "error_after", "If so: what do you think of the error now?", "choice", options=ERROR, required=False, step=2
+    )
+
+
+def _likeness_fields(explanations: list[Content]) -> Iterator[Field]:
+    for number, explanation in enumerate(explanations, 1):
+        yield Field(
+            f"{PREFIX}{number}",
+            "How alike is it to the explanation of the error?",
+            "scale",
+            help="1: they have nothing in common. 5: they say the same.",
+            quote=explanation["text"],
+            options=LIKENESS,
+            step=3,
+            block=str(number),
+        )
+
+
+def _check_error(item: Item, given: Content) -> dict[str, str]:
+    """Whether the marks fit what is said about the error."""
+    if "error" not in given:
+        return {}
+    places, gold = ([(mark["part"], mark["start"], mark["end"]) for mark in marks] for marks in _marks(item, given))
+    same = sorted(places) == sorted(gold)
+    if given["error"] == "partly" and (same or not places) and not given["note"]:
+        return {MARKS: "Mark only the words that are wrong, or say in the notes which they are."}
+    if given["error"] == "valid" and not same:
+        return {MARKS: "You have changed the marks. Choose “partly valid”, or put them back."}
+    return {}
+
+
+def _marks(item: Item, given: Content) -> tuple[list[Content], list[Content]]:
+    return given[MARKS], item.content.get(MARKS, [])
+
+
+def _check_explanation(item: Item, given: Content) -> dict[str, str]:
+    """Whether those who disagree say what they think instead."""
+    if "explained" not in given:
+        return {}
+    problems = {}
+    if given["severity_ok"] == "no" and given["own_severity"] in ("", item.content.get("severity")):
+        problems["own_severity"] = "Choose the severity that you think is correct."
+    if given["type_ok"] == "no" and not given["own_type"]:
+        problems["own_type"] = "Say in a few words what type it is."
+    if given["changed"] == "yes" and not given["error_after"]:
+        problems["error_after"] = "Choose what you think of the error now."
+    return problems

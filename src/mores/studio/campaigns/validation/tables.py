@@ -1,0 +1,209 @@
+"""The figures of a validation as tables, each with the paper's own below: on the organiser's page and in the export."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from mores import show
+from mores.culture import language_name
+from mores.report.base.grid import Cell, Grid, Row
+from mores.stats.distributions import Share
+from mores.studio.campaigns.validation.agreement import Agreement, Spans
+from mores.studio.campaigns.validation.results import (
+    CULTURE,
+    EXPLAINED,
+    EXPLAINED_PARTLY,
+    PARTIAL,
+    STRICT,
+    Beside,
+    Judged,
+    auxiliary,
+    beside,
+    compare_metrics,
+    count_votes,
+    counted,
+    likeness,
+    majorities,
+    sizes,
+)
+
+OURS = "This campaign"
+TABLE_3: Mapping[str, tuple[str, ...]] = {
+    CULTURE: ("87.5", "10.0", "2.5", "0.0"),
+    STRICT: ("61.2", "22.5", "11.2", "5.0"),
+    PARTIAL: ("93.8", "6.2", "0.0", "0.0"),
+    EXPLAINED: ("78.8", "18.8", "1.2", "1.2"),
+}
+TABLE_12: Sequence[Row] = (
+    ("Japanese", "6", "83.3", "83.3", "83.3", show.NOTHING),
+    ("Chinese", "6", "83.3", "66.7", "50.0", show.NOTHING),
+    ("German", "8", "100.0", "100.0", "50.0", show.NOTHING),
+)
+TABLE_13: Sequence[Row] = (
+    ("Severity OK (minor)", "31", "60", "51.7"),
+    ("Severity OK (major)", "38", "40", "95.0"),
+    ("Type OK", "96", "100", "96.0"),
+    ("Changed mind", "4", "100", "4.0"),
+)
+SECTION_5: Sequence[Row] = (
+    ("ExCAM (Gemma)", "67", "4.01", show.NOTHING, show.NOTHING, show.NOTHING),
+    ("ExCAM (Phi)", "60", "3.88", show.NOTHING, show.NOTHING, show.NOTHING),
+)
+"""What the paper prints."""
+
+
+def all_tables(
+    samples: Sequence[Judged], main: str, agreement: Sequence[Agreement] = (), spans: Spans | None = None
+) -> dict[str, Grid]:
+    """Every table by the name of its file; `main` is the language that has the most people."""
+    votes = {
+        f"votes_{people}" if people != 3 else "table3": vote_table(samples, people) for people in sizes(samples) or [3]
+    }
+    return votes | {
+        "table12": majority_table(samples, main),
+        "table13": auxiliary_table(samples),
+        "likeness": likeness_table(samples),
+        "metrics": metrics_table(samples),
+        "agreement": agreement_table(agreement, spans),
+    }
+
+
+def vote_table(samples: Sequence[Judged], people: int) -> Grid:
+    """Table 3: how many of a sample's people say yes, in percent of the samples."""
+    rows = []
+    for name, counts in count_votes(samples, people).items():
+        rows.append([name, *(percent(count, sum(counts)) for count in counts)])
+    total = sum(len(sample.answers) == people for sample in counted(samples))
+    return Grid(
+        ("Criterion", *(f"{count}/{people}" for count in range(people, -1, -1))),
+        [
+            (f"{OURS} (N={total:,})", rows),
+            *([("ExCAM, Table 3 (N=80)", [(name, *row) for name, row in TABLE_3.items()])] if people == 3 else []),
+        ],
+        title=f"Votes on samples with {people} answers, in percent of the samples",
+        notes=_notes(samples, "Strict: all marked words are part of an error. Partial: some may be unnecessary."),
+    )
+
+
+def majority_table(samples: Sequence[Judged], main: str) -> Grid:
+    """Table 12: by language, in how many samples a majority says yes; the main language comes last."""
+    groups: dict[str, list[Judged]] = defaultdict(list)
+    for sample in counted(samples):
+        groups[sample.language].append(sample)
+    ordered = sorted(groups, key=lambda code: (code == main, code))
+    rows = [_language(code, groups[code]) for code in ordered]
+    return Grid(
+        ("Language", "N", "Culture rel.", "Error valid", "Expl. valid", "Expl. valid (partial)"),
+        [(OURS, rows), ("ExCAM, Table 12", TABLE_12)],
+        title="Samples for which a majority says yes, in percent, by language",
+        notes=_notes(samples, "Partly valid errors count as valid. Where two people answered, both must say yes."),
+    )
+
+
+def _language(code: str, samples: Sequence[Judged]) -> Row:
+    shares = majorities(samples)
+    names = (CULTURE, PARTIAL, EXPLAINED, EXPLAINED_PARTLY)
+    title = language_name(code) if code else show.NOTHING
+    return [title, f"{len(samples):,}", *(_share(shares[name]) for name in names)]
+
+
+def auxiliary_table(samples: Sequence[Judged]) -> Grid:
+    """Table 13: agreement with severity and type, and how often the explanation changed a mind."""
+    rows: list[Row] = [
+        (name, f"{share.k:,}" if share else "0", f"{share.n:,}" if share else "0", _share(share))
+        for name, share in auxiliary(samples).items()
+    ]
+    return Grid(
+        ("Criterion", "Yes", "N", "%"),
+        [(OURS, rows), ("ExCAM, Table 13", TABLE_13)],
+        title="Severity, type and changed minds, by the majority of each sample's people",
+        notes=_notes(samples),
+    )
+
+
+def likeness_table(samples: Sequence[Judged]) -> Grid:
+    """Section 5: how often metrics find an error, and how alike their explanations are to the gold ones."""
+    rows: list[Row] = [
+        (
+            found.metric,
+            _share(found.found),
+            (show.number(found.mean.value), show.span(found.mean.low, found.mean.high)),
+            f"{found.mean.n:,}",
+            f"{found.ratings:,}",
+            f"{found.mean.unscored:,} / {found.failed:,}",
+        )
+        for found in likeness(samples)
+    ]
+    return Grid(
+        ("Metric", "Finds an error (%)", "Likeness (1–5)", "Samples", "Ratings", "Not rated / failed"),
+        [(OURS, rows), ("ExCAM, Section 5", SECTION_5)],
+        title="Explanations of metrics beside the gold ones, on samples whose gold explanation is valid by majority",
+        notes=_notes(samples, "Likeness is the mean of the samples' mean ratings, with its 95% interval."),
+    )
+
+
+def metrics_table(samples: Sequence[Judged]) -> Grid:
+    """Every two metrics on the samples that both explain."""
+    rows: list[Row] = []
+    for versus in compare_metrics(samples):
+        gap = versus.difference
+        difference: Cell = show.NOTHING
+        if gap:
+            difference = show.number(gap.difference, signed=True), show.span(gap.low, gap.high, signed=True)
+        p = show.p_value(gap.p_value if gap else None)
+        rows.append((f"{versus.first} − {versus.second}", difference, p, f"{versus.samples:,}"))
+    return Grid(
+        ("Metrics", "Difference", "p", "Samples"),
+        [("", rows)],
+        title="Difference of the mean likeness, on samples that both explain",
+        notes=("Paired permutation test, two-sided; 95% intervals over samples.",),
+    )
+
+
+def agreement_table(agreement: Sequence[Agreement], spans: Spans | None = None) -> Grid:
+    """How far people agree, question by question."""
+    rows: list[Row] = [
+        (
+            each.name,
+            (show.number(each.alpha.value), show.span(each.alpha.low, each.alpha.high)),
+            show.percent(each.same),
+            f"{each.samples:,}",
+            f"{each.answers:,}",
+        )
+        for each in agreement
+    ]
+    note = (
+        f"Marked words: F1 {show.number(spans.f1)} of two people's characters, Krippendorff's α "
+        f"{show.number(spans.alpha)}, on {spans.texts:,} texts."
+        if spans
+        else ""
+    )
+    return Grid(
+        ("Question", "Krippendorff's α", "Same answer", "Samples", "Answers"),
+        [("", rows)],
+        title="Agreement between people",
+        notes=("Of samples with answers of at least two people. α of likeness is ordinal.", note),
+    )
+
+
+def percent(part: int, whole: int) -> str:
+    """`61.2`: rounded once, from the counts, as the paper's figures are."""
+    return show.number(100 * part / whole, 1) if whole else show.NOTHING
+
+
+def _share(share: Share | None) -> Cell:
+    if share is None:
+        return show.NOTHING
+    return percent(share.k, share.n), f"[{100 * share.low:.1f}, {100 * share.high:.1f}]"
+
+
+def _notes(samples: Sequence[Judged], *others: str) -> tuple[str, ...]:
+    return (*others, describe(beside(samples)))
+
+
+def describe(left: Beside) -> str:
+    """What is not counted, in words."""
+    waiting = f"{show.count(left.waiting, 'sample')} with too few answers and {left.untouched:,} without any"
+    declined = f"; “I can't judge this”: {left.declined:,}"
+    return f"Not counted: {waiting}{declined}."
