@@ -62,7 +62,7 @@ FAULTS = """((locale) => {
     }
     const ids = [...document.querySelectorAll("[id]")].map((node) => node.id);
     for (const id of ids) if (ids.indexOf(id) !== ids.lastIndexOf(id)) faults.push(`two have the id ${id}`);
-    for (const field of document.querySelectorAll("input:not([type=hidden]), select, textarea")) {
+    for (const field of document.querySelectorAll("input:not([type=hidden]), select, textarea:not([hidden])")) {
         if (!field.labels.length && !field.ariaLabel) faults.push(`no label: ${shown(field)}`);
     }
     for (const node of document.querySelectorAll("a, button")) {
@@ -73,7 +73,7 @@ FAULTS = """((locale) => {
         if (seen(node) && node.getBoundingClientRect().height < 43.5) faults.push(`small: ${shown(node)}`);
     }
     if (locale === "ar" && TRANSLATED) {
-        const names = ["CulturALL", "CulturalTeaming", "MSQA", "Kenya", "Yoruba"];
+        const names = ["CulturALL", "CulturalTeaming", "ExCAM", "MSQA", "Kenya", "Yoruba"];
         const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
         while (texts.nextNode()) {
             const at = texts.currentNode.parentElement;

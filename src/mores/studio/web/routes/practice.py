@@ -86,8 +86,8 @@ def _item(place: Place, test: Test, number: int) -> Item:
 def _page(place: Place, test: Test, number: int, problems: Content, form: Posted | None = None) -> Response:
     item = _item(place, test, number)
     stage = _stage(place)
-    values = form.lists if form else {}
     fields = stage.form(item)
+    values = form.lists if form else fields.values
     shown: dict[str, Any] = {"item": item, "stage": stage, "form": fields, "step": fields.steps, "values": values}
     code = 422 if problems else 200
     return place.page("practice.html", code=code, test=test, number=number, problems=problems, **shown)
