@@ -128,7 +128,7 @@ def test_lines_of_a_dataset_are_joined_with_judgements_of_metrics() -> None:
     [row] = join(rows(gold(), *judged, correct))
     assert (row.language, row.region, row.place) == ("en", "JP", "f.jsonl:1")
     content = admit(row.content)
-    assert content["explanations"] == [{"metric": "gemma", "text": "Soba it is.\nNot cold."}]
+    assert content["explanations"] == [{"metric": "gemma", "explanation": "Soba it is.\nNot cold."}]
     assert (content["silent"], content["failed"]) == (["phi"], ["qwen"])
     assert (content["sample"], content["source"], content["original"]) == ("mango/1:minor", "mango", ROW["original"])
     assert content["explanation"] == "Soba is eaten."
@@ -241,7 +241,7 @@ def test_without_explanations_of_metrics_there_are_two_steps() -> None:
 
 def test_people_see_explanations_in_an_order_of_their_own_and_ratings_stay_with_their_metric() -> None:
     shown = item()
-    texts = [explanation["text"] for explanation in shown.content["explanations"]]
+    texts = [explanation["explanation"] for explanation in shown.content["explanations"]]
     forms = [as_seen(validate_form(shown), shown.id, f"person-{number}").at(3) for number in range(20)]
     assert {tuple(field.quote for field in form.fields) for form in forms} == {tuple(texts), tuple(texts[::-1])}
     assert all((field.name == "likeness_1") == (field.quote == texts[0]) for form in forms for field in form.fields)
@@ -390,7 +390,7 @@ def test_a_dataset_and_judgements_are_imported_by_one_command(database: Database
     assert (done.items, done.answers) == (1, 0)
     [read_back] = play.items()
     assert (read_back.language, read_back.region) == ("en", "JP")
-    assert read_back.content["explanations"] == [{"metric": "gemma", "text": "Soba it is."}]
+    assert read_back.content["explanations"] == [{"metric": "gemma", "explanation": "Soba it is."}]
     archive = BytesIO()
     organiser = play.organiser()
     organiser.open("/data")

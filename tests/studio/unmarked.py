@@ -21,14 +21,14 @@ from mores.studio.store.tables import audit, campaigns, events, invitations, peo
 from tools.translations import texts
 
 LOCALE = "zh"
-NAMES = {"Mores", "MSQA", "CulturALL", "CulturalTeaming", "CSV", "JSON", "Parquet", "pearmut", "SHA", "AI"}
+NAMES = {"Mores", "MSQA", "CulturALL", "CulturalTeaming", "ExCAM", "CSV", "JSON", "Parquet", "pearmut", "SHA", "AI"}
 """Names that are the same in every language."""
 ATTRIBUTES = ("aria-label", "alt", "title", "placeholder", "label", "data-saved", "data-kept", "data-later")
 EMPTY = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "rect"}
 LONG = 20
 """A piece of somebody's text that is as long as this is somebody's too."""
 _VALUE = re.compile(r"(%\(\w+\)s|\{\w+\})")
-_SEPARATOR = re.compile(r", | \+ |; |: | \(|\)")
+_SEPARATOR = re.compile(r", | \+ |;(?: |$)|: | \(|\)")
 _WORD = re.compile(r"(?!(?:[A-D]+)\b)\b[A-Za-zÀ-ɏ]{2,}")
 """A word; letters of options, such as `ABD`, are none."""
 

@@ -82,7 +82,7 @@ def _entry(flow: Flow, kind: Kind[Any], before: Item | None, item: Item, event: 
     shown: dict[str, Any] = {"person": event.person, "version": item.version}
     match event.kind:
         case EventKind.CREATED:
-            shown["facts"] = facts(all_fields(flow, item), payload["content"])
+            shown["facts"] = facts(all_fields(flow, item), payload["content"], kind.words)
         case EventKind.EDITED:
             shown["changes"] = changes(all_fields(flow, item), before.content if before else {}, payload["content"])
         case EventKind.ASKED_MODEL:

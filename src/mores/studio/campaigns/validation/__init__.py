@@ -11,7 +11,7 @@ from typing import Any
 
 from mores.studio.campaigns.validation.compare import compare
 from mores.studio.campaigns.validation.export import export, method, summarise
-from mores.studio.campaigns.validation.forms import MARKS, SEVERITIES, validate_form
+from mores.studio.campaigns.validation.forms import MARKS, SEVERITIES, WORDS, validate_form
 from mores.studio.campaigns.validation.judged import STAGE, to_judged
 from mores.studio.campaigns.validation.results import CRITERIA, PARTIAL, holds
 from mores.studio.campaigns.validation.rows import KEPT, OPTIONAL, REQUIRED, SIDES, admit, join
@@ -28,7 +28,7 @@ def _decide(settings: ValidationSettings, item: Item) -> Decision | None:
         return None
     sample = to_judged(settings, item)
     yes = sum(map(CRITERIA[PARTIAL], sample.answers))
-    result = {"votes": len(votes), "find an error": yes}
+    result = {"votes": len(votes), "found": yes}
     if holds(sample, CRITERIA[PARTIAL]):
         return Decision("next", result=result)
     return Decision("rejected", "No majority finds a cultural error in it.", result)
@@ -81,5 +81,6 @@ KIND: Kind[Any] = Kind(
     headline=lambda item: str(item.content.get("text") or item.id)[:160],
     summarise=summarise,
     method=method,
+    words=WORDS,
     shown=shown,
 )

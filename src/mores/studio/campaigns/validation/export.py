@@ -56,12 +56,12 @@ def summarise(settings: ValidationSettings, items: Sequence[Item]) -> Mapping[st
     samples = judged_items(settings, items)
     left = beside(samples)
     return {
-        "samples": len(samples),
-        "with all their answers": len(counted(samples)),
-        "with too few answers": left.waiting,
-        "without an answer": left.untouched,
-        "answers": sum(len(sample.answers) for sample in samples),
-        "“I can't judge this”": left.declined,
+        "Samples": len(samples),
+        "Samples with all their answers": len(counted(samples)),
+        "Samples with too few answers": left.waiting,
+        "Samples without an answer": left.untouched,
+        "Answers": sum(len(sample.answers) for sample in samples),
+        "Times that somebody could not judge": left.declined,
         TABLES: list(make_tables(settings, items).values()),
     }
 

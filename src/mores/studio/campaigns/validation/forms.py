@@ -21,6 +21,24 @@ EXPLANATION = (
 SEVERITIES = {"minor": "Minor", "major": "Major"}
 SEVERITY = (*SEVERITIES.items(), ("none", "It is no error"))
 LIKENESS = (("1", "1"), ("2", "2"), ("3", "3"), ("4", "4"), ("5", "5"))
+WORDS = {
+    "votes": "Answers",
+    "found": "Find an error",
+    "sample": "Sample",
+    "source": "Source",
+    "instruction": "Instruction",
+    "original_instruction": "Original instruction",
+    "text": "Changed text",
+    "original": "Original text",
+    "explanation": "Explanation of the error",
+    "type": "Type",
+    "severity": "Severity",
+    "explanations": "Explanations of metrics",
+    "metric": "Metric",
+    "silent": "No error found by:",
+    "failed": "Failed:",
+}
+"""What is kept of a sample and of the answers about it, for people."""
 MARKS = "marks"
 PREFIX = "likeness_"
 
@@ -112,7 +130,7 @@ def _likeness_fields(explanations: list[Content]) -> Iterator[Field]:
             "How alike is it to the explanation of the error?",
             "scale",
             help="1: they have nothing in common. 5: they say the same.",
-            quote=explanation["text"],
+            quote=explanation["explanation"],
             options=LIKENESS,
             step=3,
             block=str(number),

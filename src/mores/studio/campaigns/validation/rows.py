@@ -36,6 +36,8 @@ REQUIRED = ("text", "original", "explanation", "type", "severity")
 OPTIONAL = ("sample", "instruction", "original_instruction", "errors", "explanations", "source")
 KEPT = ("marks", "silent", "failed")
 """What a campaign keeps besides: the errors as marks, and metrics that find no error or failed."""
+PAIR = ("metric", "explanation")
+"""What is kept of each explanation of a metric."""
 SIDES = {"instruction": "original_instruction", "text": "original"}
 """What can hold an error, and what it was made from."""
 
@@ -212,20 +214,19 @@ def _metrics(row: Mapping[str, Any], text: str) -> Content:
     given = row.get("explanations") or {}
     if isinstance(given, str):
         given = read_json(given, "explanations")
-    if isinstance(given, list) and all(isinstance(each, dict) and {"metric", "text"} <= each.keys() for each in given):
-        kept = {"explanations": [{"metric": str(each["metric"]), "text": str(each["text"])} for each in given]}
-        return kept | {name: list(row.get(name) or ()) for name in ("silent", "failed")}
-    if not isinstance(given, dict) or not all(isinstance(text, str | None) for text in given.values()):
+    if isinstance(given, list) and all(isinstance(each, dict) and each.keys() == {*PAIR} for each in given):
+        pairs = [{name: str(each[name]) for name in PAIR} for each in given]
+        return {"explanations": pairs} | {name: list(row.get(name) or ()) for name in ("silent", "failed")}
+    if not isinstance(given, dict) or not all(isinstance(explanation, str | None) for explanation in given.values()):
         raise InputError('`explanations` is not {"metric": "text"}; write null where a metric failed')
 
     def place(metric: str) -> bytes:
         return blake2b(f"{text}\0{metric}".encode(), digest_size=8).digest()
 
-    said = {metric: text.strip() for metric, text in given.items() if text is not None}
+    texts = {metric: explanation.strip() for metric, explanation in given.items() if explanation is not None}
+    explaining = sorted((metric for metric in texts if texts[metric]), key=place)
     return {
-        "explanations": [
-            {"metric": metric, "text": said[metric]} for metric in sorted(said, key=place) if said[metric]
-        ],
-        "silent": sorted(metric for metric, text in said.items() if not text),
-        "failed": sorted(metric for metric, text in given.items() if text is None),
+        "explanations": [dict(zip(PAIR, (metric, texts[metric]), strict=True)) for metric in explaining],
+        "silent": sorted(metric for metric in texts if not texts[metric]),
+        "failed": sorted(given.keys() - texts.keys()),
     }
