@@ -16,6 +16,7 @@ from typing import Any
 from sqlalchemy import select
 
 from mores.culture import language_name
+from mores.errors import InputError
 from mores.studio.store.database import Database
 from mores.studio.store.tables import audit, campaigns, events, invitations, people
 from tools.translations import texts
@@ -108,8 +109,16 @@ def own_texts(database: Database) -> list[str]:
         ):
             for row in connection.execute(select(*(table.c[name] for name in names))):
                 found += [text for value in row for text in _texts(value)]
-    named = [language_name(text) for text in found if re.fullmatch(r"[a-z]{2,3}(-\w+)?", text)]  # not in Chinese
+    named = [_named(text) for text in found if re.fullmatch(r"[a-z]{2,3}(-\w+)?", text)]  # not in Chinese
     return list(dict.fromkeys([*found, *named]))
+
+
+def _named(text: str) -> str:
+    """The name of the language of that code; the text itself where it is none."""
+    try:
+        return language_name(text)
+    except InputError:
+        return text
 
 
 def _texts(value: Any) -> Iterator[str]:
