@@ -4,9 +4,12 @@
     python benchmarks/language.py --data DIR              # on CaLMQA's questions and answers
     python benchmarks/language.py --data DIR --table      # accuracy by language, beside the paper's check and Table 13
     python benchmarks/language.py --data DIR --answers    # wrong language of each model, by the paper's check and ours
+    python benchmarks/language.py --examples FOLDER       # short texts, beside CLD2 and py3langid
 
 DIR holds dataset-agnostic-LANGUAGE.json.gz and dataset-specific-LANGUAGE.json.gz of the authors' repository. Times are
-the best of three, in CPU seconds of one process, so that other programs on the machine do not count.
+the best of three, in CPU seconds of one process, so that other programs on the machine do not count. FOLDER is
+`spacy/lang` of the wheel of spaCy (MIT licence), whose `examples.py` have sentences in some sixty languages on which
+nothing here was trained; they are cut into pieces of 20 and 50 characters.
 """
 
 from __future__ import annotations
@@ -14,6 +17,7 @@ from __future__ import annotations
 import argparse
 import gzip
 import json
+import re
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
@@ -23,7 +27,8 @@ from typing import Any
 import numpy as np
 
 from mores.culture import language, language_name
-from mores.language import check, detect
+from mores.errors import InputError
+from mores.language import check, detect, model_tag
 from mores.language.paper import LEFT_OUT, TABLE_13, check_as_paper, detect_as_paper
 from mores.longform.answers import REFUSED
 
@@ -139,13 +144,74 @@ def print_answers(folder: Path) -> None:
         )
 
 
+def read_examples(folder: Path, size: int) -> list[tuple[str, str]]:
+    """Pieces of whole words with at least so many characters, each with its language."""
+    pieces = []
+    for path in sorted(folder.glob("*/examples.py")):
+        try:
+            tag = model_tag(language(path.parent.name))
+        except InputError:
+            continue
+        sentences = re.findall(r'^    "(.+)",?$', path.read_text("utf-8"), re.MULTILINE)
+        pieces += [(tag, piece) for sentence in sentences for piece in cut(sentence.split(), size) if tag]
+    return pieces
+
+
+def cut(words: Sequence[str], size: int) -> Iterator[str]:
+    """Runs of words with at least so many characters."""
+    run = ""
+    for word in words:
+        run = f"{run} {word}".strip()
+        if len(run) >= size:
+            yield run
+            run = ""
+
+
+def print_examples(folder: Path) -> None:
+    """Macro accuracy on short texts in the languages that all three know, and how often ours is certain."""
+    import pycld2
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
+
+    identifier = LanguageIdentifier.from_model_file(MODEL_FILE)
+
+    def by_cld2(text: str) -> str:
+        clean = "".join(letter for letter in text if letter.isprintable())
+        return same(pycld2.detect(clean, bestEffort=True)[2][0][1])
+
+    def same(code: str) -> str:
+        try:
+            return model_tag(language({"no": "nb", "iw": "he", "jw": "jv"}.get(code, code))) or code
+        except InputError:
+            return code
+
+    known = {same(code) for _, code in pycld2.LANGUAGES} & {same(str(code)) for code in identifier.labels}
+    print("| characters | texts | languages | ours | CLD2 | py3langid | certain | correct of these |")
+    print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
+    for size in (20, 50):
+        pieces = [(tag, text) for tag, text in read_examples(folder, size) if tag in known]
+        tags = np.array([tag for tag, _ in pieces])
+        detections = detect([text for _, text in pieces])
+        ours = np.array([detection.language for detection in detections]) == tags
+        certain = np.array([detection.detected is not None for detection in detections])
+        others = [np.array([name(text) for _, text in pieces]) == tags
+                  for name in (by_cld2, lambda text: same(str(identifier.classify(text)[0])))]  # fmt: skip
+        names = sorted(set(tags))
+        cells = [f"{100 * np.mean([row[tags == tag].mean() for tag in names]):.1f}" for row in (ours, *others)]
+        cells += [f"{100 * certain.mean():.0f}", f"{100 * ours[certain].mean():.1f}"]
+        print(f"| {size} | {len(pieces)} | {len(names)} | {' | '.join(cells)} |")
+
+
 def main() -> None:
     """Parse, measure, print."""
     parser = argparse.ArgumentParser(description="Speed and accuracy of the language check.")
     parser.add_argument("--data", type=Path, help="folder of CaLMQA's files")
     parser.add_argument("--table", action="store_true", help="accuracy by language")
     parser.add_argument("--answers", action="store_true", help="wrong-language rates of the models")
+    parser.add_argument("--examples", type=Path, help="folder spacy/lang of the wheel of spaCy")
     options = parser.parse_args()
+    if options.examples:
+        print_examples(options.examples)
+        return
     if (options.table or options.answers) and options.data is None:
         parser.error("--table and --answers need --data DIR")
     if options.table:

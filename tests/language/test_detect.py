@@ -236,3 +236,42 @@ def test_a_tag_with_a_script_accepts_no_other(expected: str, right: tuple[bool, 
 def test_a_member_accepts_no_other() -> None:
     assert check([MEMBERS["no"][0]], ["nb"])[0].correct is False
     assert model_tag("arz") == "ar"  # the model knows Egyptian only as Arabic
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Hello", "OK", "iPhone 15 Pro Max", "Samsung Galaxy S24 Ultra", "def f(x): return x + 1", "New York", "Namaste",
+     "Kya aap mujhe bata sakte hain ki yeh kahan hai?", "Main aaj bazaar ja raha hoon aur sabzi khareedunga"],
+)  # fmt: skip
+def test_a_greeting_a_product_code_and_romanised_hindi_are_certain_in_no_language(text: str) -> None:
+    assert detect([text])[0].detected is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Wutrobne postrowy z Budyšina, naša ludowa rěč so tu hišće dźensa rěči a pěstuje",  # Upper Sorbian
+        "Мон чачинь Саранск ошсо, ней эрян Пензасо ды роботан школасо",  # Erzya
+    ],
+)
+def test_a_language_that_the_model_does_not_know_is_not_taken_for_its_neighbour(text: str) -> None:
+    assert detect([text])[0].detected is None
+
+
+def test_a_row_without_a_text_is_an_error_that_names_it() -> None:
+    with pytest.raises(InputError, match="text 1 is NoneType"):
+        detect(["a text", None])  # type: ignore[list-item]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Syarikat itu berkata beliau akan menghadiri mesyuarat di pejabat pada hari Khamis kerana cuti", "ms"),
+        ("Perusahaan itu mengatakan bahwa dia bisa datang ke kantor pada hari Kamis karena libur", "id"),
+        ("Jeg vet ikke hvorfor de ikke kunne komme hjem før i kveld", "nb"),
+        ("Eg veit ikkje kvifor dei ikkje kunne koma heim før i kveld", "nn"),
+        ("Jeg ved ikke, hvorfor de ikke kunne komme hjem før i aften", "da"),
+    ],
+)
+def test_related_languages_in_everyday_sentences(text: str, expected: str) -> None:
+    assert detect([text])[0].language == expected

@@ -13,7 +13,7 @@ from mores.language.model import Model, read_model
 from mores.language.score import score
 from mores.language.spelling import PAIRS
 from mores.language.text import segments
-from tools.language_model import added_words, is_known, read_declarations, respell, train, write_model
+from tools.language_model import added_words, is_known, read_declarations, read_sentences, respell, train, write_model
 
 WORDS = {
     "en": ["the", "right", "everyone", "freedom", "thought"],
@@ -81,3 +81,20 @@ def test_words_of_both_are_given_to_both() -> None:
     assert shared["rn"] == shared["rw"] > 0
     assert unshared["rn"] > unshared["rw"] == 0
     assert not re.search("vy|mwo ", " ".join(added_words()["rw"]))
+
+
+def test_sentences_join_the_declarations_and_a_related_language_gets_them_too(tmp_path: Path) -> None:
+    for name, line in {"id": "saya makan nasi", "sr": "љубав и џеп", "tok": "toki pona", "ja": "日本語"}.items():
+        (tmp_path / f"{name}.txt").write_text(f"{line}\n" * 20, "utf-8")
+    texts = read_sentences(tmp_path, {("Latn", "id"), ("Cyrl", "sr"), ("Latn", "ms")})
+    assert [(text.tag, text.script, text.paragraphs[0], text.borrowed) for text in texts] == [
+        ("id", "Latn", "saya makan nasi", False),
+        ("sr", "Cyrl", "љубав и џеп", False),
+        ("sr", "Latn", "ljubav i džep", False),
+        ("ms", "Latn", "saya makan nasi", True),
+    ]
+
+
+def test_a_folder_without_sentences_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no sentences"):
+        read_sentences(tmp_path, set())

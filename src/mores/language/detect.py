@@ -14,7 +14,7 @@ largest share.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -54,6 +54,8 @@ class Detection:
     """Share of the letters in each language; they add up to 1, or there are none."""
     expected: float | None = None
     """Probability of the expected language; None if none was expected, or the model does not know it."""
+    needed: float = 1.0
+    """The probability from which on a language is certain, for a text of this length."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +80,9 @@ def detect(
     candidates: Collection[str] | None = None,
 ) -> list[Detection]:
     """The language of each text, among all languages or the candidates, perhaps with one expected."""
+    if not all(isinstance(text, str) for text in texts):
+        place, wrong = next((place, text) for place, text in enumerate(texts) if not isinstance(text, str))
+        raise InputError(f"text {place} is {type(wrong).__name__}, not a string; leave out rows without a text")
     if expected is not None and len(expected) != len(texts):
         raise InputError(f"{len(expected)} expected languages for {len(texts)} texts; give one, or None, for each")
     expectations = (
@@ -225,8 +230,15 @@ class _Batch:
             columns = self.columns[scores.script]
             chances = _softmax(self._logits(nats, grams, evidence, self.prior[texts][:, columns]))
             ranks = np.argsort(-chances, axis=1, kind="stable")[:, : ALTERNATIVES + 1]
+            block = shipped().blocks.get(scores.script)
+            needed = self.calibration.needed(grams)
             for row, text in enumerate(texts):
+                best = int(ranks[row][0])
+                unusual = block is not None and block.is_unusual(best, float(nats[row, best]), float(grams[row]))
+                sure = not unusual and chances[row, best] >= needed[row]
                 detection = self._say(scores.script, chances[row], ranks[row], weights[text], self.expectations[text])
+                certain = detection.language if sure else None
+                detection = replace(detection, detected=certain, needed=float(needed[row]))
                 if detection.probability > detections[text].probability:  # a language in two scripts: the likelier one
                     detections[text] = detection
         return detections
@@ -243,8 +255,7 @@ class _Batch:
         if expectation is not None:
             same_script = expectation.script in (None, script)
             expected = float(chances[np.isin(columns, expectation.indices)].sum()) if same_script else 0.0
-        sure = tag if chance >= self.calibration.sure else None
-        return Detection(tag, chance, sure, tuple(others), shares, expected)
+        return Detection(tag, chance, None, tuple(others), shares, expected)
 
 
 def _sum(values: Floats, text_of: Ints, count: int) -> Floats:
@@ -275,8 +286,8 @@ def _walk(emitted: Floats) -> Ints:
 
 
 def _check(detection: Detection) -> Check:
-    sure = shipped().calibration.sure
     in_expected: bool | None = None
     if detection.expected is not None and detection.language is not None:
-        in_expected = True if detection.expected >= sure else False if detection.expected <= 1 - sure else None
+        least = detection.needed
+        in_expected = True if detection.expected >= least else False if detection.expected <= 1 - least else None
     return Check(detection.detected, detection.probability, detection.shares, in_expected)

@@ -14,6 +14,8 @@ import numpy.typing as npt
 from mores.language.grams import Keys, Vocabulary, vocabulary
 
 FILE = "model.npz"
+UNUSUAL = 2.0
+"""Standard deviations below the usual score of a language from which on a text is not certain to be in it."""
 STEP = 16.0
 """A weight is stored as a whole number of 1/16 nats."""
 
@@ -26,11 +28,22 @@ class Block:
     keys: Keys
     counts: npt.NDArray[np.uint8]
     """Weight of each n-gram (rows) for each language (columns), in steps."""
+    unseen: npt.NDArray[np.float64]
+    """Nats for an n-gram that a language's text did not have: more where there was less text."""
+    usual: npt.NDArray[np.float64]
+    """Nats per n-gram of held-out text in each language: mean and standard deviation (columns)."""
 
     @cached_property
     def weights(self) -> npt.NDArray[np.float32]:
         """In nats: the log of how much likelier the n-gram is than one that the language's text did not have."""
         return self.counts.astype(np.float32) / np.float32(STEP)
+
+    def is_unusual(self, column: int, nats: float, grams: float) -> bool:
+        """Whether a text fits a language so badly that it is probably in one that the model does not know."""
+        if column >= len(self.usual) or not grams:  # a language with rules alone, or a script with one language
+            return False
+        mean, spread = self.usual[column]
+        return bool(nats / grams < mean - UNUSUAL * spread)
 
     @cached_property
     def vocabulary(self) -> Vocabulary:
@@ -44,8 +57,14 @@ class Calibration:
     scale: float = 0.2
     power: float = 0.9
     """Scores are divided by scale * n-grams ** power: neighbouring n-grams carry almost the same information."""
-    sure: float = 0.9
-    """A language with at least this probability counts as certain."""
+    sure: tuple[tuple[float, float], ...] = ((0.0, 0.9),)
+    """Numbers of n-grams, and the probability from which on the language of such a text is certain."""
+
+    def needed(self, grams: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """The probability from which on the language of texts is certain, by their number of n-grams."""
+        lengths, thresholds = np.array(self.sure).T
+        needed: npt.NDArray[np.float64] = np.interp(grams, lengths, thresholds)
+        return needed
 
     def temperature(self, grams: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """The divisor of the scores of texts, by their number of n-grams."""
@@ -69,14 +88,17 @@ def read_model(content: bytes) -> Model:
         scripts = [name.removesuffix(".languages") for name in arrays if name.endswith(".languages")]
         blocks = {script: _block(arrays, script) for script in scripts}
         lines = [str(line).split() for line in arrays["confusions"]]
-        calibration = Calibration(*map(float, arrays["calibration"]))
+        sure = tuple((float(length), float(least)) for length, least in arrays["sure"])
+        scale, power = map(float, arrays["calibration"])
+        calibration = Calibration(scale, power, sure)
         return Model(blocks, calibration, {first: tuple(near) for first, *near in lines})
 
 
 def _block(arrays: Mapping[str, npt.NDArray[np.generic]], script: str) -> Block:
     languages = tuple(map(str, arrays[f"{script}.languages"]))
     counts = np.ascontiguousarray(arrays[f"{script}.counts"].T).astype(np.uint8)
-    return Block(languages, arrays[f"{script}.keys"].astype(np.uint64), counts)
+    unseen, usual = (arrays[f"{script}.{name}"].astype(np.float64) for name in ("unseen", "usual"))
+    return Block(languages, arrays[f"{script}.keys"].astype(np.uint64), counts, unseen, usual)
 
 
 @cache

@@ -72,7 +72,7 @@ def _weigh_spelling(segments: Segments, chosen: Ints, script: str, languages: tu
             nats[row, columns] += np.array([0.5, -0.5]) * MARK * pair.lead(_letters(segments, chosen[row]))
 
 
-def _add_up(segments: Segments, chosen: Ints, block: Block) -> tuple[npt.NDArray[np.float32], Floats]:
+def _add_up(segments: Segments, chosen: Ints, block: Block) -> tuple[Floats, Floats]:
     """The sums of the rows of each segment's n-grams, and their number."""
     part = _only(segments, chosen)
     grams = [keys(part, order) for order in ORDERS]
@@ -86,7 +86,8 @@ def _add_up(segments: Segments, chosen: Ints, block: Block) -> tuple[npt.NDArray
         here = segment_of[first : first + _AT_ONCE]
         begins = np.flatnonzero(np.diff(here, prepend=-1))
         sums[here[begins]] += np.add.reduceat(block.weights[rows[first : first + _AT_ONCE]], begins, axis=0)
-    return sums, np.bincount(segment_of, minlength=len(chosen)).astype(np.float64)
+    counts = np.bincount(segment_of, minlength=len(chosen)).astype(np.float64)
+    return sums + counts[:, None] * block.unseen, counts
 
 
 def _only(segments: Segments, chosen: Ints) -> Segments:
