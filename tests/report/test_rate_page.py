@@ -11,9 +11,11 @@ import pytest
 from mores.io import write_text
 from mores.rate.folder import RESULT, RateRun
 from mores.rate.ratings import Rating
+from mores.rate.records import Annotator, Annotators, Sign
 from mores.rate.study import analyse
 from mores.report import rate
 from mores.report.base.figures import write_figures
+from mores.report.rate.sheets import careless_people
 from mores.run import read_manifest
 from tests.browser import Browser
 from tests.rate.made_up import rating, study
@@ -89,3 +91,17 @@ def test_charts_and_tables_become_files(tmp_path: Path) -> None:
     tex = rate.files(run.result)["win-rates"].latex()
     assert tex.startswith("% Win rates and places")
     assert "bb & " in tex
+
+
+def test_a_careless_person_is_named_with_the_reason() -> None:
+    people = Annotators(
+        formula="rating ~ model",
+        people=(
+            Annotator(
+                name="bo", ratings=40, mean=3.0, careless=True, careless_p=0.004,
+                signs=(Sign(kind="fast", p=0.001, value=2.0, expected=40.0),),
+            ),
+            Annotator(name="ann", ratings=40, mean=3.0),
+        ),
+    )  # fmt: skip
+    assert careless_people(people) == ["bo may be careless: too fast (p = 0.004, adjusted)"]

@@ -29,6 +29,7 @@ from mores.report.rate.sheets import (
     PREDICTORS,
     agreement_sheet,
     annotators_sheet,
+    careless_people,
     coders_sheet,
     codes_sheet,
     counts_sheet,
@@ -243,9 +244,7 @@ def _annotators(study: Study) -> list[Block]:
         return []
     body: list[Block] = [Text(f"After what each person rated: {annotators.formula}.")]
     body += [key(f"{note[0].upper()}{note[1:]}.") for note in annotators.notes]
-    careless = [person.name for person in annotators.people if person.careless]
-    if careless:
-        body.append(Caution("Careless?", f"The ratings of {', '.join(careless)} do not look like those of a reader."))
+    body += [Caution("Check", f"{line}.") for line in careless_people(annotators)]
     severe = [Row(_person(person), person.severity) for person in annotators.people if person.severity]
     if severe:
         chart = Intervals("Severity: points lower than others on the same answers", severe, "number", zero="as others")

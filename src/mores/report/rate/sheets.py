@@ -22,7 +22,7 @@ from mores.rate.records import (
 from mores.rate.regressions import explained
 from mores.report.base.names import group_name
 from mores.report.base.sheet import Cell, Head, Sheet
-from mores.show import NOTHING, SIGNIFICANT, left_out, number, p_value, percent, shares, span
+from mores.show import NOTHING, SIGNIFICANT, left_out, number, p_equals, p_value, percent, shares, span
 from mores.types import Result
 
 MOST_COUNTS = 11
@@ -316,6 +316,25 @@ def signed_cell(result: Result | None) -> Cell:
     if result is None or result.value is None:
         return Cell(NOTHING)
     return Cell(number(result.value, 2, signed=True), small=span(result.low, result.high, signed=True))
+
+
+CARELESS = {
+    "random": "the ratings do not follow what was rated",
+    "straight": "the same rating for too long",
+    "fast": "too fast",
+    "position": "the ratings go by the place on the screen",
+}
+"""What each sign of carelessness means."""
+
+
+def careless_people(annotators: Annotators | None) -> list[str]:
+    """Who may not read what they rate, and why."""
+    return [
+        f"{person.name} may be careless: {CARELESS.get(person.signs[0].kind, person.signs[0].kind)} "
+        f"({p_equals(person.careless_p or 0.0)}, adjusted)"
+        for person in (annotators.people if annotators else ())
+        if person.careless
+    ]
 
 
 def careless_cell(person: Annotator) -> Cell:

@@ -11,6 +11,7 @@ from mores.report.base.sheet import Sheet
 from mores.report.rate.sheets import (
     agreement_sheet,
     annotators_sheet,
+    careless_people,
     coders_sheet,
     codes_sheet,
     counts_sheet,
@@ -94,6 +95,7 @@ def remarks(study: Study) -> Iterator[str]:
         yield f"the scale is taken to go from {study.scale[0]:g} to {study.scale[-1]:g}, as the ratings do"
     yield from (f"{name}: not analysed, {reason}" for name, reason in study.missing.items())
     yield from failures(study)
+    yield from careless_people(study.annotators)
     if study.replaced:
         yield f"read as other values: {', '.join(study.replaced)}"
     if study.unread:
