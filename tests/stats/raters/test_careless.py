@@ -133,6 +133,8 @@ def test_speed_is_a_t_test_of_one_against_the_others() -> None:
     assert signs[4].value == pytest.approx(np.exp(1.0))
     assert signs[4].expected == pytest.approx(np.exp(np.mean(means[:4])))
     assert judge_speed(codes, np.full(len(codes), np.nan), np.bincount(codes)) == {}
+    instant = judge_speed(codes, np.where(codes == 4, 0.0, seconds), np.bincount(codes))
+    assert instant[4].p < signs[4].p
 
 
 @pytest.mark.slow

@@ -135,6 +135,29 @@ def test_one_annotator_for_each_language_has_no_severities_at_all() -> None:
     assert severities.p is None
 
 
+def test_people_who_do_not_differ_have_no_severity() -> None:
+    """All give the same ratings, so that their variance is estimated as zero: an interval of 0 to 0 would be wrong."""
+    data: Data = {
+        "rating": [1, 2, 3, 2, 4, 3, 1, 4] * 6,
+        "model": ["a", "b"] * 24,
+        "person": [f"p{n // 8}" for n in range(48)],
+    }
+    result = fit(Model("rating", ("model",), ("person",)), data)
+    severities = annotator_severity(result, data, "person")
+    assert all(s.severity is None and s.low is None and s.confounded == "" for s in severities.people)
+    assert severities.p == 1.0
+
+
+def test_drift_without_random_terms_or_times() -> None:
+    """Ratings that are the same forwards and backwards do not drift; and at one time nobody can."""
+    data: Data = {"rating": [1, 2, 3, 3, 2, 1] * 4, "model": ["a", "b", "a", "a", "b", "a"] * 4}
+    result = fit(Model("rating", ("model",)), data)
+    drifts = annotator_drift(result, ["ann"] * 24, np.arange(24.0))
+    assert [drifts.people[0].change, drifts.everybody.change] == pytest.approx([0, 0], abs=1e-6)
+    still = annotator_drift(result, ["ann"] * 24, np.ones(24))
+    assert (still.everybody.change, still.people[0].change) == (None, None)
+
+
 def test_unknown_terms_and_lengths_are_named(crossed: Fit) -> None:
     with pytest.raises(ValueError, match="no random term 'annotator'; its terms are person, question"):
         annotator_severity(crossed, PEOPLE, "annotator")

@@ -43,6 +43,8 @@ PRIOR = 0.05
 """The share of people who answer at random, before any rating."""
 FEWEST = 8
 """Ratings below which nobody is judged."""
+INSTANT = 0.1
+"""Seconds below which a rating is made in no time."""
 DRAWS = 2000
 MORE_DRAWS = 20_000
 """Where hardly any of the first draws is as extreme."""
@@ -88,13 +90,14 @@ class Suspicion:
     """How probable it is that the person answers at random; None where that was not looked at."""
     power: float | None
     """How probably somebody who answers at random would have p <= rate by the sign "random" on these answers."""
+    rate: float
 
     @property
     def reasons(self) -> tuple[Sign, ...]:
         """The signs for which a flagged person is flagged: the worst, and those as clear by themselves."""
         if not self.flagged or self.p is None:
             return ()
-        return tuple(sign for n, sign in enumerate(self.signs) if n == 0 or sign.p * len(self.signs) <= 0.05)
+        return tuple(sign for n, sign in enumerate(self.signs) if n == 0 or sign.p * len(self.signs) <= self.rate)
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,6 +199,7 @@ def conclude(
             flagged=adjusted.get(n, 1.0) <= rate,
             posterior=random.get(n, nobody).posterior,
             power=random.get(n, nobody).power,
+            rate=rate,
         )
         for n, name in enumerate(people)
     )
@@ -306,12 +310,12 @@ def longest_runs(codes: Codes) -> Floats:
 
 def judge_speed(codes: Codes, seconds: Floats, counts: Codes) -> dict[int, Sign]:
     """Who is faster than the others: each person's mean logarithm against theirs, if at least three are timed."""
-    timed = np.isfinite(seconds) & (seconds > 0)
+    timed = np.isfinite(seconds)
     known = np.bincount(codes[timed], minlength=len(counts))
     people = np.flatnonzero(known >= FEWEST)
     if len(people) < 4:
         return {}
-    logs = np.bincount(codes[timed], np.log(seconds[timed]), len(counts))[people] / known[people]
+    logs = np.bincount(codes[timed], np.log(np.maximum(seconds[timed], INSTANT)), len(counts))[people] / known[people]
     signs = {}
     for n, person in enumerate(people.tolist()):
         others = np.delete(logs, n)

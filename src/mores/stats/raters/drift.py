@@ -82,7 +82,9 @@ def annotator_drift(result: Fit, annotators: Sequence[object], order: npt.ArrayL
     progress = progress_of(codes, times, len(people))
     counts = np.bincount(codes, minlength=len(people))
     enough = np.array([counts[n] >= FEWEST and progress[codes == n].any() for n in range(len(people))])
-    everybody = describe(result, person_slopes(result, np.zeros_like(codes), progress), [None], [codes >= 0])
+    everybody = Drift(None, len(codes), None, None, None, None, None, None)
+    if len(codes) >= FEWEST and progress.any():
+        (everybody,) = describe(result, person_slopes(result, np.zeros_like(codes), progress), [None], [codes >= 0])
     kept = np.flatnonzero(enough).tolist()
     known: dict[int, Drift] = {}
     if kept:
@@ -96,7 +98,7 @@ def annotator_drift(result: Fit, annotators: Sequence[object], order: npt.ArrayL
             known.get(n, Drift(name, int(counts[n]), None, None, None, None, None, None))
             for n, name in enumerate(people)
         ),
-        everybody=everybody[0],
+        everybody=everybody,
     )
 
 

@@ -26,6 +26,7 @@ from scipy.stats import chi2, t
 from mores.stats.intervals import TAIL
 from mores.stats.mixed import Fit, Model, fit
 from mores.stats.mixed.design import Codes, Columns, Factor, Floats
+from mores.stats.mixed.estimation import ZERO_SD
 from mores.stats.mixed.likelihood import rows_at
 from mores.stats.raters.joint import Joint, covariance, join
 
@@ -38,7 +39,7 @@ class Severity:
     """The level of the term: a name, or a tuple such as (language, name)."""
     ratings: int
     severity: float | None
-    """In latent (logit) units; None where it is confounded."""
+    """In latent (logit) units; None where it is confounded, or severities are estimated not to vary."""
     low: float | None
     high: float | None
     points: float | None
@@ -88,6 +89,8 @@ def annotator_severity(
     points = in_points(result, joint, place, ends)
     counts = np.bincount(people.codes, minlength=len(people.levels))
     alone = [circles.count(circle) == 1 for circle in circles]
+    if sd < ZERO_SD:
+        ends = np.full_like(ends, np.nan)
     return Severities(
         people=tuple(
             describe(level, int(counts[n]), ends[n], None if points is None else points[n], circles[n] * alone[n])
@@ -99,7 +102,7 @@ def annotator_severity(
 
 
 def describe(level: object, count: int, ends: Floats, points: Floats | None, confounded: str) -> Severity:
-    if confounded:
+    if confounded or np.isnan(ends).any():
         return Severity(level, count, None, None, None, None, None, None, confounded)
     shown = (None, None, None) if points is None else tuple(points.tolist())
     return Severity(level, count, *ends.tolist(), *shown)
