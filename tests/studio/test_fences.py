@@ -68,3 +68,19 @@ def test_a_question_that_is_asked_alone_is_asked_alone(kind: str, task: str) -> 
     said = [message.content for message in request.messages]
     assert any(SAID in text for text in said)
     assert sum(len(text) for text in said) < 2000
+
+
+@pytest.mark.parametrize(
+    ("task", "figure"),
+    [("data", 7), ("document", 8), ("region", 9), ("topic", 10), ("translate", 6)],
+)
+def test_a_published_prompt_is_as_published_around_the_fences(task: str, figure: int) -> None:
+    """What is left of the prompt without the fenced texts are the words of the paper's figure, between its slots."""
+    path = next(open_kind("culturall").folder.glob(f"figure{figure}_*.txt"))
+    words = re.split(r"\{\w+\}", path.read_text("utf-8").removesuffix("\n"))
+    asked = ask("culturall", task, SAID).messages[-1].content
+    left = re.sub(r"(?s)<<<([0-9a-f]{4,})\n.*?\n\1>>>", "", asked)
+    at = 0
+    for piece in words:
+        at = left.index(piece, at) + len(piece)
+    assert at == len(left)

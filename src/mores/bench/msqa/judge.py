@@ -87,5 +87,9 @@ def _messages(name: str, item: Item, answer: str) -> tuple[Message, ...]:
 
 def fenced(text: str, mark: str) -> str:
     """A text that can neither end its fence, nor be taken for a control token, nor be repeated as a verdict."""
-    mute = _WORD.sub(lambda word: word[0][0] + _JOINER + word[0][1:], defuse(text))
-    return f"<<<{mark}\n{mute}\n{mark}>>>"
+    return f"<<<{mark}\n{mute(text)}\n{mark}>>>"
+
+
+def mute(text: str) -> str:
+    """A text in which no word is a verdict and nothing a control token, without a visible trace."""
+    return _WORD.sub(lambda word: word[0][0] + _JOINER + word[0][1:], defuse(text))

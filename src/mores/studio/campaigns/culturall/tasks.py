@@ -13,14 +13,14 @@ from mores.bench.prompts import fill, prompt
 from mores.bench.run import judge_request
 from mores.culture import region
 from mores.errors import InputError
-from mores.metric.prompt import defuse, fence_mark
 from mores.models import Completion, Message, Request
 from mores.models.written import without_thoughts
 from mores.studio.campaigns.culturall.forms import PARTS
 from mores.studio.campaigns.culturall.settings import CulturallSettings
+from mores.studio.fence import Fence
 from mores.studio.kind import Task
 from mores.studio.records import Ask, Content, Item
-from mores.types import Failure, Sample
+from mores.types import Failure
 from mores.types import Item as BenchItem
 
 LONGEST = {"scenario": 4000, "question": 2000, "answer": 300, "explanation": 4000}
@@ -32,8 +32,8 @@ _MARK = re.compile(r"^\s*<<<[0-9a-f]{4,}\s*|\s*[0-9a-f]{4,}>>>\s*$")
 
 def _request(figure: str, texts: dict[str, str], tokens: int = TOKENS, **slots: str) -> Request:
     """A prompt of the paper; what people wrote stands between marks that it cannot contain."""
-    mark = fence_mark(Sample(id="", instruction="", text="\n".join(texts.values())))
-    fenced = {name: f"<<<{mark}\n{defuse(text)}\n{mark}>>>" for name, text in texts.items()}
+    fence = Fence(*texts.values())
+    fenced = {name: fence.around(text) for name, text in texts.items()}
     system = Message("system", prompt(__file__, "fence"))
     user = Message("user", fill(prompt(__file__, figure), **fenced, **slots))
     return Request((system, user), max_tokens=tokens, logprobs=False)
@@ -93,8 +93,8 @@ def _ask_answer(item: Item, _ask: Ask, _settings: CulturallSettings) -> Request:
 def _ask_judge(item: Item, ask: Ask, _settings: CulturallSettings) -> Request:
     assert CULTURALL.judging is not None
     texts = {name: str(item.content.get(name, "")) for name in PARTS}
-    mark = fence_mark(Sample(id="", instruction="", text="\n".join([*texts.values(), str(ask.data["prediction"])])))
-    fenced = {name: f"<<<{mark} {defuse(text)} {mark}>>>" for name, text in texts.items() if text}
+    fence = Fence(*texts.values(), str(ask.data["prediction"]))
+    fenced = {name: fence.around(text, " ") for name, text in texts.items() if text}
     asked = item.model_copy(
         update={"content": item.content | fenced}
     )  # authors are strangers: the benchmark trusts them

@@ -16,13 +16,13 @@ from mores.bench.choice import lettered, read_letter
 from mores.bench.prompts import fill
 from mores.culture import region_name
 from mores.errors import InputError
-from mores.metric.prompt import defuse, fence_mark
 from mores.models import Completion, Message, Request
 from mores.models.written import read_written, without_thoughts
 from mores.studio.campaigns.culturalteaming.forms import LETTERS, LONGEST_OPTION, LONGEST_QUESTION, problem_of
+from mores.studio.fence import Fence
 from mores.studio.kind import Settings
 from mores.studio.records import Ask, Content, Item
-from mores.types import Failure, Sample
+from mores.types import Failure
 
 FOLDER = Path(__file__).parent
 _WORDS = frozenset(["THE", "CORRECT", "ANSWER", "ANSWERS", "OPTION", "OPTIONS", "IS", "ARE", "AND"])
@@ -51,17 +51,17 @@ SCHEMA = {
 }
 
 
-def _prompt(name: str, item: Item, written: dict[str, str]) -> str:
+def _prompt(name: str, item: Item, written: str) -> str:
     """A prompt with what the author wrote between marks."""
     template = (FOLDER / f"{name}.txt").read_text("utf-8").removesuffix("\n")
-    mark = fence_mark(Sample(id=item.id, text="\n".join(written.values())))
+    fence = Fence(written)
     place = region_name(item.region) if item.region else "the author's region"
-    return fill(template, region=place, mark=mark, **{key: defuse(text) for key, text in written.items()})
+    return fill(template, region=place, mark=fence.mark, written=fence.around(written))
 
 
 def ask_draft(item: Item, ask: Ask, _settings: Settings) -> Request:
     """Ask for a question with four options, from the author's scene."""
-    text = _prompt("draft", item, {"scene": str(ask.data.get("scene", ""))})
+    text = _prompt("draft", item, str(ask.data.get("scene", "")))
     return Request((Message("user", text),), max_tokens=700, logprobs=False, schema=SCHEMA)
 
 
@@ -80,7 +80,7 @@ def read_draft(completion: Completion, _item: Item, _ask: Ask, _settings: Settin
 
 def ask_answer(item: Item, ask: Ask, _settings: Settings) -> Request:
     """Ask for the answer: one letter, or all that are correct where the author says that several are."""
-    written = {"question": str(ask.data.get("question", "")), "options": lettered(ask.data.get("options", ()))}
+    written = f"{ask.data.get('question', '')}\n{lettered(ask.data.get('options', ()))}"
     text = _prompt("answer_one" if len(ask.data.get("correct", ())) < 2 else "answer_all", item, written)
     return Request((Message("user", text),), max_tokens=64, logprobs=True, alternatives=10)
 

@@ -6,19 +6,19 @@ import json
 from collections.abc import Mapping
 
 from mores.bench.msqa import MSQA
-from mores.bench.msqa.judge import FIRST, fenced, read_verdict
+from mores.bench.msqa.judge import FIRST, mute, read_verdict
 from mores.bench.msqa.judge import JUDGE as SHORT_ANSWERS
 from mores.bench.prompts import fill, prompt
 from mores.errors import InputError
-from mores.metric.prompt import fence_mark
 from mores.models import Completion, Message, Request
 from mores.models.written import without_thoughts
 from mores.search import Found, Query, shorten
 from mores.studio.campaigns.msqa.checks import CONFIRM, JUDGE, QUALITY, SEARCH, TRANSLATE, TRY
 from mores.studio.campaigns.msqa.settings import MsqaSettings
+from mores.studio.fence import Fence
 from mores.studio.kind import Lookup, Task
 from mores.studio.records import Ask, Content, Item
-from mores.types import Failure, Sample
+from mores.types import Failure
 from mores.types import Item as BenchItem
 
 PRETEST = "pretest"
@@ -33,10 +33,10 @@ UNIQUE = ("UNIQUE", "AMBIGUOUS", "INCORRECT")
 def _request(name: str, item: Item, max_tokens: int, evidence: str = "") -> Request:
     """A prompt of ours; what people wrote and a search found stands between marks that it cannot contain."""
     question, answer = item.content.get("question", ""), item.content.get("answer", "")
-    mark = fence_mark(Sample(id=item.id, instruction=f"{question}\n{answer}", text=evidence))
+    fence = Fence(question, answer, evidence)
     template = prompt(__file__, name)
     slots = {"question": question, "answer": answer, "evidence": evidence}
-    text = fill(template, **{slot: fenced(value, mark) for slot, value in slots.items()})
+    text = fill(template, **{slot: fence.around(mute(value)) for slot, value in slots.items()})
     return Request((Message("user", text),), max_tokens=max_tokens, logprobs=False)
 
 

@@ -1,0 +1,21 @@
+"""What people wrote, in a prompt: between marks that it cannot contain, so that it is never taken for an instruction.
+
+fence = Fence(question, answer)
+fill(template, question=fence.around(question), answer=fence.around(answer))
+"""
+
+from __future__ import annotations
+
+from mores.metric.prompt import defuse, fence_mark
+from mores.types import Sample
+
+
+class Fence:
+    """Marks that occur in none of some texts; the same texts have the same marks."""
+
+    def __init__(self, *texts: str) -> None:
+        self.mark = fence_mark(Sample(id="", instruction="", text="\n".join(texts)))
+
+    def around(self, text: str, space: str = "\n") -> str:
+        """A text between the marks, without what a chat template would take for its own tokens."""
+        return f"<<<{self.mark}{space}{defuse(text)}{space}{self.mark}>>>"
