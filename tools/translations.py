@@ -21,8 +21,10 @@ from babel.messages.catalog import Catalog
 from babel.messages.pofile import read_po, write_po
 from jinja2.ext import babel_extract
 
+from mores.meta.juice.data import THICK, THIN
 from mores.studio.campaigns import KINDS, open_kind
 from mores.studio.campaigns.culturall.settings import paper_topics
+from mores.studio.campaigns.marking.settings import MQM
 from mores.studio.campaigns.msqa.checks import State
 from mores.studio.kind import Kind
 from mores.studio.phrase import Phrase
@@ -65,6 +67,7 @@ WORDS += [
     "The search failed.",
 ]  # what an Ask excuses
 WORDS += [topic.name for topic in paper_topics()]
+WORDS += [*THICK, *THIN, *MQM]
 WORDS += ["Cohen's κ", "Fleiss' κ", "yes", "no"]
 NOT_KEPT = tuple(
     f'"{name}:'
@@ -129,7 +132,7 @@ def said(tree: ast.AST) -> Iterator[str]:
             case ast.Call(func=ast.Name(id=name)):
                 read = name in SAYING
             case ast.FunctionDef(name=name):
-                read = name.lstrip("_").startswith(("may", "check")) or name == "summarise"
+                read = name.lstrip("_").startswith(("may", "check")) or name in ("agreement", "summarise")
             case ast.Assign(targets=[ast.Name(id=name)]):
                 read = name in TABLES
             case _:

@@ -17,7 +17,7 @@ from sqlalchemy import update
 
 from mores.studio import app
 from mores.studio.serve import prepare
-from mores.studio.store.tables import people
+from mores.studio.store.tables import items, people
 from mores.studio.web import pages
 from mores.studio.web.pages import STATIC, static_version
 from mores.studio.web.visit import COOKIE
@@ -167,6 +167,56 @@ def test_shortcuts_and_problems_are_where_people_are(looks: Looks, browser: Brow
     assert page.evaluate("document.activeElement.closest('fieldset').getAttribute('aria-invalid')") == "true"
     assert page.evaluate("document.querySelector('[role=alert] a').getAttribute('href')") == "#f-answer"
     page.close()
+
+
+def at(looks: Looks, browser: Browser, cookie: str, path: str) -> Page:
+    """A page as somebody sees it."""
+    page = browser.page()
+    page.send("Network.setCookie", name=COOKIE, value=cookie, url=looks.address)
+    page.open(f"{looks.address}{path}")
+    return page
+
+
+@browsing
+def test_lists_are_walked_by_arrows_and_letters(looks: Looks, browser: Browser) -> None:
+    organiser = next(each for each in looks.screens if each.name.startswith("organiser-"))
+    author = next(each for each in looks.screens if each.name.startswith("author-culturalteaming-items"))
+    lists = {"/c/demo-culturalteaming/items": organiser.cookie, "/c/demo-culturalteaming": author.cookie}
+    line = "(document.activeElement.closest('main :is(li, tr)') ?? {}).innerText"
+    lines = "[...document.querySelectorAll('main :is(.list > li, tbody > tr)')].map((line) => line.innerText)"
+    for path, cookie in lists.items():
+        page = at(looks, browser, cookie, path)
+        texts = page.evaluate(lines)
+        assert len(texts) > 1, path
+        places = []
+        for key in ("ArrowDown", "ArrowDown", "k", "j", "ArrowUp"):
+            page.press(key)
+            places.append(texts.index(page.evaluate(line)))
+        assert places == [0, 1, 0, 1, 0], path
+        page.press("?")
+        assert page.evaluate("document.getElementById('keys').open && keys.innerText.length > 99")
+        page.press("Escape")
+        page.evaluate("window.here = true")
+        page.press("Enter")
+        page.wait("!window.here && location.pathname.includes('/items/')")
+        page.close()
+
+
+@browsing
+def test_disagreements_are_turned_by_arrows_and_letters(looks: Looks, browser: Browser) -> None:
+    organiser = next(each for each in looks.screens if each.name.startswith("organiser-"))
+    verified = (items.c.campaign == "demo-culturalteaming", items.c.stage == "verify", items.c.status != "accepted")
+    with looks.walk.database.write() as connection:
+        assert connection.execute(update(items).where(*verified).values(disputed=True)).rowcount > 1
+    page = at(looks, browser, organiser.cookie, "/c/demo-culturalteaming/disagreements")
+    seen = []
+    for key in ("j", "ArrowLeft", "ArrowRight", "k"):
+        page.evaluate("window.here = true")
+        page.press(key)
+        page.wait("!window.here && document.readyState === 'complete'")
+        seen.append(page.evaluate("document.querySelector('.queue span').innerText.match(/[0-9]+/)[0]"))
+    page.close()
+    assert seen == ["2", "1", "2", "1"]
 
 
 def test_pages_are_light_and_static_files_are_kept(looks: Looks) -> None:

@@ -15,7 +15,7 @@ from typing import Any
 from mores.studio.campaigns.marking.errors import GROUP, MARK, VALIDATE, agreed, found_in, group
 from mores.studio.campaigns.marking.export import export
 from mores.studio.campaigns.marking.figures import label, method, summarise
-from mores.studio.campaigns.marking.forms import group_form, grouped, mark_form, validate_form
+from mores.studio.campaigns.marking.forms import WORDS, group_form, grouped, mark_form, validate_form
 from mores.studio.campaigns.marking.imports import COLUMNS, admit, join
 from mores.studio.campaigns.marking.settings import MarkingSettings
 from mores.studio.form import Form
@@ -108,4 +108,5 @@ KIND: Kind[Any] = Kind(
     summarise=summarise,
     method=method,
     shown=shown,
+    words=WORDS,
 )

@@ -12,6 +12,7 @@ from mores.stats import marks as spans
 from mores.studio.campaigns.marking.errors import MARK, VALIDATE, agreed, found_in
 from mores.studio.campaigns.marking.export import judgements_of, sample_of
 from mores.studio.campaigns.marking.settings import MarkingSettings
+from mores.studio.phrase import Phrase
 from mores.studio.records import Content, Item, Status
 
 
@@ -34,19 +35,19 @@ def summarise(settings: MarkingSettings, items: Sequence[Item]) -> Mapping[str, 
     none = sum(not vote.answer.get("marks") for item in marked for vote in item.votes_at(MARK))
     severities = Counter(found.mark.get("severity") for found in everything)
     figures: dict[str, Any] = {
-        "texts": len(items),
-        "texts that are marked": len(marked),
-        "judgements": len(known),
-        "judgements that failed: the person could not judge": len(scores) - len(known),
-        "judgements without an error": _share(none, len(known)),
-        "marks": len(everything),
-        "minor, major": f"{severities['minor']}, {severities['major']}",
-        "missing": sum(found.mark["start"] is None for found in everything),
-        "mean score": show.number(fmean(known)) if known else "–",
-        "marks that are valid": _share(sum(found.stands for found in validated), len(validated)),
-        "valid, of another type": _share(sum(found.verdict == "other" for found in validated), len(validated)),
-        "errors after grouping": len(errors),
-        "found by several people": _share(sum(len(error.people) > 1 for error in errors), len(errors)),
+        "Texts": len(items),
+        "Texts that are marked": len(marked),
+        "Judgements": len(known),
+        "Judgements that failed: the person could not judge": len(scores) - len(known),
+        "Judgements without an error": _share(none, len(known)),
+        "Marks": len(everything),
+        "Minor, major": f"{severities['minor']}, {severities['major']}",
+        "Missing": sum(found.mark["start"] is None for found in everything),
+        "Mean score": show.number(fmean(known)) if known else "–",
+        "Marks that are valid": _share(sum(found.stands for found in validated), len(validated)),
+        "Valid, of another type": _share(sum(found.verdict == "other" for found in validated), len(validated)),
+        "Errors after grouping": len(errors),
+        "Found by several people": _share(sum(len(error.people) > 1 for error in errors), len(errors)),
     }
     return figures | agreement(marked)
 
@@ -57,13 +58,13 @@ def agreement(items: Sequence[Item]) -> dict[str, Any]:
     if found is None:
         return {}
     figures = {
-        "agreement on marked characters, F1": _figure(found.f1),
+        "Agreement on marked characters, F1": _figure(found.f1),
         "F1 by chance": "–" if found.chance is None else show.number(found.chance),
-        "above chance, κ": _figure(found.kappa),
+        "Above chance, κ": _figure(found.kappa),
         "Krippendorff's α over characters": _figure(found.alpha),
     }
     if found.labels:
-        figures["same type, where two marked the same"] = _share(found.labels.same, found.labels.matched)
+        figures["Same type, where two marked the same"] = _share(found.labels.same, found.labels.matched)
     return figures
 
 
@@ -92,7 +93,9 @@ def _figure(figure: spans.Figure) -> str:
 
 
 def _share(count: int, total: int) -> str:
-    return f"{count} of {total} ({show.percent(count / total, 0)})" if total else "–"
+    if not total:
+        return "–"
+    return Phrase("{count} of {total} ({share})", count=count, total=total, share=show.percent(count / total, 0))
 
 
 def method(settings: MarkingSettings, items: Iterable[Item]) -> str:

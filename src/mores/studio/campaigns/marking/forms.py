@@ -13,6 +13,18 @@ from mores.studio.phrase import Phrase
 from mores.studio.records import Content, Item
 
 SEVERITIES = (("minor", "Minor"), ("major", "Major"))
+WORDS = {
+    "instruction": "Instruction",
+    "text": "Text",
+    "id": "Identifier",
+    "source": "Source",
+    "marks": "Errors",
+    "groups": "Groups",
+    "major": "Major",
+    "minor": "Minor",
+    "no error": "There is no error in this text",
+}
+"""What contents, labels and results are called."""
 VALID, OTHER, INVALID = "valid", "other", "invalid"
 VERDICTS = ((VALID, "It is an error"), (OTHER, "It is an error of another type"), (INVALID, "It is not an error"))
 

@@ -23,12 +23,15 @@ function unfold() {
 document.addEventListener("change", unfold);
 unfold();
 
-// Shortcuts: 1–9 for the options of a question, Ctrl+Enter to send, j and k in lists, ? for all of them.
+// Shortcuts: 1–9 for the options of a question, Ctrl+Enter to send, j, k and arrows in lists, ? for all of them.
 const keys = document.getElementById("keys");
 const opener = document.getElementById("show-keys");
 opener.hidden = false;
 opener.addEventListener("click", () => keys.showModal());
 const writing = "input:not([type=checkbox]):not([type=radio]), textarea, select";
+
+const onward = document.documentElement.dir === "rtl" ? -1 : 1;
+const STEPS = { j: 1, ArrowDown: 1, ArrowRight: onward, k: -1, ArrowUp: -1, ArrowLeft: -onward };
 
 document.addEventListener("keydown", (event) => {
   if (keys.open) return;
@@ -49,8 +52,8 @@ document.addEventListener("keydown", (event) => {
     keys.showModal();
   } else if (/^[1-9]$/.test(event.key)) {
     choose(at, Number(event.key));
-  } else if (event.key === "j" || event.key === "k") {
-    if (step(event.key === "j" ? 1 : -1)) event.preventDefault();
+  } else if (STEPS[event.key] && !at.matches("input, summary")) {
+    if (step(event.key)) event.preventDefault();
   } else {
     const target = document.querySelector(`[data-key="${CSS.escape(event.key)}"]`);
     if (target) { event.preventDefault(); target.click(); }
@@ -67,10 +70,19 @@ function choose(at, number) {
   option.click();
 }
 
-function step(by) {
-  const links = [...document.querySelectorAll("main :is(.list li, tbody tr, .cards li) a:first-of-type")];
-  const here = links.findIndex((link) => link === document.activeElement);
-  const next = links[here < 0 ? (by > 0 ? 0 : links.length - 1) : here + by];
+// In a list the next or the previous line, from the line that has the focus; where a page shows one thing of several,
+// the next or the previous of these. Arrows begin only at a list that is what the page is for: elsewhere they scroll.
+function step(key) {
+  const forth = STEPS[key] > 0;
+  const other = document.querySelector(forth ? "main [rel=next]" : "main [rel=prev]");
+  if (other && !/Up|Down/.test(key)) { other.click(); return true; }
+  if (/Left|Right/.test(key)) return false;
+  const lines = [...document.querySelectorAll("main :is(.list > li, tbody > tr, .cards > li)")];
+  const links = lines.map((line) => line.querySelector("a")).filter((link) => link?.checkVisibility());
+  const line = document.activeElement.closest("li, tr");
+  const here = line ? links.findIndex((link) => line.contains(link)) : -1;
+  if (here < 0 && key.startsWith("Arrow") && !document.querySelector("main [data-list]")) return false;
+  const next = links[here < 0 ? (forth ? 0 : links.length - 1) : here + STEPS[key]];
   next?.focus();
   return links.length > 0;
 }
