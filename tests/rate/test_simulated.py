@@ -55,7 +55,7 @@ def test_the_careless_person_is_found_and_nobody_else(study: Study) -> None:
 
 def test_the_person_who_drifts_is_found_and_nobody_else(study: Study) -> None:
     assert study.annotators
-    drifting = [person for person in study.annotators.people if (person.drift_p or 0) < 0.05]
+    drifting = [person for person in study.annotators.people if person.drift_p is not None and person.drift_p < 0.05]
     assert [person.name for person in drifting] == [PLAN.drifting]
     (change,) = (person.drift for person in drifting)
     assert change

@@ -258,3 +258,12 @@ def test_people_who_rate_alike_have_no_severity() -> None:
     assert annotators.notes == ("no difference in severity shows: the variance of annotators is estimated as zero",)
     assert [person.severity for person in annotators.people] == [None] * 3
     assert [person.mean for person in annotators.people] == [3.0] * 3
+
+
+def test_a_headline_of_many_models_is_short() -> None:
+    rows = [
+        rating(question=str(n), model=model, rating=5 - (n * 7 + place) % 3 if place == 0 else 1 + (n * 3 + place) % 4)
+        for n in range(12)
+        for place, model in enumerate("abcdef")
+    ]
+    assert analyse(rows).headline == "a is rated highest: mean 4.00 of 5; it differs significantly from 5 of 5 others"

@@ -12,6 +12,8 @@ from mores.types import Record, Result
 
 ASPECTS = {"language_correct": "language", "factuality": "factuality", "omissions": "omissions"}
 """The columns with a level for each answer besides its rating, and what tables call them."""
+MOST_NAMED = 4
+"""Models that a headline compares one by one."""
 
 
 class Groups(Record):
@@ -348,4 +350,7 @@ def _against(regression: Regression | None, best: str) -> str:
         for each in regression.differences
         if best in (each.first["model"], each.second["model"])
     }
+    if len(others) > MOST_NAMED:
+        clear = sum(p < SIGNIFICANT for p in others.values())
+        return f"; it differs significantly from {clear} of {len(others)} others"
     return "; " + ", ".join(f"against {name} {p_equals(p)}" for name, p in others.items())

@@ -250,7 +250,7 @@ def _annotators(study: Study) -> list[Block]:
         chart = Intervals("Severity: points lower than others on the same answers", severe, "number", zero="as others")
         body += [_spaced(chart), *_tested("nobody is more severe than others", annotators.severity_p)]
     moved = [
-        Row(_person(person), person.drift, star=(person.drift_p or 1) < SIGNIFICANT)
+        Row(_person(person), person.drift, star=person.drift_p is not None and person.drift_p < SIGNIFICANT)
         for person in annotators.people
         if person.drift
     ]
