@@ -46,7 +46,7 @@ class _Tally:
     marked: Marked
     errors: list[MarkedError]
     """Those that can be found."""
-    found: set[int]
+    matched: set[int]
     """Which of them were."""
     overlapping: int
     """How many are found by any overlap."""
@@ -152,9 +152,9 @@ def _tally(marked: Marked, threshold: float) -> _Tally:
 
 def _overall(tallies: Sequence[_Tally], unscored: int) -> Iterator[Result]:
     counts: dict[str, tuple[Callable[[_Tally], float], Callable[[_Tally], float]]] = {
-        "precision": (lambda t: len(t.found), lambda t: t.predicted),
-        "recall": (lambda t: len(t.found), lambda t: len(t.errors)),
-        "f1": (lambda t: 2 * len(t.found), lambda t: t.predicted + len(t.errors)),
+        "precision": (lambda t: len(t.matched), lambda t: t.predicted),
+        "recall": (lambda t: len(t.matched), lambda t: len(t.errors)),
+        "f1": (lambda t: 2 * len(t.matched), lambda t: t.predicted + len(t.errors)),
         "f1_overlap": (lambda t: 2 * t.overlapping, lambda t: t.predicted + len(t.errors)),
         "sentence_precision": (lambda t: t.sentences.matched, lambda t: t.sentences.predicted),
         "sentence_recall": (lambda t: t.sentences.matched, lambda t: t.sentences.gold),
@@ -168,7 +168,7 @@ def _overall(tallies: Sequence[_Tally], unscored: int) -> Iterator[Result]:
 def _recall(tallies: Sequence[_Tally]) -> dict[str, Result]:
     """The share of errors that were found, by kind of error; an error of several kinds counts in each."""
     rows = [
-        (tally, label, place in tally.found)
+        (tally, label, place in tally.matched)
         for tally in tallies
         for place, error in enumerate(tally.errors)
         for label in _labels(error)
@@ -199,7 +199,7 @@ def _by_group(tallies: Sequence[_Tally]) -> dict[str, dict[str, Result]]:
             groups[grouping][group or "unknown"].append(tally)
     return {
         grouping: {
-            group: _ratio("f1", part, [2 * len(t.found) for t in part], [t.predicted + len(t.errors) for t in part])
+            group: _ratio("f1", part, [2 * len(t.matched) for t in part], [t.predicted + len(t.errors) for t in part])
             for group, part in sorted(parts.items())
         }
         for grouping, parts in groups.items()

@@ -33,7 +33,7 @@ Key = tuple[str, str, str]
 
 
 @dataclass
-class Said:
+class JudgeScores:
     """What a judge said about the answers that people rated, by the answer's id."""
 
     name: str
@@ -71,7 +71,7 @@ def open_judge(name: str) -> TableJudge | Scorer:
 # -- tables ------------------------------------------------------------------------------------------------
 
 
-def read_table_judge(judge: TableJudge, answers: Sequence[PeopleAnswer], aliases: Aliases | None = None) -> Said:
+def read_table_judge(judge: TableJudge, answers: Sequence[PeopleAnswer], aliases: Aliases | None = None) -> JudgeScores:
     """The scores of a table for these answers; InputError where the files name the models in another way."""
     source = find_source(judge.path)
     rows = []
@@ -126,7 +126,7 @@ def _join(
     scored: Mapping[Key, float | None],
     question: str,
     with_language: bool,
-) -> Said:
+) -> JudgeScores:
     wanted: dict[Key, PeopleAnswer] = {}
     for answer in answers:
         asked = answer.question if question == "question" else answer.question_key.partition("|")[0]
@@ -135,18 +135,18 @@ def _join(
     _check_models(judge, wanted, scored)
     alike = {key[1:] for key in wanted if scored.get(key) is not None}
     more = sum(value is not None and key not in wanted and key[1:] in alike for key, value in scored.items())
-    said = Said(judge.name, judged_only=more)
+    judged = JudgeScores(judge.name, judged_only=more)
     for key, answer in wanted.items():
         value = scored.get(key)
         if value is None:
-            said.failures["missing" if key not in scored else "empty"] += 1
+            judged.failures["missing" if key not in scored else "empty"] += 1
         else:
-            said.scores[answer.id] = value
-    if not said.scores:
+            judged.scores[answer.id] = value
+    if not judged.scores:
         example = next(iter(answers)).question[:60] if answers else ""
         problem = f"{judge.path}: it has a score of no answer that people rated, such as one to {example!r}"
         raise InputError(f"{problem}; are questions and languages those of people's file?")
-    return said
+    return judged
 
 
 def _check_models(judge: TableJudge, wanted: Iterable[Key], scored: Iterable[Key]) -> None:
@@ -161,7 +161,7 @@ def _check_models(judge: TableJudge, wanted: Iterable[Key], scored: Iterable[Key
 # -- judgements --------------------------------------------------------------------------------------------
 
 
-def read_judgement_file(judge: Scorer, answers: Sequence[PeopleAnswer]) -> Said:
+def read_judgement_file(judge: Scorer, answers: Sequence[PeopleAnswer]) -> JudgeScores:
     """The scores and marks of a file of judgements, or of a run: by id, or else by question and text."""
     by_id = {answer.id: answer for answer in answers}
     by_text = {(normalise_text(answer.question), answer.text): answer for answer in answers if answer.text is not None}
@@ -182,20 +182,20 @@ def read_judgement_file(judge: Scorer, answers: Sequence[PeopleAnswer]) -> Said:
     if not judgements:
         problem = f"{judge.name}: none of its judgements is about an answer that people rated"
         raise InputError(f"{problem}; their ids are such as {answers[0].id!r}")
-    said = said_in(judge.name, answers, judgements)
-    said.judged_only = judged_only
-    return said
+    judged = collect_scores(judge.name, answers, judgements)
+    judged.judged_only = judged_only
+    return judged
 
 
-def said_in(name: str, answers: Sequence[PeopleAnswer], judgements: Mapping[str, Judgement]) -> Said:
+def collect_scores(name: str, answers: Sequence[PeopleAnswer], judgements: Mapping[str, Judgement]) -> JudgeScores:
     """The scores and marks of judgements by the answers' ids."""
-    said = Said(name)
+    judged = JudgeScores(name)
     for answer in answers:
         judgement = judgements.get(answer.id)
         if judgement is None or judgement.score is None:
-            said.failures[judgement.failure.kind.value if judgement and judgement.failure else "missing"] += 1
+            judged.failures[judgement.failure.kind.value if judgement and judgement.failure else "missing"] += 1
             continue
-        said.scores[answer.id] = judgement.score
+        judged.scores[answer.id] = judgement.score
         if (marks := text_marks(judgement)) is not None:
-            said.marks[answer.id] = marks
-    return said
+            judged.marks[answer.id] = marks
+    return judged

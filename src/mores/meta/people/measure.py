@@ -9,6 +9,8 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations
 
 import numpy as np
@@ -16,7 +18,7 @@ import numpy.typing as npt
 
 from mores.meta.compare import FEWEST, adjusted, compared
 from mores.meta.people.answers import PeopleAnswer, PeopleData, by_group
-from mores.meta.people.judges import Said
+from mores.meta.people.judges import JudgeScores
 from mores.meta.people.records import People, PeopleScore, Spans, Worth
 from mores.meta.records import Comparison, Versus
 from mores.stats import influence
@@ -29,24 +31,35 @@ from mores.stats.worth import effective_items, interval_alpha, side_by_side
 from mores.types import Result
 
 
+@dataclass
 class Joined:
     """The answers with a rating by people and a score by the judge."""
 
-    def __init__(self, answers: Sequence[PeopleAnswer], said: Said) -> None:
-        self.answers = [answer for answer in answers if answer.id in said.scores]
-        self.people = np.array([answer.mean for answer in self.answers], dtype=np.float64)
-        self.judge = np.array([said.scores[answer.id] for answer in self.answers], dtype=np.float64)
-        self.groups: npt.NDArray[np.object_] = np.array([a.question_key for a in self.answers], dtype=object)
+    answers: list[PeopleAnswer]
+    judge: Floats
+
+    @cached_property
+    def people(self) -> Floats:
+        """The mean of people's ratings."""
+        return np.array([answer.mean for answer in self.answers], dtype=np.float64)
+
+    @cached_property
+    def groups(self) -> npt.NDArray[np.object_]:
+        """Answers to the same question depend on each other."""
+        return np.array([answer.question_key for answer in self.answers], dtype=object)
 
     def take(self, rows: Sequence[int]) -> Joined:
         """Some of the answers."""
-        part = object.__new__(Joined)
-        part.answers = [self.answers[row] for row in rows]
-        part.people, part.judge, part.groups = self.people[rows], self.judge[rows], self.groups[rows]
-        return part
+        return Joined([self.answers[row] for row in rows], self.judge[list(rows)])
 
 
-def study(data: PeopleData, judges: Sequence[Said]) -> People:
+def join_judge(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> Joined:
+    """The answers that the judge scored."""
+    scored = [answer for answer in answers if answer.id in judged.scores]
+    return Joined(scored, np.array([judged.scores[answer.id] for answer in scored], dtype=np.float64))
+
+
+def study(data: PeopleData, judges: Sequence[JudgeScores]) -> People:
     """Measure every judge and compare every two."""
     rated = data.rated
     return People(
@@ -59,14 +72,14 @@ def study(data: PeopleData, judges: Sequence[Said]) -> People:
         people=len({person for answer in rated for person in answer.opinions}),
         shared=sum(len(answer.scores) > 1 for answer in rated),
         alpha=_alpha(rated),
-        judges=tuple(score_against_people(rated, said) for said in judges),
+        judges=tuple(score_against_people(rated, judged) for judged in judges),
         comparisons=tuple(compare_all(rated, judges)),
     )
 
 
-def score_against_people(answers: Sequence[PeopleAnswer], said: Said) -> PeopleScore:
+def score_against_people(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> PeopleScore:
     """Every figure of one judge."""
-    joined = Joined(answers, said)
+    joined = join_judge(answers, judged)
     shared = [row for row, answer in enumerate(joined.answers) if len(answer.scores) > 1]
     part = joined.take(shared)
     beside = side_by_side([answer.scores for answer in part.answers], part.judge, part.groups) if shared else None
@@ -82,17 +95,17 @@ def score_against_people(answers: Sequence[PeopleAnswer], said: Said) -> PeopleS
     if within := _within_languages(joined):
         scores["within_languages"] = within
     return PeopleScore(
-        judge=said.name,
+        judge=judged.name,
         n=len(joined.answers),
-        unscored=said.failures.total(),
-        failures=dict(said.failures),
+        unscored=judged.failures.total(),
+        failures=dict(judged.failures),
         scores=scores,
         by=_by_group(joined),
         with_person=with_person,
         between_people=between,
         difference=difference,
-        worth=_worth(scores["pearson"], said.judged_only, people),
-        spans=_spans(answers, said),
+        worth=_worth(scores["pearson"], judged.judged_only, people),
+        spans=_spans(answers, judged),
     )
 
 
@@ -202,19 +215,19 @@ def _alpha(answers: Sequence[PeopleAnswer]) -> Result | None:
 # -- marks -------------------------------------------------------------------------------------------------
 
 
-def _spans(answers: Sequence[PeopleAnswer], said: Said) -> Spans | None:
+def _spans(answers: Sequence[PeopleAnswer], judged: JudgeScores) -> Spans | None:
     """F1 of the judge's marks with each person's, and of people's with each other's, on the same texts."""
-    if not said.marks:
+    if not judged.marks:
         return None
     from mores.stats.marks import Mark, covered, f1_of, kappa_of, mask, overlap  # it needs SciPy, half a second
 
     with_judge, between, questions = [], [], []
     for answer in answers:
         people = [opinion.marks for opinion in answer.opinions.values() if opinion.marks is not None]
-        if not people or not answer.text or answer.id not in said.marks:
+        if not people or not answer.text or answer.id not in judged.marks:
             continue
         text = answer.text
-        marked = [[Mark(span.start, span.end) for span in spans] for spans in (said.marks[answer.id], *people)]
+        marked = [[Mark(span.start, span.end) for span in spans] for spans in (judged.marks[answer.id], *people)]
         judge, *others = (mask(len(text), covered(text, marks)) for marks in marked)
         with_judge.append(np.sum([overlap(judge, other) for other in others], axis=0))
         between.append(np.sum([[0.0] * 4, *(overlap(*pair) for pair in combinations(others, 2))], axis=0))
@@ -241,7 +254,7 @@ def _span_figure(name: str, statistic: Callable[[Floats], Floats], rows: Floats,
 # -- two judges --------------------------------------------------------------------------------------------
 
 
-def compare_all(answers: Sequence[PeopleAnswer], judges: Sequence[Said]) -> list[Comparison]:
+def compare_all(answers: Sequence[PeopleAnswer], judges: Sequence[JudgeScores]) -> list[Comparison]:
     """Every two judges on the answers that both scored, p-values adjusted within each statistic."""
     by_statistic: dict[str, list[Comparison]] = defaultdict(list)
     for first, second in combinations(judges, 2):
@@ -250,7 +263,7 @@ def compare_all(answers: Sequence[PeopleAnswer], judges: Sequence[Said]) -> list
     return [comparison for comparisons in by_statistic.values() for comparison in adjusted(comparisons)]
 
 
-def compare_two(answers: Sequence[PeopleAnswer], first: Said, second: Said) -> Versus:
+def compare_two(answers: Sequence[PeopleAnswer], first: JudgeScores, second: JudgeScores) -> Versus:
     """Which of two judges agrees better with people, overall and in every group of ten answers or more."""
     names, pair = (first.name, second.name), _both(answers, first, second)
     by: dict[str, dict[str, Comparison]] = {}
@@ -267,9 +280,9 @@ def compare_two(answers: Sequence[PeopleAnswer], first: Said, second: Said) -> V
     return Versus(first=names[0], second=names[1], n=n, left_out=len(answers) - n, overall=overall, by=by)
 
 
-def _both(answers: Sequence[PeopleAnswer], first: Said, second: Said) -> tuple[Joined, Joined]:
+def _both(answers: Sequence[PeopleAnswer], first: JudgeScores, second: JudgeScores) -> tuple[Joined, Joined]:
     shared = [answer for answer in answers if answer.id in first.scores and answer.id in second.scores]
-    return Joined(shared, first), Joined(shared, second)
+    return join_judge(shared, first), join_judge(shared, second)
 
 
 def _compare(names: tuple[str, str], first: Joined, second: Joined) -> Iterator[Comparison]:

@@ -25,7 +25,7 @@ from mores.io.private import make_folder
 from mores.meta.folder import JUDGEMENTS
 from mores.meta.judging import Judging, judgement_files, write_judgements
 from mores.meta.people.answers import Aliases, PeopleData
-from mores.meta.people.judges import Said, TableJudge, read_judgement_file, read_table_judge, said_in
+from mores.meta.people.judges import JudgeScores, TableJudge, collect_scores, read_judgement_file, read_table_judge
 from mores.meta.people.measure import study
 from mores.meta.people.records import People
 from mores.meta.scorers import Scorer
@@ -88,7 +88,7 @@ class PeopleSession:
             for scorer in self._judging.scorers:
                 judgements = await self._judging.judge(scorer, samples)
                 write_judgements(run.path / files[scorer.name], judgements, samples)
-                read[scorer.name] = said_in(scorer.name, rated, judgements)
+                read[scorer.name] = collect_scores(scorer.name, rated, judgements)
             with interruptible():
                 for _ in self.progress.track("evaluating", [None], 1):
                     result = study(self.data, [read[judge.name] for judge in self.judges])
@@ -98,16 +98,16 @@ class PeopleSession:
             run.finish(files=kinds, failures=failures, headline=headline(result))
         return PeopleRun(run.path, run.manifest)
 
-    def _read(self, judge: TableJudge | Scorer) -> Said:
+    def _read(self, judge: TableJudge | Scorer) -> JudgeScores:
         if isinstance(judge, TableJudge):
             return read_table_judge(judge, self.data.rated, self.aliases)
         return read_judgement_file(judge, self.data.rated)
 
-    def _plan(self, read: dict[str, Said]) -> Plan:
+    def _plan(self, read: dict[str, JudgeScores]) -> Plan:
         """The plan of the run; its signature covers the scores in files and the settings of models."""
         digest = blake2b(digest_size=4)
-        for said in read.values():
-            digest.update(repr((sorted(said.scores.items()), sorted(said.marks.items()))).encode())
+        for judged in read.values():
+            digest.update(repr((sorted(judged.scores.items()), sorted(judged.marks.items()))).encode())
         fields = {
             "task": "people.1",
             "data": self.data.revision,
