@@ -113,7 +113,7 @@ def test_from_an_invitation_to_the_analysis(database: Database, browser: Browser
         lead.wait("document.documentElement.dataset.marks === 'painted'")
         assert "found by 2" in lead.evaluate("document.querySelector('.thing').innerText")
         lead.open(f"{address}{home}/figures")
-        assert "2 of 3 (67%)" in lead.evaluate("document.querySelector('main').innerText"), "marks that are valid"
+        assert "66.7% (2 of 3)" in lead.evaluate("document.querySelector('main').innerText"), "marks that are valid"
         problems = [problem for page in (mouse, keys, finger, lead) for problem in page.problems]
         assert [problem for problem in problems if "422" not in problem] == [], "only the empty answer was refused"
     check_analysis(play, tmp_path)

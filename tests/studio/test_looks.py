@@ -44,6 +44,7 @@ IN_DOCS = {
     "wide-author-culturalteaming-items-3": "studio-duel.png",
     "wide-organiser-culturalteaming": "studio-overview.png",
     "arabic-author-culturalteaming-items-3": "studio-arabic.png",
+    "wide-annotator-marking-items": "studio-marking.png",
 }
 """The pictures that docs/studio.md shows."""
 FAULTS = """((locale) => {

@@ -307,8 +307,8 @@ def test_the_severity_of_an_error_is_the_usual_one() -> None:
 def test_agreement_does_not_depend_on_a_stray_space_and_is_told_from_that_on_types() -> None:
     people = [[mark("tea last", kind="a")], [mark("tea last,", kind="b")]]
     figures = KIND.summarise(MarkingSettings(title="T"), [item_with(*people)])
-    assert figures["Agreement on marked characters, F1"].startswith("1")
-    assert figures["Same type, where two marked the same"] == "0 of 1 (0%)"
+    assert figures["Agreement on marked characters (F1)"].startswith("1")
+    assert figures["The same type, where two marked the same words"] == "0.0% (0 of 1)"
     assert figures["Judgements"] == 2
     assert KIND.label("mark", {"marks": people[0]}) == "minor"
     assert KIND.label("mark", {"marks": []}) == "no error"

@@ -28,6 +28,8 @@ ATTRIBUTES = ("aria-label", "alt", "title", "placeholder", "label", "data-saved"
 EMPTY = {"area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track", "wbr", "rect"}
 LONG = 20
 """A piece of somebody's text that is as long as this is somebody's too."""
+ISOLATES = dict.fromkeys(map(ord, "\u2066\u2067\u2068\u2069"))
+"""Characters that nobody sees: they keep a text in another script apart."""
 _VALUE = re.compile(r"(%\(\w+\)s|\{\w+\})")
 _SEPARATOR = re.compile(r", | \+ |;(?: |$)|: | \(|\)")
 _WORD = re.compile(r"(?!(?:[A-D]+)\b)\b[A-Za-zÀ-ɏ]{2,}")
@@ -87,7 +89,8 @@ def unmarked(page: str, own: Iterable[str]) -> list[str]:
         return piece in known or inside or not set(_WORD.findall(piece)) - NAMES
 
     found = []
-    for text in reader.found:
+    for given in reader.found:
+        text = given.translate(ISOLATES)
         rest = [" ".join(part.split()) for part in re.sub(r"⟦[^⟦⟧]*⟧", "\n", text).split("\n")]
         parts = [part for parts in rest for part in parts.split(" · ") if not is_known(part)]
         pieces = [piece for part in parts for piece in _SEPARATOR.split(part)]

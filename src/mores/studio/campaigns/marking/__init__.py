@@ -107,6 +107,6 @@ KIND: Kind[Any] = Kind(
     headline=lambda item: str(item.content.get("instruction") or item.content.get("text") or item.id),
     summarise=summarise,
     method=method,
-    shown=shown,
     words=WORDS,
+    shown=shown,
 )

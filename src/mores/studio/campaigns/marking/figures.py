@@ -41,30 +41,26 @@ def summarise(settings: MarkingSettings, items: Sequence[Item]) -> Mapping[str, 
         "Judgements that failed: the person could not judge": len(scores) - len(known),
         "Judgements without an error": _share(none, len(known)),
         "Marks": len(everything),
-        "Minor, major": f"{severities['minor']}, {severities['major']}",
-        "Missing": sum(found.mark["start"] is None for found in everything),
+        "Minor": severities["minor"],
+        "Major": severities["major"],
+        "Something is missing": sum(found.mark["start"] is None for found in everything),
         "Mean score": show.number(fmean(known)) if known else "–",
         "Marks that are valid": _share(sum(found.stands for found in validated), len(validated)),
         "Valid, of another type": _share(sum(found.verdict == "other" for found in validated), len(validated)),
         "Errors after grouping": len(errors),
-        "Found by several people": _share(sum(len(error.people) > 1 for error in errors), len(errors)),
+        "Errors that several people found": _share(sum(len(error.people) > 1 for error in errors), len(errors)),
     }
-    return figures | agreement(marked)
-
-
-def agreement(items: Sequence[Item]) -> dict[str, Any]:
-    """How far people agree on which words are wrong, and on the type where they marked the same words."""
-    found = spans.span_agreement(_texts(items))
-    if found is None:
-        return {}
-    figures = {
-        "Agreement on marked characters, F1": _figure(found.f1),
-        "F1 by chance": "–" if found.chance is None else show.number(found.chance),
-        "Above chance, κ": _figure(found.kappa),
-        "Krippendorff's α over characters": _figure(found.alpha),
-    }
-    if found.labels:
-        figures["Same type, where two marked the same"] = _share(found.labels.same, found.labels.matched)
+    agreement = spans.span_agreement(_texts(marked))
+    if agreement is not None:
+        figures |= {
+            "Agreement on marked characters (F1)": _figure(agreement.f1),
+            "The same by chance": "–" if agreement.chance is None else show.number(agreement.chance),
+            "Agreement above chance (κ)": _figure(agreement.kappa),
+            "Krippendorff's α over characters": _figure(agreement.alpha),
+        }
+        if agreement.labels:
+            same = _share(agreement.labels.same, agreement.labels.matched)
+            figures["The same type, where two marked the same words"] = same
     return figures
 
 
@@ -95,7 +91,7 @@ def _figure(figure: spans.Figure) -> str:
 def _share(count: int, total: int) -> str:
     if not total:
         return "–"
-    return Phrase("{count} of {total} ({share})", count=count, total=total, share=show.percent(count / total, 0))
+    return Phrase("{share} ({part} of {whole})", share=show.percent(count / total), part=count, whole=total)
 
 
 def method(settings: MarkingSettings, items: Iterable[Item]) -> str:

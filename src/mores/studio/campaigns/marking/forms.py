@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from mores.meta.juice.data import THICK, THIN
 from mores.studio.campaigns.marking.errors import Found, found_in, group
@@ -18,7 +19,11 @@ WORDS = {
     "text": "Text",
     "id": "Identifier",
     "source": "Source",
+    "judge": "Judged before by",
     "marks": "Errors",
+    "marked": "Marks",
+    "of": "Marks",
+    "valid": "Valid marks",
     "groups": "Groups",
     "major": "Major",
     "minor": "Minor",
@@ -106,7 +111,7 @@ def validate_form(settings: MarkingSettings, item: Item) -> Form:
     """Three answers about each mark of the others, and the type that fits better."""
     fields: list[Field] = []
     for number, found in enumerate(found_in(item)):
-        heading = Phrase("{number}. “{quote}”", number=number + 1, quote=found.mark["quote"])
+        heading = Phrase("{number}. “{quote}”", number=number + 1, quote=isolate(found.mark["quote"]))
         missing = Phrase("{number}. Something is missing", number=number + 1)
         fields += [
             Field(
@@ -117,7 +122,10 @@ def validate_form(settings: MarkingSettings, item: Item) -> Form:
                 help=describe(found),
                 options=VERDICTS,
             ),
-            type_field(settings, f"category_{number}", "The type that fits better", required=False),
+            replace(
+                type_field(settings, f"category_{number}", "The type that fits better", required=False),
+                when=(f"verdict_{number}", OTHER),
+            ),
         ]
     return Form(tuple(fields), check=_check_verdicts)
 
@@ -134,9 +142,16 @@ def _check_verdicts(answer: Content) -> Mapping[str, str]:
 def describe(found: Found) -> str:
     """What the person who made a mark said about it, in one line."""
     severity = dict(SEVERITIES).get(found.mark.get("severity", ""), "")
-    facts = [severity, *(str(found.mark.get(name, "")) for name in ("type", "explanation", "correction"))]
+    explanation, correction = (isolate(str(found.mark.get(name, ""))) for name in ("explanation", "correction"))
+    better = Phrase("correct: {words}", words=correction) if correction else ""
+    facts = [severity, str(found.mark.get("type", "")), explanation, better]
     named = {f"fact_{number}": fact for number, fact in enumerate(fact for fact in facts if fact)}
     return Phrase(" · ".join(f"{{{name}}}" for name in named), **named)
+
+
+def isolate(text: str) -> str:
+    """A text that may be in another script than what is around it, so that neither turns the other round."""
+    return f"\u2068{text}\u2069" if text else ""
 
 
 def group_form(item: Item) -> Form:
@@ -147,7 +162,7 @@ def group_form(item: Item) -> Form:
     fields = [
         Field(
             f"group_{place}",
-            Phrase("{number}. “{quote}”", number=place + 1, quote=everything[place].mark["quote"] or "–"),
+            Phrase("{number}. “{quote}”", number=place + 1, quote=isolate(everything[place].mark["quote"]) or "–"),
             "select",
             help=describe(everything[place]),
             options=options,

@@ -224,6 +224,8 @@ class Marks {
   }
 
   add(mark) {
+    const same = mark.start !== null && this.marks.find((each) => each.part === mark.part && each.start === mark.start && each.end === mark.end);
+    if (same) { this.open(same); return; }
     this.marks.push(mark);
     this.undoing.push(() => this.take(mark));
     this.addCard(mark);
