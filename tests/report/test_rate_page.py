@@ -104,4 +104,6 @@ def test_a_careless_person_is_named_with_the_reason() -> None:
             Annotator(name="ann", ratings=40, mean=3.0),
         ),
     )  # fmt: skip
-    assert careless_people(people) == ["bo may be careless: too fast (p = 0.004, adjusted)"]
+    assert careless_people(people) == [
+        "bo may be careless (p = 0.004, adjusted): 2 s for a rating (40 s by the others)"
+    ]

@@ -318,20 +318,10 @@ def signed_cell(result: Result | None) -> Cell:
     return Cell(number(result.value, 2, signed=True), small=span(result.low, result.high, signed=True))
 
 
-CARELESS = {
-    "random": "the ratings do not follow what was rated",
-    "straight": "the same rating for too long",
-    "fast": "too fast",
-    "position": "the ratings go by the place on the screen",
-}
-"""What each sign of carelessness means."""
-
-
 def careless_people(annotators: Annotators | None) -> list[str]:
     """Who may not read what they rate, and why."""
     return [
-        f"{person.name} may be careless: {CARELESS.get(person.signs[0].kind, person.signs[0].kind)} "
-        f"({p_equals(person.careless_p or 0.0)}, adjusted)"
+        f"{person.name} may be careless ({p_equals(person.careless_p or 0.0)}, adjusted): {'; '.join(person.reasons)}"
         for person in (annotators.people if annotators else ())
         if person.careless
     ]
