@@ -45,7 +45,7 @@ FLAGS = (
 TIMEOUT = 30.0
 KEYS = {"Tab": 9, "Enter": 13, "Escape": 27, " ": 32, "End": 35, "Home": 36}
 KEYS |= {"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40}
-KEYS |= {letter: ord(letter.upper()) for letter in "ajkmz12"} | {"?": 191}
+KEYS |= {letter: ord(letter.upper()) for letter in "ajkmz123"} | {"?": 191}
 
 
 def binary() -> str | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import io
 import re
 import zipfile
@@ -30,7 +31,7 @@ SHOWN: dict[str, set[str]] = {"msqa": {"source_1_desc", "source_2_desc"}}
 SHOWN["marking"] = {"quote", "type", "explanation", "correction"}
 """What judges see of earlier judges' answers: the sources that MSQA's inspectors add, the marks that are checked."""
 HIDDEN: dict[str, set[str]] = {"culturalteaming": {"scene"}, "culturall": {"excerpt", "link"}}
-HIDDEN["marking"] = {"source", "judge"}
+HIDDEN |= {"marking": {"source", "judge"}, "rating": {"model"}}
 HIDDEN["validation"] = {"explanation", "type", "gemma", "phi"}  # before the second step
 """What authors write and judges do not see; CulturalTeaming's answer key has no words and is looked for by itself."""
 
@@ -139,7 +140,9 @@ def test_exports_have_one_campaign(two: Two) -> None:
                 compile(data, name, "exec")
         assert any(b"qqmine" in data for data in texts.values()) or form == "parquet", form
         if form == "csv":
-            assert not re.search(rb'(^|,|\n)"?[=+@-]', b"".join(data for name, data in texts.items() if ".csv" in name))
+            tables = [data.decode() for name, data in texts.items() if name.endswith(".csv")]
+            cells = [cell for text in tables for row in csv.reader(io.StringIO(text, newline="")) for cell in row]
+            assert [cell for cell in cells if cell.startswith(("=", "+", "-", "@"))] == []
     rows = browser.get(f"/c/{two.mine.campaign.id}/people/time.csv").text
     assert "qqmine-name" in rows
     assert "'=1+1" in rows
@@ -152,6 +155,8 @@ def test_names_and_models_are_for_organisers(two: Two) -> None:
     pages = [organiser.get(f"/c/{two.mine.campaign.id}/items/{item.id}/life").text for item in two.mine.items]
     if two.mine.campaign.kind.tasks:
         assert any("qqmine-model" in page for page in pages)
+    if two.kind == "rating":
+        assert any("qqmine-text-model" in page for page in pages), "organisers see who wrote what is rated"
     words = "counts" if two.kind == "culturalteaming" else "qqmine-vote-"  # its answers are letters
     assert any(words in page for page in pages), "organisers see votes"
     members = [*(person for person, _ in two.mine.judges.values()), *list(two.mine.people.values())[:2]]
@@ -162,7 +167,7 @@ def test_names_and_models_are_for_organisers(two: Two) -> None:
             body = re.sub(r"(?s)<header.*?</header>", "", page)  # one's own name stands there
             if path != "/me":
                 assert "qqmine-name" not in body, path
-            assert not [model for model in models if model in page], path
+            assert not [model for model in {*models, "qqmine-text-model"} if model in page], path
 
 
 def test_judges_see_neither_answers_of_others_nor_what_is_hidden(two: Two) -> None:

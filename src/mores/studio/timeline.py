@@ -169,11 +169,13 @@ def _show(field: Field, value: object) -> str:
         option: label if field.native or number < field.written else Phrase(label)
         for number, (option, label) in enumerate(field.options)
     }
-    parts = []
+    parts: list[str] = []
     for given in value if isinstance(value, list) else [value]:
         label = labels.get(given, "") if isinstance(given, str) else ""
-        named = label and label != given
-        parts.append(Phrase("{code} ({label})", code=given, label=label) if named else words(given))
+        if label and label.casefold() != str(given).casefold():
+            parts.append(Phrase("{code} ({label})", code=given, label=label))
+        else:
+            parts.append(label or words(given))
     return Phrase.join(parts, " · ")
 
 

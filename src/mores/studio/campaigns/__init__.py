@@ -15,6 +15,7 @@ KINDS = {
     "culturalteaming": "mores.studio.campaigns.culturalteaming",
     "marking": "mores.studio.campaigns.marking",
     "msqa": "mores.studio.campaigns.msqa",
+    "rating": "mores.studio.campaigns.rating",
     "validation": "mores.studio.campaigns.validation",
 }
 

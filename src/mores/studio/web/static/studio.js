@@ -23,6 +23,12 @@ function unfold() {
 document.addEventListener("change", unfold);
 unfold();
 
+// A place in a ranking is given once: the answer that has it loses it.
+document.addEventListener("input", (event) => {
+  const places = event.target.closest("[data-once]")?.querySelectorAll("input[type=radio]:checked") ?? [];
+  for (const place of places) if (place !== event.target && place.value === event.target.value) place.checked = false;
+}, true);
+
 // Shortcuts: 1–9 for the options of a question, Ctrl+Enter to send, j, k and arrows in lists, ? for all of them.
 const keys = document.getElementById("keys");
 const opener = document.getElementById("show-keys");

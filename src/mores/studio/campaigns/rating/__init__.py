@@ -1,0 +1,73 @@
+"""Rating and ranking (CaLMQA, Section 4 and Appendix D): people compare the blind answers of several models.
+
+rate (annotators who know the language): each answer by itself, then a ranking with a reason
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from mores.studio.campaigns.rating.content import COLUMNS, admit, join
+from mores.studio.campaigns.rating.export import STAGE, export, method
+from mores.studio.campaigns.rating.forms import rate_form
+from mores.studio.campaigns.rating.results import shown, summarise
+from mores.studio.campaigns.rating.settings import RatingSettings
+from mores.studio.kind import Kind
+from mores.studio.records import Content, Item, Role
+from mores.studio.workflow import Decision, Stage
+
+
+def stages(settings: RatingSettings) -> tuple[Stage, ...]:
+    """The one stage of a campaign."""
+
+    def decide(item: Item) -> Decision | None:
+        return Decision("next") if len(item.votes_at(STAGE)) >= settings.raters else None
+
+    return (
+        Stage(
+            STAGE,
+            "Rate the answers",
+            Role.ANNOTATOR,
+            lambda item: rate_form(settings, item),
+            decide,
+            people=lambda _item: settings.raters,
+            speaking=True,
+            regional=settings.regional,
+            hold=settings.hold,
+        ),
+    )
+
+
+def label(_stage: str, answer: Content) -> str | None:
+    """The letters of the best answers, or the rating where there is only one answer."""
+    places = {name.removeprefix("rank_"): int(place) for name, place in answer.items() if name.startswith("rank_")}
+    if not places:
+        return str(answer["rating_a"]) if answer.get("rating_a") else None
+    best = min(places.values())
+    return "=".join(sorted(letter for letter, place in places.items() if place == best))
+
+
+def headline(item: Item) -> str:
+    """The question in one line."""
+    return " ".join(str(item.content.get("question") or item.id).split())
+
+
+KIND: Kind[Any] = Kind(
+    name="rating",
+    title="Rating",
+    summary="People rate and rank the answers of several models without knowing whose they are.",
+    folder=Path(__file__).parent,
+    settings=RatingSettings,
+    stages=stages,
+    export=export,
+    label=label,
+    runs=False,
+    admit=admit,
+    join=join,
+    columns=COLUMNS,
+    headline=headline,
+    summarise=summarise,
+    method=method,
+    shown=shown,
+)

@@ -1,0 +1,183 @@
+"""What an item of a rating campaign has: a question and the answers of several models, under letters.
+
+    {"question": …, "reference": …, "type": …, "answers": [{"letter": "a", "model": …, "text": …}, …],
+     "failed": {"a model without an answer": "why"}}
+
+The letters stand in the names of form fields, so people could read them in the page: which model has which letter is
+another for each question, and says nothing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from hashlib import blake2b
+from string import ascii_lowercase
+from typing import Any
+
+from mores.culture.names import close
+from mores.errors import InputError
+from mores.studio.data.incoming import Incoming
+from mores.studio.form import clean
+from mores.studio.records import Content
+
+MOST = 9
+"""Answers to one question: places of a ranking have one digit."""
+LETTERS = ascii_lowercase[:MOST]
+LONGEST_ANSWER, LONGEST_TEXT, LONGEST_NAME = 50_000, 10_000, 500
+COLUMN = "answer_"
+"""In a table, the answer of a model stands in a column such as `answer_Some Model`."""
+FIELDS = ("question", "reference", "type", "answers", "failed")
+COLUMNS = ("question", "reference", "type", f"{COLUMN}NAME")
+LONG = {"question", "reference", "type", "kind", "model", "answer", "failure"}
+IGNORED = {"topic", "question_english", "answer_english"}
+"""What rows of `mores longform` have besides."""
+
+
+def admit(_settings: object, content: Content) -> Content:
+    """An imported question with its answers; InputError says what is missing."""
+    columns = {name: value for name, value in content.items() if name.startswith(COLUMN)}
+    others = {name: value for name, value in content.items() if name not in columns}
+    if unknown := [name for name in others if name not in FIELDS]:
+        near = close(unknown[0], FIELDS)
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(f"unknown field {unknown[0]!r}; {hint}expected {', '.join(FIELDS)} or columns {COLUMN}NAME")
+    if columns and "answers" in others:
+        raise InputError(f"both 'answers' and columns {COLUMN}NAME; keep one of them")
+    if columns:
+        given = {name.removeprefix(COLUMN): text for name, text in columns.items()}
+        others |= {"answers": given} | without_answer(given)
+    answers = read_answers(others)
+    if any(not answer["model"] for answer in answers):
+        raise InputError('an answer has no model; write answers as {"MODEL": "TEXT"}')
+    failed = others.get("failed") or {}
+    if not isinstance(failed, dict) or not all(isinstance(reason, str) for reason in failed.values()):
+        raise InputError('\'failed\' is not an object; write {"MODEL": "REASON"} for models without an answer')
+    admitted = {"question": needed(others, "question"), "answers": answers}
+    texts = {name: _text(name, others[name], LONGEST_TEXT) for name in ("reference", "type") if others.get(name)}
+    return admitted | texts | ({"failed": dict(failed)} if failed else {})
+
+
+def without_answer(given: Mapping[str, Any]) -> Content:
+    """The models of a row whose cell is empty."""
+    empty = {name: "no answer" for name, text in given.items() if not str(text or "").strip()}
+    return {"failed": empty} if empty else {}
+
+
+def needed(content: Mapping[str, Any], name: str) -> str:
+    """A text that must be there."""
+    text = _text(name, content.get(name), LONGEST_TEXT)
+    if not text:
+        raise InputError(f"no {name!r}; every question needs {name!r} and its answers")
+    return text
+
+
+def _text(name: str, value: Any, longest: int) -> str:
+    if value is None:
+        return ""
+    if not isinstance(value, str | int | float):
+        raise InputError(f"{name!r} is {type(value).__name__}, not a text")
+    text = clean(str(value))
+    if len(text) > longest:
+        raise InputError(f"{name!r} has {len(text):,} characters; at most {longest:,} can be shown")
+    return text
+
+
+def read_answers(content: Mapping[str, Any]) -> list[Content]:
+    """The answers of a question under their letters, in the order of the letters."""
+    entries = [_entry(entry) for entry in _entries(content.get("answers"))]
+    entries = [entry for entry in entries if entry["text"]]
+    if not entries:
+        raise InputError('no answers; write them as {"MODEL": "TEXT"}, or in columns answer_NAME')
+    if len(entries) > MOST:
+        raise InputError(f"{len(entries)} answers; people can compare at most {MOST}")
+    names = [entry["model"] for entry in entries if entry["model"]]
+    if twice := next((name for name in names if names.count(name) > 1), None):
+        raise InputError(f"two answers of {twice!r}; keep one")
+    if not any(entry["letter"] for entry in entries):
+        question = clean(str(content.get("question") or ""))
+        order = sorted(entries, key=lambda entry: _lot(question, entry["text"], entry["model"]))
+        entries = [entry | {"letter": letter} for letter, entry in zip(LETTERS, order, strict=False)]
+    letters = [entry["letter"] for entry in entries]
+    if sorted(letters) != list(LETTERS[: len(letters)]):
+        raise InputError(
+            f"the letters of the answers are {', '.join(letters)}; use {', '.join(LETTERS[: len(letters)])}"
+        )
+    return sorted(entries, key=lambda entry: str(entry["letter"]))
+
+
+def _entries(answers: Any) -> Iterator[Mapping[str, Any]]:
+    if isinstance(answers, dict):
+        yield from ({"model": name, "text": text} for name, text in answers.items())
+    elif isinstance(answers, list) and all(isinstance(entry, dict) for entry in answers):
+        yield from answers
+    elif answers:
+        raise InputError('\'answers\' is not an object; write {"MODEL": "TEXT"}')
+
+
+def _entry(entry: Mapping[str, Any]) -> Content:
+    if unknown := [name for name in entry if name not in ("letter", "model", "text")]:
+        raise InputError(f"an answer has {unknown[0]!r}; expected 'model' and 'text'")
+    letter = str(entry.get("letter") or "")
+    model, text = _text("model", entry.get("model"), LONGEST_NAME), _text("text", entry.get("text"), LONGEST_ANSWER)
+    return {"letter": letter, "model": model, "text": text}
+
+
+def _lot(*parts: str) -> bytes:
+    """A place that is as good as drawn, and the same whenever the same file is imported."""
+    return blake2b("\0".join(parts).encode(), digest_size=8).digest()
+
+
+def join(rows: Sequence[Incoming]) -> list[Incoming]:
+    """Rows with the answer of one model each, as `mores longform` writes them, joined by question and language."""
+    joined: dict[tuple[str, str], Incoming] = {}
+    places: dict[tuple[str, str, str], str] = {}
+    whole = [row for row in rows if "model" not in row.content]
+    for row in rows:
+        if "model" not in row.content:
+            continue
+        try:
+            content = read_row(row.content)
+            key = content["question"], row.language.casefold()
+            [model] = {**content["answers"], **content["failed"]}
+            if first := places.get((*key, model)):
+                raise InputError(f"a second answer of {model!r} to this question, after {first}; keep one")
+            places[*key, model] = row.place
+            known = joined.get(key)
+            joined[key] = row._replace(content=content) if known is None else merge(known, content)
+        except InputError as error:
+            raise InputError(f"{row.place}: {error}") from error
+    return [*whole, *joined.values()]
+
+
+def read_row(content: Content) -> Content:
+    """One row as a question with one answer, or with the reason why the model has none."""
+    if unknown := [name for name in content if name not in LONG | IGNORED]:
+        near = close(unknown[0], sorted(LONG))
+        hint = f"did you mean {near[0]!r}? " if near else ""
+        raise InputError(f"unknown field {unknown[0]!r}; {hint}expected {', '.join(sorted(LONG))}")
+    model = _text("model", content.get("model"), LONGEST_NAME)
+    if not model:
+        raise InputError("no 'model'; say which model wrote the answer")
+    text = _text("answer", content.get("answer"), LONGEST_ANSWER)
+    failure = content.get("failure")
+    reason = str(failure.get("reason") or "") if isinstance(failure, dict) else ""
+    return {
+        "question": needed(content, "question"),
+        "answers": {model: text} if text else {},
+        "failed": {} if text else {model: reason or "no answer"},
+        "reference": content.get("reference"),
+        "type": content.get("type") or content.get("kind"),
+    }
+
+
+def merge(known: Incoming, content: Content) -> Incoming:
+    """A question with one more answer."""
+    before = known.content
+    for name in ("reference", "type"):
+        if before[name] and content[name] and before[name] != content[name]:
+            raise InputError(
+                f"{name!r} is {content[name]!r}, and {before[name]!r} in {known.place}; make them the same"
+            )
+    together = {name: {**before[name], **content[name]} for name in ("answers", "failed")}
+    texts = {name: before[name] or content[name] for name in ("reference", "type")}
+    return known._replace(content=before | together | texts)

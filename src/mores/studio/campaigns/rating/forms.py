@@ -1,0 +1,116 @@
+"""What people say about the answers to a question: each by itself, then all of them in a ranking (Appendix D)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+
+from mores.studio.campaigns.rating.settings import REASON, RatingSettings
+from mores.studio.form import Field, Form
+from mores.studio.records import Content, Item
+
+LANGUAGE = (("yes", "Yes"), ("partially", "In part"), ("no", "No"))
+SEVERITY = (("minor", "Minor"), ("major", "Major"))
+ISSUES = (("none", "None"), ("minor", "Minor"), ("major", "Major"))
+RATING = (
+    ("1", "Unusable: wrong, off the point, or not to be understood"),
+    ("2", "Poor: serious mistakes or gaps, little of it helps"),
+    ("3", "Average: it helps, with clear mistakes or gaps"),
+    ("4", "Good: it answers the question, with small flaws"),
+    ("5", "Excellent: correct, complete and well written"),
+)
+"""The points are the paper's; what they mean is in our words."""
+
+
+def rate_form(settings: RatingSettings, item: Item) -> Form:
+    """Step 1 asks about each answer, step 2 for their ranking."""
+    answers = item.content.get("answers") or []
+    letters = [answer["letter"] for answer in answers]
+    fields = [field for answer in answers for field in about_answer(settings, answer)]
+    if len(letters) > 1:
+        fields += ranking(settings, letters)
+    return Form(tuple(fields), lambda content: same_places(settings, letters, content), blocks=tuple(letters))
+
+
+def about_answer(settings: RatingSettings, answer: Content) -> Iterator[Field]:
+    """The questions about one answer, in the order of Section 4."""
+    letter = answer["letter"]
+    yield Field(f"language_{letter}", "Is it in the language of the question?", "scale", options=LANGUAGE, block=letter)
+    if settings.marking:
+        yield Field(
+            f"spans_{letter}",
+            "Mistakes in the text",
+            "marks",
+            help="Select the words that are wrong, and say how bad it is.",
+            required=False,
+            parts={"text": answer["text"]},
+            details=tuple(about_mistake(settings)),
+            block=letter,
+        )
+    yield Field(
+        f"factuality_{letter}",
+        "Are there factual mistakes?",
+        "scale",
+        help="Minor: a detail is wrong. Major: something that matters is wrong.",
+        options=ISSUES,
+        block=letter,
+    )
+    yield Field(
+        f"omissions_{letter}",
+        "Is something important missing?",
+        "scale",
+        help="Minor: it would be better with it. Major: without it the question is not answered.",
+        options=ISSUES,
+        block=letter,
+    )
+    yield Field(
+        f"comment_{letter}",
+        "Your comment",
+        "text",
+        help="What is good, and what is bad? Is it helpful, complete, clear and fluent? Does it sound natural?",
+        required=settings.comments,
+        block=letter,
+    )
+    yield Field(f"rating_{letter}", "Overall rating", "choice", options=RATING, block=letter)
+
+
+def about_mistake(settings: RatingSettings) -> Iterator[Field]:
+    """The questions about one marked mistake."""
+    yield Field("severity", "How bad is it?", "scale", options=SEVERITY)
+    if settings.error_types:
+        options = [(name, name) for name in settings.error_types]
+        yield Field("type", "What kind of mistake is it?", "select", options=options)
+    yield Field("explanation", "What is wrong?", required=False, longest=500)
+
+
+def ranking(settings: RatingSettings, letters: Sequence[str]) -> Iterator[Field]:
+    """A place for each answer, and why."""
+    last = len(letters)
+    names = {1: "Best", last: "Worst"}
+    places = [(str(number), names.get(number, str(number))) for number in range(1, last + 1)]
+    for letter in letters:
+        yield Field(f"rank_{letter}", "Its place", "scale", options=places, step=2, block=letter)
+    yield Field(
+        REASON,
+        "Why this order?",
+        "text",
+        help="What makes the best answer better than the others? Call them by their numbers.",
+        required=settings.reasons,
+        step=2,
+    )
+
+
+def same_places(settings: RatingSettings, letters: Sequence[str], content: Content) -> Mapping[str, str]:
+    """The places that cannot be: two answers have one, or nobody is first."""
+    places = {letter: content[f"rank_{letter}"] for letter in letters if f"rank_{letter}" in content}
+    if not places:
+        return {}
+    if settings.ties:
+        first = f"rank_{letters[0]}"
+        return {} if "1" in places.values() else {first: "Give the best answer the first place."}
+    counts = Counter(places.values())
+    return {
+        f"rank_{letter}": "Two answers have this place. Give each answer a place of its own."
+        for letter, place in places.items()
+        if counts[place] > 1
+    }
