@@ -111,8 +111,8 @@ def main() -> None:
         return
     print("design   careless   found   false")
     for row in rows:
-        found = "" if row["found"] is None else f"{row['found']}/{row['studies']}"
-        print(f"{row['design']:8} {row['careless']:9} {found:>7} {row['false']:>4}/{row['studies']}")
+        hits = "" if row["found"] is None else f"{row['found']}/{row['studies']}"
+        print(f"{row['design']:8} {row['careless']:9} {hits:>7} {row['false']:>4}/{row['studies']}")
     for what, counts in coverage.items():
         low, high = share_interval(counts["held"], counts["of"])
         print(f"{what}: {counts['held'] / counts['of']:.1%} of {counts['of']} held ({low:.1%} to {high:.1%})")

@@ -85,9 +85,9 @@ def test_analytic_power_is_that_of_simulated_studies() -> None:
     need = contrast_power(result, contrast, difference=0.5)
     assert need.more is not None
     questions = (need.n[0] + need.more[0]) // 3
-    found = [fitted(questions, seed)[1].p <= 0.05 for seed in range(100, 220)]
+    shown = [fitted(questions, seed)[1].p <= 0.05 for seed in range(100, 220)]
     assert questions > 40
-    assert np.mean(found) == pytest.approx(0.8, abs=0.09)
+    assert np.mean(shown) == pytest.approx(0.8, abs=0.09)
     present = [fitted(30, seed)[1].p <= 0.05 for seed in range(400, 520)]
     assert np.mean(present) == pytest.approx(need.power, abs=0.11)
 
@@ -134,11 +134,11 @@ def test_rank_correlations_against_simulation(kind: str) -> None:
     need = correlation_power(float(truth), 10, kind=kind)  # type: ignore[arg-type]
     assert need.more
     n = 10 + need.more[0]
-    rng, found = np.random.default_rng(1), 0
+    rng, shown = np.random.default_rng(1), 0
     for _ in range(400):
         x, y = rng.multivariate_normal([0, 0], [[1, rho], [rho, 1]], n).T
-        found += (spearmanr if kind == "spearman" else kendalltau)(x, y).pvalue <= 0.05
-    assert found / 400 == pytest.approx(0.8, abs=0.07)
+        shown += (spearmanr if kind == "spearman" else kendalltau)(x, y).pvalue <= 0.05
+    assert shown / 400 == pytest.approx(0.8, abs=0.07)
 
 
 def test_correlations_against_a_null_and_edges() -> None:

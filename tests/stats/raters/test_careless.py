@@ -21,8 +21,8 @@ def conduct(study: Study) -> Conduct:
 
 
 def search(study: Study, model: Model = NESTED) -> dict[object, Suspicion]:
-    found = find_careless(fit(model, study.columns), study.columns["annotator"], conduct(study), draws=500)
-    return {suspicion.annotator: suspicion for suspicion in found}
+    suspicions = find_careless(fit(model, study.columns), study.columns["annotator"], conduct(study), draws=500)
+    return {suspicion.annotator: suspicion for suspicion in suspicions}
 
 
 @pytest.mark.parametrize(
@@ -33,12 +33,12 @@ def test_each_kind_of_careless_person_is_found_for_its_reason(careless: Careless
     study = draw_study(Plan(languages=2, questions=20, careless=careless), np.random.default_rng(0))
     people = search(study)
     assert [name for name, person in people.items() if person.flagged] == [study.plan.careless_person]
-    found = people[study.plan.careless_person]
-    assert sign in [reason.kind for reason in found.reasons]
+    person = people[study.plan.careless_person]
+    assert sign in [reason.kind for reason in person.reasons]
     if careless == "random":
-        assert (found.posterior or 0) > 0.9
-        assert (found.power or 0) > 0.8
-        assert found.reasons[0].value < found.reasons[0].expected / 2
+        assert (person.posterior or 0) > 0.9
+        assert (person.power or 0) > 0.8
+        assert person.reasons[0].value < person.reasons[0].expected / 2
 
 
 def test_the_whole_study_is_recovered() -> None:

@@ -1,8 +1,8 @@
 """Who does not read what they rate, from the ratings alone, and how often an honest person would look the same.
 
     result = fit(Model("rating", ("model*type",), ("language/annotator", "question")), data)
-    found = find_careless(result, data["annotator"], Conduct(order=…, seconds=…, position=…))
-    [(person.annotator, person.adjusted_p, person.signs) for person in found if person.flagged]
+    people = find_careless(result, data["annotator"], Conduct(order=…, seconds=…, position=…))
+    [(person.annotator, person.adjusted_p, person.signs) for person in people if person.flagged]
 
 What an honest person would say about each answer comes from the fitted model and the other people's ratings: the
 intercepts of questions and answers are those without the person's own ratings. Up to four signs are looked at:
@@ -262,11 +262,11 @@ def judge_consistency(
     ascending = np.sort(scores)
 
     def correlations(count: int) -> Floats:
-        found = [
+        parts = [
             expected[np.argsort(prediction.draw(stop - start, rng), axis=1)] @ ascending
             for start, stop in blocks(count, len(ratings))
         ]
-        return np.concatenate(found) / size
+        return np.concatenate(parts) / size
 
     value = float(scores @ expected) / size
     honest = correlations(draws)
@@ -286,11 +286,11 @@ def judge_run(result: Fit, mine: Codes, prediction: Prediction, draws: int, rng:
     thresholds = np.array([c.estimate for c in result.thresholds])
 
     def runs(count: int) -> Floats:
-        found = [
+        parts = [
             longest_runs(np.searchsorted(thresholds, prediction.draw(stop - start, rng)))
             for start, stop in blocks(count, len(mine))
         ]
-        return np.concatenate(found)
+        return np.concatenate(parts)
 
     honest = runs(draws)
     if (honest >= value).sum() < 10:

@@ -1,8 +1,8 @@
 """Whether a person's ratings change from their first to their last, after what was rated.
 
     result = fit(Model("rating", ("model*type",), ("language/annotator",)), data)
-    found = annotator_drift(result, data["annotator"], data["order"])
-    [(drift.annotator, drift.change, drift.adjusted_p) for drift in found.people]
+    drifts = annotator_drift(result, data["annotator"], data["order"])
+    [(drift.annotator, drift.change, drift.adjusted_p) for drift in drifts.people]
 
 Each person gets a slope of their own beside the effects of the fitted model, all at once (see `joint`): the change of
 the latent value from the first rating to the last, by rank of time. Positive is growing lenient. Tests and intervals

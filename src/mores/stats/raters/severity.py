@@ -1,8 +1,8 @@
 """How much lower or higher each person rates than others do on comparable answers.
 
     result = fit(Model("rating", ("model*type",), ("language/annotator",)), data)
-    found = annotator_severity(result, data, "language:annotator")
-    found.people[0].severity, found.people[0].low, found.people[0].high, found.people[0].points
+    severities = annotator_severity(result, data, "language:annotator")
+    [(person.annotator, person.severity, person.low, person.high, person.points) for person in severities.people]
 
 A person's severity is how much lower their random intercept in the model is than the mean of the people whom they can
 be compared with: what remains after the effects of what they rated. Where everybody works within one level of
