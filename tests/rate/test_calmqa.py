@@ -181,12 +181,12 @@ def printed_counts(table: str) -> dict[tuple[str, str, str], tuple[int, ...]]:
     ("aspect", "table"), [("language_correct", TABLE_24), ("factuality", TABLE_25), ("omissions", TABLE_26)]
 )
 def test_counts_are_those_of_tables_24_to_26(study: Study, aspect: str, table: str) -> None:
-    found = {(c.language, c.model, c.type): tuple(c.counts.values()) for c in study.levels[aspect]}
+    counted = {(c.language, c.model, c.type): tuple(c.counts.values()) for c in study.levels[aspect]}
     printed = printed_counts(table)
-    different = {key for key in printed if found[key] != printed[key]}
+    different = {key for key in printed if counted[key] != printed[key]}
     # The paper has 9/1/0 there and the released file 10/0/0.
     assert different == ({("de", "mixtral22b", "specific")} if aspect == "language_correct" else set())
-    assert len(found) == 30
+    assert len(counted) == 30
 
 
 def test_win_rates_from_ratings_are_close_to_those_of_table_23(study: Study) -> None:

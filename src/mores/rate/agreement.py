@@ -85,8 +85,8 @@ def pair_kappas(units: Sequence[Given], scale: Sequence[float]) -> list[PairKapp
 
 def agree_on_spans(shared: Sequence[Sequence[Rating]]) -> SpanAgreement | None:
     """How far people mark the same words; None where no two people marked errors in the same answer."""
-    found = {label: span_agreement(marked_texts(shared, label)) for label in ("severity", "type")}
-    agreement = found["severity"]
+    by_label = {label: span_agreement(marked_texts(shared, label)) for label in ("severity", "type")}
+    agreement = by_label["severity"]
     if agreement is None:
         return None
     return SpanAgreement(
@@ -99,7 +99,7 @@ def agree_on_spans(shared: Sequence[Sequence[Rating]]) -> SpanAgreement | None:
         unitizing=agreement.unitizing,
         labels={
             label: as_result(label, each.labels.alpha, each.labels.matched)
-            for label, each in found.items()
+            for label, each in by_label.items()
             if each and each.labels
         },
     )

@@ -63,8 +63,8 @@ def analyse(
 def code_reasons(ratings: Sequence[Rating], schema: Schema | None) -> CommentCoding | None:
     """The codes of the reasons for first places; None without a schema that finds any."""
     first = [r.model_copy(update={"comment": r.reason, "codes": None}) for r in ratings if r.rank == 1 and r.reason]
-    found = {name: code for name, code in (schema or {}).items() if code.automatic}
-    return code_comments(first, found) if first and found else None
+    automatic = {name: code for name, code in (schema or {}).items() if code.automatic}
+    return code_comments(first, automatic) if first and automatic else None
 
 
 def given(ratings: Sequence[Rating], column: str) -> bool:
