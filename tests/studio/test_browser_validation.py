@@ -20,6 +20,7 @@ from tests.studio.test_browser_msqa import LIFE, join
 
 pytestmark = pytest.mark.skipif(binary() is None, reason="Chromium is not installed: apt-get install chromium")
 
+GEMMA, PHI = "يؤكل الفسيخ لا الكسكس.", "لا يأكلون البيض."
 ROW = {
     "language": "ar",
     "region": "EG",
@@ -29,7 +30,7 @@ ROW = {
     "severity": "major",
     "type": "طعام",
     "explanation": "طعام شمّ النسيم هو الفسيخ.",
-    "explanations": {"gemma": "يؤكل الفسيخ لا الكسكس.", "phi": "لا يأكلون البيض."},
+    "explanations": {"gemma": GEMMA, "phi": PHI},
 }
 AGREES = {"explained": "valid", "severity_ok": "yes", "type_ok": "yes", "changed": "no"}
 POST = """(async () => {
@@ -128,14 +129,15 @@ def test_three_people_from_an_invitation_to_the_tables(database: Database, brows
         for name, page in pages.items():
             assert ROW["explanation"] in page.evaluate("document.querySelector('.thing').textContent")
             assert not is_shown(page, "own_severity")
+            assert not is_shown(page, "error_after")
             fill(page, **(AGREES | {"severity_ok": "no" if name == "Celine" else "yes"}))
             if name == "Celine":
                 assert is_shown(page, "own_severity")
                 fill(page, own_severity="minor")
             follow(page, "[data-key=Enter]")
             shown = page.evaluate("[...document.querySelectorAll('.scale .about')].map((each) => each.textContent)")
-            assert sorted(shown) == sorted(ROW["explanations"].values())
-            ratings = ["5" if text == ROW["explanations"]["gemma"] else "2" for text in shown]
+            assert sorted(shown) == sorted((GEMMA, PHI))
+            ratings = ["5" if text == GEMMA else "2" for text in shown]
             names = page.evaluate("[...document.querySelectorAll('fieldset.scale')].map((each) => each.id.slice(2))")
             assert "gemma" not in page.evaluate("document.documentElement.innerHTML")
             fill(page, **dict(zip(names, ratings, strict=True)))

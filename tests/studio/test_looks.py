@@ -46,6 +46,7 @@ IN_DOCS = {
     "arabic-author-culturalteaming-items-3": "studio-arabic.png",
     "wide-annotator-marking-items": "studio-marking.png",
     "wide-annotator-rating-items": "studio-rating.png",
+    "wide-annotator-validation-items": "studio-validation.png",
 }
 """The pictures that docs/studio.md shows."""
 FAULTS = """((locale) => {

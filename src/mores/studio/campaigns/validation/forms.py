@@ -119,7 +119,13 @@ def _explanation_fields() -> Iterator[Field]:
         step=2,
     )
     yield Field(
-        "error_after", "If so: what do you think of the error now?", "choice", options=ERROR, required=False, step=2
+        "error_after",
+        "If so: what do you think of the error now?",
+        "choice",
+        options=ERROR,
+        required=False,
+        step=2,
+        when=("changed", "yes"),
     )
 
 
