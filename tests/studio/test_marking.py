@@ -25,6 +25,8 @@ from mores.studio.records import Item, Person, Role, Status
 from mores.studio.store.database import Database
 from mores.types import Judgement
 from tests.studio.play import Play
+from tests.studio.test_hostile_input import TEXTS
+from tests.studio.test_planted import Reader
 
 TEXT = "Guests get tea last, and shoes stay on."
 
@@ -335,3 +337,39 @@ def test_other_commands_read_the_export(play: Play, tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     people = Juice.model_validate_json(done.stdout).judges[0]
     assert (people.predicted, people.errors, people.scores["f1"].value) == (1, 1, 1.0)
+
+
+def test_hostile_marks_are_refused_or_only_text(play: Play, tmp_path: Path) -> None:
+    add(play, {"text": TEXT, "instruction": "<script>evil()</script>"})
+    player = play.person(Role.ANNOTATOR, "Amina")
+    item = player.take()
+    for text in TEXTS.values():
+        sent = player.send(f"/items/{item}/vote", marks=text, none="")
+        assert sent.status_code == 422, text[:30]
+        assert Reader(sent.text).problems == []
+    hostile = "<script>evil()</script>{{ 7*7 }}\u202e"
+    wrong = mark("tea last", kind=hostile[:90], explanation=hostile, correction="=1+1")
+    assert player.send(f"/items/{item}/vote", **answer(wrong)).status_code == 200
+    vote(play, "Juma", **answer(wrong))
+    checker = play.person(Role.VERIFIER, "Wanjiku")
+    checker.take()
+    assert checker.page is not None
+    assert Reader(checker.page.text).problems == []
+    assert Reader(play.organiser().open(f"/items/{item}/life").text).problems == []
+    write_export(play.database, play.campaign, "folder", tmp_path / "out")
+    [first, _] = read_mqm_tsv(tmp_path / "out" / "mqm.tsv")
+    assert first.report
+    assert first.report.errors[0].explanation == hostile
+
+
+def test_marking_is_practised_and_places_need_only_overlap(database: Database) -> None:
+    known = {"marks": [{"part": "text", "start": 11, "end": 19, "quote": "tea last", "severity": "major"}]}
+    practice = [{"content": {"text": TEXT}, "answer": known, "explanation": "Tea comes first.", "language": "sw"}]
+    play = Play(database, "marking", languages=["Swahili"], practice=practice, pass_share=1)
+    add(play, {"text": TEXT})
+    player = play.person(Role.ANNOTATOR, "Amina")
+    assert player.take() is None, "the test comes first"
+    assert 'data-part="text"' in player.open("/practice").text
+    player.send("/practice", number="0", **answer(mark("get tea last", "major")))
+    assert "Tea comes first." in player.open("/practice").text
+    assert player.take()

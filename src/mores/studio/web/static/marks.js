@@ -26,6 +26,10 @@ class Text {
     this.caret.hidden = true;
     this.caret.setAttribute("aria-hidden", "true");
     node.append(this.caret);
+    this.starts = []; // of each code point, in units
+    let unit = 0;
+    for (const point of this.text) { this.starts.push(unit); unit += point.length; }
+    this.starts.push(unit);
     this.boundaries = [...graphemes.segment(this.text)].map((segment) => segment.index).concat(this.text.length);
   }
 
@@ -41,10 +45,8 @@ class Text {
 
   // The units of a place; null where the text is another one than the mark was made in.
   units(mark) {
-    const points = [...this.text];
-    const start = points.slice(0, mark.start).join("").length;
-    const quote = points.slice(mark.start, mark.end).join("");
-    return quote === mark.quote ? [start, start + quote.length] : null;
+    const [start, end] = [this.starts[mark.start], this.starts[mark.end]];
+    return end !== undefined && this.text.slice(start, end) === mark.quote ? [start, end] : null;
   }
 
   range(start, end) {
