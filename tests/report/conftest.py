@@ -1,4 +1,4 @@
-"""One browser for all tests of a page, and a way to open a report in it."""
+"""A way to open a report in the browser of all tests."""
 
 from __future__ import annotations
 
@@ -10,19 +10,10 @@ from typing import Any
 import pytest
 
 from mores.report.score import page
-from tests.browser import NAMES, Browser, Page, binary, pixels
+from tests.browser import Browser, Page, pixels
 from tests.report.samples import PAIRS
 
 Show = Callable[..., Page]
-
-
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
-    """A running Chromium; tests that need it are skipped where there is none."""
-    if binary() is None:
-        pytest.skip(f"no browser: none of {', '.join(NAMES)} is on PATH")
-    with Browser() as running:
-        yield running
 
 
 def open_report(browser: Browser, path: Path, pairs: Any = PAIRS, *, fragment: str = "", **options: Any) -> Page:

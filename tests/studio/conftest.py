@@ -1,14 +1,47 @@
+"""What tests of the studio share: an empty database, made once and copied, and tabs that do not stay open."""
+
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from argon2 import PasswordHasher
 
+from mores.studio.store import database as opening
+from mores.studio.store import passwords
 from mores.studio.store.database import Database, open_database
+
+SYNCHRONOUS = opening.SYNCHRONOUS
+"""What the studio sets; in tests nothing needs to survive the machine, and each change would wait for the disk."""
+opening.SYNCHRONOUS = "OFF"
+passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1)
+
+
+@pytest.fixture(scope="session")
+def empty_database(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database with all tables and nothing in them, to be copied."""
+    path = tmp_path_factory.mktemp("empty") / "studio.db"
+    open_database(path).close()
+    return path
 
 
 @pytest.fixture
-def database(tmp_path: Path) -> Iterator[Database]:
+def database(empty_database: Path, tmp_path: Path) -> Iterator[Database]:
     """An empty SQLite database."""
-    database = open_database(tmp_path / "studio.db")
+    database = open_database(shutil.copy(empty_database, tmp_path / "studio.db"))
     yield database
     database.close()
+
+
+@pytest.fixture(autouse=True)
+def close_tabs(request: pytest.FixtureRequest) -> Iterator[None]:
+    """Close the tabs that a test leaves open: their scripts would go on asking a server that is gone."""
+    if "browser" not in request.fixturenames:
+        yield
+        return
+    browser = request.getfixturevalue("browser")
+    before = browser.pages
+    yield
+    for page in browser.pages:
+        if page not in before:
+            page.close()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
@@ -41,12 +41,6 @@ ARABIC = {
     "checklist": list(REQUIREMENTS),
 }
 YES = dict.fromkeys(CRITERIA, "yes")
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as browser:
-        yield browser
 
 
 def script(path: Path, *rows: tuple[str, str]) -> str:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pytest
 
 from mores.studio import app
-from mores.studio.store.database import open_database
+from mores.studio.store.database import Database
 from mores.studio.store.people import sign_in
 from tests.browser import Browser, binary
 from tests.studio.planted import HOSTILE, Planted
@@ -16,14 +14,13 @@ from tests.studio.serving import serving, visitor
 pytestmark = pytest.mark.skipif(binary() is None, reason="Chromium is not installed: apt-get install chromium")
 
 
-def test_planted_scripts_do_not_run(tmp_path: Path) -> None:
-    database = open_database(tmp_path / "studio.db")
+def test_planted_scripts_do_not_run(database: Database, browser: Browser) -> None:
     planted = Planted(database, "culturalteaming", "qqmine", hostile=HOSTILE)
     campaign = planted.campaign.id
     judge, held = planted.judges["verifier"]
     life = [f"/items/{item.id}/life" for item in planted.items[:2]]
     organiser = ["/overview", "/items", "/people", "/settings", "/data", "/audit", *life]
-    with Browser() as browser, serving(app(database, model="none", store=None)) as address:
+    with serving(app(database, model="none", store=None)) as address:
         for person, paths in ((planted.organiser.id, organiser), (judge.id, ["", f"/items/{held[0]}", "/practice"])):
             page = visitor(browser, address, sign_in(database, person))
             for path in ["/", "/me", *(f"/c/{campaign}{path}" for path in paths)]:
@@ -34,4 +31,3 @@ def test_planted_scripts_do_not_run(tmp_path: Path) -> None:
             assert page.problems == []
             assert not [url for url in page.requests if not url.startswith((address, "data:"))]
             page.close()
-    database.close()

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from mores.studio.records import Role
@@ -16,12 +14,6 @@ from tests.studio.serving import fill, follow, serving, visitor
 pytestmark = pytest.mark.skipif(binary() is None, reason="Chromium is not installed: apt-get install chromium")
 NO_LINE = {"offline": True, "latency": 0, "downloadThroughput": 0, "uploadThroughput": 0}
 LINE = {"offline": False, "latency": 0, "downloadThroughput": -1, "uploadThroughput": -1}
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -30,12 +29,6 @@ TEXT = "يجتمع المصريون على الإفطار قبل غروب الش
 WRONG = "قبل غروب الشمس"
 HEAVIEST = 60_000
 """Bytes of everything that a page with a text to mark loads besides itself, as it is on the disk."""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as browser:
-        yield browser
 
 
 def take(page: Page, home: str) -> None:

@@ -61,12 +61,6 @@ def desk() -> Iterator[Desk]:
         yield desk
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as browser:
-        yield browser
-
-
 def marking(text: str, **fields: Any) -> Form:
     return Form((Field("marks", "Errors", "marks", parts={"text": text}, details=DETAILS, missing=True, **fields),))
 

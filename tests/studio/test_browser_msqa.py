@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import json
 import time
-from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
@@ -31,12 +30,6 @@ ARABIC = {
     "source_desc": "يحمل الأطفال الفوانيس في ليالي رمضان.",
 }
 LIFE = "document.documentElement.scrollWidth <= innerWidth"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as browser:
-        yield browser
 
 
 def join(page: Page, link: str, name: str, country: str, language: str) -> None:

@@ -30,12 +30,6 @@ RATINGS = {"Amina": {KESTREL: 4, HERON: 5, WREN: 1}, "Juma": {KESTREL: 5, HERON:
 TEXTS = "[...document.querySelectorAll('.rated .marked')].map((text) => text.firstChild.data)"
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as browser:
-        yield browser
-
-
 def rate_answers(page: Page, name: str, order: list[str], by_model: dict[str, str]) -> None:
     """Fill in what is asked about each answer, as they stand on the page."""
     values: dict[str, str] = {}

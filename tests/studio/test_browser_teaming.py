@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from zipfile import ZipFile
@@ -29,12 +28,6 @@ EXPORT = """(async () => {
     const answer = await fetch(location.pathname.replace("overview", "export"), {method: "POST", body});
     return btoa(String.fromCharCode(...new Uint8Array(await answer.arrayBuffer())));
 })()"""
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as browser:
-        yield browser
 
 
 def invite(page: Page, address: str, role: str, uses: int) -> str:

@@ -43,12 +43,6 @@ POST = """(async () => {
 })()"""
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as browser:
-        yield browser
-
-
 def post(page: Page, path: str, row: str = "", **values: str) -> bytes:
     """Send a form of the organiser's page of data; what comes back."""
     script = POST.replace("VALUES", json.dumps(values)).replace("ROW", json.dumps(row)).replace("PATH", repr(path))

@@ -109,12 +109,6 @@ def looks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Looks]:
     database.close()
 
 
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with Browser() as browser:
-        yield browser
-
-
 @browsing
 @pytest.mark.parametrize("view", ["wide", "arabic", pytest.param("phone", marks=pytest.mark.slow)])
 def test_every_screen(looks: Looks, browser: Browser, view: str) -> None:

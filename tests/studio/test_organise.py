@@ -307,16 +307,6 @@ def test_a_file_that_cannot_be_used_says_where_and_why(play: Play, name: str, te
     assert play.items() == []
 
 
-PAGES = ("overview", "items", "disagreements", "people", "people/time.csv", "data", "card", "method", "settings")
-
-
-@pytest.mark.parametrize("path", [*PAGES, "settings.yaml", "audit", "exports/x"])
-@pytest.mark.parametrize("role", [role for role in Role if role is not Role.ORGANISER])
-def test_only_organisers_come_to_these_pages(play: Play, path: str, role: Role) -> None:
-    page(play.person(role), f"/{path}", 404)
-    assert "/login" in str(play.browser().get(f"/c/{play.campaign.id}/{path}").url)
-
-
 def test_items_that_have_enough_answers_after_a_change_of_settings_are_decided(play: Play) -> None:
     item = question(play)
     judge(play, item, ["A", "A", "A"])

@@ -3,41 +3,42 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-SCRIPT = Path(__file__).parents[2] / "benchmarks" / "studio.py"
+import pytest
+
+from benchmarks.studio import main
 
 
-def press(database: str, *options: str) -> dict[str, Any]:
-    sizes = ["--people", "12", "--items", "200"]
-    command = [sys.executable, str(SCRIPT), "--database", database, *sizes, *options]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=False)
-    assert done.returncode == 0, done.stdout + done.stderr
-    result: dict[str, Any] = json.loads(done.stdout)
-    return result
+def measure(capsys: pytest.CaptureFixture[str], database: str, *options: str) -> Any:
+    """What the benchmark prints; its server is a process of its own."""
+    main(["--database", database, *options])
+    return json.loads(capsys.readouterr().out)
 
 
-def check(result: dict[str, Any]) -> None:
+def press(capsys: pytest.CaptureFixture[str], database: str, votes: int, kills: int) -> None:
+    sizes = ["--people", "12", "--items", "200", "--seconds", "180", "--votes", str(votes), "--kills", str(kills)]
+    with pytest.raises(SystemExit) as ended:
+        measure(capsys, database, *sizes)
+    printed = capsys.readouterr().out
+    assert ended.value.code == 0, printed
+    result: dict[str, Any] = json.loads(printed)
     assert result["problems"] == []
-    assert result["votes"] >= 60
+    assert result["votes"] >= votes
     assert not set(result["refused"]) - {"409"}  # an item that was decided meanwhile
 
 
-def test_on_sqlite(tmp_path: Path) -> None:
-    check(press(str(tmp_path / "studio.db"), "--seconds", "180", "--votes", "60", "--kills", "2"))
+@pytest.mark.parametrize(("votes", "kills"), [(60, 1), pytest.param(400, 20, marks=pytest.mark.slow)])
+def test_on_sqlite(tmp_path: Path, capsys: pytest.CaptureFixture[str], votes: int, kills: int) -> None:
+    press(capsys, str(tmp_path / "studio.db"), votes, kills)
 
 
-def test_on_postgresql(postgres: str) -> None:
-    check(press(postgres, "--seconds", "180", "--votes", "60", "--kills", "1"))
+def test_on_postgresql(postgres: str, capsys: pytest.CaptureFixture[str]) -> None:
+    press(capsys, postgres, 60, 1)
 
 
-def test_every_page_is_short_and_its_time_is_measured(tmp_path: Path) -> None:
-    sizes = ["--people", "2", "--items", "30", "--pages"]
-    command = [sys.executable, str(SCRIPT), "--database", str(tmp_path / "studio.db"), *sizes]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=240, check=True)
-    pages = json.loads(done.stdout)
+def test_every_page_is_short_and_its_time_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pages = measure(capsys, str(tmp_path / "studio.db"), "--people", "2", "--items", "30", "--pages")
     assert len(pages) == 8
     assert all(page["bytes"] < 100_000 for page in pages)

@@ -46,6 +46,7 @@ from mores.studio.workflow import (
     assign,
     next_state,
 )
+from tests.studio.conftest import SYNCHRONOUS
 
 BOSS = Person(id="boss", roles=frozenset({Role.ORGANISER}))
 
@@ -276,6 +277,15 @@ def test_an_older_database_keeps_its_items(tmp_path: Path) -> None:
         assert compare_metadata(MigrationContext.configure(connection), metadata) == []
         assert connection.execute(select(events)).all()
     new.close()
+
+
+def test_what_is_written_survives_a_power_cut(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("mores.studio.store.database.SYNCHRONOUS", SYNCHRONOUS)
+    database = open_database(tmp_path / "studio.db")
+    with database.write() as connection:
+        assert connection.execute(text("PRAGMA synchronous")).scalar() == 2, "FULL"
+        assert connection.execute(text("PRAGMA journal_mode")).scalar() == "wal"
+    database.close()
 
 
 def test_a_newer_database_is_refused(tmp_path: Path) -> None:

@@ -26,6 +26,8 @@ from mores.errors import ConfigError, StoreError
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 BUSY_SECONDS = 30
+SYNCHRONOUS = "FULL"
+"""A change is on SQLite's disk when its transaction ends."""
 CONNECTIONS = 40
 """As many as there are threads that answer requests, so that none is opened and closed for a single request."""
 IDLE_SECONDS = 5.0
@@ -134,7 +136,7 @@ def _engine(url: URL) -> Engine:
     def _prepare(connection: Any, _record: Any) -> None:
         connection.isolation_level = None  # we say BEGIN ourselves
         connection.execute("PRAGMA journal_mode=WAL")
-        connection.execute("PRAGMA synchronous=FULL")
+        connection.execute(f"PRAGMA synchronous={SYNCHRONOUS}")
         connection.execute("PRAGMA foreign_keys=ON")
 
     @event.listens_for(engine, "begin")
