@@ -84,6 +84,9 @@ def test_a_text_comes_in_as_a_sample_or_with_the_report_of_a_metric() -> None:
     located, lost = judged["marks"]
     assert (located["start"], located["end"], located["quote"]) == (11, 19, "tea last")
     assert (lost["start"], lost["quote"], lost["explanation"]) == (None, "", "“no such words”: Why.")
+    assert admit(text=TEXT, report=json.dumps(report))["marks"] == judged["marks"], "a cell of a CSV file"
+    kept = judged["marks"][0] | {"start": "x", "end": [], "explanation": None}
+    assert admit(text=TEXT, marks=[kept])["marks"][0]["start"] == 11
 
 
 @pytest.mark.parametrize(
@@ -94,6 +97,9 @@ def test_a_text_comes_in_as_a_sample_or_with_the_report_of_a_metric() -> None:
         ({"text": TEXT, "txet": "x"}, "unknown field 'txet'"),
         ({"text": ["a"]}, "'text' is not a text"),
         ({"text": TEXT, "report": {"errors": [{"side": "text"}]}}, r"report\.errors\.0\.quote"),
+        ({"text": TEXT, "report": "{"}, "report: not valid JSON"),
+        ({"text": TEXT, "marks": [{"quote": "tea"}]}, "a mark has no 'part'"),
+        ({"text": TEXT, "marks": ["tea"]}, "a mark has no 'part'"),
         ({"text": "x" * 100_001}, "at most 100,000"),
     ],
 )

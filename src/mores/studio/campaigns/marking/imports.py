@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from mores.errors import InputError
 from mores.metric.spans import find
 from mores.studio.campaigns.marking.settings import MarkingSettings
-from mores.studio.data.incoming import Answer, Incoming
+from mores.studio.data.incoming import Answer, Incoming, read_json
 from mores.studio.form import storable
 from mores.studio.marks import Mark, to_marks
 from mores.studio.records import Content
@@ -40,7 +40,9 @@ def admit(_settings: MarkingSettings, content: Content) -> Content:
     admitted |= {"id": _words(content, "id") or _words(content, "sample_id"), "source": _words(content, "source")}
     kept = content.get("marks")  # our own table has them
     marks = kept if isinstance(kept, list) else _report_marks(content.get("report"))
-    admitted["marks"] = [_located(mark, admitted) for mark in marks if isinstance(mark, dict)]
+    if not all(isinstance(mark, dict) and mark.get("part") in ("instruction", "text") for mark in marks):
+        raise InputError("a mark has no 'part'; it is 'text' or 'instruction'")
+    admitted["marks"] = [_located(mark, admitted) for mark in marks]
     return admitted | {"judge": _words(content, "judge")}
 
 
@@ -56,8 +58,9 @@ def _report_marks(report: Any) -> list[Mark]:
     """The errors of a report as marks, which may lack places but have their quotes."""
     if report in (None, ""):
         return []
+    given = read_json(report, "report") if isinstance(report, str) else report  # a cell of a CSV file
     try:
-        errors = ErrorReport.model_validate(report).errors
+        errors = ErrorReport.model_validate(given).errors
         return [mark | {"quote": error.quote} for mark, error in zip(to_marks(errors), errors, strict=True)]
     except ValidationError as error:
         problem = error.errors(include_url=False)[0]
@@ -69,11 +72,11 @@ def _located(mark: Mark, texts: Mapping[str, str]) -> Mark:
     """A mark at its place; one whose words are not in the text is missing there, and its explanation has them."""
     side = texts[mark["part"]]
     start, end, quote = mark.get("start"), mark.get("end"), str(mark.get("quote", ""))
-    if start is not None and side[start:end] == quote:
+    if isinstance(start, int) and isinstance(end, int) and 0 <= start < end and side[start:end] == quote:
         return mark
     if place := find(quote, side):
         return mark | {"start": place[0], "end": place[1], "quote": side[place[0] : place[1]]}
-    explanation = ": ".join(filter(None, (f"“{quote}”" if quote else "", mark.get("explanation", ""))))
+    explanation = ": ".join(filter(None, (f"“{quote}”" if quote else "", str(mark.get("explanation") or ""))))
     return mark | {"start": None, "end": None, "quote": "", "explanation": explanation}
 
 
