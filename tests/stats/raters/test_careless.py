@@ -139,10 +139,10 @@ def test_speed_is_a_t_test_of_one_against_the_others() -> None:
 
 @pytest.mark.slow
 def test_honest_people_are_hardly_ever_flagged_and_effects_are_covered() -> None:
-    """30 studies with one random answerer: whether honest ones are flagged, and whether intervals hold the effects."""
-    plan = Plan(languages=5, annotators=2, questions=20, spread=0.2, careless="random")
+    """15 studies with one random answerer: whether honest ones are flagged, and whether intervals hold the effects."""
+    plan = Plan(annotators=2, questions=20, careless="random")
     wrong, caught, held = [], [], []
-    for seed in range(30):
+    for seed in range(15):
         study = draw_study(plan, np.random.default_rng(seed))
         flagged = {str(name) for name, person in search(study).items() if person.flagged}
         caught.append(plan.careless_person in flagged)
@@ -151,6 +151,6 @@ def test_honest_people_are_hardly_ever_flagged_and_effects_are_covered() -> None
         for contrast in contrasts(result, ("model",), adjust="none"):
             truth = plan.difference(str(contrast.first["model"]), str(contrast.second["model"]))
             held.append(abs(contrast.estimate - truth) < 1.96 * contrast.se)
-    assert np.mean(wrong) <= 0.14  # 5%, and two standard deviations of 30 studies
-    assert np.mean(caught) >= 0.6
-    assert np.mean(held) >= 0.88
+    assert np.mean(wrong) <= 0.16  # 5%, and two standard deviations of 15 studies
+    assert np.mean(caught) >= 0.5
+    assert np.mean(held) >= 0.85

@@ -42,7 +42,10 @@ class Plan:
     annotator_sd: float = 0.5
     question_sd: float = 0.5
     spread: float = 0.0
-    """The standard deviation of the logarithm of how strongly people respond to what they rate."""
+    """The standard deviation of the logarithm of how strongly people respond to what they rate.
+
+    A model with random intercepts alone does not know of it: with 0.2, and a random answerer among ten people, 81% of
+    its 95% intervals of differences between models held the truth (90 intervals)."""
     thresholds: tuple[float, ...] = (-2.2, -1.0, 0.2, 1.9)
     drift: float = 0.0
     """How much the latent values of the person `drifting` change from the first rating to the last."""
