@@ -58,14 +58,14 @@ def gold(**fields: Any) -> Gold:
         side="text", start=18, end=28, quote="cold ramen", severity=Severity.MINOR, type="dish", explanation="Soba."
     )
     whole = {"sample": sample, "report": ErrorReport(errors=(error,), explanation="Soba is eaten.")}
-    made = {"task": Task.FREEFORM, "kind": "soft", "maker": "model:q", "item": "mango/1"}
+    origin = {"task": Task.FREEFORM, "kind": "soft", "maker": "model:q", "item": "mango/1"}
     original = Original(instruction=ROW["instruction"], text=ROW["original"])
-    return Gold.model_validate({**whole, **made, "original": original, **fields})
+    return Gold.model_validate({**whole, **origin, "original": original, **fields})
 
 
 def judgement(judge: str, *errors: str, **fields: Any) -> Judgement:
-    found = [Error(side="text", quote="ramen", severity=Severity.MAJOR, type="t", explanation=why) for why in errors]
-    report = None if fields else ErrorReport(errors=tuple(found))
+    reported = [Error(side="text", quote="ramen", severity=Severity.MAJOR, type="t", explanation=why) for why in errors]
+    report = None if fields else ErrorReport(errors=tuple(reported))
     return Judgement(sample_id="mango/1:minor", judge=judge, report=report, score=None if fields else -5, **fields)
 
 
@@ -209,8 +209,8 @@ def test_marks_fit_what_is_said_about_the_error() -> None:
     gold_marks = json.dumps(admit(ROW)["marks"])
     assert read(1, STEP_1 | {"marks": gold_marks})["error"] == "valid"
     partly = STEP_1 | {"error": "partly"}
-    [found] = read(1, partly | {"marks": mark(23, 28)})["marks"]
-    assert found["quote"] == "ramen"
+    [left] = read(1, partly | {"marks": mark(23, 28)})["marks"]
+    assert left["quote"] == "ramen"
     assert read(1, partly | {"marks": gold_marks, "note": "cold is fine"})["note"], "without scripts it can be said"
     for wrong in (partly | {"marks": gold_marks}, partly | {"marks": "[]"}, STEP_1 | {"marks": mark(23, 28)}):
         with pytest.raises(FormError) as error:
@@ -259,7 +259,7 @@ def test_settings_say_how_many_people_a_language_needs() -> None:
     assert [settings.needed(code) for code in ("en", "de", "sw")] == [3, 2, 5]
     problems: list[dict[str, Any]] = [
         {"main": "Klingonese"},
-        {"people_by_language": {"en": 0}},
+        {"people_by_language": {"en": 1}},
         {"practice": [{"content": {}, "answer": {}}]},
     ]
     for wrong in problems:

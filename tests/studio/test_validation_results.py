@@ -94,7 +94,7 @@ def with_metrics(samples: list[Judged]) -> list[Judged]:
                 "Gemma": 5 if (place, voter) == (0, 1) else 4,
                 "Phi": 3 if place < 6 or (place, voter) == (6, 0) else 4,
             }
-            answers.append(voted._replace(likeness={name: ratings[name] for name, found in finds.items() if found}))
+            answers.append(voted._replace(likeness={name: ratings[name] for name, finding in finds.items() if finding}))
         rated.append(each._replace(answers=tuple(answers), metrics=finds))
     return rated
 
@@ -189,9 +189,9 @@ def test_likeness_is_of_samples_with_a_valid_explanation_and_failures_are_no_mis
     wrong = answer("p", explanation=NOT, likeness={"m": 1})
     samples.append(Judged("d", "en", "minor", (wrong, wrong), metrics={"m": True}))
     k, m = likeness(samples)
-    assert (m.metric, m.found, m.failed) == ("m", share_of(2, 2), 1)
+    assert (m.metric, m.finding, m.failed) == ("m", share_of(2, 2), 1)
     assert (m.mean.value, m.mean.n, m.mean.unscored, m.ratings) == ((4.5 + 3) / 2, 2, 0, 4)
-    assert (k.found, k.failed, k.mean.value, k.mean.unscored) == (share_of(2, 3), 0, 2, 1)
+    assert (k.finding, k.failed, k.mean.value, k.mean.unscored) == (share_of(2, 3), 0, 2, 1)
     [versus] = compare_metrics(samples)
     assert versus.samples == 1
     assert versus.difference is not None

@@ -136,8 +136,8 @@ def _gold(written: Written, gold: Gold, severity: Severity, name: str) -> Gold |
         return Failure(kind=FailureKind.SCHEMA, reason="no word of the instruction or the text was changed")
     report = ErrorReport(errors=errors, explanation=written.explanation)
     original = Original(instruction=gold.sample.instruction, text=gold.sample.text)
-    made = {"sample": sample, "report": report, "kind": "soft", "maker": f"model:{name}", "original": original}
-    return gold.model_copy(update=made)
+    changed = {"sample": sample, "report": report, "kind": "soft", "maker": f"model:{name}", "original": original}
+    return gold.model_copy(update=changed)
 
 
 def _errors(written: Written, original: Sample, sample: Sample, severity: Severity) -> Iterator[Error]:

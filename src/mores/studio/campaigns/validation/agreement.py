@@ -46,15 +46,15 @@ def _word(holds: bool) -> str:
 def measure(samples: Iterable[Judged]) -> list[Agreement]:
     """Agreement on every question, and on the likeness of each metric's explanations."""
     every = list(samples)
-    found = [
+    questions = [
         _agreement(name, [[label(answer) for answer in sample.answers] for sample in every])
         for name, label in QUESTIONS.items()
     ]
     for metric in metrics_of(every):
         rated = [[answer.likeness.get(metric) for answer in sample.answers] for sample in every]
         ratings = [[float(rating) for rating in given if rating is not None] for given in rated]
-        found.append(_agreement(f"Likeness: {metric}", ratings, ordinal=True))
-    return [agreement for agreement in found if agreement.samples]
+        questions.append(_agreement(f"Likeness: {metric}", ratings, ordinal=True))
+    return [agreement for agreement in questions if agreement.samples]
 
 
 def _agreement(name: str, labels: Sequence[Sequence[Label]], *, ordinal: bool = False) -> Agreement:
@@ -79,5 +79,5 @@ def _alpha(labels: Sequence[Sequence[Label]], ordinal: bool) -> Figure:
 
 def measure_spans(texts: Iterable[MarkedText]) -> Spans | None:
     """Agreement on the words that people find wrong; None where no text has two people's marks."""
-    found = span_agreement(texts)
-    return Spans(found.f1.value, found.alpha.value, found.texts) if found else None
+    spans = span_agreement(texts)
+    return Spans(spans.f1.value, spans.alpha.value, spans.texts) if spans else None

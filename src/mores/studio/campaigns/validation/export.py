@@ -131,6 +131,6 @@ def method(settings: ValidationSettings, items: Iterable[Item]) -> str:
         f"metrics' explanations to the gold one, blind and in random order. By majority, {valid:,} of {len(whole):,} "
         f"samples contain a cultural error. {describe(beside(samples))}"
     )
-    rated = [found for found in likeness(samples) if found.mean.value is not None]
-    means = [f"{found.metric} {show.number(found.mean.value)}" for found in rated]
+    rated = [metric for metric in likeness(samples) if metric.mean.value is not None]
+    means = [f"{metric.metric} {show.number(metric.mean.value)}" for metric in rated]
     return f"{text} Mean likeness from 1 to 5: {', '.join(means)}." if means else text

@@ -57,9 +57,9 @@ def to_answer(content: Content, vote: Vote) -> Answer:
 
 def _metrics(content: Content) -> Mapping[str, bool | None]:
     """Whether each metric finds an error."""
-    found: dict[str, bool | None] = {each["metric"]: True for each in content.get("explanations", [])}
-    found |= dict.fromkeys(content.get("silent", ()), False)
-    return found | dict.fromkeys(content.get("failed", ()), None)
+    finds: dict[str, bool | None] = {each["metric"]: True for each in content.get("explanations", [])}
+    finds |= dict.fromkeys(content.get("silent", ()), False)
+    return finds | dict.fromkeys(content.get("failed", ()), None)
 
 
 def marks_of(item: Item, vote: Vote) -> list[Content]:
@@ -73,7 +73,7 @@ def marks_of(item: Item, vote: Vote) -> list[Content]:
 
 
 def marked_texts(items: Iterable[Item]) -> Iterator[MarkedText]:
-    """Every text that can be marked, with what each person finds wrong in it."""
+    """Every text with an error, by the gold report or somebody's, with what each person finds wrong in it."""
     for item in items:
         marks = {vote.person: marks_of(item, vote) for vote in item.votes_at(STAGE)}
         for part in ("instruction", "text"):
@@ -81,7 +81,8 @@ def marked_texts(items: Iterable[Item]) -> Iterator[MarkedText]:
                 person: [Mark(mark["start"], mark["end"]) for mark in given if mark["part"] == part]
                 for person, given in marks.items()
             }
-            if item.content.get(part):
+            gold = any(mark["part"] == part for mark in item.content.get(MARKS, []))
+            if gold or any(places.values()):
                 yield MarkedText(item.content[part], places)
 
 

@@ -98,7 +98,7 @@ class Likeness(NamedTuple):
     """How alike one metric's explanations are to the gold ones."""
 
     metric: str
-    found: Share | None
+    finding: Share | None
     """Of the samples with a valid gold explanation, those in which the metric finds an error."""
     failed: int
     """More samples, about which the metric says nothing because it failed."""
@@ -198,11 +198,11 @@ def metrics_of(samples: Iterable[Judged]) -> list[str]:
 def _likeness(metric: str, samples: Sequence[Judged]) -> Likeness:
     asked = [sample.metrics[metric] for sample in samples if metric in sample.metrics]
     failed = sum(finds is None for finds in asked)
-    found = sum(finds is True for finds in asked)
+    finding = sum(finds is True for finds in asked)
     means = [rating for sample in samples if (rating := mean_rating(sample, metric)) is not None]
     ratings = sum(metric in answer.likeness for sample in samples for answer in sample.answers)
-    mean = mean_result("likeness", means, least=LEAST, most=MOST, unscored=found - len(means))
-    share = share_of(found, len(asked) - failed) if len(asked) > failed else None
+    mean = mean_result("likeness", means, least=LEAST, most=MOST, unscored=finding - len(means))
+    share = share_of(finding, len(asked) - failed) if len(asked) > failed else None
     return Likeness(metric, share, failed, mean, ratings)
 
 

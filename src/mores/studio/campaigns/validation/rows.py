@@ -47,27 +47,27 @@ SIDES = {"instruction": "original_instruction", "text": "original"}
 
 def join(rows: Sequence[Incoming]) -> list[Incoming]:
     """The samples with an error, each with what the judgements among the rows say about it."""
-    said: dict[str, dict[str, str | None]] = defaultdict(dict)
+    by_sample: dict[str, dict[str, str | None]] = defaultdict(dict)
     samples = []
     for row in rows:
         if {"sample_id", "judge"} <= row.content.keys():
             judgement = _parse(Judgement, row)
-            metrics = said[judgement.sample_id]
+            metrics = by_sample[judgement.sample_id]
             if judgement.judge in metrics:
                 raise InputError(f"{row.place}: a second judgement of {judgement.judge} about {judgement.sample_id}")
             metrics[judgement.judge] = _say(judgement)
         else:
             samples.append(row)
     placed = (_place(row) if isinstance(row.content.get("sample"), dict) else row for row in samples)
-    return [_explain(row, said) for row in placed if row is not None]
+    return [_explain(row, by_sample) for row in placed if row is not None]
 
 
-def _explain(row: Incoming, said: Mapping[str, Mapping[str, str | None]]) -> Incoming:
+def _explain(row: Incoming, by_sample: Mapping[str, Mapping[str, str | None]]) -> Incoming:
     given = row.content.get("explanations") or {}
-    found = said.get(row.content.get("sample") or "")
-    if not found or not isinstance(given, dict):
+    metrics = by_sample.get(row.content.get("sample") or "")
+    if not metrics or not isinstance(given, dict):
         return row
-    return row._replace(content=row.content | {"explanations": {**found, **given}})
+    return row._replace(content=row.content | {"explanations": {**metrics, **given}})
 
 
 def _place(row: Incoming) -> Incoming | None:

@@ -15,9 +15,9 @@ class ValidationSettings(Settings):
 
     main: str = "en"
     """The language that most samples are in."""
-    people: int = Field(3, ge=1, le=50)
+    people: int = Field(3, ge=2, le=50)
     """How many people answer about a sample in the main language."""
-    people_elsewhere: int = Field(2, ge=1, le=50)
+    people_elsewhere: int = Field(2, ge=2, le=50)
     """How many people answer about a sample in another language."""
     people_by_language: dict[str, int] = Field(default_factory=dict)
     """Languages with another number of people, for example sw: 5."""
@@ -30,9 +30,9 @@ class ValidationSettings(Settings):
     @field_validator("people_by_language")
     @classmethod
     def _known_languages_of_people(cls, values: dict[str, int]) -> dict[str, int]:
-        wrong = [count for count in values.values() if not 1 <= count <= 50]
+        wrong = [count for count in values.values() if not 2 <= count <= 50]
         if wrong:
-            raise ValueError(f"{wrong[0]} people; expected 1 to 50")
+            raise ValueError(f"{wrong[0]} people; expected 2 to 50")
         return {_code(name): count for name, count in values.items()}
 
     @field_validator("practice", "checks")

@@ -126,14 +126,14 @@ def likeness_table(samples: Sequence[Judged]) -> Grid:
     """Section 5: how often metrics find an error, and how alike their explanations are to the gold ones."""
     rows: list[Row] = [
         (
-            found.metric,
-            _share(found.found),
-            (show.number(found.mean.value), show.span(found.mean.low, found.mean.high)),
-            f"{found.mean.n:,}",
-            f"{found.ratings:,}",
-            f"{found.mean.unscored:,} / {found.failed:,}",
+            metric.metric,
+            _share(metric.finding),
+            (show.number(metric.mean.value), show.span(metric.mean.low, metric.mean.high)),
+            f"{metric.mean.n:,}",
+            f"{metric.ratings:,}",
+            f"{metric.mean.unscored:,} / {metric.failed:,}",
         )
-        for found in likeness(samples)
+        for metric in likeness(samples)
     ]
     return Grid(
         ("Metric", "Finds an error (%)", "Likeness (1–5)", "Samples", "Ratings", "Not rated / failed"),
