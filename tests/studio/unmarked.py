@@ -92,7 +92,7 @@ def unmarked(page: str, own: Iterable[str]) -> list[str]:
     for given in reader.found:
         text = given.translate(ISOLATES)
         rest = [" ".join(part.split()) for part in re.sub(r"⟦[^⟦⟧]*⟧", "\n", text).split("\n")]
-        parts = [part for parts in rest for part in parts.split(" · ") if not is_known(part)]
+        parts = [part for parts in rest for part in re.split(" ?· ?", parts) if not is_known(part)]
         pieces = [piece for part in parts for piece in _SEPARATOR.split(part)]
         if not all(map(is_known, pieces)):
             found.append(" ".join(text.split()))

@@ -53,6 +53,18 @@ def headline(item: Item) -> str:
     return " ".join(str(item.content.get("question") or item.id).split())
 
 
+WORDS = {
+    "question": "Question",
+    "reference": "Reference answer",
+    "type": "Type of question",
+    "answers": "Answers",
+    "letter": "Letter",
+    "model": "Model",
+    "text": "Text",
+    "failed": "Without an answer",
+}
+"""What an item's content is called in its life."""
+
 KIND: Kind[Any] = Kind(
     name="rating",
     title="Rating",
@@ -70,4 +82,5 @@ KIND: Kind[Any] = Kind(
     summarise=summarise,
     method=method,
     shown=shown,
+    words=WORDS,
 )
