@@ -204,6 +204,7 @@ def test_disagreements_are_turned_by_arrows_and_letters(looks: Looks, browser: B
     organiser = next(each for each in looks.screens if each.name.startswith("organiser-"))
     verified = (items.c.campaign == "demo-culturalteaming", items.c.stage == "verify", items.c.status != "accepted")
     with looks.walk.database.write() as connection:
+        connection.execute(update(people).values(locale="en"))  # arrows are mirrored in Arabic
         assert connection.execute(update(items).where(*verified).values(disputed=True)).rowcount > 1
     page = at(looks, browser, organiser.cookie, "/c/demo-culturalteaming/disagreements")
     seen = []
