@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from mores.studio.records import Role
 from mores.studio.store.campaigns import all_campaigns
 from mores.studio.store.database import Database
-from mores.studio.store.people import list_members, sign_in
+from mores.studio.store.people import invite, list_members, sign_in
 from mores.studio.store.tables import people
 from mores.studio.web.visit import COOKIE
 
@@ -42,9 +42,10 @@ class Walk:
 
     def all(self) -> list[Screen]:
         """The screens of strangers, the organiser, and someone of each role in each campaign."""
-        self.visit("stranger", "", ["/login", "/nowhere"])
         with self.database.read() as connection:
             owner = connection.execute(select(people.c.id).where(people.c.organises)).scalar_one()
+        invitation = invite(self.database, all_campaigns(self.database)[0], Role.AUTHOR, owner)
+        self.visit("stranger", "", ["/login", "/nowhere", f"/join/{invitation}"])
         self.visit("organiser", sign_in(self.database, owner), ["/"])
         for campaign in all_campaigns(self.database):
             for member in list_members(self.database, campaign):
@@ -66,6 +67,7 @@ class Walk:
         while queue:
             path = queue.pop(0)
             shape = re.sub(r"=[^&]*", "", re.sub(r"\b(?:[0-9a-f]{12,16})\b", "*", path))
+            shape = re.sub(r"/join/.*", "/join/*", shape)
             if path in known or ((shape, role) in self.seen and "*" not in shape and path not in first):
                 continue
             known.add(path)
