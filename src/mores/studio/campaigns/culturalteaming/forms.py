@@ -33,7 +33,7 @@ WORDS = {
     "adjudicated": "Decided by an organiser",
     "letters": "Answer",
     "confidence": "Confidence",
-    "beaten": "You beat the AI: its answer is wrong.",
+    "beaten": "The AI was beaten",
 }
 """What results and answers of the AI are called."""
 

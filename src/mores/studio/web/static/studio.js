@@ -93,6 +93,9 @@ function step(key) {
   return links.length > 0;
 }
 
+// On a phone the campaign's pages are a row that scrolls: the present one is in sight.
+document.querySelector(".crumbs [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+
 // What is wrong with a form is where one goes on.
 const wrong = document.querySelector('main [aria-invalid="true"]');
 (wrong?.matches("fieldset") ? wrong.querySelector("input, textarea, select") : wrong)?.focus();
