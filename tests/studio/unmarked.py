@@ -84,7 +84,8 @@ def unmarked(page: str, own: Iterable[str]) -> list[str]:
     known = {" ".join(text.split()) for text in own}
     long = "\n".join(text for text in known if len(text) >= LONG)
 
-    def is_known(piece: str) -> bool:
+    def is_known(part: str) -> bool:
+        piece = part.strip(" :;,·()")
         inside = len(piece) >= LONG and piece.removesuffix("...") in long
         return piece in known or inside or not set(_WORD.findall(piece)) - NAMES
 
