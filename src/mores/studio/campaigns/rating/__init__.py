@@ -10,7 +10,7 @@ from typing import Any
 
 from mores.studio.campaigns.rating.content import COLUMNS, admit, join
 from mores.studio.campaigns.rating.export import STAGE, export, method
-from mores.studio.campaigns.rating.forms import WORDS, rate_form
+from mores.studio.campaigns.rating.forms import rate_form
 from mores.studio.campaigns.rating.results import shown, summarise
 from mores.studio.campaigns.rating.settings import RatingSettings
 from mores.studio.kind import Kind

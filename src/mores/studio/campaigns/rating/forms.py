@@ -9,17 +9,6 @@ from mores.studio.campaigns.rating.settings import REASON, RatingSettings
 from mores.studio.form import Field, Form
 from mores.studio.records import Content, Item
 
-WORDS = {
-    "question": "Question",
-    "reference": "Reference answer",
-    "answers": "Answers",
-    "letter": "Letter",
-    "model": "Model",
-    "text": "Text",
-    "type": "Kind of question",
-    "id": "Identifier",
-}
-"""What contents are called."""
 LANGUAGE = (("yes", "Yes"), ("partially", "In part"), ("no", "No"))
 SEVERITY = (("minor", "Minor"), ("major", "Major"))
 ISSUES = (("none", "None"), ("minor", "Minor"), ("major", "Major"))
