@@ -6,9 +6,12 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
+from mores.factory.gold import Gold
+from mores.meta.votes import vote_tables
 from mores.report.base.grid import Grid
 from mores.stats.distributions import share_of
 from mores.studio.campaigns.validation.agreement import measure
+from mores.studio.campaigns.validation.judged import to_votes
 from mores.studio.campaigns.validation.results import (
     Answer,
     Beside,
@@ -28,6 +31,7 @@ from mores.studio.campaigns.validation.tables import (
     majority_table,
     vote_table,
 )
+from mores.types import Error, ErrorReport, Sample, Severity
 
 VALID, PARTLY, NOT = Grade.VALID, Grade.PARTLY, Grade.NOT
 
@@ -131,6 +135,23 @@ def test_table_12(samples: list[Judged]) -> None:
 def test_table_13(samples: list[Judged]) -> None:
     table = printed(auxiliary_table(samples))
     assert table["This campaign"] == table["ExCAM, Table 13"]
+
+
+def test_mores_meta_makes_the_same_tables_of_the_votes(samples: list[Judged]) -> None:
+    def gold(each: Judged) -> Gold:
+        error = Error(side="text", quote="x", severity=Severity(each.severity), type="t")
+        fields = {"task": "freeform", "kind": "soft", "maker": "rule:test", "item": each.id}
+        text = Sample(id=each.id, text="x", language=each.language)
+        return Gold(sample=text, report=ErrorReport(errors=(error,)), **fields)
+
+    votes = [vote for each in samples for vote in to_votes(each.id, each.answers)]
+    shares, languages, auxiliary_rows, *_ = vote_tables(votes, [gold(each) for each in samples])
+    theirs = printed(vote_table(samples, 3))["ExCAM, Table 3 (N=80)"]
+    assert list(shares.rows["Error valid (partial)"]) == theirs["Error valid (partial)"]
+    assert list(shares.rows["Expl. valid (strict)"]) == theirs["Expl. valid"]
+    assert languages.rows["Expl. valid"][languages.columns.index("German")] == "50.0"
+    table = printed(auxiliary_table(samples))["ExCAM, Table 13"]
+    assert {name: list(row) for name, row in auxiliary_rows.rows.items()} == table
 
 
 def test_section_5(samples: list[Judged]) -> None:

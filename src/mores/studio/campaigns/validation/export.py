@@ -15,8 +15,10 @@ from mores.studio.campaigns.validation.judged import (
     gold_judgement,
     judged_items,
     marked_texts,
+    to_judged,
     to_judgement,
     to_sample,
+    to_votes,
 )
 from mores.studio.campaigns.validation.results import CRITERIA, PARTIAL, beside, counted, holds, likeness
 from mores.studio.campaigns.validation.settings import ValidationSettings
@@ -40,6 +42,7 @@ What people say about {samples}, after ExCAM (Section 4, Appendix G). Licence: {
 | `answers.csv` | every answer, with the names of the metrics |
 | `samples.jsonl` | the texts, for `mores score` and `mores show` |
 | `gold.jsonl` | the gold reports, as judgements of `gold` |
+| `votes.jsonl` | the answers as votes, for `mores meta` on the dataset that the samples are from |
 | `judgements.jsonl` | what each person finds wrong, as judgements; `mores show samples.jsonl judgements.jsonl` |
 """
 
@@ -79,6 +82,8 @@ def export(settings: ValidationSettings, items: Iterable[Item]) -> Iterator[Expo
     yield ExportFile("answers.csv", to_csv(list(_answers(kept)), ()))
     voted = [(item, vote) for item in kept for vote in item.votes_at(STAGE)]
     yield ExportFile("samples.jsonl", _lines(to_sample(item) for item in kept if item.content.get("text")))
+    ballots = (to_votes(to_sample(item).id, to_judged(settings, item).answers) for item in kept)
+    yield ExportFile("votes.jsonl", _lines(ballot for of_item in ballots for ballot in of_item))
     yield ExportFile("gold.jsonl", _lines(gold_judgement(item) for item in kept if item.content.get(MARKS)))
     yield ExportFile("judgements.jsonl", _lines(to_judgement(item, vote) for item, vote in voted))
 

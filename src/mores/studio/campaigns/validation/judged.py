@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
+from mores.meta.votes import SIMILARITY
+from mores.meta.votes import Vote as Ballot
 from mores.metric.score import score
 from mores.stats.marks import Mark, MarkedText
 from mores.studio.campaigns.validation.forms import MARKS, PREFIX
@@ -53,6 +55,25 @@ def to_answer(content: Content, vote: Vote) -> Answer:
         changed=given["changed"] == "yes",
         likeness={metric: int(rating) for metric, rating in ratings.items() if rating},
     )
+
+
+DEGREES = {Grade.VALID: "valid", Grade.PARTLY: "partial", Grade.NOT: "invalid"}
+
+
+def to_votes(sample: str, answers: Iterable[Answer]) -> Iterator[Ballot]:
+    """People's answers about a sample as votes for `mores meta`, which makes the same tables of them."""
+    for answer in answers:
+        values = {
+            "culture": answer.cultural,
+            "error": DEGREES[answer.error],
+            "explanation": DEGREES[answer.explanation],
+            "severity": answer.severity_ok,
+            "type": answer.type_ok,
+            "changed": answer.changed,
+        } | {f"{SIMILARITY}{metric}": str(rating) for metric, rating in answer.likeness.items()}
+        for criterion, value in values.items():
+            text = value if isinstance(value, str) else "yes" if value else "no"
+            yield Ballot(sample_id=sample, annotator=answer.person, criterion=criterion, value=text)
 
 
 def _metrics(content: Content) -> Mapping[str, bool | None]:
