@@ -40,9 +40,9 @@ def test_a_campaign_from_a_file_to_an_export(mores: Run, tmp_path: Path, databas
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("title: x\n", "no `kind`"),
+        ("title: x\n", "no “kind”"),
         ("kind: teaming\ntitle: x\n", "no kind of campaign 'teaming'"),
-        ("kind: culturalteaming\n", "title: Field required"),
+        ("kind: culturalteaming\n", "title: Please fill in."),
         ("kind: culturalteaming\ntitle: x\nregions: [Atlantis]\n", "Atlantis"),
         ("kind: culturalteaming\ntitle: x\nverifers: 3\n", "verifers"),
         ("kind: [\n", "not YAML"),
