@@ -32,9 +32,16 @@ def read_rows(source: Source) -> Rows:
     yield from _read(source, _check_columns, KNOWN)
 
 
-def read_table(source: Source) -> Rows:
-    """The rows of a source with any columns; those of standard input are JSON Lines."""
-    yield from _read(source, _check_repeated, None)
+def read_table(source: Source, empty: str) -> tuple[list[Row], list[str]]:
+    """All rows of a source with any columns, and the names of these; raises for a bad row, and `empty` without any."""
+    rows = []
+    for row in _read(source, _check_repeated, None):
+        if isinstance(row, InputError):
+            raise row
+        rows.append(row)
+    if not rows:
+        raise source.error(empty)
+    return rows, list(dict.fromkeys(name for row in rows for name in row.values))
 
 
 def _read(source: Source, check: Check, wanted: frozenset[str] | None) -> Rows:

@@ -14,7 +14,7 @@ largest share.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 
 import numpy as np
@@ -80,9 +80,9 @@ def detect(
     candidates: Collection[str] | None = None,
 ) -> list[Detection]:
     """The language of each text, among all languages or the candidates, perhaps with one expected."""
-    if not all(isinstance(text, str) for text in texts):
-        place, wrong = next((place, text) for place, text in enumerate(texts) if not isinstance(text, str))
-        raise InputError(f"text {place} is {type(wrong).__name__}, not a string; leave out rows without a text")
+    for place, text in enumerate(texts):
+        if not isinstance(text, str):
+            raise InputError(f"text {place} is {type(text).__name__}, not a string; leave out rows without a text")
     if expected is not None and len(expected) != len(texts):
         raise InputError(f"{len(expected)} expected languages for {len(texts)} texts; give one, or None, for each")
     expectations = (
@@ -235,27 +235,28 @@ class _Batch:
             for row, text in enumerate(texts):
                 best = int(ranks[row][0])
                 unusual = block is not None and block.is_unusual(best, float(nats[row, best]), float(grams[row]))
-                sure = not unusual and chances[row, best] >= needed[row]
-                detection = self._say(scores.script, chances[row], ranks[row], weights[text], self.expectations[text])
-                certain = detection.language if sure else None
-                detection = replace(detection, detected=certain, needed=float(needed[row]))
+                needs = (float(needed[row]), unusual)
+                detection = self._say(scores.script, chances[row], ranks[row], weights[text], text, needs)
                 if detection.probability > detections[text].probability:  # a language in two scripts: the likelier one
                     detections[text] = detection
         return detections
 
     def _say(
-        self, script: str, chances: Floats, rank: Ints, weights: Floats, expectation: _Expected | None
+        self, script: str, chances: Floats, rank: Ints, weights: Floats, text: int, needs: tuple[float, bool]
     ) -> Detection:
+        """The detection of a text; `needs` are the probability for certainty, and whether nothing is certain."""
         names, columns = languages(), self.columns[script]
         (tag, chance), *others = [(names[columns[at]], float(chances[at])) for at in rank if chances[at] > 0]
         present = np.flatnonzero(weights)
         total = weights[present].sum()
         shares = {names[at]: float(weights[at] / total) for at in present} if len(present) > 1 else {tag: 1.0}
-        expected = None
+        expected, expectation = None, self.expectations[text]
         if expectation is not None:
             same_script = expectation.script in (None, script)
             expected = float(chances[np.isin(columns, expectation.indices)].sum()) if same_script else 0.0
-        return Detection(tag, chance, None, tuple(others), shares, expected)
+        needed, unusual = needs
+        sure = tag if chance >= needed and not unusual else None
+        return Detection(tag, chance, sure, tuple(others), shares, expected, needed)
 
 
 def _sum(values: Floats, text_of: Ints, count: int) -> Floats:

@@ -164,14 +164,7 @@ def open_ratings(
         replacements["language"] = {**replacements.get("language", {}), **languages}
     check_names({**names, **replacements})
     source = find_source(path)
-    rows = []
-    for row in read_table(source):
-        if isinstance(row, InputError):
-            raise row
-        rows.append(row)
-    if not rows:
-        raise source.error("it has no ratings; write a header and one row for each rating")
-    present = list(dict.fromkeys(name for row in rows for name in row.values))
+    rows, present = read_table(source, "it has no ratings; write a header and one row for each rating")
     chosen = choose_columns(source, present, names)
     cells = Cells({name: {**VALUES.get(name, {}), **replacements.get(name, {})} for name in COLUMNS})
     ratings = [read_row(source, row, chosen, cells) for row in rows]

@@ -74,14 +74,7 @@ def open_judge(name: str) -> TableJudge | Scorer:
 def read_table_judge(judge: TableJudge, answers: Sequence[PeopleAnswer], aliases: Aliases | None = None) -> JudgeScores:
     """The scores of a table for these answers; InputError where the files name the models in another way."""
     source = find_source(judge.path)
-    rows = []
-    for row in read_table(source):
-        if isinstance(row, InputError):
-            raise row
-        rows.append(row)
-    if not rows:
-        raise source.error("it has no scores; write a header and one row for each answer")
-    present = list(dict.fromkeys(name for row in rows for name in row.values))
+    rows, present = read_table(source, "it has no scores; write a header and one row for each answer")
     question = next((name for name in ("question", "question_id") if name in present), None)
     column = judge.column or next((name for name in SCORES if name in present), "")
     if missing := [name for name in (question or "question", "model", column or "rating") if name not in present]:

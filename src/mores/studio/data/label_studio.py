@@ -273,7 +273,7 @@ def _asks(result: Mapping[str, Any], field: Field) -> bool:
 
 
 def _marks(field: Field, results: Sequence[Mapping[str, Any]], data: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The results of regions as marks; each has what is said of its region."""
+    """Regions as marks, each with the answers about it."""
     label, details = labelled(field), {detail.name: detail for detail in field.details}
     regions: dict[str, dict[str, Any]] = {}
     missing: list[dict[str, Any]] = []
