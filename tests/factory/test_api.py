@@ -10,8 +10,8 @@ import pytest
 import mores
 from mores.errors import ConfigError
 from mores.factory.folder import BuildRun
-from mores.factory.output import verify
 from mores.factory.recipe import Recipe
+from mores.factory.verify import verify
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
 from mores.run import Status

@@ -20,11 +20,12 @@ from mores.factory.build import Built, build
 from mores.factory.drafts import Draft, cap, drafts, word
 from mores.factory.gold import Change, Gold
 from mores.factory.items import SourceItem, Task
-from mores.factory.output import read_split, verify, write
+from mores.factory.output import read_split, write
 from mores.factory.recipe import Recipe, read_recipe
 from mores.factory.shortcut import audit, out_of_fold, see
 from mores.factory.shortcut import words as words_of
 from mores.factory.split import FOLDS, SPLITS, folds, groups, normalise
+from mores.factory.verify import verify
 from mores.factory.wrap import Wrapper
 from mores.io import read_records
 from mores.report.card import page as card_page

@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from mores.factory.build import Built, build
 from mores.factory.facts import FACTS, LONGEST, Fact, Facts, tell
 from mores.factory.items import SourceItem, Task
-from mores.factory.output import verify, write
+from mores.factory.output import write
 from mores.factory.recipe import Recipe
+from mores.factory.verify import verify
 from mores.io import read_records
 from mores.search.base import Query
 from mores.search.corpus import Corpus
@@ -140,7 +141,7 @@ def test_verify_finds_changed_facts_and_the_card_counts_them(dataset: tuple[Reci
     recipe, built = dataset
     write(replace(built, facts=list(built.facts)[:7]), recipe, tmp_path)
     assert verify(tmp_path) == []
-    assert "each of the\n7 items" in (tmp_path / "card.md").read_text()
+    assert "each of the 7 items" in (tmp_path / "card.md").read_text()
     path = tmp_path / FACTS
     path.write_text(path.read_text().replace("eaten", "drunk"))
     assert verify(tmp_path) == ["facts.jsonl: has been changed (sha256 differs)"]

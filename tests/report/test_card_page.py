@@ -39,10 +39,13 @@ def gold(text: str, quote: str, language: str, **more: Any) -> dict[str, Any]:
 
 def about(**more: Any) -> dict[str, Any]:
     source = {"name": "quiz", "title": "A quiz", "licence": "CC BY 4.0", "commercial": False, "revision": "abc" * 13}
-    counts = {"items": 1200, "bad": 1, "lost": 2, "train": 1000, "dev": 100, "test": 100}
+    counts = {"items": 1200, "samples": 1200, "bad": 1, "lost": 2, "train": 1000, "dev": 100, "test": 100}
     audits = {"quiz": {"value": 0.012, "error": 0.01, "n": 1200}, "all": {"value": -0.02, "error": 0.01, "n": 1200}}
     return {
-        "recipe": {"name": "made-up"}, "mores": "1.0", "samples": 1200, "facts": 600, "missing": [],
+        "recipe": {"name": "made-up", "cap": 5000}, "mores": "1.0", "edition": 2,
+        "changes": ["Texts have more errors."], "manifest": "def" * 13,
+        "groups": {"count": 500, "largest": "quiz/1", "samples": 40},
+        "samples": 1200, "facts": 600, "missing": [],
         "sources": [source | counts],
         "tables": {"kind": {"correct": 600, "hard": 600}, "language": {f"Language {i}": 50 - i for i in range(30)}},
         "length": {"instruction": 30, "text": 60}, "shortcut": audits, "paper_shortcut": audits,
@@ -61,6 +64,7 @@ def test_the_card_says_what_is_in_the_dataset() -> None:
     for words in (
         "Samples1,200", "Missing when this was built: mango", "CC BY 4.0 not for commercial use", "0.012 ± 0.010",
         "−0.020 ± 0.010", "abcabc", "correct600", "Facts600", "Language (30)",
+        "2 of the data factory", "Texts have more errors.", "sha256:defdef", "500 groups; the largest has 40 samples",
     ):  # fmt: skip
         assert words in read.words
     assert [mark.text for mark in read.all("mark")] == ["الخبز", "Brot"]

@@ -14,15 +14,16 @@ from mores.engine import AskOptions
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.factory.api import build as make
-from mores.factory.output import verify as check
+from mores.factory.manifest import MANIFEST, compare, sum_of
+from mores.factory.verify import verify as check
 from mores.report.base.grid import plain_console, print_tables
-from mores.report.card import run_tables
+from mores.report.card import difference_tables, run_tables
 from mores.report.train import grounded_table
 from mores.train.ground import ground_dataset
 
 
 class _Recipes(click.Group):
-    """`mores build verify DIR` and `mores build ground DIR` are commands; any other word is a recipe."""
+    """`mores build verify DIR`, `diff A B` and `ground DIR` are commands; any other word is a recipe."""
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -37,7 +38,8 @@ def build() -> None:
     """Make instruction-text pairs with gold error reports from cultural datasets.
 
     `mores build excam40k --data DIR --out DIR`, `mores build free …`, `mores build MINE.yaml …`,
-    `mores build verify DIR`, or `mores build ground DIR --out DIR` for evidence.
+    `mores build verify DIR`, `mores build diff A B`, or `mores build ground DIR --out DIR` for evidence.
+    The same command continues a build that was stopped.
     """
 
 
@@ -72,12 +74,30 @@ def recipe(name: str, out: Path, data: Path | None, base_url: str | None, as_jso
 @build.command()
 @click.argument("folder", type=FOLDER)
 def verify(folder: Path) -> None:
-    """Check a dataset: sums, records, spans, counts, and that nothing leaks from one split into another."""
+    """Check a dataset: sums, manifest, gold reports, counts, and that nothing leaks from one split into another."""
     problems = check(folder)
     if problems:
         more = f"\n  and {len(problems) - 20} more" if len(problems) > 20 else ""
         raise InputError(f"{folder} is not as it was built:\n  " + "\n  ".join(problems[:20]) + more)
-    click.echo(f"{folder} is as it was built")
+    click.echo(f"{folder} is as it was built; the sum of its manifest is {sum_of(folder / MANIFEST)}")
+
+
+@build.command()
+@click.argument("before", metavar="A", type=click.Path(exists=True, path_type=Path))
+@click.argument("after", metavar="B", type=click.Path(exists=True, path_type=Path))
+@json_option("all ids")
+def diff(before: Path, after: Path, as_json: bool) -> None:
+    """Compare the samples of two datasets, A and B: which were added, removed or changed.
+
+    A and B are folders that `mores build` wrote, or their manifest.jsonl alone. The exit code is 1 if they differ.
+    """
+    differences = compare(before, after)
+    if as_json:
+        click.echo(json.dumps([difference.model_dump(mode="json") for difference in differences], indent=2))
+    else:
+        print_tables(difference_tables(differences))
+    if not differences[-1].is_empty:
+        click.get_current_context().exit(1)
 
 
 @build.command()

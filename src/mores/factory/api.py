@@ -15,16 +15,17 @@ from mores.engine.loop import interruptible
 from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError
 from mores.extras import require
-from mores.factory.build import Built, revisions
+from mores.factory.build import Built, Session, Softened, revisions
 from mores.factory.build import build as make
 from mores.factory.errors.model import make as make_soft
 from mores.factory.errors.model import prompt_hash
 from mores.factory.folder import FILES, BuildRun
 from mores.factory.gold import Gold
 from mores.factory.output import write
-from mores.factory.recipe import Recipe, read_recipe
+from mores.factory.recipe import EDITION, Recipe, read_recipe
+from mores.factory.work import Work
 from mores.models import Model
-from mores.run import Plan, start_run
+from mores.run import WORK, Plan, start_run
 from mores.show import count, duration, first_problems, number, show_failures
 from mores.signature import sign
 
@@ -71,27 +72,30 @@ async def build(
         raise ConfigError(reason, setting="soft")
     progress = options.get("progress", SILENT)
     asker = open_asker(model, **options) if model else None  # type: ignore[misc]  # what is left are its own
-    folder, started, failures = Path(data) if data else None, time.monotonic(), Counter[str]()
-    with interruptible(), start_run(Path(out), _plan(chosen, folder, commercial, asker), numbered=False) as run:
-        soften = (lambda golds: run_loop(_soften(golds, asker, failures))) if asker else None
-        built = make(chosen, folder, commercial, progress.track, soften)
+    folder, started = Path(data) if data else None, time.monotonic()
+    known = revisions(chosen, folder, commercial)
+    with interruptible(), start_run(Path(out), _plan(chosen, known, folder, commercial, asker), numbered=False) as run:
+        soften = (lambda golds: run_loop(_soften(golds, asker))) if asker else None
+        work = Work(run.path / WORK, str(run.manifest.signature))
+        built = make(chosen, folder, commercial, Session(progress.track, soften, work, known))
         page = import_module("mores.report.card").page  # a later layer draws it
         write(built, chosen, run.path, progress.track, page)
+        work.remove()
         progress.note(f"built {len(built.golds):,} samples in {duration(time.monotonic() - started)}")
         if problems := built.problems:
             progress.note(f"left out {count(len(problems), 'bad row')}:{first_problems(problems, SHOWN)}")
         for line in built.missing:
             progress.note(f"note: not available: {line}")
-        failures.update({"input": len(problems)} if problems else {})
+        failures = built.failures | ({"input": len(problems)} if problems else {})
         run.finish(files=FILES, failures=failures, headline=headline(built))
     return BuildRun(run.path, run.manifest)
 
 
-def _plan(recipe: Recipe, data: Path | None, commercial: bool, asker: Asker | None) -> Plan:
+def _plan(recipe: Recipe, known: dict[str, str], data: Path | None, commercial: bool, asker: Asker | None) -> Plan:
     fields = {
-        "task": "build.1",
+        "task": f"build.{EDITION}",
         "recipe": _digest(recipe.model_dump_json()),
-        "data": _digest(str(sorted(revisions(recipe, data, commercial).items()))),
+        "data": _digest(str(sorted(known.items()))),
         "commercial": "yes" if commercial else "no",
         "model": asker.model.identity if asker else "none",
         **({"prompt": prompt_hash()} if asker else {}),
@@ -109,10 +113,10 @@ def _digest(text: str) -> str:
     return blake2b(text.encode(), digest_size=4).hexdigest()
 
 
-async def _soften(golds: list[Gold], asker: Asker, failures: Counter[str]) -> list[Gold]:
+async def _soften(golds: list[Gold], asker: Asker) -> Softened:
     """Soft errors by a model; what it fails to make is counted by kind."""
     soft: list[Gold] = []
-    uncultural = 0
+    uncultural, failures = 0, Counter[str]()
     async with (
         asker.progress.stage("soft errors", 2 * len(golds), asker.price) as counts,
         aclosing(make_soft(golds, asker, counts=counts)) as results,
@@ -127,7 +131,7 @@ async def _soften(golds: list[Gold], asker: Asker, failures: Counter[str]) -> li
     left_out = [f"{uncultural:,} not cultural"] if uncultural else []
     left_out += [show_failures(failures)] if failures else []
     asker.progress.note(f"{len(soft)} soft errors made" + (f"; {', '.join(left_out)}" if left_out else ""))
-    return soft
+    return Softened(golds=tuple(soft), failures=dict(failures))
 
 
 def headline(built: Built) -> str:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import NamedTuple, Protocol, TypeVar
 
@@ -22,8 +23,10 @@ from mores.factory.items import SourceItem, Task
 from mores.factory.recipe import Recipe, first_there
 from mores.factory.shortcut import Shortcut, audit
 from mores.factory.split import SPLITS, folds, groups
+from mores.factory.work import Work
 from mores.factory.wrap import Templates, Wrapper
 from mores.io import read_records
+from mores.types import Record
 
 T = TypeVar("T")
 
@@ -39,8 +42,29 @@ def quiet(stage: str, steps: Iterable[T], total: int | None = None) -> Iterable[
     return steps
 
 
-Soften = Callable[[list[Gold]], Iterable[Gold]]
-"""Makes pairs with errors of correct ones."""
+class Softened(Record):
+    """Pairs with errors that a model made of correct ones."""
+
+    golds: tuple[Gold, ...]
+    failures: dict[str, int]
+    """What it failed to make, by kind."""
+
+
+Soften = Callable[[list[Gold]], Softened]
+
+
+@dataclass(frozen=True)
+class Session:
+    """What a build uses while it runs; nothing of it changes the result."""
+
+    progress: Progress = quiet
+    soften: Soften | None = None
+    """Makes the soft errors where the recipe leaves them to a model."""
+    work: Work = field(default_factory=Work)
+    """Keeps the results of long stages for when the build is stopped."""
+    revisions: Mapping[str, str] | None = None
+    """What `revisions` says, where it is known already."""
+
 
 SPLIT_OF = {fold: split for split, folds_of_split in SPLITS.items() for fold in folds_of_split}
 
@@ -91,28 +115,22 @@ class Built:
     """Of each source, and of `all`, as built."""
     paper_shortcuts: dict[str, Shortcut] = field(default_factory=dict)
     """The same under the paper's sampling."""
+    failures: dict[str, int] = field(default_factory=dict)
+    """Soft errors that a model failed to make, by kind."""
 
 
-def build(
-    recipe: Recipe,
-    data: Path | None,
-    commercial: bool = False,
-    progress: Progress = quiet,
-    soften: Soften | None = None,
-) -> Built:
-    """Build the dataset of a recipe from a folder that holds one folder per source.
-
-    `soften` makes the soft errors where the recipe leaves them to a model.
-    """
+def build(recipe: Recipe, data: Path | None, commercial: bool = False, session: Session | None = None) -> Built:
+    """Build the dataset of a recipe from a folder that holds one folder per source."""
+    session = session or Session()
     built = Built([], {}, {}, [], {}, [], {})
-    items = _load(recipe, data, commercial, built, progress)
-    group_of = groups(progress("grouping", items, len(items)))
+    items = _load(recipe, data, commercial, built, session)
+    group_of = groups(session.progress("grouping", items, len(items)))
     fold_of_group = folds(items, group_of, recipe.seed)
     fold_of = {name: fold_of_group[group] for name, group in group_of.items()}
     strata: dict[tuple[str, Task], list[Draft]] = defaultdict(list)
-    for draft in _drafts(recipe, items, soften, progress):
+    for draft in _drafts(recipe, items, built, session):
         strata[draft.stratum].append(draft)
-    golds = Golds(_choose(recipe, strata, fold_of, built, progress), group_of, fold_of, recipe)
+    golds = Golds(_choose(recipe, strata, fold_of, built, session), group_of, fold_of, recipe)
     built.golds, built.facts = golds, golds.facts()
     return built
 
@@ -122,14 +140,24 @@ def _wrapper(recipe: Recipe) -> Wrapper:
 
 
 def revisions(recipe: Recipe, data: Path | None, commercial: bool) -> dict[str, str]:
-    """The revision of every source that a build reads."""
+    """The revision of every source that a build reads, and of the user's own templates."""
     there = _there(recipe, data)
     names = [name for line in recipe.sources if (name := first_there(line, there))]
-    return {name: _read(name, recipe, data, commercial, []).revision for name in names}
+    templates = {"templates": datasets.revision_of(Path(recipe.templates))} if recipe.templates else {}
+    return templates | {name: _revision(name, recipe, data, commercial) for name in names}
 
 
-def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, progress: Progress) -> list[SourceItem]:
+def _revision(name: str, recipe: Recipe, data: Path | None, commercial: bool) -> str:
+    if name.endswith(".jsonl"):
+        return datasets.revision_of(Path(name))
+    if commercial and not datasets.source(name).commercial:
+        return ""
+    return datasets.revision_of(datasets.folder_of(name, data, recipe.revisions.get(name)))
+
+
+def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, session: Session) -> list[SourceItem]:
     there = _there(recipe, data)
+    known = revisions(recipe, data, commercial) if session.revisions is None else session.revisions
     items: list[SourceItem] = []
     for line in recipe.sources:
         name = first_there(line, there)
@@ -138,11 +166,12 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, pro
             continue
         problems: list[InputError] = []
         read = _read(name, recipe, data, commercial, problems)
-        of_source = cap(progress(f"reading {name}", read.items), read.stratum, seed=recipe.seed, most=recipe.cap)
+        reading = session.progress(f"reading {name}", read.items)
+        of_source = cap(reading, read.stratum, seed=recipe.seed, most=recipe.cap)
         built.problems += problems
         for source, count in Counter(item.source for item in of_source).items():
             built.items[source], built.bad[source] = count, len(problems)
-            built.revisions[source] = read.revision
+            built.revisions[source] = known[name]
         items += of_source
     if not items:
         fix = "name the folder that holds them"
@@ -166,18 +195,17 @@ def _there(recipe: Recipe, data: Path | None) -> list[str]:
 class _Reading(NamedTuple):
     items: Iterable[SourceItem]
     stratum: Callable[[SourceItem], str | None]
-    revision: str
 
 
 def _read(name: str, recipe: Recipe, data: Path | None, commercial: bool, problems: list[InputError]) -> _Reading:
     if name.endswith(".jsonl"):
-        return _Reading(_own_items(name), lambda item: item.region, datasets.revision_of(Path(name)))
+        return _Reading(_own_items(name), lambda item: item.region)
     source = datasets.source(name)
     if commercial and not source.commercial:
-        return _Reading((), lambda item: item.region, "")
+        return _Reading((), lambda item: item.region)
     folder = datasets.folder_of(name, data, recipe.revisions.get(name))
     items = datasets.load(name, folder, problems.append)
-    return _Reading(items, lambda item: getattr(item, source.stratify), datasets.revision_of(folder))
+    return _Reading(items, lambda item: getattr(item, source.stratify))
 
 
 def _own_items(path: str) -> Iterator[SourceItem]:
@@ -192,20 +220,23 @@ def _own_items(path: str) -> Iterator[SourceItem]:
         yield item
 
 
-def _drafts(recipe: Recipe, items: list[SourceItem], soften: Soften | None, progress: Progress) -> Iterator[Draft]:
+def _drafts(recipe: Recipe, items: list[SourceItem], built: Built, session: Session) -> Iterator[Draft]:
     if recipe.soft != "model":
-        make = _maker(recipe, items, progress)
-        yield from (draft for item in progress("making errors", items, len(items)) for draft in drafts(item, make))
+        make = _maker(recipe, items, session.progress)
+        making = session.progress("making errors", items, len(items))
+        yield from (draft for item in making for draft in drafts(item, make))
         return
-    if soften is None:
+    if (soften := session.soften) is None:
         raise ConfigError(f"{recipe.name}: soft errors by a model need one")
     yield from (draft for item in items if item.wrong for draft in drafts(item))
     plain = {f"{item.source}/{item.id}": item for item in items if not item.wrong}
     wrapper = _wrapper(recipe)
     correct = [word(draft, wrapper) for item in plain.values() for draft in drafts(item)]
-    softened = list(soften(correct))
-    with_errors = {gold.item for gold in softened}
-    for gold in [*(gold for gold in correct if gold.item in with_errors), *softened]:
+    inputs = (gold.model_dump_json() for gold in correct)
+    softened = session.work.keep("soft errors", inputs, Softened, lambda: soften(correct))
+    built.failures = softened.failures
+    with_errors = {gold.item for gold in softened.golds}
+    for gold in [*(gold for gold in correct if gold.item in with_errors), *softened.golds]:
         yield from worded(plain[gold.item], [gold])
 
 
@@ -214,19 +245,34 @@ def _choose(
     strata: dict[tuple[str, Task], list[Draft]],
     fold_of: dict[str, int],
     built: Built,
-    progress: Progress,
+    session: Session,
 ) -> list[Draft]:
     chosen: list[Draft] = []
     plain: list[Draft] = []
-    for _, stratum in progress("balancing", sorted(strata.items()), len(strata)):
-        chosen += SAMPLINGS[recipe.sampling](stratum, fold_of, recipe.seed)
+    for (source, task), stratum in session.progress("balancing", sorted(strata.items()), len(strata)):
+        sample = partial(SAMPLINGS[recipe.sampling], stratum, fold_of, recipe.seed)
+        chosen += _kept_choice(f"balance {source} {task}", stratum, fold_of, sample, session.work)
         plain += SAMPLINGS["paper"](stratum, fold_of, recipe.seed)
-    built.paper_shortcuts = _audits(plain, fold_of, "auditing the paper's sampling", progress)
+    built.paper_shortcuts = _audits(plain, fold_of, "auditing the paper's sampling", session)
     same = recipe.sampling == "paper"
-    built.shortcuts = built.paper_shortcuts if same else _audits(chosen, fold_of, "auditing", progress)
+    built.shortcuts = built.paper_shortcuts if same else _audits(chosen, fold_of, "auditing", session)
     before, after = (Counter(d.item.source for d in some) for some in (plain, chosen))
     built.lost = {source: before[source] - after[source] for source in before}
     return chosen
+
+
+def _kept_choice(
+    stage: str, drafts: list[Draft], fold_of: dict[str, int], sample: Callable[[], list[Draft]], work: Work
+) -> list[Draft]:
+    """The drafts that a sampling chooses; what is kept of them are their keys."""
+    by_key = {draft.key: draft for draft in drafts}
+    inputs = _inputs(drafts, fold_of)
+    return [by_key[key] for key in work.keep(stage, inputs, list[str], lambda: [draft.key for draft in sample()])]
+
+
+def _inputs(drafts: Iterable[Draft], fold_of: dict[str, int]) -> Iterator[str]:
+    """What balancing and audits depend on."""
+    return (f"{draft.key} {fold_of[f'{draft.item.source}/{draft.item.id}']}" for draft in drafts)
 
 
 def _maker(recipe: Recipe, items: list[SourceItem], progress: Progress) -> Maker | None:
@@ -236,11 +282,15 @@ def _maker(recipe: Recipe, items: list[SourceItem], progress: Progress) -> Maker
     return lambda item: changes(item, pool, recipe.seed)
 
 
-def _audits(chosen: list[Draft], fold_of: dict[str, int], stage: str, progress: Progress) -> dict[str, Shortcut]:
-    seen = see_drafts(chosen, fold_of)
+def _audits(chosen: list[Draft], fold_of: dict[str, int], stage: str, session: Session) -> dict[str, Shortcut]:
     rows: dict[str, list[int]] = defaultdict(list)
     for row, draft in enumerate(chosen):
         rows[draft.item.source].append(row)
     parts = [(source, np.array(indices)) for source, indices in sorted(rows.items())]
     parts.append(("all", np.arange(len(chosen))))
-    return {name: audit(seen.take(indices)) for name, indices in progress(stage, parts, len(parts))}
+
+    def make() -> dict[str, Shortcut]:
+        seen = see_drafts(chosen, fold_of)
+        return {name: audit(seen.take(indices)) for name, indices in session.progress(stage, parts, len(parts))}
+
+    return session.work.keep(stage, _inputs(chosen, fold_of), dict[str, Shortcut], make)

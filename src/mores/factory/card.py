@@ -15,8 +15,11 @@ from mores.culture import language_name, region_name, roll_up
 from mores.factory import sources as datasets
 from mores.factory.build import Built
 from mores.factory.gold import Gold
-from mores.factory.recipe import Recipe
+from mores.factory.recipe import EDITION, Recipe
 from mores.factory.split import SPLITS
+
+CHANGES = ("Every sample is in manifest.jsonl with the sum of its record, so that two datasets can be compared.",)
+"""What edition 2 of the data factory does that edition 1 did not, for people who have data of both."""
 
 
 class Tally:
@@ -26,6 +29,7 @@ class Tally:
         self.facts = 0
         self.tables: dict[str, Counter[str]] = {}
         self.splits: dict[str, Counter[str]] = {}
+        self.groups: Counter[str] = Counter()
         self.lengths = {"instruction": array("q"), "text": array("q")}
         self.examples: dict[tuple[str, str, str], Gold] = {}
         """The first of each source, task and kind."""
@@ -35,6 +39,7 @@ class Tally:
         for table, value in _cells(gold):
             self.tables.setdefault(table, Counter())[value] += 1
         self.splits.setdefault(source, Counter())[gold.split] += 1
+        self.groups[gold.group] += 1
         self.lengths["instruction"].append(len(sample.instruction))
         self.lengths["text"].append(len(sample.text))
         self.examples.setdefault((source, gold.task.value, gold.kind), gold)
@@ -45,11 +50,13 @@ def _cells(gold: Gold) -> Iterator[tuple[str, str]]:
     yield "task", gold.task.value
     yield "kind", gold.kind
     yield "maker", gold.maker
-    yield "language", language_name(gold.sample.language) if gold.sample.language else "unknown"
+    yield "language of the text", language_name(gold.sample.language) if gold.sample.language else "unknown"
     place, part = roll_up(gold.sample.region) if gold.sample.region else (None, None)
     yield "region", region_name(place) if place else "none"
     if part:
         yield "part of a country", region_name(part)
+    if gold.report.errors:
+        yield "errors of a text", str(len(gold.report.errors))
     for error in gold.report.errors:
         yield "severity", error.severity.value
         yield "error type", error.type
@@ -60,10 +67,13 @@ def facts(built: Built, recipe: Recipe, tally: Tally) -> dict[str, Any]:
     return {
         "recipe": recipe.model_dump(mode="json"),
         "mores": __version__,
+        "edition": EDITION,
+        "changes": CHANGES,
         "samples": len(built.golds),
         "facts": tally.facts,
         "missing": built.missing,
-        "sources": [_source(name, built, tally) for name in sorted(built.items)],
+        "sources": [_source(name, built, tally, recipe.cap) for name in sorted(built.items)],
+        "groups": _groups(tally.groups),
         "tables": {
             name: dict(sorted(rows.items(), key=lambda row: (-row[1], row[0]))) for name, rows in tally.tables.items()
         },
@@ -81,7 +91,13 @@ def render(about: dict[str, Any]) -> str:
     return environment.get_template("card.md.j2").render(about)
 
 
-def _source(name: str, built: Built, tally: Tally) -> dict[str, Any]:
+def _groups(sizes: Counter[str]) -> dict[str, Any]:
+    """How many groups never share a split with another, and which is the largest."""
+    largest = min(sizes, key=lambda group: (-sizes[group], group), default="")
+    return {"count": len(sizes), "largest": largest, "samples": sizes[largest]}
+
+
+def _source(name: str, built: Built, tally: Tally, cap: int) -> dict[str, Any]:
     known = name in datasets.names()
     source = datasets.source(name) if known else None
     splits = tally.splits.get(name, Counter())
@@ -92,6 +108,8 @@ def _source(name: str, built: Built, tally: Tally) -> dict[str, Any]:
         "commercial": source.commercial if source else None,
         "revision": built.revisions[name],
         "items": built.items[name],
+        "samples": splits.total(),
+        "cap": cap,
         "bad": built.bad[name],
         "lost": built.lost.get(name, 0),
         **{split: splits[split] for split in SPLITS},

@@ -5,16 +5,35 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+from mores.errors import InputError
 from mores.factory.facts import FACTS, Fact
 from mores.factory.gold import Gold
+from mores.factory.manifest import MANIFEST, Entry
+from mores.factory.recipe import EDITION
 from mores.factory.split import SPLITS
 from mores.run import Run
 
 ABOUT = "recipe.json"
-FILES = {**{f"{split}.jsonl": "Gold" for split in SPLITS}, FACTS: "Fact"}
+SUMS = "SHA256SUMS"
+FILES = {**{f"{split}.jsonl": "Gold" for split in SPLITS}, MANIFEST: "Entry", FACTS: "Fact"}
 """Record types."""
+
+
+def read_about(path: Path) -> dict[str, Any]:
+    """What a `recipe.json` says; InputError if another edition of the data factory wrote it."""
+    fix = "build the dataset again with this version of mores"
+    try:
+        about: dict[str, Any] = json.loads(path.read_text("utf-8"))
+    except ValueError as error:
+        raise InputError(f"{path}: not JSON ({error}); {fix}") from error
+    if (edition := about.get("edition", 1)) != EDITION:
+        raise InputError(
+            f"{path}: edition {edition} of the data factory wrote it, and this is edition {EDITION}; {fix}"
+        )
+    return about
 
 
 class BuildRun(Run):
@@ -23,8 +42,7 @@ class BuildRun(Run):
     @cached_property
     def about(self) -> dict[str, Any]:
         """What the dataset's card says, as plain data: recipe, sources, counts and audits."""
-        about: dict[str, Any] = json.loads(self.file(ABOUT).read_text("utf-8"))
-        return about
+        return read_about(self.file(ABOUT))
 
     def golds(self, split: str = "test") -> Iterator[Gold]:
         """The pairs of a split: `train`, `dev` or `test`."""
@@ -33,3 +51,7 @@ class BuildRun(Run):
     def facts(self) -> Iterator[Fact]:
         """What is correct about each item of the dataset."""
         return self.records(FACTS, Fact)
+
+    def entries(self) -> Iterator[Entry]:
+        """The manifest: what each sample is, and the sum of its record."""
+        return self.records(MANIFEST, Entry)

@@ -11,6 +11,9 @@ from mores.types import ErrorReport, Record, Sample, Severity
 
 Kind = Literal["correct", "hard", "soft"]
 
+MOST_ERRORS = 3
+"""Errors of a text."""
+
 
 class Change(NamedTuple):
     """An error put into an item's answer: the changed answer, and which words of it are now wrong."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from pydantic import Field, ValidationError
 
@@ -13,11 +13,16 @@ from mores.errors import ConfigError, InputError
 from mores.extras import require
 from mores.types import Record
 
+EDITION: Final = 2
+"""Of the data factory: the same recipe gives other samples in another edition."""
+
 
 class Recipe(Record):
     """What a build does; the same recipe on the same data gives the same bytes."""
 
     name: str
+    edition: Literal[2] = EDITION
+    """The edition of the data factory that it is for."""
     sources: tuple[str, ...] = Field(min_length=1)
     """Names of sources, or `PATH.jsonl` with your own items; `a | b` takes the first that is available."""
     seed: int = 0

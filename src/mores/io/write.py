@@ -44,9 +44,11 @@ class JsonlWriter:
         self._output.__enter__()
         return self
 
-    def write(self, record: Record) -> None:
-        """Adds a record."""
-        self._output.write(_line(record))
+    def write(self, record: Record) -> bytes:
+        """Adds a record, and returns its line."""
+        line = _line(record)
+        self._output.write(line)
+        return line
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

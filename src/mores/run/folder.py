@@ -26,7 +26,8 @@ except ImportError:  # Windows: no lock
     fcntl = None  # type: ignore[assignment]
 
 LOCK = ".lock"
-
+WORK = ".work"
+"""Finished parts of a run that is not complete, for those that keep some."""
 
 KINDS = {
     "bench": "mores.bench.folder:BenchRun",
@@ -148,7 +149,8 @@ def start_run(folder: Path, plan: Plan, *, numbered: bool = True, progress: Prog
 
 
 def _is_empty(path: Path) -> bool:
-    return all(file.name in (MANIFEST, LOCK) for file in path.rglob("*") if not file.is_dir())
+    files = (file for file in path.rglob("*") if not file.is_dir() and file.parent.name != WORK)
+    return all(file.name in (MANIFEST, LOCK) for file in files)
 
 
 def _work(path: Path, plan: Plan) -> Iterator[ActiveRun]:

@@ -8,15 +8,18 @@ from typing import Any, ClassVar
 
 from mores.culture import language_name, region_name
 from mores.factory.gold import Gold
-from mores.report.base.blocks import Block, Fold, Frame, Heat, Section, Signatures, Table, Text, key
+from mores.report.base.blocks import Block, Fold, Frame, Heat, Notes, Section, Signatures, Table, Text, key
 from mores.report.base.charts import Amounts
 from mores.report.base.marks import Marked, mark
 from mores.report.base.names import look_up
 from mores.report.base.page import Page, render
 from mores.report.base.sheet import Cell, Head, Sheet
-from mores.show import number
+from mores.show import count, number
 
-SPLITS = {"items": "items", "bad": "bad rows", "train": "train", "dev": "dev", "test": "test", "lost": "left out"}
+COUNTED = {
+    "items": "items", "bad": "bad rows", "samples": "samples", "train": "train", "dev": "dev", "test": "test",
+    "lost": "left out",
+}  # fmt: skip
 """What is counted of each source, and what the columns are called."""
 OPEN = 12
 """A table of counts with more rows is folded away."""
@@ -30,6 +33,8 @@ SHORTCUT = (
     "reading the instruction."
 )
 
+COMPARED = "Data of edition 1 and of edition 2 cannot be compared sample by sample."
+
 
 def page(about: Mapping[str, Any]) -> str:
     """The whole page of what `mores.factory.card.facts` found."""
@@ -38,6 +43,7 @@ def page(about: Mapping[str, Any]) -> str:
         "Facts": f"{about['facts']:,}",
         "Sources": str(len(about["sources"])),
         "Built by": f"Mores {about['mores']}",
+        "Edition": f"{about['edition']} of the data factory",
     }
     missing = ", ".join(about["missing"])
     warning = f"Missing when this was built: {missing}." if missing else None
@@ -46,13 +52,19 @@ def page(about: Mapping[str, Any]) -> str:
 
 def sections(about: Mapping[str, Any]) -> list[Section]:
     """What the card says."""
-    revisions = [
-        key("The Hub’s commit of each source, or the SHA-256 of the local files."),
-        Signatures([(source["name"], source["revision"]) for source in about["sources"]]),
-    ]
+    named = [(source["name"], source["revision"]) for source in about["sources"]]
+    named.append(("manifest.jsonl", f"sha256:{about['manifest']}"))
+    revisions = (
+        "The Hub’s commit of each source, or the SHA-256 sum of the local files. The sum of manifest.jsonl, which "
+        "lists every sample, names this dataset."
+    )
     licence = (
-        "Left out: samples that balancing removed. Each source keeps its licence; the whole may be used only as all of "
-        "them allow."
+        f"At most {about['recipe']['cap']:,} items of a source are used. Left out: samples that balancing removed. "
+        "Each source keeps its licence; the whole may be used only as all of them allow."
+    )
+    groups = (
+        "Samples of one group are in one split: those of one item, and of items with the same question. There are "
+        f"{count(about['groups']['count'], 'group')}; the largest has {count(about['groups']['samples'], 'sample')}."
     )
     lengths = ", ".join(f"{side} {number(about['length'][side], 0)}" for side in ("instruction", "text"))
     tables = {name.capitalize(): rows for name, rows in about["tables"].items() if rows}
@@ -61,10 +73,12 @@ def sections(about: Mapping[str, Any]) -> list[Section]:
     examples = [_example(place, Gold.model_validate(example)) for place, example in enumerate(about["examples"])]
     return [
         Section("sources", "Sources", [Text(PAIRS), Table(_source_sheet(about["sources"])), key(licence),
-                                       Fold("Revisions", revisions)]),
+                                       Fold("Revisions", [key(revisions), Signatures(named)])]),
         Section("shortcuts", "Shortcuts", [Text(SHORTCUT),
                                            Heat(_shortcut_sheet(about["shortcut"], about["paper_shortcut"]))]),
+        Section("splits", "Splits", [Text(groups)]),
         Section("counts", "Counts", [Text(f"Median length in characters: {lengths}."), Frame(short), *folded]),
+        Section("edition", f"New in edition {about['edition']}", [Notes(about["changes"]), key(COMPARED)]),
         Section("examples", "Examples", [Text("The first sample of each source, task and kind."), *examples]),
     ]  # fmt: skip
 
@@ -74,11 +88,11 @@ def _source_sheet(sources: list[dict[str, Any]]) -> Sheet:
     cells = [
         [
             Cell(source["licence"], small="not for commercial use" if source["commercial"] is False else ""),
-            *(Cell(f"{source[name]:,}") for name in SPLITS),
+            *(Cell(f"{source[name]:,}") for name in COUNTED),
         ]
         for source in sources
     ]
-    return Sheet("Sources", rows, [Head("licence"), *map(Head, SPLITS.values())], cells)
+    return Sheet("Sources", rows, [Head("licence"), *map(Head, COUNTED.values())], cells)
 
 
 def _shortcut_sheet(ours: Mapping[str, Mapping[str, Any]], papers: Mapping[str, Mapping[str, Any]]) -> Sheet:

@@ -1,12 +1,18 @@
-"""A dataset's sources in the terminal."""
+"""A dataset's sources in the terminal, and how two datasets differ."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from mores.factory.folder import BuildRun
+from mores.factory.manifest import Difference
 from mores.report.base.blocks import Section
 from mores.report.base.grid import Grid, Row
 from mores.report.card.html import page, sections
-from mores.show import number
+from mores.show import count, number
+
+SHOWN = 5
+"""Samples that are named of those added, removed or changed."""
 
 
 def run_tables(run: BuildRun) -> list[Grid | str]:
@@ -21,6 +27,26 @@ def run_tables(run: BuildRun) -> list[Grid | str]:
         rows.append((name, *cells, *audits))
     columns = ("source", "items", "bad", "samples", "left out", "shortcut", "paper's")
     return [Grid(columns, [("", rows)]), run.manifest.headline]
+
+
+def difference_tables(differences: Sequence[Difference]) -> list[Grid | str]:
+    """How many samples of each source differ, the first of them, and the sum."""
+    columns = ("source", "same", "added", "removed", "changed", "in another split")
+    rows = list[Row]()
+    for part in differences:
+        counts = (part.same, *map(len, (part.added, part.removed, part.changed, part.moved)))
+        rows.append((part.source, *(f"{number:,}" for number in counts)))
+    table, whole = Grid(columns, [("", rows)]), differences[-1]
+    if whole.is_empty:
+        return [table, f"the same {count(whole.same, 'sample')}"]
+    lists = {"added": whole.added, "removed": whole.removed, "changed": whole.changed}
+    named = [
+        f"{what}: {', '.join(ids[:SHOWN])}{f' and {len(ids) - SHOWN:,} more' if len(ids) > SHOWN else ''}"
+        for what, ids in lists.items()
+        if ids
+    ]
+    sums = ", ".join(f"{len(ids):,} {what}" for what, ids in lists.items())
+    return [table, *named, f"{sums}; {whole.same:,} the same"]
 
 
 def run_sections(run: BuildRun) -> list[Section]:

@@ -1,0 +1,90 @@
+"""The check of a dataset on disk (`mores build verify`): that it is as it was built, and as every dataset must be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from itertools import pairwise
+from pathlib import Path
+
+from mores.errors import InputError
+from mores.factory.folder import ABOUT, SUMS, read_about
+from mores.factory.gold import MOST_ERRORS, Gold
+from mores.factory.manifest import MANIFEST, Entry, enter, read_entries, sum_of
+from mores.factory.split import SPLITS
+from mores.io import read_records
+
+
+def verify(folder: Path) -> list[str]:
+    """What is wrong with a dataset; empty when nothing is."""
+    if not (folder / SUMS).is_file():
+        raise InputError(f"{folder}: no {SUMS} in it; is it a folder that `mores build` wrote?")
+    problems = list(_wrong_sums(folder))
+    about = read_about(folder / ABOUT)
+    listed = read_entries(folder)
+    seen: dict[str, str] = {}
+    groups: dict[str, str] = {}
+    splits = Counter[str]()
+    for split in SPLITS:
+        for gold, line in _golds(folder / f"{split}.jsonl"):
+            splits[split] += 1
+            problems += _misplaced(gold, split, seen, groups)
+            problems += _unlisted(enter(gold, line), listed)
+            problems += _unsound(gold)
+    problems += [f"{name}: is in {MANIFEST}, but in no split" for name in listed.keys() - seen.keys()]
+    if splits != about["tables"]["split"]:
+        problems.append(f"{ABOUT} counts {about['tables']['split']}, the files have {dict(splits)}")
+    return problems
+
+
+def _golds(path: Path) -> Iterator[tuple[Gold, bytes]]:
+    """The records of a split, each with its line."""
+    with path.open("rb") as file:
+        yield from zip(read_records(path, Gold), filter(bytes.strip, file), strict=True)
+
+
+def _misplaced(gold: Gold, split: str, seen: dict[str, str], groups: dict[str, str]) -> Iterator[str]:
+    name = gold.sample.id
+    if gold.split != split:
+        yield f"{name}: says {gold.split}, but is in {split}"
+    if seen.get(name) == split:
+        yield f"{name}: is in {split} twice"
+    if seen.setdefault(name, split) != split or groups.setdefault(gold.group, split) != split:
+        yield f"{name}: {gold.group} is in {groups[gold.group]} and in {split}"
+
+
+def _unlisted(entry: Entry, listed: dict[str, Entry]) -> Iterator[str]:
+    if entry.id not in listed:
+        yield f"{entry.id}: is not in {MANIFEST}"
+    elif listed[entry.id] != entry:
+        yield f"{entry.id}: is not as {MANIFEST} lists it"
+
+
+def _unsound(gold: Gold) -> Iterator[str]:
+    """What is wrong with a gold report."""
+    name, errors = gold.sample.id, gold.report.errors
+    by_model = gold.maker.startswith("model:")  # it may change more words than it was asked to
+    if (gold.kind == "correct") != (not errors) or (len(errors) > MOST_ERRORS and not by_model):
+        yield f"{name}: is {gold.kind}, with {len(errors)} errors"
+    spans: list[tuple[str, int, int]] = []
+    for error in errors:
+        if error.start is None or error.end is None or error.quote is None:
+            yield f"{name}: an error has no place in the text"
+            continue
+        spans.append((error.side, error.start, error.end))
+        if gold.sample.side(error.side)[error.start : error.end] != error.quote:
+            yield f"{name}: the span {error.start}:{error.end} does not hold its quote"
+        if not by_model and error.quote not in error.explanation:
+            yield f"{name}: the explanation of {error.start}:{error.end} does not name its quote"
+    for (side, start, end), (next_side, next_start, next_end) in pairwise(sorted(spans)):
+        if side == next_side and next_start < end:
+            yield f"{name}: the spans {start}:{end} and {next_start}:{next_end} overlap"
+
+
+def _wrong_sums(folder: Path) -> Iterator[str]:
+    for line in (folder / SUMS).read_text("utf-8").splitlines():
+        wanted, _, name = line.partition("  ")
+        if not (folder / name).is_file():
+            yield f"{name}: is missing"
+        elif sum_of(folder / name) != wanted:
+            yield f"{name}: has been changed (sha256 differs)"

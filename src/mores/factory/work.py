@@ -1,0 +1,76 @@
+"""What a stopped build has finished: the results of its long stages, in a hidden folder until the run is complete.
+
+A stage is kept under a sum of all that decides its result: the build's signature, the code of the factory, and what the
+stage works on. What has another sum is done anew. Reading, making errors by rule and writing are not kept: they take
+seconds, and sources must be read again to know that they are the same.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import time
+from collections.abc import Callable, Iterable
+from functools import cache
+from hashlib import blake2b
+from importlib.resources import files
+from pathlib import Path
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter
+
+from mores.io import file_name, write_text
+from mores.io.private import make_folder
+
+T = TypeVar("T")
+
+LEAST = 1.0
+"""Seconds; a stage that takes less is not kept, so that small builds write nothing."""
+
+
+class Work:
+    """Keeps results of stages in a folder; without one it keeps nothing."""
+
+    def __init__(self, folder: Path | None = None, signature: str = "") -> None:
+        self._folder = folder
+        self._signature = signature
+
+    def keep(self, stage: str, inputs: Iterable[str], kind: type[T] | Any, make: Callable[[], T]) -> T:
+        """The result of a stage, as an earlier build with the same inputs left it, or made now.
+
+        `kind` is its type, which must go through JSON unchanged; `inputs` are all that it depends on besides the
+        settings of the build.
+        """
+        if self._folder is None:
+            return make()
+        path = self._folder / f"{file_name(stage)}.{_digest((self._signature, _code(), *inputs))}.json"
+        adapter: TypeAdapter[T] = TypeAdapter(kind)
+        try:
+            return adapter.validate_python(json.loads(path.read_bytes()))
+        except (FileNotFoundError, ValueError):
+            started = time.monotonic()
+            result = make()
+            if time.monotonic() - started >= LEAST:
+                make_folder(self._folder)
+                write_text(path, json.dumps(adapter.dump_python(result, mode="json")))  # also half an emoji
+            return result
+
+    def remove(self) -> None:
+        """Forget everything: the build is complete."""
+        if self._folder is not None and self._folder.is_dir():
+            shutil.rmtree(self._folder)
+
+
+@cache
+def _code() -> str:
+    """The sum of the factory's files, so that whoever changes a rule gets no result of the old one."""
+    folder = Path(str(files("mores.factory")))
+    paths = sorted(path for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc")
+    return _digest(f"{path.relative_to(folder)} {blake2b(path.read_bytes()).hexdigest()}" for path in paths)
+
+
+def _digest(parts: Iterable[str]) -> str:
+    total = blake2b(digest_size=8)
+    for part in parts:
+        total.update(part.encode("utf-8", "surrogatepass") + b"\0")
+    return total.hexdigest()
