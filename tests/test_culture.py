@@ -17,9 +17,11 @@ from mores.culture import (
     is_rtl,
     language,
     language_name,
+    local_region_name,
     region,
     region_name,
     roll_up,
+    script,
 )
 from mores.errors import InputError
 
@@ -492,3 +494,20 @@ def test_a_language_accepts_its_members_and_a_tag_without_script_any_script(
 ) -> None:
     """`pa-Guru` is `pa`: where a language has one usual script, that is no script."""
     assert accepts(expected, detected) is same
+
+
+@pytest.mark.parametrize(
+    ("tag", "code"),
+    [("sr", "Cyrl"), ("sr-Latn", "Latn"), ("zh", "Hans"), ("zh-TW", "Hant"), ("hi-Latn", "Latn"), ("fa", "Arab")],
+)
+def test_the_script_of_a_language(tag: str, code: str) -> None:
+    assert script(tag) == code
+
+
+@pytest.mark.parametrize(
+    ("region", "tag", "name"),
+    [("CN", "zh-Hans", "中国"), ("IR", "fa", "ایران"), ("IN", "hi", "भारत"), ("KE", "sw", "Kenya"),
+     ("US", "en", "United States"), ("CN", "arc", None)],
+)  # fmt: skip
+def test_the_name_of_a_country_in_a_language(region: str, tag: str, name: str | None) -> None:
+    assert local_region_name(region, tag) == name

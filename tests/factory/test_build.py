@@ -336,6 +336,22 @@ def test_items_of_ones_own_that_cannot_be_used(tmp_path: Path, changed: dict[str
         build(Recipe(name="r", sources=(path,)), None)
 
 
+@pytest.mark.parametrize(
+    ("names", "codes"),
+    [(("Chinese", "China"), ("zh", "CN")), (("zh_CN", "CHN"), ("zh-CN", "CN")), (("Persian", "Iran"), ("fa", "IR")),
+     ((None, None), (None, None))],
+)  # fmt: skip
+def test_names_of_languages_and_regions_become_codes(
+    tmp_path: Path, names: tuple[str | None, str | None], codes: tuple[str | None, str | None]
+) -> None:
+    named = [item.model_copy(update={"language": names[0], "region": names[1]}) for item in survey(60)]
+    built = build(Recipe(name="r", sources=(put(tmp_path, named, "survey"),), sampling="paper"), None)
+    golds = list(built.golds)
+    assert golds
+    assert {(gold.sample.language, gold.sample.region) for gold in golds} == {codes}
+    assert {(fact.language, fact.region) for fact in built.facts} == {codes}
+
+
 def test_no_source_there_is_an_error(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="excam40k: found none of its sources"):
         build(read_recipe("excam40k"), tmp_path)

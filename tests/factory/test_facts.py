@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from mores.factory import sources
 from mores.factory.build import Built, build
 from mores.factory.facts import FACTS, LONGEST, Fact, Facts, tell
 from mores.factory.items import SourceItem, Task
@@ -127,6 +128,15 @@ def test_every_item_with_a_sample_has_one_fact(dataset: tuple[Recipe, Built], tm
         item = by_name[fact.id]
         assert fact.text == f"{item.question} {item.answer}"
         assert (fact.source, fact.language, fact.region) == (fact.id, item.language, item.region)
+
+
+def test_tweets_and_opinions_are_no_facts(tmp_path: Path) -> None:
+    tweets = [item.model_copy(update={"source": "epic"}) for item in survey(60)]
+    recipe = Recipe(name="test", sources=(put(tmp_path, [*tweets, *quiz(30)], "items"),), soft="none", sampling="paper")
+    built = build(recipe, None)
+    assert {gold.item.partition("/")[0] for gold in built.golds} == {"epic", "quiz"}
+    assert {fact.id.partition("/")[0] for fact in built.facts} == {"quiz"}
+    assert [name for name in sources.names() if not sources.has_facts(name)] == ["globalopinionqa", "epic"]
 
 
 def test_facts_are_a_corpus_whose_evidence_names_the_item(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:

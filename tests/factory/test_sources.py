@@ -153,6 +153,9 @@ def normad(folder: Path) -> None:
     dump_lines(folder / "normad.jsonl", [*rows, story("peru", "maybe"), story("atlantis", "no"), rows[0]])
 
 
+BECAUSE = "Der Karneval wird vor der Fastenzeit gefeiert, weil danach vierzig Tage lang kein Fleisch gegessen wurde."
+
+
 def calmqa(folder: Path) -> None:
     def answer_by(text: str, by: str) -> dict[str, Any]:
         return {"language": "German", "translations": {"German": {"text": text}}, "prompting_state": {"model_name": by}}
@@ -164,7 +167,7 @@ def calmqa(folder: Path) -> None:
         "category": "history",
     }
     entries = [
-        {"question": question, "answers": [answer_by("Vielleicht.", "GPT 4"), answer_by("Darum.", "Human")]},
+        {"question": question, "answers": [answer_by("Vielleicht.", "GPT 4"), answer_by(BECAUSE, "Human")]},
         {"question": question | {"name": "german:1"}, "answers": [answer_by("Vielleicht.", "GPT 4")]},
         {"question": question | {"name": "german:2", "translations": {}}, "answers": [answer_by("Darum.", "Human")]},
         {"answers": []},
@@ -493,7 +496,7 @@ def test_normad_as_on_the_hub(tmp_path: Path) -> None:
 
 def test_calmqa(data: Path) -> None:
     [item], bad = load("calmqa", data / "calmqa")
-    assert (item.id, item.question, item.answer) == ("german:0", "Warum?", "Darum.")
+    assert (item.id, item.question, item.answer) == ("german:0", "Warum?", BECAUSE)
     assert (item.language, item.region, item.topic) == ("de", None, "history")
     assert [message.partition(": ")[2] for message in bad] == [
         "the question is not there in German; expected it in 'translations'",
@@ -503,11 +506,12 @@ def test_calmqa(data: Path) -> None:
 
 def test_calmqa_as_on_the_hub(tmp_path: Path) -> None:
     arrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    row = {"language": 12, "question_type": 1, "question": "なぜ?", "question_english": "Why?", "answer": "だから。"}
+    answer = "日本では、お正月に家族が集まって、お雑煮やおせち料理を食べる習慣があるからです。"
+    row = {"language": 12, "question_type": 1, "question": "なぜ?", "question_english": "Why?", "answer": answer}
     rows = [row, row | {"answer": None}, row | {"question_type": 0}, row | {"language": 23}]
     parquet.write_table(arrow.Table.from_pylist(rows), tmp_path / "train-0.parquet")
     [item], bad = load("calmqa", tmp_path)
-    assert (item.language, item.question, item.answer) == ("ja", "なぜ?", "だから。")
+    assert (item.language, item.question, item.answer) == ("ja", "なぜ?", answer)
     assert bad == ["train-0.parquet:4: language 23 is none of 0 to 22; correct or remove the row"]
 
 
@@ -562,6 +566,7 @@ def test_candle(data: Path) -> None:
     (english, swahili), bad = load("candle", data / "candle")
     assert (english.question, english.answer) == ("the culture of Kenya", "Tea is Kenyan.")
     assert (swahili.answer, swahili.language, swahili.region) == ("Chai ni ya Kenya.", "sw", "KE")
+    assert swahili.question == "utamaduni wa Kenya"
     assert english.unit == swahili.unit
     assert bad == ["candle_few.json:12: no sentence with <mask> in 'prompt'; expected the published columns"]
 
@@ -709,7 +714,7 @@ COUNTS = {
     "culturalbench": (1220, 5, 45),
     "globalopinionqa": (3000, 0, 107),
     "normad": (1818, 0, 75),
-    "calmqa": (300, 0, 0),
+    "calmqa": (280, 0, 0),
     "epic": (15000, 0, 5),
     "exams": (7000, 20, 0),
     "cultureatlas": (240, 0, 28),

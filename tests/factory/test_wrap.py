@@ -17,14 +17,20 @@ from mores.errors import InputError
 from mores.factory.items import SourceItem, Task
 from mores.factory.wrap import BUILT_IN, CONDITIONAL, KINDS, LINES, Templates, Wrapped, Wrapper, letter, needs, parse
 
-LANGUAGES = ["ar", "bn", "de", "en", "es", "fr", "hi", "id", "ja", "pt", "ru", "tr", "zh"]
+FIRST = ["ar", "bn", "de", "en", "es", "fr", "hi", "id", "ja", "pt", "ru", "tr", "zh"]
+MACHINE_MADE = [
+    "am", "as", "az", "bg", "el", "fa", "ha", "he", "hr", "hu", "it", "ko", "lt", "mk", "pl", "sq", "sr", "sr-Latn",
+    "su", "sw", "vi",
+]  # fmt: skip
+LANGUAGES = sorted([*FIRST, *MACHINE_MADE])
+WITHOUT_WORDS = "und"
 SIDES = ["instruction", "output"]
 HELD = Templates()
 FILES = sorted(BUILT_IN.rglob("*.txt"))
 NAMES = [path.relative_to(BUILT_IN).as_posix() for path in FILES]
 
-# Words that assess an answer; they would tell a metric what it has to find out. Latin and Cyrillic words are looked
-# for as words, the others as parts of words.
+# Words that assess an answer; they would tell a metric what it has to find out. Latin, Greek and
+# Cyrillic words are looked for as words, the others as parts of words.
 ASSESSING = {
     "ar": ["صحيح", "خطأ", "خاطئ", "صواب", "غلط"],
     "bn": ["সঠিক", "ভুল", "ঠিক"],
@@ -50,7 +56,30 @@ ASSESSING = {
     "ru": ["правильный", "правильно", "верный", "верно", "неверно", "ошибка", "неправильный"],
     "tr": ["doğru", "yanlış", "hata", "hatalı"],
     "zh": ["正确", "错误", "错", "不对", "正解"],
+    "am": ["ትክክል", "ስህተት", "ውሸት"],
+    "as": ["শুদ্ধ", "ভুল", "সঠিক", "অশুদ্ধ"],
+    "az": ["düzgün", "doğru", "səhv", "yanlış"],
+    "bg": ["вярно", "верен", "вярна", "правилно", "правилен", "правилният", "грешно", "грешен", "грешка"],
+    "el": ["σωστό", "σωστή", "σωστά", "λάθος", "ορθή"],
+    "fa": ["درست", "صحیح", "غلط", "نادرست", "اشتباه"],
+    "ha": ["daidai", "kuskure"],
+    "he": ["נכון", "נכונה", "שגוי", "טעות", "שגויה"],
+    "hr": ["točno", "točan", "točna", "netočno", "pogrešno", "ispravno", "ispravan", "ispravna"],
+    "hu": ["helyes", "helytelen", "igaz", "hamis", "hiba", "hibás"],
+    "it": ["corretta", "corretto", "giusta", "giusto", "sbagliata", "sbagliato", "errore", "vero", "falso"],
+    "ko": ["정답", "맞는", "맞습니다", "틀린", "틀렸", "오답", "올바른"],
+    "lt": ["teisingas", "teisingai", "neteisingas", "klaida", "klaidingas"],
+    "mk": ["точно", "точен", "точниот", "погрешно", "грешка", "правилно", "вистинито"],
+    "pl": ["poprawna", "poprawny", "prawidłowa", "błędna", "błąd", "prawda", "fałsz"],
+    "sq": ["saktë", "gabim", "gabuar", "vërtetë"],
+    "sr": ["тачно", "тачан", "тачна", "нетачно", "погрешно", "исправно", "исправан"],
+    "sr-Latn": ["tačno", "tačan", "tačna", "netačno", "pogrešno", "ispravno", "ispravan"],
+    "su": ["bener", "leres", "salah", "lepat"],
+    "sw": ["sahihi", "sawa", "kosa", "makosa", "kweli", "uongo"],
+    "vi": ["đúng", "sai", "chính xác", "nhầm"],
+    "und": ["right", "wrong", "correct"],
 }
+IN_PARTS = {"am", "ar", "as", "bn", "fa", "he", "hi", "ja", "ko", "zh"}
 
 QA = SourceItem(
     source="blend", id="1", task=Task.QA, question="What do people drink?", answer="tea", options=("cola", "tea", "ink")
@@ -93,8 +122,8 @@ def template_of(text: str, value: str) -> str:
 
 
 def test_the_languages_are_these() -> None:
-    assert sorted(path.name for path in (BUILT_IN / "base").iterdir()) == LANGUAGES
-    for language in LANGUAGES:
+    assert sorted(path.name for path in (BUILT_IN / "base").iterdir()) == sorted([*LANGUAGES, WITHOUT_WORDS])
+    for language in (*LANGUAGES, WITHOUT_WORDS):
         names = sorted(path.name.removesuffix(".txt") for path in (BUILT_IN / "base" / language).iterdir())
         assert names == sorted(KINDS)
 
@@ -102,13 +131,21 @@ def test_the_languages_are_these() -> None:
 @pytest.mark.parametrize("language", LANGUAGES)
 @pytest.mark.parametrize("side", SIDES)
 @pytest.mark.parametrize("task", Task)
-def test_each_task_has_fifty_wordings_per_side(task: Task, side: str, language: str) -> None:
-    counts = pools(task, side, language)
-    assert counts[frozenset()] >= 50
+def test_each_task_has_many_wordings_per_side(task: Task, side: str, language: str) -> None:
+    counts, least = pools(task, side, language), 50 if language in FIRST else 14
+    assert counts[frozenset()] >= least
     if side == "instruction" and task is Task.IMPERSONATION:
-        assert counts[frozenset({"context"})] >= 50
+        assert counts[frozenset({"context"})] >= least
     if side == "output" and task is not Task.GENERATION:
-        assert counts[frozenset({"explanation"})] >= (50 if language == "en" else 20)
+        assert counts[frozenset({"explanation"})] >= (50 if language == "en" else 18)
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_machine_made_files_say_so(language: str) -> None:
+    note = "# Machine-made; no speaker of the language has checked it."
+    for path in (BUILT_IN / "base" / language).iterdir():
+        is_marked = path.read_text(encoding="utf-8").startswith(note)
+        assert is_marked == (language in MACHINE_MADE), path
 
 
 @pytest.mark.parametrize("language", LANGUAGES)
@@ -116,7 +153,7 @@ def test_the_variety_is_written_and_not_only_expanded(language: str) -> None:
     for kind in (f"{task}.{side}" for task in Task for side in SIDES):
         lines = (BUILT_IN / "base" / language / f"{kind}.txt").read_text(encoding="utf-8").split("\n")
         plain = [line for line in lines if line and not line.startswith("#") and "{explanation}" not in line]
-        assert len(plain) >= (25 if language == "en" else 12), kind
+        assert len(plain) >= (25 if language == "en" else 12 if language in FIRST else 5), kind
 
 
 @pytest.mark.parametrize("path", FILES, ids=NAMES)
@@ -138,9 +175,8 @@ def test_every_template_fills_every_slot_once(path: Path) -> None:
 )
 def test_no_output_assesses_its_answer(path: Path) -> None:
     language = path.parts[-2]
-    parts = language in {"ar", "bn", "hi", "ja", "zh"}
     words = "|".join(map(re.escape, ASSESSING[language]))
-    pattern = re.compile(words if parts else rf"\b(?:{words})\b", re.IGNORECASE)
+    pattern = re.compile(words if language in IN_PARTS else rf"\b(?:{words})\b", re.IGNORECASE)
     assert pattern.findall(path.read_text(encoding="utf-8")) == []
 
 
@@ -314,10 +350,33 @@ def test_every_process_wraps_alike() -> None:
 
 @pytest.mark.parametrize(
     ("tag", "language"),
-    [("pt-BR", "pt"), ("zh-Hant-TW", "zh"), ("sw", "en"), (None, "en"), ("de", "de"), ("en-GB", "en")],
-)
-def test_languages_fall_back(tag: str | None, language: str) -> None:
+    [
+        ("pt-BR", "pt"), ("zh-Hans-CN", "zh"), (None, "en"), ("de", "de"), ("en-GB", "en"), ("sr-Latn-RS", "sr-Latn"),
+        ("rn", "und"), ("zh-Hant-TW", "und"), ("hi-Latn", "und"), ("sr-Cyrl", "sr"),
+    ],
+)  # fmt: skip
+def test_languages_fall_back_within_their_script_and_else_to_no_words(tag: str | None, language: str) -> None:
     assert HELD.language("none", Task.QA, tag) == language
+
+
+def test_a_language_without_templates_gets_no_words_around_it() -> None:
+    kirundi = item_of(Task.FREEFORM, question="Isoko ryahiye gute?", language="rn")
+    wrapped = Wrapper(HELD).wrap(kirundi, "Mu 2013.")
+    assert (wrapped.instruction, wrapped.text) == ("Isoko ryahiye gute?", "Mu 2013.")
+    options = Wrapper(HELD).wrap(item_of(Task.QA, language="rn"), "tea")
+    assert options.instruction == "What do people drink?\nA. cola\nB. tea\nC. ink"
+    assert re.fullmatch(r"\(?B[.):] tea", options.text)
+    role = Wrapper(HELD).wrap(item_of(Task.IMPERSONATION, language="rn"), "No", explanation="One greets.")
+    assert role.instruction == "Country: Peru\nAge: 26\nGuests greet everyone.\nIs it acceptable?"
+
+
+@pytest.mark.parametrize("answer", ["First.\nSecond.", "long " * 40 + "answer"])
+def test_nothing_follows_a_long_answer(answer: str) -> None:
+    wrapper = Wrapper(HELD)
+    texts = [wrapper.wrap(item_of(Task.FREEFORM, id=str(n), language="de"), answer).text for n in range(120)]
+    assert all(text.endswith(answer) for text in texts)
+    short = [wrapper.wrap(item_of(Task.FREEFORM, id=str(n), language="de"), "Tee").text for n in range(120)]
+    assert any(text.endswith("Tee“.") for text in short)
 
 
 def test_a_source_extends_or_replaces_the_base(tmp_path: Path) -> None:
@@ -337,13 +396,13 @@ def test_the_users_folder_comes_first(tmp_path: Path) -> None:
 
 
 def test_a_new_language_needs_all_files_of_a_task(tmp_path: Path) -> None:
-    path = user_file(tmp_path, "Jibu: {answer}", "base/sw/qa.output.txt")
+    path = user_file(tmp_path, "Jibu: {answer}", "base/nd/qa.output.txt")
     with pytest.raises(InputError) as caught:
         Templates(tmp_path)
-    assert str(caught.value) == f"{path}: qa in 'sw' also needs qa.instruction.txt; write it beside this file"
-    user_file(tmp_path, "Swali: {question}\\n{options}", "base/sw/qa.instruction.txt")
-    user_file(tmp_path, "{letter}. {option}", "base/sw/option.txt")
-    wrapped = Wrapper(Templates(tmp_path)).wrap(QA.model_copy(update={"language": "sw-KE"}), "tea")
+    assert str(caught.value) == f"{path}: qa in 'nd' also needs qa.instruction.txt; write it beside this file"
+    user_file(tmp_path, "Swali: {question}\\n{options}", "base/nd/qa.instruction.txt")
+    user_file(tmp_path, "{letter}. {option}", "base/nd/option.txt")
+    wrapped = Wrapper(Templates(tmp_path)).wrap(QA.model_copy(update={"language": "nd-ZW"}), "tea")
     assert wrapped.instruction == "Swali: What do people drink?\nA. cola\nB. tea\nC. ink"
     assert wrapped.text == "Jibu: tea"
 

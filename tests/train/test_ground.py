@@ -99,6 +99,19 @@ def test_half_of_the_groups_see_no_fact_of_their_own(data: Path, tmp_path: Path)
     assert 4 <= sum(True in any_own for any_own in seen.values()) <= 16, "not near half of 20"
 
 
+def test_samples_of_sources_without_facts_have_none_of_their_own(data: Path, tmp_path: Path) -> None:
+    tweets = [
+        [gold("tweet", text="Ironic.", item=f"epic/{n}", group=f"epic/{n}", split=split, source="epic")]
+        for n, split in enumerate(NUMBERS)
+    ]
+    for split, golds in zip(NUMBERS, tweets, strict=True):
+        put(data / f"{split}.jsonl", [*read_records(data / f"{split}.jsonl", Gold), *golds])
+    grounded = ground_dataset(data, tmp_path / "out")
+    assert grounded.found["train"]["epic"].samples == 1
+    assert grounded.found["test-covered"]["epic"].own == 0
+    assert "epic" not in grounded.found["test-reworded"]
+
+
 def test_what_is_tested_stays_as_it_was(data: Path, tmp_path: Path) -> None:
     ground_dataset(data, tmp_path / "out")
     for split in ("dev", "test"):

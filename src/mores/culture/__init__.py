@@ -5,7 +5,17 @@ unknown value is refused with a suggestion. The data are those of langcodes (CLD
 (ISO); the tables here hold only what these do not know.
 """
 
-from mores.culture.languages import RTL_SCRIPTS, UNSPACED, accepts, is_rtl, language, language_name, macrolanguage
+from mores.culture.languages import (
+    RTL_SCRIPTS,
+    UNSPACED,
+    accepts,
+    is_rtl,
+    language,
+    language_name,
+    local_region_name,
+    macrolanguage,
+    script,
+)
 from mores.culture.regions import countries, country, region, region_name, roll_up
 
 __all__ = [
@@ -17,8 +27,10 @@ __all__ = [
     "is_rtl",
     "language",
     "language_name",
+    "local_region_name",
     "macrolanguage",
     "region",
     "region_name",
     "roll_up",
+    "script",
 ]

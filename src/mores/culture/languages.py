@@ -79,7 +79,20 @@ def is_rtl(tag: str | None) -> bool:
     """Whether a language is written from right to left, by its script or its likely script; False if unknown."""
     if tag is None:
         return False
-    return Language.get(language(tag)).maximize().script in RTL_SCRIPTS.split()
+    return script(tag) in RTL_SCRIPTS.split()
+
+
+@lru_cache(maxsize=1024)
+def script(tag: str) -> str | None:
+    """The script that a language is written in, by its tag or most likely: `Cyrl` for `sr`, `Latn` for `sr-Latn`."""
+    return Language.get(language(tag)).maximize().script
+
+
+def local_region_name(region: str, tag: str) -> str | None:
+    """The name of a country in a language (CLDR), for example `中国` for `CN` in `zh`; None where it has none."""
+    name = str(Language.get(f"und-{region}").territory_name(language(tag))) if "-" not in region else ""
+    is_english = name.isascii() and script(tag) != "Latn"  # what langcodes gives where CLDR has no name
+    return None if is_english else name
 
 
 @lru_cache(maxsize=4096)

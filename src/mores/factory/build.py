@@ -87,9 +87,10 @@ class Golds:
             yield gold.model_copy(update=place)
 
     def facts(self) -> Facts:
-        """What is correct about the items that they are made of."""
+        """What is correct about the items that they are made of, where it is a fact."""
         split_of = {name: SPLIT_OF[fold] for name, fold in self._fold_of.items()}
-        return Facts(once(draft.item for draft in self._chosen), self._group_of, split_of)
+        items = (draft.item for draft in self._chosen if datasets.has_facts(draft.item.source))
+        return Facts(once(items), self._group_of, split_of)
 
 
 @dataclass
@@ -209,15 +210,16 @@ def _read(name: str, recipe: Recipe, data: Path | None, commercial: bool, proble
 
 
 def _own_items(path: str) -> Iterator[SourceItem]:
-    """A user's own items; an unknown language or region is reported here, not at the end of the build."""
+    """A user's own items with codes for names: `zh-CN` for "zh_CN", `fa` for "Persian", `IR` for "Iran"."""
     for item in read_records(path, SourceItem):
         try:
-            for code, parse in ((item.language, culture.language), (item.region, culture.region)):
-                if code:
-                    parse(code)
+            codes = {
+                "language": culture.language(item.language) if item.language else None,
+                "region": culture.region(item.region) if item.region else None,
+            }
         except InputError as error:
             raise InputError(f"{path}: item {item.id!r}: {error}") from error
-        yield item
+        yield item.model_copy(update=codes)
 
 
 def _drafts(recipe: Recipe, items: list[SourceItem], built: Built, session: Session) -> Iterator[Draft]:

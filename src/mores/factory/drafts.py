@@ -52,7 +52,7 @@ class Draft:
 
 def drafts(item: SourceItem, make: Maker | None = None) -> Iterator[Draft]:
     """All correct and wrong answers of one item."""
-    tasks = (Task.QA, Task.FREEFORM) if item.task is Task.QA else (item.task,)
+    tasks = (Task.QA, Task.FREEFORM) if item.task is Task.QA and item.stands_alone else (item.task,)
     for task in tasks:
         yield Draft(item, task, item.answer, "correct")
         for wrong in item.wrong:

@@ -54,6 +54,8 @@ class SourceItem(Record):
     language: str | None = None
     """BCP 47."""
     topic: str | None = None
+    stands_alone: bool = True
+    """For QA whether the question can be asked without its options."""
     unit: str | None = None
     """What must stay in one split with it where that is more than its id, for example the post that groups judged."""
 
@@ -78,6 +80,8 @@ class Source:
     """Reads a folder; a bad row goes to the callback, with file and line, and is left out."""
     hub: str | None = None
     """The dataset on the Hugging Face Hub, `owner/name`; None if it has none there."""
+    no_facts: str | None = None
+    """Why its items are left out of the facts, where what they say is none."""
     soft: bool = False
     """Whether it gives no wrong answers, so that errors are made (`*` in ExCAM, Table 2)."""
     stands_in_for: str | None = None

@@ -23,8 +23,13 @@ from mores.types import Record, Side
 
 BUILT_IN = Path(__file__).parent / "templates"
 EXTEND = "@extend"
-FALLBACK = "en"
+FALLBACK = "und"
+"""Has templates without words: no phrase of one language stands around a question in another."""
+UNSTATED = "en"
+"""What an item without a language is taken to be in."""
 MOST_PER_LINE = 1000
+LONGEST_INLINE = 160
+"""Characters of an answer that may stand within a sentence; a longer one, or one of several lines, ends the text."""
 ENCODING = "utf-8-sig"  # editors on Windows may write a byte order mark
 
 CONDITIONAL = frozenset({"context", "explanation"})
@@ -60,6 +65,9 @@ KINDS = {
 LINES = {Task.QA: "option", Task.IMPERSONATION: "role"}
 """The file with the form of a line of `{options}` or `{role}`; it holds one template."""
 
+LONG = "long"
+"""Marks the order in which the templates for long answers are dealt."""
+
 
 class Wrapped(Record):
     """An item in the form in which a metric reads it."""
@@ -90,6 +98,13 @@ class Template:
 
     def __str__(self) -> str:
         return "".join(part if isinstance(part, str) else f"{{{part.name}}}" for part in self.parts)
+
+    @property
+    def answer_ends_line(self) -> bool:
+        """Whether nothing stands behind the answer in its line, so that it may be long."""
+        place = self.parts.index(Slot("answer"))
+        following = self.parts[place + 1] if place + 1 < len(self.parts) else "\n"
+        return isinstance(following, str) and following.startswith("\n")
 
     def fill(self, values: Mapping[str, str]) -> tuple[str, dict[str, tuple[int, int]]]:
         """The text and where each slot's value stands in it; one pass, so values are never read as template."""
@@ -234,10 +249,12 @@ class Templates:
             self._check_folder(folder)
 
     def language(self, source: str, task: Task, tag: str | None) -> str:
-        """The item's language, or the nearest one in which the task can be wrapped: pt-BR, then pt, then en."""
-        subtags = (tag or FALLBACK).split("-")
+        """The item's language, or the nearest one in which the task can be wrapped: pt-BR, then pt, then `FALLBACK`."""
+        tag = tag or UNSTATED
+        subtags = tag.split("-")
         chain = ["-".join(subtags[:n]) for n in range(len(subtags), 0, -1)]
-        return next((near for near in chain if not self._missing(source, task, near)), FALLBACK)
+        same_script = (near for near in chain if culture.script(near) == culture.script(tag))
+        return next((near for near in same_script if not self._missing(source, task, near)), FALLBACK)
 
     def get(self, source: str, kind: str, language: str) -> tuple[Template, ...]:
         """The templates of the first level that has the file, and of the next ones while they say `@extend`."""
@@ -353,7 +370,7 @@ class Wrapper:
     def _deal(self, item: SourceItem, task: Task, side: Side, language: str, values: Mapping[str, str]) -> Template:
         kind = f"{task}.{'instruction' if side == 'instruction' else 'output'}"
         conditional = CONDITIONAL & KINDS[kind].allowed & set(values)
-        key = (item.source, kind, language, *sorted(conditional))
+        key = (item.source, kind, language, *sorted(conditional), *([LONG] if _is_long(side, values) else []))
         place = self._dealt[key] % len(self._orders.get(key, [None]))
         if place == 0:
             self._orders[key] = self._order(key, conditional)
@@ -364,6 +381,8 @@ class Wrapper:
         """All templates that fit what the item has, in the order of the next round."""
         source, kind, language = key[:3]
         fitting = [t for t in self._templates.get(source, kind, language) if CONDITIONAL & set(t.slots) == conditional]
+        if LONG in key:
+            fitting = [template for template in fitting if template.answer_ends_line] or fitting
         if not fitting:
             use = " and ".join(f"uses {{{name}}}" for name in sorted(conditional))
             use = use or f"does without {' '.join(f'{{{name}}}' for name in sorted(CONDITIONAL))}"
@@ -371,6 +390,11 @@ class Wrapper:
         salt = "\0".join([str(self._seed), *key, str(self._dealt[key])])
         # A digest of the text, not random.shuffle: the same on every Python, and whatever the order of the lines.
         return sorted(fitting, key=lambda template: sha256(f"{salt}\0{template}".encode()).digest())
+
+
+def _is_long(side: Side, values: Mapping[str, str]) -> bool:
+    answer = values["answer"]
+    return side == "text" and (len(answer) > LONGEST_INLINE or "\n" in answer)
 
 
 def letter(number: int) -> str:

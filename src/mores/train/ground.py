@@ -33,6 +33,7 @@ from mores.factory.drafts import draw
 from mores.factory.facts import FACTS, Fact
 from mores.factory.gold import Gold
 from mores.factory.output import read_split
+from mores.factory.sources import has_facts
 from mores.factory.split import SPLITS
 from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder
@@ -206,7 +207,7 @@ class _Making:
             key = f"{copy} {gold.item}"
             if words == "own" or (words == "some" and draw(self.seed, "text", key)[0] % _SENTENCES):
                 yield gold
-            elif changed := reword.sentence(gold, facts.of[_named(gold.item)], key):
+            elif (fact := facts.of.get(_named(gold.item))) and (changed := reword.sentence(gold, fact, key)):
                 yield changed
             elif words == "some":
                 yield gold
@@ -229,6 +230,9 @@ class _Making:
     def _known(self, split: str, facts: Facts) -> Iterator[Gold]:
         for gold in read_split(self.data, split):
             fact = facts.of.get(_named(gold.item))
+            if fact is None and not has_facts(gold.sample.source or ""):
+                yield gold
+                continue
             if fact is None or fact.group != gold.group:
                 raise InputError(
                     f"{self.data}: {FACTS} does not have the item {gold.item!r} of {split}.jsonl; build it again"

@@ -81,6 +81,11 @@ def load(name: str, folder: Path, on_bad: Callable[[InputError], None]) -> Itera
     return dataset.read(folder, on_bad)
 
 
+def has_facts(name: str) -> bool:
+    """Whether what items of a source say is a fact; that of a user's own items is."""
+    return name not in names() or source(name).no_facts is None
+
+
 def describe(source: Source) -> dict[str, Any]:
     """What a source is, its licence and where to get it."""
     return {
@@ -93,6 +98,7 @@ def describe(source: Source) -> dict[str, Any]:
         "hub": source.hub,
         "revision": REVISIONS.get(source.name),
         "files": source.files,
+        "no_facts": source.no_facts,
         "soft": source.soft,
         "stands_in_for": source.stands_in_for,
     }

@@ -1,6 +1,7 @@
 """CaLMQA (Arora et al. 2025): long questions and answers in 23 languages; the answers of people to cultural questions.
 
-Questions that are the same in every culture are left out, and so are those that only models have answered.
+Questions that are the same in every culture are left out, and so are those that only models have answered. The answers
+are posts of forums, of which only what tells of the world is kept.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from mores.culture import language
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read
+from mores.factory.sources.posts import clean_answer, clean_question
 from mores.factory.sources.rows import OnBad, Row, collect, digest, items
 
 LANGUAGES = [
@@ -135,14 +137,17 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
 
 def _item(row: Row) -> SourceItem | None:
     entry = _entry(row)
-    answer = next((candidate.text for candidate in entry.answers if candidate.model == PERSON and candidate.text), None)
-    if not entry.specific or answer is None:
+    post = next((candidate.text for candidate in entry.answers if candidate.model == PERSON and candidate.text), None)
+    if not entry.specific or post is None or post == entry.question:
+        return None
+    answer = clean_answer(post, entry.language)
+    if answer is None:
         return None
     return SourceItem(
         source="calmqa",
         id=entry.id,
         task=Task.FREEFORM,
-        question=entry.question,
+        question=clean_question(entry.question, entry.language),
         answer=answer,
         language=entry.language,
         topic=entry.category,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from mores.culture import language, region, region_name
+from mores.culture import language, local_region_name, region, region_name
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
@@ -19,6 +19,13 @@ from mores.factory.sources.rows import OnBad, Row, digest, items, region_or_none
 
 # The request that stands behind the sentence, in the languages of the subset.
 _REQUEST = re.compile(r'(Answer in the json|\{"उत्तर"|以 \{|پاسخ در قالب json|Jibu katika umbizo la json)')
+
+CULTURE_OF = {
+    "en": "the culture of {}", "fa": "فرهنگ {}", "hi": "{} की संस्कृति", "sw": "utamaduni wa {}", "zh": "{}文化",
+}  # fmt: skip
+"""The topic in the languages of the subset, for the name of a country in that language."""
+WITH_ARTICLE = frozenset({"AE", "GB", "NL", "PH", "US"})
+"""Countries whose English name has an article."""
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
@@ -56,13 +63,24 @@ def _item(assertion: str, spoken: str, country: str | None, topic: str | None, u
         source="candle",
         id=digest(spoken, country or "", assertion),
         task=Task.GENERATION,
-        question=f"the culture of {region_name(country)}" if country else "culture",
+        question=_topic(spoken, country),
         answer=assertion,
         region=country,
         language=spoken,
         topic=topic,
         unit=unit,
     )
+
+
+def _topic(spoken: str, country: str | None) -> str:
+    if country is None:
+        return "culture"
+    name = local_region_name(country, spoken)
+    if name is None:
+        raise InputError(f"{region_name(country)} has no known name in {spoken!r}; correct or remove the row")
+    if spoken == "en":
+        name = f"the {name}" if country in WITH_ARTICLE else name
+    return CULTURE_OF.get(spoken.split("-")[0], "{}").format(name)
 
 
 SOURCE = Source(

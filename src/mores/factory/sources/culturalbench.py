@@ -16,6 +16,7 @@ from mores.culture import region
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read
+from mores.factory.sources.options import needs_options
 from mores.factory.sources.rows import OnBad, Row, collect, items
 
 
@@ -81,6 +82,7 @@ def _item(statements: list[Statement]) -> SourceItem:
         also_correct=tuple(true[1:]),
         region=region(row.text("country")),
         language="en",
+        stands_alone=not needs_options(statements[0].question, [s.option for s in statements], "en"),
     )
 
 

@@ -92,5 +92,6 @@ SOURCE = Source(
     files="EPICorpus.csv, or epic*.jsonl with the majority per group",
     stratify="region",
     read=_read,
+    no_facts="tweets, and whether some readers find them ironic",
     hub="Multilingual-Perspectivist-NLU/EPIC",
 )

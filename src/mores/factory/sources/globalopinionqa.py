@@ -164,5 +164,6 @@ SOURCE = Source(
     files="global_opinions.csv, or globalopinionqa*.json with one row per question and country",
     stratify="region",
     read=_read,
+    no_facts="opinions of a survey's time",
     hub="Anthropic/llm_global_opinions",
 )

@@ -14,6 +14,7 @@ from mores.culture import language, region
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
+from mores.factory.sources.options import lacks_material, needs_options
 from mores.factory.sources.rows import OnBad, Row, digest, items, letter
 
 LETTERED = ("option_a", "option_b", "option_c", "option_d")
@@ -30,6 +31,9 @@ def _item(row: Row) -> SourceItem | None:
     options = _options(row)
     answer = letter(options, row.text("answer"))
     question = row.text("question")
+    spoken = language(row.text("language"))
+    if lacks_material(question, spoken):
+        return None
     country = row.maybe("country")
     return SourceItem(
         source="include",
@@ -40,8 +44,9 @@ def _item(row: Row) -> SourceItem | None:
         options=tuple(options),
         wrong=tuple(option for option in options if option != answer),
         region=region(country) if country else None,
-        language=language(row.text("language")),
+        language=spoken,
         topic=row.maybe("subject", "domain"),
+        stands_alone=not needs_options(question, options, spoken),
     )
 
 
