@@ -34,6 +34,8 @@ REGIONS = {
     "South Korea": "KR", "Spain": "ES", "UK": "GB", "US": "US", "West Java": "ID-JB",
 }  # fmt: skip
 """The 16 regions as BLEnD names them; three are parts of a country."""
+COUNTRIES = {name: country(code) for name, code in REGIONS.items()}
+"""A part of a country is no other culture: West Java and Indonesia."""
 MOST_WRONG = 3
 MOST_WITHOUT, MOST_UNKNOWING = 3, 5
 """A question is left out if this many people have no answer, or do not know one."""
@@ -221,24 +223,21 @@ def _derived(unit: Unit, entry: Entry, best: list[tuple[str, str]]) -> SourceIte
     answers = entry.answers
     if answers is None or answers.best is None:
         return None
-    home = country(REGIONS[unit[1]])  # a part of a country is no other culture: West Java and Indonesia
-    others = unique(answer for place, answer in best if country(REGIONS[place]) != home)
+    home = COUNTRIES[unit[1]]
+    others = unique(answer for place, answer in best if COUNTRIES[place] != home)
+    known = answers.wordings
+    taken = set().union(*map(_words, known))  # an answer that shares a word may say the same
     wrong: list[str] = []
     for answer in sorted(others, key=lambda answer: digest(*unit, answer)):
-        if not _related(answer, [*answers.wordings, *wrong]) and _is_wrong(answer, answers.wordings):
+        if taken.isdisjoint(_words(answer)) and _is_wrong(answer, known):
             wrong.append(answer)
-    if not wrong:
-        return None
-    return _item(unit, answers.question, answers.best, wrong[:MOST_WRONG], answers.wordings)
+            taken |= _words(answer)
+        if len(wrong) == MOST_WRONG:
+            break
+    return _item(unit, answers.question, answers.best, wrong, known) if wrong else None
 
 
-def _related(answer: str, known: list[str]) -> bool:
-    """Whether an answer shares a word with one of those known, and so may say the same."""
-    words = _words(answer)
-    return any(words & other for other in map(_words, known))
-
-
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=32_768)
 def _words(text: str) -> frozenset[str]:
     """Words without their plural, so that "sandwiches" is "sandwich" and "oranges" is "orange"."""
     words = [re.sub(r"(?<=\w{2})(es|e|s)$", "", word) for word in re.findall(r"\w+", fold(text))]

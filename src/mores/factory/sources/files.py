@@ -16,6 +16,7 @@ import zipfile
 import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -226,5 +227,11 @@ def _parquet(path: Path) -> Rows:
 
 def _row(label: str, line: int, path: tuple[str, ...], values: Any) -> Row | InputError:
     if isinstance(values, dict):
-        return Row(f"{label}:{line}", Path(label), path, values)
+        return Row(f"{label}:{line}", _file(label), path, values)
     return InputError(f"{label}:{line}: not an object but {type(values).__name__}; expected the published columns")
+
+
+@lru_cache(maxsize=1)
+def _file(label: str) -> Path:
+    """The same for all rows of a file: to make a path takes longer than to read a row."""
+    return Path(label)

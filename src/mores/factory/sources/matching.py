@@ -15,17 +15,26 @@ _ENDS = (
     ("sses", "ss"), ("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("zes", "z"), ("oes", "o"),
     ("ss", "ss"), ("us", "us"), ("is", "is"), ("s", ""),
 )  # fmt: skip
+MANY = 32_768
+"""Texts whose forms are remembered: answers are compared with each other, and each is met many times."""
 _TWICE = re.compile(r"([bdgmnprt])\1\Z")
 
 
 def says(text: str, answer: str) -> bool:
     """Whether a text gives an answer."""
-    lowered, expected = text.lower(), answer.lower().strip(" .")
-    if not any(map(str.isalnum, expected)):
-        return False
-    if any(form in lowered for form in (expected, expected.replace("-", " "), expected.replace(" ", "-"))):
+    lowered, forms = text.lower(), _forms(answer)
+    if any(form in lowered for form in forms):
         return True
-    return _lemmas(expected) <= _lemmas(lowered)
+    return bool(forms) and _lemmas(forms[0]) <= _lemmas(lowered)
+
+
+@lru_cache(maxsize=MANY)
+def _forms(answer: str) -> tuple[str, ...]:
+    """An answer in each form that it may be written in; none where it has no letter or digit."""
+    plain = answer.lower().strip(" .")
+    if not any(map(str.isalnum, plain)):
+        return ()
+    return tuple(dict.fromkeys((plain, plain.replace("-", " "), plain.replace(" ", "-"))))
 
 
 def alike(first: str, second: str) -> bool:
@@ -33,12 +42,12 @@ def alike(first: str, second: str) -> bool:
     return says(first, second) or says(second, first) or _joined(first) == _joined(second)
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=MANY)
 def _joined(text: str) -> str:
     return re.sub(r"[\W_]", "", text.lower())
 
 
-@lru_cache(maxsize=8192)
+@lru_cache(maxsize=MANY)
 def _lemmas(text: str) -> frozenset[str]:
     plain = unicodedata.normalize("NFD", text).replace("\N{COMBINING ACUTE ACCENT}", "")
     return frozenset(_lemma(word) for word in re.findall(r"[^\W_]+", unicodedata.normalize("NFC", plain)))

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -29,7 +30,7 @@ class Row:
 
     def having(self, values: Mapping[str, Any]) -> Row:
         """A row at the same place with other fields, for example those of an object inside it."""
-        return replace(self, values=values)
+        return Row(self.place, self.file, self.path, values)
 
     def text(self, *names: str) -> str:
         """The field of the first of these names that is filled; InputError when none is."""
@@ -117,6 +118,7 @@ def check(item: SourceItem) -> None:
         raise InputError("the options are not the correct answer and at least one wrong one; edit or remove the row")
 
 
+@lru_cache(maxsize=32_768)
 def fold(text: str) -> str:
     """The form in which two answers are compared: without case, outer punctuation, and width of blanks."""
     return " ".join(text.casefold().split()).strip(" .,;:!?\"'“”‘’。")
