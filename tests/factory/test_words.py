@@ -13,7 +13,7 @@ from mores import culture
 from mores.factory import sources
 from mores.factory.drafts import drafts
 from mores.factory.items import SourceItem, Task
-from mores.factory.sources.options import lacks_material, needs_options
+from mores.factory.sources.options import lacks_material, needs_options, without_full_stops
 from mores.factory.sources.posts import clean_answer, clean_question
 from mores.factory.wrap import BUILT_IN, KINDS, Templates, Wrapper
 from tests.factory.test_sources import REAL, WRITERS, dump, dump_lines, load
@@ -202,10 +202,10 @@ def test_questions_about_what_is_not_there(language: str, question: str, lacks: 
     assert lacks_material(question, language) == lacks
 
 
-def exam(stem: str, options: list[str], language: str, key: str = "A") -> dict[str, object]:
+def exam(stem: str, options: list[str], language: str, subject: str = "History") -> dict[str, object]:
     choices = [{"label": label, "text": text} for label, text in zip("ABCDE", options, strict=False)]
-    info = {"subject": "History", "language": language}
-    return {"id": stem, "question": {"stem": stem, "choices": choices}, "answerKey": key, "info": info}
+    info = {"subject": subject, "language": language}
+    return {"id": stem, "question": {"stem": stem, "choices": choices}, "answerKey": "A", "info": info}
 
 
 def test_exams_are_asked_without_options_only_where_they_can_be(tmp_path: Path) -> None:
@@ -217,7 +217,8 @@ def test_exams_are_asked_without_options_only_where_they_can_be(tmp_path: Path) 
         exam("Ko je prvi car?", ["Dušan", "Uroš"], "Serbian"),
         exam("Ко је први цар?", ["Душан", "Урош"], "Serbian"),
         exam("Који је град на слици?", ["Ниш", "Пирот"], "Serbian"),
-        exam("Melyik ország NAFTA tagállam?", ["Brazília", "Kanada", "Irán", "Kenya", "Peru"], "Hungarian"),
+        exam("Tavaink közül melyik a legkedveltebb?", ["Fehér-tó", "Balaton"], "Hungarian", subject="Geography"),
+        exam("A buvo; B įvyko; C liko. 14. Kas pirmas?", ["Leninas", "Stalinas"], "Lithuanian"),
         exam("خرج النب صلى الله عل هٌ وسلم؟", ["مكة", "المدينة"], "Arabic"),
     ]
     dump_lines(tmp_path / "train.jsonl", rows)
@@ -230,6 +231,15 @@ def test_exams_are_asked_without_options_only_where_they_can_be(tmp_path: Path) 
     assert items[0].options == ("Симеон", "Петър", "Кир → Дарий")
     tasks = [{draft.task for draft in drafts(item)} for item in items[:2]]
     assert tasks == [{Task.QA, Task.FREEFORM}, {Task.QA}]
+
+
+def test_a_list_of_options_has_no_full_stops() -> None:
+    assert without_full_stops(["Fish.", "A very long answer with many words."]) == [
+        "Fish", "A very long answer with many words",
+    ]  # fmt: skip
+    sentences = ["He was the first king of the land.", "He was the last king of the land."]
+    assert without_full_stops(sentences) == sentences
+    assert without_full_stops(["1940 г.", "1945 г."]) == ["1940 г.", "1945 г."]
 
 
 # Posts of forums

@@ -247,6 +247,24 @@ def test_data_are_never_read_as_template(question: str, answer: str, other: str,
     )
 
 
+@pytest.mark.parametrize(
+    ("template", "answer", "text"),
+    [
+        ("“{answer}”?", "Why?", "“Why?”"),
+        ("“{answer}”?", "Why", "“Why”?"),
+        ("It is „{answer}“.", "Tee.", "It is „Tee.“"),
+        ("“{answer}”. So?", "Why?", "“Why?”. So?"),
+        ("{answer}.", "No.", "No."),
+        ("「{answer}」です。", "茶。", "「茶。」です。"),
+    ],
+)
+def test_a_mark_at_the_end_is_written_once(tmp_path: Path, template: str, answer: str, text: str) -> None:
+    user_file(tmp_path, template, "base/en/freeform.output.txt")
+    wrapped = Wrapper(Templates(tmp_path)).wrap(item_of(Task.FREEFORM), answer)
+    assert wrapped.text == text
+    assert wrapped.text[wrapped.answer_start : wrapped.answer_end] == answer
+
+
 def test_offsets_count_code_points() -> None:
     answer = "🍵 चाय {answer}"
     for seed in range(30):

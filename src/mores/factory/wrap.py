@@ -112,8 +112,19 @@ class Template:
         for part in self.parts:
             if isinstance(part, Slot):
                 spans[part.name] = (len(text), len(text) + len(values[part.name]))
-            text += part if isinstance(part, str) else values[part.name]
+            text += _after(text, part) if isinstance(part, str) else values[part.name]
         return text, spans
+
+
+_ENDS = re.compile("[\"'“”»’」]? ?([?.？。؟])")
+
+
+def _after(text: str, literal: str) -> str:
+    """The literal that follows a text, without a second mark where both end alike: “Why?”, not “Why?”?"""
+    repeated = _ENDS.match(literal)
+    if repeated is None or not text.endswith(repeated[1]):
+        return literal
+    return literal[: repeated.start(1)] + literal[repeated.end(1) :]
 
 
 _TOKEN = re.compile(r"\\(?P<escape>.?)|\{(?P<slot>\w*)\}|(?P<mark>\[\[|\]\]|[|{}])|(?P<text>[^\\{}\[\]|]+|.)")

@@ -16,7 +16,7 @@ from mores.culture import region
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read
-from mores.factory.sources.options import needs_options
+from mores.factory.sources.options import needs_options, without_full_stops
 from mores.factory.sources.rows import OnBad, Row, collect, items
 
 
@@ -67,8 +67,9 @@ def _item(statements: list[Statement]) -> SourceItem:
     row = statements[0].row
     if len({statement.question for statement in statements}) > 1:
         raise InputError(f"question {statements[0].question_id} has two wordings; give each question its own id")
-    true = [statement.option for statement in statements if statement.true]
-    false = [statement.option for statement in statements if not statement.true]
+    bare = without_full_stops(statement.option for statement in statements)
+    true = [option for option, statement in zip(bare, statements, strict=True) if statement.true]
+    false = [option for option, statement in zip(bare, statements, strict=True) if not statement.true]
     if not true:
         raise InputError(f"question {statements[0].question_id} has no true option; correct or remove it")
     return SourceItem(
@@ -77,12 +78,12 @@ def _item(statements: list[Statement]) -> SourceItem:
         task=Task.QA,
         question=statements[0].question,
         answer=true[0],
-        options=tuple(s.option for s in statements if not s.true or s.option == true[0]),
+        options=tuple(option for option in bare if option not in true[1:]),
         wrong=tuple(false),
         also_correct=tuple(true[1:]),
         region=region(row.text("country")),
         language="en",
-        stands_alone=not needs_options(statements[0].question, [s.option for s in statements], "en"),
+        stands_alone=not needs_options(statements[0].question, bare, "en"),
     )
 
 

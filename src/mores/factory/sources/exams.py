@@ -1,8 +1,8 @@
 """EXAMS (Hardalov et al. 2020): school exams in 16 languages, from which part of INCLUDE was made; stands in for it.
 
 Only subjects that depend on where the school is are kept. The exams do not say their country, and a language is none.
-Left out: questions about a picture, a map or a text that is not there, Hungarian questions with five options, whose
-answer keys name a wrong one as often as not, and Arabic that lost letters. Serbian has its script in its language.
+Left out: questions about a picture, a map or a text that is not there, what was translated from Hungarian exams, whose
+answer keys are wrong as often as not, and Arabic that lost letters. Serbian has its script in its language.
 """
 
 from __future__ import annotations
@@ -16,27 +16,26 @@ from mores.culture import language
 from mores.errors import InputError
 from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read_all
-from mores.factory.sources.options import lacks_material, needs_options
+from mores.factory.sources.options import lacks_material, needs_options, without_full_stops
 from mores.factory.sources.rows import OnBad, Row, items
 
 CULTURAL = {
     "Citizenship", "Fine Arts", "Geography", "History", "Islamic Studies", "Literature", "Politics", "Religion",
     "Social", "Sociology", "Tourism",
 }  # fmt: skip
-FIVE_OPTIONS = frozenset({"de", "fr", "hu"})
-"""Languages of Hungarian exams; Turkish ones have five options too, and good keys."""
+FROM_HUNGARY = frozenset({"de", "es", "fr", "hr", "hu", "it", "sr"})
+"""In these languages geography and tourism are from Hungary, with a key that prefers Lake Fehér to Lake Balaton."""
 
 _ASIDE = re.compile(
     r"\s*\(Rrethoje[^)]*\)|Căn cứ vào Atlat[^,?]*?trang\s*[\d\s,–-]+,?\s*((hãy )?cho biết\s*)?", re.IGNORECASE
 )
 """What tells pupils to draw a circle, or on which page of their atlas to look."""
-FEW_WORDS = 4
-"""Up to this many words are no sentence, and need no full stop."""
+_SEVERAL = re.compile(r"\bA \w.*[;.] B \w.*[;.] C \w", re.DOTALL)
+"""The options of another question, which was taken for a part of this one."""
 _BROKEN = re.compile(r"(?<!\w)[\u0621-\u064a][\u064b-\u0652](?!\w)|(?<!\w)(عل|إل|النب)(?!\w)")
 """Arabic that lost letters on its way from a PDF."""
 _ENDING = re.compile(r"\s*[:：]?\s*-+\s*$")
 _LABEL = re.compile(r"^[A-EА-Д]\)\s*")
-_FULL_STOP = re.compile(r"(?<=[^\W\d_]{3})\.$")
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
@@ -46,18 +45,20 @@ def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
 
 def _item(row: Row) -> SourceItem | None:
     info = row.having(row.mapping("info"))
-    if info.text("subject") not in CULTURAL:
+    subject = info.text("subject")
+    if subject not in CULTURAL:
         return None
     question = row.having(row.mapping("question"))
-    options = dict(_option(choice) for choice in question.list("choices"))
+    labelled = dict(_option(choice) for choice in question.list("choices"))
+    options = dict(zip(labelled, without_full_stops(labelled.values()), strict=True))
     key = row.text("answerKey")
     if key not in options:
         raise InputError(f"answerKey {key!r} is none of {', '.join(options)}; correct or remove the row")
     stem = _stem(question.text("stem"))
-    if any(map(_BROKEN.search, (stem, *options.values()))):
+    if any(map(_BROKEN.search, (stem, *options.values()))) or _SEVERAL.search(stem):
         return None
     spoken = _written(language(info.text("language")), stem)
-    if lacks_material(stem, spoken) or (spoken in FIVE_OPTIONS and len(options) == 5):
+    if lacks_material(stem, spoken) or (subject in {"Geography", "Tourism"} and spoken.split("-")[0] in FROM_HUNGARY):
         return None
     return SourceItem(
         source="exams",
@@ -68,13 +69,13 @@ def _item(row: Row) -> SourceItem | None:
         options=tuple(options.values()),
         wrong=tuple(text for label, text in options.items() if label != key),
         language=spoken,
-        topic=info.text("subject"),
+        topic=subject,
         stands_alone=not needs_options(stem, options.values(), spoken),
     )
 
 
 def _stem(text: str) -> str:
-    stem = _ENDING.sub(":", _ASIDE.sub("", text)).strip()
+    stem = _ENDING.sub(":", re.sub(r"[ \t]+", " ", _ASIDE.sub("", text))).strip()
     return stem[:1].upper() + stem[1:]
 
 
@@ -92,8 +93,7 @@ def _option(choice: Any) -> tuple[str, str]:
 
 def _tidy(option: str) -> str:
     """An option without the label before it and the punctuation of a list behind it."""
-    bare = _LABEL.sub("", option).rstrip(" ;,").replace("\uf0e0", "→")
-    return _FULL_STOP.sub("", bare).rstrip() if len(bare.split()) <= FEW_WORDS else bare
+    return _LABEL.sub("", option).rstrip(" ;,").replace("\uf0e0", "→")
 
 
 SOURCE = Source(

@@ -16,6 +16,9 @@ from mores import culture
 
 _QUESTION = re.compile(r"[?？؟՞፧;][\s\"'“”„«»’)\]]*$|[?？؟]\s*[\"“„«‘(]")
 """A question mark at the end (the Greek one is a semicolon), or before a quotation that belongs to the question."""
+_FULL_STOP = re.compile(r"(?<=[^\W\d_]{3})\.$")
+FEW_WORDS = 4
+"""Up to this many words are no sentence, and need no full stop."""
 _GAP = re.compile(r"_{2,}|\.{3,}|…|\(\s*\)|<mask>")
 
 
@@ -29,6 +32,13 @@ def refers_to_options(options: Iterable[str], language: str) -> bool:
     """Whether one of the options stands for others: "all of the above", "A and B"."""
     kinds = ("any", language)
     return any(_matches("refers_to_options", kind, option) for option in options for kind in kinds)
+
+
+def without_full_stops(options: Iterable[str]) -> list[str]:
+    """The options without a full stop at the end, if one of them is too short for a sentence."""
+    texts = list(options)
+    is_list = any(len(text.split()) <= FEW_WORDS for text in texts)
+    return [_FULL_STOP.sub("", text) for text in texts] if is_list else texts
 
 
 def lacks_material(question: str, language: str) -> bool:

@@ -20,6 +20,8 @@ _LINK = re.compile(
     r"https?://|www\.|\b[\w-]+(\.[\w-]+)*\.(com|net|org|info|co\.kr|go\.kr|or\.kr|co\.jp|ru|de|es|hu|il|cn|in)\b"
 )
 _MARKER = re.compile(r"^(?:[-–—•*·▪◦○●]+|\(?\d{1,2}[.)、，ـ:]+\)?(?!\d)|[IVX]{1,4}\.|[a-z]\))\s*")
+_INLINE = re.compile(r"(?<=[。！？；])\s*\d{1,2}[，、.)）]")
+"""A list number within a paragraph of Chinese."""
 _BLANK = re.compile(r"[\u200b-\u200f\ufeff\u00a0\u3000]")
 
 
@@ -27,7 +29,7 @@ def clean_answer(text: str, language: str) -> str | None:
     """The paragraphs of an answer that tell of the world, without list markers; None where too little is left."""
     paragraphs = [part for part in _paragraphs(text) if not _matches("greetings", language, part)]
     kept = [part for part in paragraphs if not _matches("first_person", language, part)]
-    answer = "\n".join(_MARKER.sub("", part) for part in kept)
+    answer = "\n".join(_INLINE.sub("", _MARKER.sub("", part)) for part in kept)
     is_enough = len(answer) >= (1 - MOST_PERSONAL) * len("\n".join(paragraphs))
     return answer if is_enough and len(answer.encode()) >= SHORTEST else None
 
