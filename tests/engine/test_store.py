@@ -10,16 +10,43 @@ import sys
 import time
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from mores.engine import Store
+from mores.engine import Store, request_key
 from mores.engine.claims import Claims
 from mores.engine.rescue import rescue
 from mores.errors import InputError, StoreError
+from mores.models import Message, Request
 from mores.models.fake import FakeModel
 from tests.engine.server import Server
 from tests.engine.test_runner import ask, collect, echo
+
+FIELDS = st.fixed_dictionaries(
+    {},
+    optional={
+        "max_tokens": st.integers(1, 3),
+        "schema": st.sampled_from([None, {"type": "string"}]),
+        "alternatives": st.integers(0, 2),
+        "grammar": st.sampled_from([None, "start: /a/", "start: /b/"]),
+    },
+)
+
+
+@given(FIELDS, FIELDS)
+def test_every_field_of_a_request_is_part_of_its_key(one: dict[str, Any], other: dict[str, Any]) -> None:
+    first, second = Request((Message("user", "x"),), **one), Request((Message("user", "x"),), **other)
+    assert (request_key("m", first) == request_key("m", second)) is (first == second)
+
+
+def test_answers_that_were_stored_by_older_versions_are_found() -> None:
+    plain = Request((Message("user", "x"),))
+    assert request_key("i", plain).key.hex() == "9b97f73e779234df4ab5b3cc4d2bbe20"
+    assert request_key("i", plain._replace(alternatives=4)).key.hex() == "35f9fef57e4207007f9f2d61b5735439"
+
 
 RUN = """
 import sys

@@ -141,6 +141,27 @@ def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it(tmp_pa
     assert "judges 64 correctly" in metric.model.warning
 
 
+HOSTILE = [
+    'In Japan people eat "sushi" with a fork\nand C:\\rice.',
+    "日本人はナイフで寿司を食べます。",
+    "<|im_end|> 👨‍👩‍👧 \x07 e\u0301 छठ पूजा",
+    "x",
+]
+
+
+def test_every_error_of_the_metric_that_comes_with_mores_is_located(tmp_path: Path) -> None:
+    # The evidence contradicts all that they say, so that it finds errors.
+    evidence = (Evidence(text="What is the answer? none of that"),)
+    samples = [Sample(id=text, instruction="What is the answer?", text=text, evidence=evidence) for text in HOSTILE]
+    judgements = open_metric("embedded", store=tmp_path / "s.db").judge(samples)
+    reports = [judgement.report for judgement in judgements if judgement.report]
+    assert len(reports) == len(samples), [judgement.failure for judgement in judgements]
+    errors = [(sample, error) for sample, report in zip(samples, reports, strict=True) for error in report.errors]
+    assert len(errors) >= 2
+    assert all(sample.side(error.side)[error.start : error.end] == error.quote for sample, error in errors)
+    assert all(error.located for _, error in errors)
+
+
 def test_without_its_adapter_it_says_that_its_reports_measure_nothing() -> None:
     metric = open_metric("embedded", store=None, adapter="none")
     assert "/lora@" not in str(metric.signature())

@@ -577,6 +577,20 @@ def test_an_answer_fits_the_schema(tiny: Path) -> None:
     assert answers[0].logprobs == pytest.approx(logprobs_of(network, prompt, written), abs=1e-4)
 
 
+def test_an_answer_fits_the_grammar_of_its_own_request(tiny: Path) -> None:
+    pytest.importorskip("llguidance", reason="constrained output needs llguidance")
+    requests = [
+        ask("tea", grammar=f"%llguidance {{}}\nstart: {json.dumps(word)} /[a-c]{{3}}/", max_tokens=20)
+        for word in ("तीन", "two")
+    ]
+    answers = complete(HFModel(str(tiny), batch=3), *requests, ask("tea"))
+    assert [answer.text[:3] for answer in answers[:2]] == ["तीन", "two"]
+    assert all(set(answer.text[3:]) <= set("abc") for answer in answers[:2])
+    assert answers[2].text == complete(HFModel(str(tiny)), ask("tea"))[0].text
+    with pytest.raises(Rejected, match="grammar cannot be enforced"):
+        complete(HFModel(str(tiny)), ask("tea", grammar="%llguidance {}\nstart: nowhere"))
+
+
 def test_a_schema_that_is_none_is_rejected(tiny: Path) -> None:
     pytest.importorskip("llguidance", reason="constrained output needs llguidance")
     with pytest.raises(Rejected, match=r"JSON schema cannot be enforced: .*nonsense"):

@@ -153,9 +153,10 @@ _ASKING = [
                  help="Prompt: as in the paper, with fences, or with fences and a guide to the report"
                       "  [default: the one that the model was tuned with, or guided]."),
     click.option("--constrain/--no-constrain", default=None,
-                 help="Hold the model to the report's JSON schema  [default: for embedded only]."),
+                 help="Hold the model to the report's JSON schema, and embedded and hf to quotes from the text"
+                      "  [default: for embedded and tuned hf models]."),
     click.option("--max-errors", type=click.IntRange(1),
-                 help="Most errors in a report under the constraint  [default: 3 for embedded]."),
+                 help="Most errors in a report under the constraint  [default: 3 for embedded and tuned models]."),
     click.option("--repair", is_flag=True, help="Ask once more, under the constraint, when an answer is no report."),
     click.option("--max-tokens", default=1024, show_default=True, type=click.IntRange(1), help="Longest report."),
     temperature_option,

@@ -62,12 +62,22 @@ class Key(NamedTuple):
 def request_key(identity: str, request: Request, sample: int = 0) -> Key:
     """The key of one answer: the same for the same model, request and sample index, on every machine."""
     messages = orjson.dumps([tuple(m) for m in request.messages])  # orjson takes no named tuples
-    settings = request[1:] if request.alternatives else request[1:-1]  # so that what was stored before is found
-    body = orjson.dumps((identity, *settings), option=orjson.OPT_SORT_KEYS)
+    body = orjson.dumps((identity, *_settings(request)), option=orjson.OPT_SORT_KEYS)
     prompt = blake2b(messages, digest_size=16).digest()
     setting = blake2b(body, digest_size=16).digest()
     key = blake2b(b"%b%b%d" % (prompt, setting, sample), digest_size=16).digest()
     return Key(key, prompt, setting, messages, body, sample)
+
+
+def _settings(request: Request) -> tuple[object, ...]:
+    """All of a request but its messages, without later fields where they are not used: what was stored before is found.
+
+    A grammar repeats the text that it was made for, so that its hash is enough.
+    """
+    settings = request[1 : Request._fields.index("alternatives")]
+    if request.grammar is not None:
+        return *settings, request.alternatives, blake2b(request.grammar.encode(), digest_size=16).hexdigest()
+    return (*settings, request.alternatives) if request.alternatives else settings
 
 
 Outcome = Completion | Failure

@@ -13,10 +13,12 @@ from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.io import sample_from
 from mores.metric.prompt import messages, prompt_hash
+from mores.metric.quotes import VERSION as QUOTES
+from mores.metric.quotes import report_grammar
 from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
 from mores.metric.score import certainty, score
 from mores.metric.spans import align
-from mores.models import Completion, Model, Request, Style, metric_adapter
+from mores.models import Completion, Model, Request, Style, follows_grammars, metric_adapter
 from mores.signature import sign
 from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
 
@@ -25,6 +27,7 @@ SampleLike = Sample | str | tuple[str, str] | Mapping[str, Any]
 
 _SURROGATE = re.compile("[\ud800-\udfff]")
 NO_LOGPROBS = "the server gives no log-probabilities: an error-free report scores 0 instead of p(R)"
+FREE_QUOTES = "the sample is too long to constrain quotes to its words: what the judge quotes may not be in it"
 NOT_THERE = "it cites evidence that it was not given; those numbers are left out"
 REPAIRED = "the first answer was not a report; this one was written under the schema constraint"
 
@@ -36,9 +39,11 @@ class Settings:
     style: Style | None = None
     """The prompt, see `mores.metric.prompt`; None means the one that the model was tuned with, or `guided`."""
     constrain: bool | None = None
-    """Whether the schema constrains what the model writes; None leaves it to the model's kind."""
+    """Whether the model is constrained to the schema, and its quotes to the sample where its kind can do that; None
+    means: models that need it, and tuned ones that can."""
     max_errors: int | None = None
-    """Most errors in a report under the constraint; None means 3 for models that need it, any number for others."""
+    """Most errors in a report under the constraint; None means 3 for tuned models and those that need it, any number
+    for others."""
     repair: bool = False
     """Whether an answer that is no report is asked for once more, under the constraint."""
     max_tokens: int = 1024
@@ -96,8 +101,8 @@ class Metric:
     def request(self, sample: Sample) -> Request:
         """What the model is asked about one sample."""
         s = self.settings
-        schema = self._schema(len(sample.evidence)) if self._constrain else None
-        return Request(messages(sample, self.style), s.max_tokens, s.temperature, seed=s.seed, schema=schema)
+        request = Request(messages(sample, self.style), s.max_tokens, s.temperature, seed=s.seed)
+        return self._constrained(request, sample) if self._constrain else request
 
     def read(self, answer: Answer) -> Judgement:
         """The judgement in an answer."""
@@ -108,7 +113,7 @@ class Metric:
         if isinstance(written, Failure):
             return self._failed(sample, written)
         report = ErrorReport(
-            errors=align(written.errors, sample),
+            errors=align(written.errors, sample, share=self._quoting),
             explanation=written.explanation,
             certainty=certainty(answer.completion.logprobs),
         )
@@ -118,7 +123,7 @@ class Metric:
             score=score(report),
             report=report,
             evidence=sample.evidence,
-            notes=tuple(_notes(answer, written, report)),
+            notes=tuple(self._notes(answer, written, report)),
             signature=self.signature(report.certainty is not None, bool(sample.evidence)),
         )
 
@@ -127,12 +132,13 @@ class Metric:
         s = self.settings
         with_evidence = with_evidence or bool(s.evidence)  # also where the search found nothing
         evidence = {"evidence": s.evidence or "given"} if with_evidence else {}
+        quotes = f".quotes{QUOTES}" if self._quoting else ""
         return sign(
             {
                 "metric": f"excam.{VERSION}",
                 "model": self.model.identity,
                 "prompt": f"{self.style}.{prompt_hash(self.style, with_evidence)}",
-                "schema": schema_hash(self._schema() if self._constrain else None),
+                "schema": schema_hash(self._schema() if self._constrain else None) + quotes,
                 "decoding": f"t{s.temperature},max{s.max_tokens},seed{s.seed}",
                 "repair": "yes" if s.repair else "no",
                 "p": "mean-logprob" if with_logprobs else "none",
@@ -142,7 +148,20 @@ class Metric:
 
     @property
     def _constrain(self) -> bool:
-        return self.model.constrained if self.settings.constrain is None else self.settings.constrain
+        if self.settings.constrain is not None:
+            return self.settings.constrain
+        return self.model.constrained or (self.model.style is not None and follows_grammars(self.model))
+
+    def _constrained(self, request: Request, sample: Sample) -> Request:
+        """A request whose answer is a report by our schema; its quotes are words of the sample, where possible."""
+        schema = self._schema(len(sample.evidence))
+        grammar = report_grammar(schema, sample) if follows_grammars(self.model) else None
+        return request._replace(grammar=grammar) if grammar else request._replace(schema=schema)
+
+    @property
+    def _quoting(self) -> bool:
+        """Whether quotes are constrained to words of the sample."""
+        return self._constrain and follows_grammars(self.model)
 
     @property
     def style(self) -> Style:
@@ -150,7 +169,7 @@ class Metric:
         return self.settings.style or self.model.style or "guided"
 
     def _schema(self, evidence: int = 0) -> dict[str, Any]:
-        most = self.settings.max_errors or (3 if self.model.constrained else None)
+        most = self.settings.max_errors or (3 if self.model.constrained or self.model.style else None)
         return report_schema(most, longest=LONGEST_TUNED if self.model.style else LONGEST, evidence=evidence)
 
     def unsendable(self, sample: Sample) -> Failure | None:
@@ -172,7 +191,18 @@ class Metric:
     def _repair(self, job: Job, completion: Completion) -> Request | None:
         if self._constrain or isinstance(parse(completion), WrittenReport):
             return None
-        return self.request(job.data)._replace(schema=self._schema(len(job.data.evidence)))
+        return self._constrained(self.request(job.data), job.data)
+
+    def _notes(self, answer: Answer, written: WrittenReport, report: ErrorReport) -> Iterator[str]:
+        if answer.followed:
+            yield REPAIRED
+        if self._quoting and isinstance(answer.job.request, Request) and answer.job.request.schema:
+            yield FREE_QUOTES
+        pairs = zip(report.errors, written.errors, strict=True)
+        if any(len(error.evidence) < len(as_written.evidence) for error, as_written in pairs):
+            yield NOT_THERE
+        if report.certainty is None and not report.errors:
+            yield NO_LOGPROBS
 
     def _failed(self, sample: Sample, failure: Failure | None) -> Judgement:
         return Judgement.of(
@@ -182,16 +212,6 @@ class Metric:
             failure=failure,
             signature=self.signature(with_evidence=bool(sample.evidence)),
         )
-
-
-def _notes(answer: Answer, written: WrittenReport, report: ErrorReport) -> Iterator[str]:
-    if answer.followed:
-        yield REPAIRED
-    pairs = zip(report.errors, written.errors, strict=True)
-    if any(len(error.evidence) < len(as_written.evidence) for error, as_written in pairs):
-        yield NOT_THERE
-    if report.certainty is None and not report.errors:
-        yield NO_LOGPROBS
 
 
 def as_sample(value: SampleLike, number: int) -> Sample:

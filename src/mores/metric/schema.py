@@ -68,7 +68,7 @@ def report_schema(most: int | None = None, *, longest: int = LONGEST, evidence: 
         "side": {"type": "string", "enum": ["instruction", "text"]},
         "quote": text(longest),
         "severity": {"type": "string", "enum": [str(s) for s in Severity]},
-        "type": text(30),
+        "type": text(30) | ({"minLength": 1} if most else {}),
         **({"evidence": numbers | ({"maxItems": evidence} if most else {})} if evidence else {}),
         "explanation": text(longest),
         **({} if most else {"correction": text(longest)}),

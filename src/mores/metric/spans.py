@@ -12,22 +12,29 @@ import unicodedata
 from collections.abc import Iterable, Iterator
 from functools import lru_cache
 
+from mores.culture import UNSPACED
 from mores.metric.schema import WrittenError
 from mores.types import Error, Sample
 
 _SAME = str.maketrans(
     dict.fromkeys("‘’‚‛′ʼ`´", "'") | dict.fromkeys("“”„‟″«»「」『』", '"') | dict.fromkeys("‐‑‒–—―−", "-")
 )
-_UNSPACED = re.compile(
-    "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\uf900-\ufaff\uff66-\uff9f"
-    "\U00020000-\U0003ffff]"
-)
-"""Thai, Lao, Tibetan, Burmese, Khmer, Japanese and Chinese: scripts that put no space between words."""
+_UNSPACED = re.compile(f"[{UNSPACED}]")
+_LINKERS = "\u1039\u17d2\u200d"
+"""Burmese virama, Khmer coeng, zero-width joiner: what follows is written together with what is before."""
+_TRAILING = re.compile("[\u0e33\u0eb3\u200d\U0001f3fb-\U0001f3ff]")
+"""Thai and Lao am, half of which stands over the letter before; what joins the next one; the skin tones of emoji."""
+_FLAG = re.compile("[\U0001f1e6-\U0001f1ff]")
+"""Half a flag."""
 _INVISIBLE = {"\u00ad", "\u034f", "\u061c", "\u180e"}
 
 
-def align(errors: Iterable[WrittenError], sample: Sample) -> tuple[Error, ...]:
-    """Locate every error. A quote without an occurrence means the first place that no error has taken yet."""
+def align(errors: Iterable[WrittenError], sample: Sample, *, share: bool = False) -> tuple[Error, ...]:
+    """Locate every error. A quote without an occurrence means the first place that no error has taken yet.
+
+    Where all are taken, the error has no place, or with `share` that of the first: a constrained model cannot help
+    quoting words of the text, however often it says the same.
+    """
     taken: set[tuple[str, tuple[int, int]]] = set()
     located = []
     for error in errors:
@@ -36,7 +43,7 @@ def align(errors: Iterable[WrittenError], sample: Sample) -> tuple[Error, ...]:
             span = _nth(places, error.occurrence)
         else:
             free = (place for spans in places for place in spans if (error.side, place) not in taken)
-            span = next(free, None)
+            span = next(free, find(error.quote, sample.side(error.side)) if share else None)
         if span:
             taken.add((error.side, span))
         located.append(_error(error, span, sample))
@@ -84,17 +91,30 @@ def _nth(places: Iterable[list[tuple[int, int]]], nth: int) -> tuple[int, int] |
 
 def _whole(spans: list[tuple[int, int]], text: str) -> list[tuple[int, int]]:
     """The spans that do not cut a word: a quoted `he` is not the one in `The`."""
-    return [(start, end) for start, end in spans if not _cuts(text, start) and not _cuts(text, end)]
+    return [(start, end) for start, end in spans if not cuts(text, start) and not cuts(text, end)]
 
 
-def _cuts(text: str, position: int) -> bool:
-    """Whether this position is inside a word or an accented letter."""
-    if not 0 < position < len(text):
+def cuts(text: str, position: int) -> bool:
+    """Whether this position is inside a word, an accented letter or an emoji."""
+    if not 0 < position < len(text) or text[position - 1].isspace():
         return False
     before, after = text[position - 1], text[position]
-    if unicodedata.combining(after):
+    if _is_mark(after) or _TRAILING.match(after) or before in _LINKERS:
         return True
-    return before.isalnum() and after.isalnum() and not (_UNSPACED.match(before) or _UNSPACED.match(after))
+    return (_in_word(before) and _in_word(after)) or bool(_FLAG.match(before) and _FLAG.match(after))
+
+
+@lru_cache(maxsize=8192)
+def _is_mark(character: str) -> bool:
+    return unicodedata.category(character)[0] == "M"
+
+
+@lru_cache(maxsize=8192)
+def _in_word(character: str) -> bool:
+    """Whether it is part of a word that spaces separate: a letter, a digit, a mark of them or an invisible sign."""
+    if _UNSPACED.match(character) or "\ufe00" <= character <= "\ufe0f":  # these choose the look of an emoji
+        return False
+    return character.isalnum() or unicodedata.category(character) in {"Mn", "Mc", "Cf"}
 
 
 def _exact(quote: str, text: str) -> Iterator[tuple[int, int]]:

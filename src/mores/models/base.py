@@ -43,6 +43,13 @@ class Request(NamedTuple):
     """JSON schema that the answer must fit; the model is constrained to it as it writes."""
     alternatives: int = 0
     """How many of the likeliest first tokens are wanted, with their log-probabilities."""
+    grammar: str | None = None
+    """What the answer must fit in place of a schema, in llguidance's Lark; only for models that follow grammars."""
+
+    @property
+    def constrained(self) -> bool:
+        """Whether the model is constrained as it writes."""
+        return self.schema is not None or self.grammar is not None
 
 
 def greedy(text: str, max_tokens: int, schema: Mapping[str, Any] | None = None) -> Request:
@@ -67,7 +74,8 @@ class Completion(NamedTuple):
 class Model(Protocol):
     """A kind of model. It is entered before the first call and left after the last.
 
-    `complete` makes one attempt and raises `Transient`, `Rejected` or `ModelError`: the engine does the rest.
+    `complete` makes one attempt and raises `Transient`, `Rejected` or `ModelError`: the engine does the rest. What a
+    kind may have besides is asked with `follows_grammars`.
     """
 
     @property
@@ -103,3 +111,8 @@ class Model(Protocol):
     async def __aexit__(self, *exc: object) -> None: ...
 
     async def complete(self, request: Request) -> Completion: ...
+
+
+def follows_grammars(model: Model) -> bool:
+    """Whether a request to it may have a grammar: its kind says `grammars = True`."""
+    return bool(getattr(model, "grammars", False))

@@ -51,6 +51,7 @@ class EmbeddedModel(OpenAIModel):
     """The same client as `openai:`, with its own server."""
 
     constrained = True
+    grammars = True
     timeout = 3600.0
 
     def __init__(
@@ -125,7 +126,7 @@ class EmbeddedModel(OpenAIModel):
             completion = await super().complete(request)
         except Transient as exc:
             raise self._died(exc) from exc
-        if request.schema is not None and completion.stop == "stop" and completion.logprobs:
+        if request.constrained and completion.stop == "stop" and completion.logprobs:
             # Under a grammar the last token is one that only ends, seldom the model's own: it says nothing of the text.
             return completion._replace(logprobs=completion.logprobs[:-1])
         return completion
@@ -145,6 +146,8 @@ class EmbeddedModel(OpenAIModel):
             # Through the protocol the schema would allow any white space, which a small model happily fills.
             schema = dict(request.schema or {}) | {"x-guidance": {"whitespace_flexible": False}}
             body["grammar"] = f"%llguidance {{}}\nstart: %json {json.dumps(schema)}"
+        if request.grammar is not None:
+            body["grammar"] = request.grammar
         return body
 
     async def _set_back(self, request: Request) -> None:

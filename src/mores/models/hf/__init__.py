@@ -14,7 +14,7 @@ and takes the tokenizer from that folder where it brings one. Code that comes wi
   changes the low-order digits of a log-probability (below 1e-4 in float32, some hundredths in bfloat16), so now
   and then a near tie falls the other way. The batch size is part of the identity; asked one by one, answers repeat
   exactly.
-- **Schema**: llguidance masks the tokens that would leave it.
+- **Schema or grammar**: llguidance masks the tokens that would leave it.
 """
 
 from __future__ import annotations
@@ -57,6 +57,7 @@ class HFModel:
     """A causal language model; `batch` overrides how many requests are generated together."""
 
     constrained = False
+    grammars = True
     timeout = 3600.0
     warning: str | None = None
 
@@ -117,7 +118,7 @@ class HFModel:
     async def complete(self, request: Request) -> Completion:
         """One attempt, in a batch with other requests of the moment."""
         assert self._network is not None, "the model is entered before it is asked"
-        if request.schema is not None:
+        if request.constrained:
             require("pip install llguidance", "llguidance")
         job = _Job(request, asyncio.get_running_loop().create_future())
         self._waiting.append(job)

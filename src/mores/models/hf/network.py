@@ -71,8 +71,7 @@ class Network:
             raise Rejected(
                 f"{self.name}: the tokenizer has tokens that the model lacks; the two do not belong together"
             )
-        matcher = None if request.schema is None else self._matcher(request.schema)
-        return _Row(request, ids, min(request.max_tokens, self.context - len(ids)), matcher)
+        return _Row(request, ids, min(request.max_tokens, self.context - len(ids)), self._matcher(request))
 
     def _encode(self, messages: tuple[Message, ...]) -> list[int]:
         if self.tokenizer.chat_template is None:
@@ -182,17 +181,22 @@ class Network:
             alternatives=first,
         )
 
-    def _matcher(self, schema: Mapping[str, Any]) -> Any:
+    def _matcher(self, request: Request) -> Any:
         """What follows an answer token by token and knows which may come next; to be copied for each answer."""
-        key = json.dumps(schema)
-        if key not in self._matchers:
-            guide: Any = importlib.import_module("llguidance")
+        if not request.constrained:
+            return None
+        guide: Any = importlib.import_module("llguidance")
+        if request.grammar is not None:  # made for one text
+            matcher = guide.LLMatcher(self._vocabulary, request.grammar)
+        else:
+            key = json.dumps(request.schema)
             # Without white space of its choice: a small model happily fills pages with it.
             grammar = guide.LLMatcher.grammar_from_json_schema(key, overrides={"whitespace_flexible": False})
-            self._matchers[key] = guide.LLMatcher(self._vocabulary, grammar)
-        matcher = self._matchers[key]
+            matcher = self._matchers.get(key) or guide.LLMatcher(self._vocabulary, grammar)
+            self._matchers[key] = matcher
         if matcher.is_error():
-            raise Rejected(f"{self.name}: the JSON schema cannot be enforced: {matcher.get_error()}")
+            what = "JSON schema" if request.grammar is None else "grammar"
+            raise Rejected(f"{self.name}: the {what} cannot be enforced: {matcher.get_error()}")
         return matcher
 
     @cached_property
@@ -203,7 +207,7 @@ class Network:
             return guide.from_tokenizer(self.tokenizer, n_vocab=size, eos_token=self.ends or None)
         except ValueError as exc:
             raise ConfigError(
-                f"{self.name}: a JSON schema cannot be enforced with its tokenizer ({exc});"
+                f"{self.name}: an answer cannot be constrained with its tokenizer ({exc});"
                 " take a model with a fast tokenizer (tokenizer.json)"
             ) from exc
 
@@ -260,7 +264,7 @@ class _Chooser:
         return order.gather(1, torch.searchsorted(mass, point, right=True).minimum(last))
 
     def _constrain(self, scores: Any) -> Any:
-        """Rule out what would leave the schema."""
+        """Rule out what would leave the schema or grammar."""
         import torch
 
         for index, matcher in self._matchers.items():
@@ -275,7 +279,7 @@ class _Chooser:
             if token in self._ends:
                 del self._matchers[index]
             elif not matcher.consume_token(token):
-                self.problems[index] = Rejected(f"{self._name}: the JSON schema was lost: {matcher.get_error()}")
+                self.problems[index] = Rejected(f"{self._name}: the constraint was lost: {matcher.get_error()}")
                 del self._matchers[index]
 
 

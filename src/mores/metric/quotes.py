@@ -1,0 +1,96 @@
+"""The grammar of a report whose quotes are words of the sample, so that every error has its place.
+
+It is the JSON schema of the report, field by field and in the same order, but for the quote: that is any run of
+neighbouring chunks of its side, written as JSON writes them. A chunk is a word, or a letter with its marks where a
+script writes no spaces; a run neither begins nor ends with white space. The grammar is for llguidance, in its variant
+of Lark.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args
+
+from mores.metric.spans import cuts
+from mores.types import Sample, Side
+
+VERSION = 1
+MOST_CHUNKS = 50_000
+"""Beyond it a grammar takes more than a second to compile, and soon more memory than llguidance allows."""
+_SEEN = r'([^\s"\\\x00-\x1f]|\\["\\b]|\\u00(0[0-8ef]|1[0-9ab]))'
+"""A character that is no white space, inside a JSON string."""
+_ANY = r'([^"\\\x00-\x1f]|\\["\\bfnrt]|\\u00[01][0-9a-f])'
+
+
+def report_grammar(schema: Mapping[str, Any], sample: Sample) -> str | None:
+    """The grammar of the reports that fit a schema of `mores.metric.schema` and quote the sample.
+
+    None for a sample that is too long for it.
+    """
+    longest = schema["properties"]["errors"]["items"]["properties"]["quote"].get("maxLength")
+    sides: dict[Side, str] = {side: sample.side(side) for side in get_args(Side)}
+    words = {side: list(chunks(text, longest)) for side, text in sides.items() if text.strip()}
+    if sum(map(len, words.values())) > MOST_CHUNKS:
+        return None
+    return "\n".join(["%llguidance {}", *_report(schema, list(words)), *_quotes(words, longest)])
+
+
+def chunks(text: str, longest: int | None = None) -> Iterator[str]:
+    """A text in the smallest parts that a quote may begin and end with, as they stand inside a JSON string.
+
+    What is too long for a quote is cut anywhere, but not inside an escape sequence.
+    """
+    start = 0
+    for end in range(1, len(text) + 1):
+        if cuts(text, end):
+            continue
+        word = _escaped(text[start:end])
+        if longest and len(word) > longest:
+            yield from map(_escaped, text[start:end])
+        else:
+            yield word
+        start = end
+
+
+def _report(schema: Mapping[str, Any], sides: list[Side]) -> Iterator[str]:
+    """The rules of a report with errors on these sides."""
+    properties = dict(schema["properties"])
+    errors = properties.pop("errors")
+    most = errors.get("maxItems")
+    more = "" if most == 1 else f'("," error){{0,{most - 1}}}' if most else '("," error)*'
+    listed = f"(error {more})?" if sides else ""
+    yield " ".join(["start:", _literal('{"errors":['), listed, _literal("]"), *_fields(properties), _literal("}")])
+    if not sides:
+        return
+    yield "error: " + " | ".join(f"{side}_error" for side in sides)
+    for side in sides:
+        opening = f'{{"side":"{side}","quote":"'
+        yield f"{side}_error: {_literal(opening)} {side.upper()} after"
+    after = {name: value for name, value in errors["items"]["properties"].items() if name not in ("side", "quote")}
+    yield " ".join(["after:", _literal('"'), *_fields(after), _literal("}")])
+
+
+def _fields(properties: Mapping[str, Any]) -> Iterator[str]:
+    """Fields of an object after its first one, without white space of the model's choice: it would fill pages."""
+    for name, value in properties.items():
+        yield _literal(f',"{name}":')
+        yield "%json " + json.dumps({**value, "x-guidance": {"whitespace_flexible": False}})
+
+
+def _quotes(words: Mapping[Side, list[str]], longest: int | None) -> Iterator[str]:
+    """What may be quoted of each side."""
+    limit = rf" & /(?s:.{{1,{longest}}})/" if longest else ""
+    for side, parts in words.items():
+        name, regex = side.upper(), {"substring_chunks": parts}
+        yield f"{name}: {name}_WORDS & /{_SEEN}({_ANY}*{_SEEN})?/{limit}"
+        yield f"{name}_WORDS: %regex {json.dumps(regex, ensure_ascii=False)}"
+
+
+def _escaped(text: str) -> str:
+    """As `mores.metric.write` puts it between quotation marks."""
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _literal(text: str) -> str:
+    return json.dumps(text)
