@@ -70,3 +70,28 @@ def test_soft_errors_by_a_model_and_its_failures(tmp_path: Path) -> None:
     makers = {gold.maker for split in ("train", "dev", "test") for gold in run.golds(split)}
     assert "model:fake:soft" in makers
     assert json.loads((tmp_path / "data" / "run.json").read_text())["settings"]["soft"] == "model"
+
+
+def test_sources_are_summed_once(tmp_path: Path, recipe: Recipe, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hundreds of megabytes may lie in a folder of sources."""
+    summed: list[Path] = []
+
+    def revision_of(place: Path) -> str:
+        summed.append(place)
+        return "sha256:0"
+
+    monkeypatch.setattr("mores.factory.sources.revision_of", revision_of)
+    run = mores.build(recipe, tmp_path / "data")
+    assert summed == [Path(source) for source in recipe.sources]
+    assert run.about["sources"][0]["revision"] == "sha256:0"
+
+
+def test_other_templates_are_another_dataset(tmp_path: Path, recipe: Recipe) -> None:
+    folder = tmp_path / "mine" / "base" / "en"
+    folder.mkdir(parents=True)
+    (folder / "freeform.output.txt").write_text("{answer}, I say.\n")
+    mine = recipe.model_copy(update={"templates": str(tmp_path / "mine")})
+    mores.build(mine, tmp_path / "data")
+    (folder / "freeform.output.txt").write_text("{answer}, I think.\n")
+    with pytest.raises(ConfigError, match=r"holds another run \(other data\)"):
+        mores.build(mine, tmp_path / "data")

@@ -61,13 +61,13 @@ def contents(folder: Path) -> dict[str, bytes]:
     return {path.name: path.read_bytes() for path in folder.iterdir() if path.name not in ("run.json", ".lock")}
 
 
-def kill_at(number: int, function: Callable[..., Any]) -> Callable[..., Any]:
+def kill_at(number: int, function: Callable[..., Any], error: type[BaseException] = Killed) -> Callable[..., Any]:
     """The function, which ends the build at its call of this number."""
     calls = iter(range(1, 1000))
 
     def dying(*args: Any, **kwargs: Any) -> Any:
         if next(calls) == number:
-            raise Killed
+            raise error
         return function(*args, **kwargs)
 
     return dying
@@ -196,6 +196,18 @@ def test_a_kept_result_is_for_its_own_inputs(
     if code := other.pop("code", None):
         monkeypatch.setattr(work, "_code", lambda: code)
     assert [keep(**other), keep(**other)] == [1, 1]
+
+
+def test_ctrl_c_says_how_to_go_on(home: Path, command: Run, monkeypatch: pytest.MonkeyPatch) -> None:
+    put(home, survey(20), "survey")
+    (home / "mine.yaml").write_text("name: mine\nsources: [survey.jsonl]\n")
+    with monkeypatch.context() as during:
+        during.setattr(stages, "audit", kill_at(1, shortcut.audit, KeyboardInterrupt))
+        done = command("build", "mine.yaml", "--out", "data")
+    assert done.returncode == 1
+    assert "what is finished is kept: run the same command again to go on\n" in done.stderr
+    assert read_manifest(home / "data").status is Status.STOPPED
+    assert command("build", "mine.yaml", "--out", "data").returncode == 0
 
 
 KILL = """

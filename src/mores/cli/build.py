@@ -63,7 +63,11 @@ def recipe(name: str, out: Path, data: Path | None, base_url: str | None, as_jso
     `free` has the sources that the embedded metric was tuned on.
     """
     asking = AskOptions(base_url=base_url, progress=Terminal())
-    run = run_loop(make(name, out, data=data, **given, **asking))
+    try:
+        run = run_loop(make(name, out, data=data, **given, **asking))
+    except KeyboardInterrupt:
+        click.echo("what is finished is kept: run the same command again to go on", err=True)
+        raise
     click.echo(f"wrote {out}; its card is {out / 'card.html'}", err=True)
     if as_json:
         click.echo(json.dumps(run.about["shortcut"], indent=2))
