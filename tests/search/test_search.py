@@ -12,6 +12,7 @@ from mores.engine import Counts, Limits
 from mores.engine.loop import run
 from mores.errors import ConfigError
 from mores.search import KINDS, Found, Options, Query, Search, open_search, search_cost, search_or_corpus
+from tests.search.concepts import Concepts
 from tests.search.server import KEY, Server
 
 
@@ -19,6 +20,7 @@ from tests.search.server import KEY, Server
 def _place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("MORES_CACHE", str(tmp_path / "cache"))
     monkeypatch.setenv("SERPER_API_KEY", KEY)
+    monkeypatch.setattr("mores.search.dense.open_encoder", lambda _: Concepts())
     (tmp_path / "c.txt").write_text("Kava is drunk in Fiji.")
     (tmp_path / "r.jsonl").write_text('{"query": "kava", "evidence": [{"text": "Kava is drunk."}]}')
 
@@ -33,7 +35,14 @@ def find(search: Search, queries: list[Query], k: int) -> list[Found]:
     return run(ask())
 
 
-NAMES = {"serper": "serper", "corpus": "corpus:{}/c.txt", "replay": "replay:{}/r.jsonl", "fake": "fake:echo"}
+NAMES = {
+    "serper": "serper",
+    "corpus": "corpus:{}/c.txt",
+    "dense": "dense:{}/c.txt",
+    "fused": "fused:{}/c.txt",
+    "replay": "replay:{}/r.jsonl",
+    "fake": "fake:echo",
+}
 
 
 def test_every_kind_is_in_the_contract() -> None:
@@ -83,6 +92,8 @@ def test_any_search_can_be_recorded(tmp_path: Path) -> None:
         ("fake:x", "fake:echo"),
         ("corpus:", "corpus:documents.jsonl"),
         ("corpus", "corpus:documents.jsonl"),
+        ("fused:", "fused:documents.jsonl"),
+        ("dense", "dense:documents.jsonl"),
         ("replay", "replay:searches.jsonl"),
     ],
 )
@@ -104,6 +115,7 @@ def test_cost() -> None:
         ("documents.jsonl", "corpus:documents.jsonl"),
         ("some/folder", "corpus:some/folder"),
         ("corpus:documents.jsonl", "corpus:documents.jsonl"),
+        ("fused:documents.jsonl", "fused:documents.jsonl"),
         ("serper", "serper"),
         ("serper:boxes", "serper:boxes"),
         ("replay:searches.jsonl", "replay:searches.jsonl"),

@@ -148,7 +148,9 @@ class Session:
         job, counts = self.job(*self.items(benchmark)), Counts()
         search = None
         if asking.search:
-            options = SearchOptions(limits=self.asker.limits, fresh=self.asker.fresh, counts=counts)
+            options = SearchOptions(
+                limits=self.asker.limits, fresh=self.asker.fresh, counts=counts, progress=self.progress
+            )
             search = open_search(asking.search, options)
             job.retrieval = Retrieval(f"{search.identity}.k{asking.results}", {})
         folder = out / asking.folder(benchmark) / file_name(job.model.name)

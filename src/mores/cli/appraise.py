@@ -15,7 +15,7 @@ long_options = options.several([
     click.option("--lid", type=click.Choice(list(CHECKERS)), default="mores", show_default=True,
                  help="Which check of the language: ours, or CaLMQA's (CLD2 and langid)."),
     click.option("--facts", metavar="SEARCH",
-                 help="Check facts against what a search finds: serper, corpus:PATH or replay:FILE."),
+                 help="Check facts against what a search finds: serper, corpus:PATH, fused:PATH or replay:FILE."),
     click.option("--corpus", metavar="PATH", help="The same as --facts corpus:PATH."),
 ])  # fmt: skip
 """Options that `mores bench` has too."""

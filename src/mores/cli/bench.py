@@ -45,7 +45,7 @@ _ASKING = [
 ]  # fmt: skip
 _SEARCHING = [
     click.option("--search", metavar="SEARCH",
-                 help="Show the model what a search finds: serper, corpus:PATH, replay:FILE."),
+                 help="Show the model what a search finds: serper, corpus:PATH, fused:PATH, replay:FILE."),
     click.option("--results", default=5, show_default=True, type=click.IntRange(1), help="Most results of a search."),
 ]  # fmt: skip
 

@@ -32,8 +32,9 @@ from mores.show import money
 )
 @click.option("--html", metavar="FILE", help="Also write one self-contained page that shows every text and its errors.")
 @click.option("--evidence", metavar="SEARCH",
-              help="Look each text up first and show the judge what is found: a file or folder of documents, serper or "
-                   "replay:FILE. Each error then cites what it rests on.")  # fmt: skip
+              help="Look each text up first and show the judge what is found: a file or folder of documents, "
+                   "fused:PATH if they are in other languages, serper or replay:FILE. Each error then cites what it "
+                   "rests on.")  # fmt: skip
 @click.option("--passages", default=3, show_default=True, type=click.IntRange(1, 20),
               help="Most pieces of evidence for each text.")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="Format of TEXTS, where its name does not tell.")

@@ -39,7 +39,7 @@ class LongformOptions(AskOptions, total=False):
     lid: str
     """The check of the language: `mores`, or `paper` for CaLMQA's."""
     facts: str | None
-    """The search that facts are checked against: `serper`, `corpus:PATH` or `replay:FILE`."""
+    """The search that facts are checked against: `serper`, `corpus:PATH`, `fused:PATH` or `replay:FILE`."""
     results: int
     """Results of a search on which a claim is judged."""
     translator: str | None

@@ -79,7 +79,8 @@ class Appraising:
         search = None
         if self.facts and judge:
             record = Path(self.record) if self.record else None
-            search = open_search(self.facts, SearchOptions(limits=judge.limits, fresh=judge.fresh, record=record))
+            options = SearchOptions(limits=judge.limits, fresh=judge.fresh, record=record, progress=judge.progress)
+            search = open_search(self.facts, options)
         return Evaluation(
             answers=answers, folder=folder, check=check.check, checker=check.identity, judge=judge,
             translator=part(self.translator), extractor=part(self.extractor), verifier=part(self.verifier),

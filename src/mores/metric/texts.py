@@ -94,7 +94,8 @@ class Lookup:
     async def open(self, metric: Metric) -> AsyncIterator[Grounding]:
         """The search; its name goes into the metric's signature before anything is searched for."""
         counts, asker = Counts(), metric.asker
-        search = open_search(self.name, SearchOptions(limits=asker.limits, fresh=asker.fresh, counts=counts))
+        options = SearchOptions(limits=asker.limits, fresh=asker.fresh, counts=counts, progress=asker.progress)
+        search = open_search(self.name, options)
         metric.settings = replace(metric.settings, evidence=f"{search.identity}.k{self.k}.c{CHARACTERS}")
         try:
             yield Grounding(self, search, counts)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
-from mores.engine import Counts, Limits
+from mores.engine import SILENT, Counts, Limits, Progress
 from mores.errors import ConfigError
 from mores.search.base import Evidence, Found, Query, Search
 from mores.search.ground import ground, shorten
@@ -20,6 +20,7 @@ from mores.search.stream import find_all
 
 __all__ = [
     "KINDS",
+    "READS_FILES",
     "Evidence",
     "Found",
     "Options",
@@ -50,6 +51,8 @@ class Options:
     """A file to record all searches in, for `replay:`."""
     counts: Counts | None = None
     """Where calls, retries and cached results are counted while it searches."""
+    progress: Progress = SILENT
+    """Where the building of an index is shown."""
 
 
 def _serper(name: str, options: Options) -> Search:
@@ -68,6 +71,18 @@ def _corpus(path: str, options: Options) -> Search:  # noqa: ARG001 - one form f
     return Corpus(path)
 
 
+def _dense(path: str, options: Options) -> Search:
+    from mores.search.dense import DenseCorpus
+
+    return DenseCorpus(path, fused=False, progress=options.progress)
+
+
+def _fused(path: str, options: Options) -> Search:
+    from mores.search.dense import DenseCorpus
+
+    return DenseCorpus(path, progress=options.progress)
+
+
 def _replay(path: str, options: Options) -> Search:  # noqa: ARG001
     from mores.search.replay import Replay
 
@@ -83,20 +98,25 @@ def _fake(name: str, options: Options) -> Search:  # noqa: ARG001
 KINDS: dict[str, Callable[[str, Options], Search]] = {
     "serper": _serper,
     "corpus": _corpus,
+    "dense": _dense,
+    "fused": _fused,
     "replay": _replay,
     "fake": _fake,
 }
 """Every kind of search; the imports are inside, so that unused ones cost no time."""
+READS_FILES = ("corpus", "dense", "fused", "replay")
+"""The kinds whose names contain a path."""
 
 
 def open_search(name: str, options: Options | None = None) -> Search:
-    """The search that the user named: `serper`, `serper:boxes`, `corpus:PATH` or `replay:FILE`."""
+    """The search that the user named: one of KINDS, for example `corpus:PATH`."""
     options = options or Options()
     kind, _, rest = name.partition(":")
     if kind not in KINDS:
         near = get_close_matches(kind, KINDS, n=1)
         hint = f"did you mean {near[0]!r}? " if near else ""
-        raise ConfigError(f"search {name!r}: no such kind; {hint}there are serper, corpus:PATH and replay:FILE")
+        known = "serper, corpus:PATH, dense:PATH, fused:PATH and replay:FILE"
+        raise ConfigError(f"search {name!r}: no such kind; {hint}there are {known}")
     search = KINDS[kind](rest, options)
     if options.record is None:
         return search

@@ -34,14 +34,19 @@ _SETTINGS = (
 class Corpus:
     """Documents to search. The same documents have the same identity on every machine."""
 
+    kind = "corpus"
+
     def __init__(self, path: str | Path, folder: Path | None = None) -> None:
         if not str(path):
-            raise ConfigError("corpus: needs a file or a folder, for example corpus:documents.jsonl")
-        self.name = f"corpus:{path}"
+            raise ConfigError(f"{self.kind}: needs a file or a folder, for example {self.kind}:documents.jsonl")
+        self.name = f"{self.kind}:{path}"
+        self._path = path
         self._documents = find_documents(path)
         key = _hash(self._documents)
-        self.identity = f"corpus:{key}"
-        self._index = self._open((folder or cache_folder() / "corpora") / key)
+        self.identity = f"{self.kind}:{key}"
+        self.folder = (folder or cache_folder() / "corpora") / key
+        """Of the index, and of what others keep about the same documents."""
+        self._index = self._open(self.folder)
 
     def __len__(self) -> int:
         """The number of passages."""
@@ -53,17 +58,24 @@ class Corpus:
         A question about a country needs a passage about that country, but above all an answer: a passage that shares
         only the region with the query is not returned. The language makes no difference.
         """
-        return await asyncio.to_thread(lambda: [Found(evidence=tuple(self._best(query, k))) for query in queries])
+        return await asyncio.to_thread(self._find, queries, k)
 
     async def close(self) -> None:
         """Nothing to close."""
 
-    def _best(self, query: Query, k: int) -> Iterator[Evidence]:
-        for hit in self._index.search(query.text, k, _names(query.region)) if k > 0 else ():
-            about, file, line = hit.passage["evidence"], hit.passage["file"], hit.passage["line"]
-            if not about["source"]:
-                about["source"] = f"{self._documents[file].path}:{line}"
-            yield Evidence(**about)
+    def _find(self, queries: Sequence[Query], k: int) -> list[Found]:
+        scores = (self._index.favour(self._index.scores(query.text), names(query.region)) for query in queries)
+        return [Found(evidence=self._best(of_query, k)) for of_query in scores]
+
+    def _best(self, scores: index.Floats, k: int) -> tuple[Evidence, ...]:
+        """The passages with the highest scores, as evidence."""
+        return tuple(self._evidence(hit.passage) for hit in (self._index.hits(scores, k) if k > 0 else ()))
+
+    def _evidence(self, passage: dict[str, Any]) -> Evidence:
+        about, file, line = passage["evidence"], passage["file"], passage["line"]
+        if not about["source"]:
+            about["source"] = f"{self._documents[file].path}:{line}"
+        return Evidence(**about)
 
     def _open(self, folder: Path) -> index.Index:
         if not folder.exists():
@@ -81,8 +93,8 @@ class Corpus:
         except OSError as error:
             raise StoreError(f"{folder.parent}: cannot be written ({error}); set MORES_CACHE to a folder") from error
         try:
-            if not index.build_index(draft, self._passages(), _searched):
-                raise InputError(f"{self.name.removeprefix('corpus:')}: no text in it; nothing can be found there")
+            if not index.build_index(draft, self._passages(), searched_text):
+                raise InputError(f"{self._path}: no text in it; nothing can be found there")
             with suppress(OSError):
                 draft.rename(folder)
             if not folder.exists():
@@ -101,12 +113,13 @@ class Corpus:
                     yield {"evidence": piece.model_dump(), "file": number, "line": row.line}
 
 
-def _names(region: str | None) -> tuple[str, ...]:
+def names(region: str | None) -> tuple[str, ...]:
     """The name of a region, then that of its country, for a corpus that does not name the region."""
     return () if region is None else tuple(region_name(code) for code in dict.fromkeys((region, country(region))))
 
 
-def _searched(passage: dict[str, Any]) -> str:
+def searched_text(passage: dict[str, Any]) -> str:
+    """What of a passage is searched."""
     return f"{passage['evidence']['title']}\n{passage['evidence']['text']}"
 
 

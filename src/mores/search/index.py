@@ -64,13 +64,18 @@ def weigh(passages: Iterable[Sequence[str]]) -> Postings:
     )
     passage = np.repeat(np.arange(lengths.size, dtype=np.int32), each)
     holding = np.bincount(word, minlength=len(numbers))
-    rarity = np.log1p((lengths.size - holding + 0.5) / (holding + 0.5)).astype(np.float32)
+    rarity = _rarity(lengths.size, holding).astype(np.float32)
     mean = float(lengths.mean()) if lengths.any() else 1.0
     damping = (K1 * (1 - B + B * lengths / mean)).astype(np.float32)
     weights = (rarity[word] * frequency / (frequency + damping[passage])).astype(np.float32)
     order = np.argsort(word, kind="stable")
     starts = np.concatenate([np.zeros(1, np.int64), np.cumsum(holding, dtype=np.int64)])
     return Postings(list(numbers), lengths.size, starts, passage[order], weights[order])
+
+
+def _rarity(passages: int, holding: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """What words are worth that so many of the passages hold, after Lucene."""
+    return np.log1p((passages - holding + 0.5) / (holding + 0.5))
 
 
 class Scorer:
@@ -94,6 +99,12 @@ class Scorer:
             if number in self._rows:
                 scores += self._rows[number]
         return scores
+
+    def ceiling(self, query: Iterable[str]) -> float:
+        """What no passage can exceed, however often it holds every word of the query; unknown words count too."""
+        parts = (self._part(self._numbers[word]) if word in self._numbers else slice(0, 0) for word in query)
+        holding = np.array([part.stop - part.start for part in parts], dtype=np.int64)
+        return float(_rarity(self._postings.size, holding).sum())
 
     def _part(self, number: int) -> slice:
         return slice(*self._postings.starts[number : number + 2].tolist())
@@ -146,19 +157,32 @@ class Index:
     def __len__(self) -> int:
         return len(self._places) - 1
 
+    def scores(self, text: str) -> Floats:
+        """How well each passage matches the words of a text."""
+        return self._scorer.scores(words(text))
+
+    def ceiling(self, text: str) -> float:
+        """The score that no passage can exceed."""
+        return self._scorer.ceiling(words(text))
+
+    def hits(self, scores: Floats, k: int) -> list[Hit]:
+        """The k passages with the highest scores above 0, the best first; of equal ones the earlier first."""
+        return [Hit(self.passage(place), float(scores[place])) for place in best(scores, k)]
+
     def search(self, text: str, k: int, favoured: Sequence[str] = ()) -> list[Hit]:
-        """The best k passages that share a word with a text, the best first; of equal ones the earlier first.
+        """The best k passages that share a word with a text; those that match a favoured one count up to twice."""
+        return self.hits(self.favour(self.scores(text), favoured), k)
 
-        Those that match the first of the `favoured` texts with any match count for more: the best match for twice as
-        much. So they come first among passages alike, and no other text can drown the one that was asked.
+    def favour(self, scores: Floats, texts: Sequence[str], most: float = 1.0) -> Floats:
+        """The scores, with those raised that match the first of the texts with any match: the best by the share `most`.
+
+        So they come first among passages alike, and no favoured text can drown the one that was asked.
         """
-        scores = self._scorer.scores(words(text))
-        match = next((match for name in favoured if (match := self._scorer.scores(words(name))).any()), None)
-        if match is not None:
-            scores *= 1 + match / match.max()
-        return [Hit(self._passage(place), float(scores[place])) for place in best(scores, k)]
+        matches = (self.scores(text) for text in texts)
+        match = next((match for match in matches if match.any()), None)
+        return scores if match is None else scores * (1 + most * (match / match.max()))
 
-    def _passage(self, place: int) -> dict[str, Any]:
+    def passage(self, place: int) -> dict[str, Any]:
         start, end = self._places[place : place + 2].tolist()
         passage: dict[str, Any] = orjson.loads(self._text[start:end])
         return passage

