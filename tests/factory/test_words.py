@@ -65,7 +65,7 @@ def in_another_script(item: SourceItem) -> bool:
 
 
 def write_in_many_languages(data: Path) -> None:
-    """CANDLE in its languages and EXAMS in Arabic, besides the rows of the other sources' tests."""
+    """CANDLE in its languages, besides the rows of the other sources' tests."""
     ends = {"zh-Hans": '以 {"答案": }', "fa": 'پاسخ در قالب json {"پاسخ": }', "hi": '{"उत्तर": }'}
     sentences = {"zh-Hans": "茶来自<mask>。", "fa": "چای از <mask> است.", "hi": "चाय <mask> से है।"}
     names = {"zh-Hans": "中国", "fa": "ایران", "hi": "भारत"}
@@ -74,10 +74,6 @@ def write_in_many_languages(data: Path) -> None:
         data / "candle" / "candle_more.json",
         {tag: {countries[tag]: [{"prompt": f": {sentences[tag]} {ends[tag]}", "answer": names[tag]}]} for tag in ends},
     )
-    choices = [{"label": "A", "text": "الرباط"}, {"label": "B", "text": "الدوحة"}]
-    info = {"subject": "Social", "language": "Arabic"}
-    question = {"stem": "ما عاصمة المغرب؟", "choices": choices}
-    dump_lines(data / "arabic" / "more.jsonl", [{"id": "ar", "question": question, "answerKey": "A", "info": info}])
 
 
 @pytest.fixture(scope="module")
@@ -90,10 +86,9 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_no_english_stands_around_another_script(data: Path) -> None:
-    folders = [*((name, name) for name in WRITERS), ("exams", "arabic")]
-    items = [item for name, folder in folders for item in load(name, data / folder)[0] if in_another_script(item)]
+    items = [item for name in WRITERS for item in load(name, data / name)[0] if in_another_script(item)]
     assert {"candle", "exams"} <= {item.source for item in items}
-    assert {"zh-Hans", "fa", "hi", "ar", "mk"} <= {item.language for item in items}
+    assert {"zh-Hans", "fa", "hi", "mk"} <= {item.language for item in items}
     assert [(item.id, words) for item in items if (words := foreign_words(item))] == []
 
 
@@ -219,7 +214,7 @@ def test_exams_are_asked_without_options_only_where_they_can_be(tmp_path: Path) 
         exam("Који је град на слици?", ["Ниш", "Пирот"], "Serbian"),
         exam("Tavaink közül melyik a legkedveltebb?", ["Fehér-tó", "Balaton"], "Hungarian", subject="Geography"),
         exam("A buvo; B įvyko; C liko. 14. Kas pirmas?", ["Leninas", "Stalinas"], "Lithuanian"),
-        exam("خرج النب صلى الله عل هٌ وسلم؟", ["مكة", "المدينة"], "Arabic"),
+        exam("ما عاصمة المغرب؟", ["الدوحة", "الرباط"], "Arabic"),
     ]
     dump_lines(tmp_path / "train.jsonl", rows)
     items, bad = load("exams", tmp_path)
@@ -240,6 +235,7 @@ def test_a_list_of_options_has_no_full_stops() -> None:
     sentences = ["He was the first king of the land.", "He was the last king of the land."]
     assert without_full_stops(sentences) == sentences
     assert without_full_stops(["1940 г.", "1945 г."]) == ["1940 г.", "1945 г."]
+    assert without_full_stops(["„Poetika“.", "Iliada."]) == ["„Poetika“", "Iliada"]
 
 
 # Posts of forums
@@ -250,6 +246,7 @@ POST = """Hola El Arca,
 - En la zona norte se empleaban tejidos tupidos; en la zona sur, encajes más ligeros de seda.
 
 https://example.org/mantilla
+Ministerio de Cultura, 091-555-1234
 Mi abuela tenía 3 mantillas.
 \u200b
 Saludos"""

@@ -1,8 +1,8 @@
 """EXAMS (Hardalov et al. 2020): school exams in 16 languages, from which part of INCLUDE was made; stands in for it.
 
 Only subjects that depend on where the school is are kept. The exams do not say their country, and a language is none.
-Left out: questions about a picture, a map or a text that is not there, what was translated from Hungarian exams, whose
-answer keys are wrong as often as not, and Arabic that lost letters. Serbian has its script in its language.
+Left out: questions about a picture, a map or a text that is not there, and exams whose answer keys are often wrong:
+those in Arabic, and what was translated from Hungarian. Serbian has its script in its language.
 """
 
 from __future__ import annotations
@@ -32,8 +32,6 @@ _ASIDE = re.compile(
 """What tells pupils to draw a circle, or on which page of their atlas to look."""
 _SEVERAL = re.compile(r"\bA \w.*[;.] B \w.*[;.] C \w", re.DOTALL)
 """The options of another question, which was taken for a part of this one."""
-_BROKEN = re.compile(r"(?<!\w)[\u0621-\u064a][\u064b-\u0652](?!\w)|(?<!\w)(عل|إل|النب)(?!\w)")
-"""Arabic that lost letters on its way from a PDF."""
 _ENDING = re.compile(r"\s*[:：]?\s*-+\s*$")
 _LABEL = re.compile(r"^[A-EА-Д]\)\s*")
 
@@ -55,10 +53,8 @@ def _item(row: Row) -> SourceItem | None:
     if key not in options:
         raise InputError(f"answerKey {key!r} is none of {', '.join(options)}; correct or remove the row")
     stem = _stem(question.text("stem"))
-    if any(map(_BROKEN.search, (stem, *options.values()))) or _SEVERAL.search(stem):
-        return None
     spoken = _written(language(info.text("language")), stem)
-    if lacks_material(stem, spoken) or (subject in {"Geography", "Tourism"} and spoken.split("-")[0] in FROM_HUNGARY):
+    if _has_unsound_key(spoken, subject) or lacks_material(stem, spoken) or _SEVERAL.search(stem):
         return None
     return SourceItem(
         source="exams",
@@ -72,6 +68,11 @@ def _item(row: Row) -> SourceItem | None:
         topic=subject,
         stands_alone=not needs_options(stem, options.values(), spoken),
     )
+
+
+def _has_unsound_key(spoken: str, subject: str) -> bool:
+    """Of 45 Arabic keys that were read one by one, some 20 were wrong: one says that smoking keeps people healthy."""
+    return spoken == "ar" or (subject in {"Geography", "Tourism"} and spoken.split("-")[0] in FROM_HUNGARY)
 
 
 def _stem(text: str) -> str:
@@ -93,7 +94,7 @@ def _option(choice: Any) -> tuple[str, str]:
 
 def _tidy(option: str) -> str:
     """An option without the label before it and the punctuation of a list behind it."""
-    return _LABEL.sub("", option).rstrip(" ;,").replace("\uf0e0", "→")
+    return _LABEL.sub("", " ".join(option.split())).rstrip(" ;,").replace("\uf0e0", "→")
 
 
 SOURCE = Source(

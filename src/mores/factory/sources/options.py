@@ -16,7 +16,7 @@ from mores import culture
 
 _QUESTION = re.compile(r"[?？؟՞፧;][\s\"'“”„«»’)\]]*$|[?？؟]\s*[\"“„«‘(]")
 """A question mark at the end (the Greek one is a semicolon), or before a quotation that belongs to the question."""
-_FULL_STOP = re.compile(r"(?<=[^\W\d_]{3})\.$")
+_FULL_STOP = re.compile(r"(?:(?<=[^\W\d_]{3})|(?<=\w\w[”“\"»]))\.$")
 FEW_WORDS = 4
 """Up to this many words are no sentence, and need no full stop."""
 _GAP = re.compile(r"_{2,}|\.{3,}|…|\(\s*\)|<mask>")

@@ -16,10 +16,12 @@ SHORTEST = 100
 MOST_PERSONAL = 0.5
 """Share of a post that may be left out; what is left of others has lost its thread."""
 
-_LINK = re.compile(
+_CONTACT = re.compile(
     r"https?://|www\.|\b[\w-]+(\.[\w-]+)*\.(com|net|org|info|co\.kr|go\.kr|or\.kr|co\.jp|ru|de|es|hu|il|cn|in)\b"
+    r"|\d{2,4}-\d{3,4}-\d{4}"
 )
-_MARKER = re.compile(r"^(?:[-–—•*·▪◦○●]+|\(?\d{1,2}[.)、，ـ:]+\)?(?!\d)|[IVX]{1,4}\.|[a-z]\))\s*")
+"""A link or a telephone number."""
+_MARKER = re.compile(r"^(?:[-–—•*·▪◦○●]+|\(?\d{1,2}[.)、，ـ:-]+\)?(?!\d)|[IVX]{1,4}\.|[a-z]\))\s*")
 _INLINE = re.compile(r"(?<=[。！？；])\s*\d{1,2}[，、.)）]")
 """A list number within a paragraph of Chinese."""
 _BLANK = re.compile(r"[\u200b-\u200f\ufeff\u00a0\u3000]")
@@ -42,7 +44,7 @@ def clean_question(text: str, language: str) -> str:
 
 def _paragraphs(text: str) -> list[str]:
     stripped = (" ".join(_BLANK.sub(" ", line).split()) for line in text.splitlines())
-    return [line for line in stripped if any(map(str.isalnum, line)) and not _LINK.search(line)]
+    return [line for line in stripped if any(map(str.isalnum, line)) and not _CONTACT.search(line)]
 
 
 def _matches(kind: str, language: str, paragraph: str) -> bool:
