@@ -12,6 +12,7 @@ import mores
 from mores.errors import InputError
 from mores.metric import SampleLike, Settings, open_metric
 from mores.metric.metric import NO_LOGPROBS, NOT_THERE, REPAIRED
+from mores.metric.summary import summarise
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel
 from mores.models.openai import OpenAIModel
@@ -159,6 +160,13 @@ def test_through_a_server_with_and_without_log_probabilities(tmp_path: Path) -> 
 
 # Evidence
 
+
+class Weak(FakeModel):
+    """A judge whose kind says that it is weak without evidence."""
+
+    weak_without_evidence = "without evidence it guesses"
+
+
 GIVEN = (Evidence(text="Many Germans like Schnitzel."), Evidence(text="Schnitzel is from Vienna."))
 ASKED = Sample(id="s", instruction=SCHNITZEL[0], text=SCHNITZEL[1], evidence=GIVEN)
 
@@ -249,3 +257,12 @@ def test_repair_keeps_the_evidence() -> None:
     open_metric(FakeModel("x", answer), Settings(repair=True), store=None).judge([ASKED])
     assert requests[1].schema is not None
     assert '"enum": [1, 2]' in json.dumps(requests[1].schema)
+
+
+def test_a_verdict_without_evidence_of_a_judge_that_needs_it_is_weak() -> None:
+    metric = open_metric(Weak("weak", lambda _: Completion(FOUND, (-0.5,))), store=None)
+    judgements = metric.judge([ASKED, SCHNITZEL, "Fine."])
+    assert [judgement.notes for judgement in judgements] == [(), *[("weak verdict: without evidence it guesses",)] * 2]
+    assert summarise(judgements).weak == {"without evidence it guesses": 2}
+    [strong] = open_metric("fake:clean", store=None).judge([SCHNITZEL])
+    assert summarise([strong]).weak == {}

@@ -19,7 +19,7 @@ from mores.engine import Answer, Job, run
 from mores.engine.loop import run as run_loop
 from mores.errors import ModelError
 from mores.metric import open_metric
-from mores.models import Completion, Message, Request
+from mores.models import Completion, Message, Request, weakness
 from mores.models import pull as models
 from mores.models.embedded import TUNED, EmbeddedModel
 from mores.types import Evidence, FailureKind, Sample
@@ -139,6 +139,9 @@ def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it(tmp_pa
         assert part in str(wrong.signature)
     assert metric.model.warning is not None
     assert "judges 64 correctly" in metric.model.warning
+    # The reason of the note is the kind's, and evidence takes it away.
+    assert weakness(metric.model).startswith("without evidence, embedded judges 64 of 100")
+    assert (right.notes, wrong.notes) == ((), ())
 
 
 HOSTILE = [
@@ -168,6 +171,7 @@ def test_without_its_adapter_it_says_that_its_reports_measure_nothing() -> None:
     assert "prompt:guided." in str(metric.signature())
     assert metric.model.warning is not None
     assert "do not measure" in metric.model.warning
+    assert weakness(metric.model) == ""  # nothing of it says anything
 
 
 def test_other_commands_use_the_model_without_the_metrics_adapter() -> None:

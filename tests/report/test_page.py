@@ -63,6 +63,21 @@ def test_tiles_count_everything() -> None:
     }
 
 
+def test_weak_verdicts_are_marked_and_counted_at_the_top() -> None:
+    reason = "without evidence it guesses <b>"
+    weak = [
+        (sample, judgement.model_copy(update={"notes": (f"weak verdict: {reason}",)}))
+        for sample, judgement in PAIRS[:2]
+    ]
+    html = page([*weak, *PAIRS[2:]], title="t")
+    marked = [card.only("h2").text for card in cards(html) if card.all(".weak")]
+    assert sorted(marked) == sorted(sample.id for sample, _ in weak)
+    [sentence] = [node.text for node in read_markup(html).all(".warning")]
+    assert sentence == f"Weak 2 weak verdicts: {reason}."
+    assert not read_markup(page(PAIRS, title="t")).all(".weak")
+    assert not read_markup(page(PAIRS, title="t")).all(".warning")
+
+
 def test_cards_come_worst_first_with_what_the_script_needs() -> None:
     html = page(PAIRS, title="t")
     assert ids(html) == [

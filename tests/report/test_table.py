@@ -75,6 +75,13 @@ def test_summary_lines_name_every_count() -> None:
     ]
 
 
+def test_weak_verdicts_have_one_line_for_each_reason() -> None:
+    notes = ("weak verdict: without evidence it guesses\x1b[2J", "another note")
+    weak = [(sample, judgement.model_copy(update={"notes": notes})) for sample, judgement in PAIRS[:1]]
+    lines = show_summary(counted([*weak, *PAIRS[1:]])).plain.splitlines()
+    assert [line for line in lines if "weak" in line] == ["1 weak verdict: without evidence it guesses␛[2J"]
+
+
 def test_tally_keeps_no_judgement() -> None:
     alive: list[weakref.ref[Judgement]] = []
 

@@ -18,7 +18,8 @@ from mores.metric.quotes import report_grammar
 from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
 from mores.metric.score import certainty, score
 from mores.metric.spans import align
-from mores.models import Completion, Model, Request, Style, follows_grammars, metric_adapter
+from mores.metric.summary import WEAK
+from mores.models import Completion, Model, Request, Style, follows_grammars, metric_adapter, weakness
 from mores.signature import sign
 from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
 
@@ -203,6 +204,8 @@ class Metric:
             yield NOT_THERE
         if report.certainty is None and not report.errors:
             yield NO_LOGPROBS
+        if not answer.job.data.evidence and (reason := weakness(self.model)):
+            yield WEAK + reason
 
     def _failed(self, sample: Sample, failure: Failure | None) -> Judgement:
         return Judgement.of(

@@ -6,9 +6,13 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import Literal
 
+from pydantic import Field
+
 from mores.show import count, number
 from mores.types import Error, FailureKind, Judgement, Record, Severity, Signature
 
+WEAK = "weak verdict: "
+"""What the note of a verdict begins with that says little; the reason follows."""
 State = Literal["errors", "clean", "failed"]
 
 
@@ -27,6 +31,8 @@ class Summary(Record):
     """Over the judged texts; None when there is none."""
     without_certainty: int
     """Texts without errors for which p(R) is unknown."""
+    weak: dict[str, int] = Field(default_factory=dict)
+    """How many verdicts say little, by reason."""
     signatures: tuple[Signature, ...]
     """Of the judged texts: more than one means that not all scores compare."""
 
@@ -47,6 +53,7 @@ class Tally:
         self._unlocated = 0
         self._total = 0.0
         self._without_certainty = 0
+        self._weak: Counter[str] = Counter()
         self._signatures: set[Signature] = set()
 
     def add(self, judgement: Judgement) -> None:
@@ -56,6 +63,7 @@ class Tally:
             self._failed[judgement.failure.kind] += 1
         else:
             self._signatures.add(judgement.signature)
+        self._weak.update(weak_because(judgement))
         self._total += judgement.score or 0.0
         self._without_certainty += lacks_certainty(judgement)
         for error in errors(judgement):
@@ -74,6 +82,7 @@ class Tally:
             unlocated=self._unlocated,
             mean_score=self._total / judged if judged else None,
             without_certainty=self._without_certainty,
+            weak=dict(self._weak),
             signatures=tuple(sorted(self._signatures, key=str)),
         )
 
@@ -102,3 +111,8 @@ def lacks_certainty(judgement: Judgement) -> bool:
     """Whether the text has no errors and the judge gave no p(R)."""
     certainty = judgement.report.certainty if judgement.report else None
     return state(judgement) == "clean" and certainty is None
+
+
+def weak_because(judgement: Judgement) -> list[str]:
+    """Why a verdict says little, as its notes have it; nothing for most."""
+    return [note.removeprefix(WEAK) for note in judgement.notes if note.startswith(WEAK)]

@@ -8,11 +8,11 @@ from difflib import get_close_matches
 
 from mores import plugins
 from mores.errors import ConfigError
-from mores.models.base import STYLES, Completion, Message, Model, Request, Style, follows_grammars
+from mores.models.base import STYLES, Completion, Message, Model, Request, Style, follows_grammars, weakness
 
 __all__ = [
     "KINDS", "NO_ADAPTER", "STYLES", "Completion", "Message", "Model", "Options", "Request", "Style",
-    "follows_grammars", "metric_adapter", "open_model", "takes_address",
+    "follows_grammars", "metric_adapter", "open_model", "takes_address", "weakness",
 ]  # fmt: skip
 
 

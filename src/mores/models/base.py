@@ -75,7 +75,7 @@ class Model(Protocol):
     """A kind of model. It is entered before the first call and left after the last.
 
     `complete` makes one attempt and raises `Transient`, `Rejected` or `ModelError`: the engine does the rest. What a
-    kind may have besides is asked with `follows_grammars`.
+    kind may have besides is asked with `follows_grammars` and `weakness`.
     """
 
     @property
@@ -116,3 +116,8 @@ class Model(Protocol):
 def follows_grammars(model: Model) -> bool:
     """Whether a request to it may have a grammar: its kind says `grammars = True`."""
     return bool(getattr(model, "grammars", False))
+
+
+def weakness(model: Model) -> str:
+    """How little its verdicts without evidence are worth, where its kind says so in `weak_without_evidence`."""
+    return getattr(model, "weak_without_evidence", None) or ""

@@ -35,6 +35,10 @@ _WARNING_TUNED = (
     " English. Of 100 balanced test pairs of its sources it judges 64 correctly, and 96 with evidence that covers them;"
     " on sources that it never saw it is near chance (50) without evidence."
 )
+_WEAK_TUNED = (
+    "without evidence, embedded judges 64 of 100 balanced test pairs of its sources correctly, and on sources that it"
+    " never saw it is near chance (50)"
+)
 _WARNING_UNTUNED = (
     "embedded is SmolLM2-135M-Instruct, untuned: a very small model that knows little about cultures and reads English"
     " only. Its verdicts show how Mores works; they do not measure anything."
@@ -68,6 +72,7 @@ class EmbeddedModel(OpenAIModel):
         self.slots = slots
         self.context = context
         self.warning = None if name else {None: _WARNING_UNTUNED, TUNED: _WARNING_TUNED}.get(self.adapter)
+        self.weak_without_evidence = _WEAK_TUNED if not name and self.adapter == TUNED else None
         self._process: asyncio.subprocess.Process | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         super().__init__(name or "embedded", "http://127.0.0.1/v1", secrets.token_hex(16))

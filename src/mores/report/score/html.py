@@ -9,12 +9,12 @@ from typing import Any
 
 from mores.culture import language_name, region_name
 from mores.metric.folder import ScoreRun
-from mores.metric.summary import Summary, Tally, errors, lacks_certainty, state
+from mores.metric.summary import Summary, Tally, errors, lacks_certainty, state, weak_because
 from mores.report.base.blocks import Section
 from mores.report.base.marks import mark
 from mores.report.base.names import is_web_address, look_up
 from mores.report.base.page import Page, render
-from mores.report.score.table import Pair, count_errors, worst
+from mores.report.score.table import Pair, count_errors, show_weak, worst
 from mores.search.ground import cut, shorten
 from mores.show import number
 from mores.types import Evidence, Judgement, Sample
@@ -45,7 +45,8 @@ def page(
     counts = tally.summary()
     base = Page("score", "cultural error report", title, [], facts.all(), warning, script=True, name=title)
     cards = [_card(*row) for row in rows]
-    return render(base, "score/page.html.j2", counts=counts, zones=_zones(counts, bars), cards=cards)
+    zones, weak = _zones(counts, bars), show_weak(counts)
+    return render(base, "score/page.html.j2", counts=counts, weak=weak, zones=zones, cards=cards)
 
 
 def run_sections(run: ScoreRun) -> list[Section]:  # noqa: ARG001 - every kind of run has this function
@@ -139,6 +140,7 @@ def _card(place: int, sample: Sample, judgement: Judgement) -> dict[str, Any]:
         "state": state(judgement),
         "bar": _bar(judgement),
         "counts": count_errors(judgement),
+        "weak": bool(weak_because(judgement)),
         "summary": _summary(judgement),
         "evidence": evidence,
         "cited": cited,

@@ -18,7 +18,7 @@ from rich.text import Text
 from mores.metric.folder import ScoreRun
 from mores.metric.summary import State, Summary, Tally, errors, lacks_certainty, state
 from mores.report.base.grid import plain
-from mores.show import show_failures, show_score
+from mores.show import count, show_failures, show_score
 from mores.types import Error, Judgement, Sample, Severity
 
 Pair = tuple[Sample, Judgement]
@@ -111,11 +111,17 @@ def cited(error: Error) -> str:
     return "".join(f"[{number}]" for number in dict.fromkeys(error.evidence))
 
 
+def show_weak(counts: Summary) -> list[str]:
+    """One sentence for each reason for which verdicts say little."""
+    return [f"{count(n, 'weak verdict')}: {plain(reason)}" for reason, n in counts.weak.items()]
+
+
 def show_summary(counts: Summary) -> Text:
     """The lines under the table; the headline is the last."""
     lines = [f"not judged: {show_failures(counts.failed)}"] if counts.failed else []
     if counts.without_certainty:
         lines.append(f"{counts.without_certainty:,} without errors have no certainty p(R)")
+    lines += show_weak(counts)
     severities = ", ".join(f"{n:,} {severity}" for severity, n in counts.errors.items())
     lines.append(f"{counts.with_errors:,} with errors ({severities}; {counts.unlocated:,} not found in the text)")
     return Text("\n".join([*lines, counts.headline]))
