@@ -49,6 +49,8 @@ def about(**more: Any) -> dict[str, Any]:
         "sources": [source | counts],
         "tables": {"kind": {"correct": 600, "hard": 600}, "language": {f"Language {i}": 50 - i for i in range(30)}},
         "length": {"instruction": 30, "text": 60}, "shortcut": audits, "paper_shortcut": audits,
+        "audits": {"naive Bayes": {name: audit | {"value": 0.031} for name, audit in audits.items()}},
+        "grouping": {"groups": 900, "largest": 40, "tested": 240, "twins": 3},
         "examples": [gold("يأكل الناس الخبز في الصباح", "الخبز", "ar"), gold("Wir essen Brot.", "Brot", "de")],
     } | more  # fmt: skip
 
@@ -65,6 +67,7 @@ def test_the_card_says_what_is_in_the_dataset() -> None:
         "Samples1,200", "Missing when this was built: mango", "CC BY 4.0 not for commercial use", "0.012 ± 0.010",
         "−0.020 ± 0.010", "abcabc", "correct600", "Facts600", "Language (30)",
         "2 of the data factory", "Texts have more errors.", "sha256:defdef", "500 groups; the largest has 40 samples",
+        "naive Bayes", "0.031 ± 0.010", "3 of 240 test items have a near twin in training",
     ):  # fmt: skip
         assert words in read.words
     assert [mark.text for mark in read.all("mark")] == ["الخبز", "Brot"]

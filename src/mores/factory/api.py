@@ -135,10 +135,11 @@ async def _soften(golds: list[Gold], asker: Asker) -> Softened:
 
 
 def headline(built: Built) -> str:
-    """How many samples, and how well a classifier does that sees the text alone."""
+    """How many samples, and how well the best classifier does that sees the text alone."""
     samples = f"{len(built.golds):,} samples"
-    whole = built.shortcuts.get("all")
-    if whole is None:
+    audits = [parts["all"] for parts in built.audits.values()]
+    if not audits:
         return samples
-    accuracy = f"{number(whole.value, 3)} ± {number(whole.error, 3)}"
+    best = max(audits, key=lambda shortcut: shortcut.value)
+    accuracy = f"{number(best.value, 3)} ± {number(best.error, 3)}"
     return f"{samples}; a classifier that sees the text alone has a scaled accuracy of {accuracy}, where 0 is chance"

@@ -6,27 +6,32 @@
 | `shortcut-free` | the same number of each, chosen so that the answer alone does not tell which it is |
 
 Shortcut-free, in each source, task and fold: (1) an answer text that is correct for some items and wrong for others is
-used equally often as each; (2) of the remaining texts, correct and wrong ones are paired that look equally correct to a
-guesser fitted on the other folds, and those without a partner are left out; this is repeated with a new guesser, until
-it does no better than chance. Folds are balanced one by one: a balanced whole may have unbalanced parts, and one part
-would give away the other.
+used equally often as each; (2) of the remaining texts, correct and wrong ones are paired that stand at the same place
+among the options and look equally correct to a guesser fitted on the other folds, and those without a partner are left
+out; this is repeated with a new guesser, until it does hardly better than chance. Folds are balanced one by one: a
+balanced whole may have unbalanced parts, and one part would give away the other. Everything that decides is an integer,
+so the choice is the same on every processor. `mores.factory.audit` checks the result with classifiers of other kinds.
 """
 
 from __future__ import annotations
 
+import math
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 import numpy as np
-import numpy.typing as npt
 
 from mores.factory.drafts import Draft, draw
+from mores.factory.items import Task
+from mores.factory.ngrams import Integers
 from mores.factory.shortcut import Seen, gain, out_of_fold, see
 from mores.factory.split import normalise
 
 ROUNDS = 6
-CALIPER = 0.1
-"""The largest difference of a pair, in standard deviations of the log-odds."""
+ENOUGH = 0.02
+"""Scaled accuracy of the guesser with which it has nothing more to find; in small strata half a standard error."""
+CALIPER, NEAR = 10, 16
+"""A pair differs by at most a tenth of a standard deviation of the odds, or by what `NEAR` drafts of a cell span."""
 
 Folds = Mapping[str, int]
 """The fold of each item, by `source/id`."""
@@ -78,38 +83,48 @@ def _match_looks(drafts: Sequence[Draft], folds: Folds, seed: int) -> list[Draft
     if not any(d.correct for d in ordered) or all(d.correct for d in ordered):
         return []
     everything = see_drafts(ordered, folds)
+    cells = [(_fold(d, folds), _option(d)) for d in ordered]
     places = [draw(seed, d.key) for d in ordered]
     rows = np.arange(len(ordered))
     odds = out_of_fold(everything)
     for _ in range(ROUNDS):
-        candidates = zip(everything.folds[rows].tolist(), odds.tolist(), rows.tolist(), strict=True)
+        candidates = [(cells[row], value, row) for row, value in zip(rows.tolist(), odds.tolist(), strict=True)]
         order = sorted(candidates, key=lambda c: (*c[:2], places[c[2]]))
-        rows = _pair(order, ordered, CALIPER * float(odds.std()) + 1e-9)
+        rows = _pair(order, ordered, _caliper(odds, len({cells[row] for row in rows.tolist()})))
         seen = everything.take(rows)
         odds = out_of_fold(seen)
-        if abs((shortcut := gain(odds, seen.correct)).value) <= shortcut.error:
+        shortcut = gain(odds, seen.correct)
+        if not len(rows) or shortcut.value <= max(shortcut.error / 2, ENOUGH):
             break
     return [ordered[row] for row in rows]
 
 
-_Candidate = tuple[int, float, int]
-"""Fold, odds and row of a draft."""
+def _caliper(odds: Integers, cells: int) -> int:
+    """The largest difference of a pair: a part of the standard deviation of the odds."""
+    values = odds.tolist()  # integers of any size, so that no sum is rounded
+    count = len(values)
+    variance = (count * sum(value * value for value in values) - sum(values) ** 2) // count**2
+    return math.isqrt(variance) * max(count, CALIPER * NEAR * cells) // (CALIPER * count)
 
 
-def _pair(ranked: list[_Candidate], drafts: Sequence[Draft], caliper: float) -> npt.NDArray[np.int64]:
-    """Neighbours of a fold along the odds, one correct and one wrong; each item gives at most one wrong answer."""
+_Candidate = tuple[tuple[int, int], int, int]
+"""Fold and option, odds and row of a draft."""
+
+
+def _pair(ranked: list[_Candidate], drafts: Sequence[Draft], caliper: float) -> Integers:
+    """Neighbours of a cell along the odds, one correct and one wrong; each item gives at most one wrong answer."""
     waiting: dict[bool, deque[_Candidate]] = {True: deque(), False: deque()}
     busy: set[str] = set()
     chosen: list[int] = []
-    for fold, odds, row in ranked:
+    for cell, odds, row in ranked:
         draft = drafts[row]
         if _taken(draft, busy):
             continue
         others = waiting[not draft.correct]
-        while others and (others[0][0] != fold or odds - others[0][1] > caliper or _taken(drafts[others[0][2]], busy)):
+        while others and (others[0][0] != cell or odds - others[0][1] > caliper or _taken(drafts[others[0][2]], busy)):
             others.popleft()
         if not others:
-            waiting[draft.correct].append((fold, odds, row))
+            waiting[draft.correct].append((cell, odds, row))
             continue
         pair = (others.popleft()[2], row)
         busy.update(drafts[member].item.id for member in pair if not drafts[member].correct)
@@ -128,6 +143,12 @@ def see_drafts(drafts: Sequence[Draft], folds: Folds) -> Seen:
 
 def _fold(draft: Draft, folds: Folds) -> int:
     return folds[f"{draft.item.source}/{draft.item.id}"]
+
+
+def _option(draft: Draft) -> int:
+    """The place of the answer among the options, which an output may name: sources do not shuffle them well."""
+    options = draft.item.options
+    return options.index(draft.answer) if draft.task is Task.QA and draft.answer in options else 0
 
 
 def _by(drafts: Iterable[Draft], key: Callable[[Draft], str]) -> list[tuple[str, list[Draft]]]:

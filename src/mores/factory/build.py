@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -14,15 +14,18 @@ import numpy as np
 from mores import culture
 from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
+from mores.factory.audit import AUDITORS, audit_texts
 from mores.factory.balance import SAMPLINGS, see_drafts
 from mores.factory.drafts import Draft, Maker, cap, drafts, word, worded
 from mores.factory.errors.rules import Pool, changes
 from mores.factory.facts import Fact, Facts, once
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem, Task
+from mores.factory.ngrams import Integers
 from mores.factory.recipe import Recipe, first_there
 from mores.factory.shortcut import Shortcut, audit
 from mores.factory.split import SPLITS, folds, groups
+from mores.factory.twins import near_twins, parted
 from mores.factory.work import Work
 from mores.factory.wrap import Templates, Wrapper
 from mores.io import read_records
@@ -86,11 +89,30 @@ class Golds:
             place = {"group": self._group_of[gold.item], "split": SPLIT_OF[self._fold_of[gold.item]]}
             yield gold.model_copy(update=place)
 
+    def texts(self) -> Iterator[tuple[Draft, str]]:
+        """Each draft with its output text."""
+        wrapper = _wrapper(self._recipe)
+        for draft in self._chosen:
+            worded = draft.worded
+            yield draft, worded.sample.text if worded else wrapper.wrap(draft.item, draft.answer, task=draft.task).text
+
     def facts(self) -> Facts:
         """What is correct about the items that they are made of, where it is a fact."""
         split_of = {name: SPLIT_OF[fold] for name, fold in self._fold_of.items()}
         items = (draft.item for draft in self._chosen if datasets.has_facts(draft.item.source))
         return Facts(once(items), self._group_of, split_of)
+
+
+class Grouping(Record):
+    """How well the splits keep apart what belongs together; items of all sources, also those without samples."""
+
+    groups: int = 0
+    largest: int = 0
+    """Items of the largest group."""
+    tested: int = 0
+    """Items of the test split."""
+    twins: int = 0
+    """Those of them that have a near twin in the training split."""
 
 
 @dataclass
@@ -116,6 +138,9 @@ class Built:
     """Of each source, and of `all`, as built."""
     paper_shortcuts: dict[str, Shortcut] = field(default_factory=dict)
     """The same under the paper's sampling."""
+    audits: dict[str, dict[str, Shortcut]] = field(default_factory=dict)
+    """The same as built, by each classifier that nothing was balanced with."""
+    grouping: Grouping = field(default_factory=Grouping)
     failures: dict[str, int] = field(default_factory=dict)
     """Soft errors that a model failed to make, by kind."""
 
@@ -125,15 +150,31 @@ def build(recipe: Recipe, data: Path | None, commercial: bool = False, session: 
     session = session or Session()
     built = Built([], {}, {}, [], {}, [], {})
     items = _load(recipe, data, commercial, built, session)
-    group_of = groups(session.progress("grouping", items, len(items)))
-    fold_of_group = folds(items, group_of, recipe.seed)
-    fold_of = {name: fold_of_group[group] for name, group in group_of.items()}
+    group_of, fold_of = _grouped(recipe, items, built, session)
     strata: dict[tuple[str, Task], list[Draft]] = defaultdict(list)
     for draft in _drafts(recipe, items, built, session):
         strata[draft.stratum].append(draft)
     golds = Golds(_choose(recipe, strata, fold_of, built, session), group_of, fold_of, recipe)
     built.golds, built.facts = golds, golds.facts()
+    built.audits = _audit_texts(golds, fold_of, session)
     return built
+
+
+def _grouped(
+    recipe: Recipe, items: list[SourceItem], built: Built, session: Session
+) -> tuple[dict[str, str], dict[str, int]]:
+    """The group and the fold of each item."""
+    twins = near_twins(session.progress("grouping", items, len(items)))
+    group_of = groups(items, ((pair.first[0], pair.second[0]) for pair in twins))
+    fold_of_group = folds(items, group_of, recipe.seed)
+    fold_of = {name: fold_of_group[group] for name, group in group_of.items()}
+    split_of = {name: SPLIT_OF[fold] for name, fold in fold_of.items()}
+    sizes = Counter(group_of.values())
+    tested = sum(split == "test" for split in split_of.values())
+    built.grouping = Grouping(
+        groups=len(sizes), largest=max(sizes.values()), tested=tested, twins=parted(twins, split_of)
+    )
+    return group_of, fold_of
 
 
 def _wrapper(recipe: Recipe) -> Wrapper:
@@ -285,14 +326,32 @@ def _maker(recipe: Recipe, items: list[SourceItem], progress: Progress) -> Maker
 
 
 def _audits(chosen: list[Draft], fold_of: dict[str, int], stage: str, session: Session) -> dict[str, Shortcut]:
-    rows: dict[str, list[int]] = defaultdict(list)
-    for row, draft in enumerate(chosen):
-        rows[draft.item.source].append(row)
-    parts = [(source, np.array(indices)) for source, indices in sorted(rows.items())]
-    parts.append(("all", np.arange(len(chosen))))
+    parts = _parts(chosen)
 
     def make() -> dict[str, Shortcut]:
         seen = see_drafts(chosen, fold_of)
-        return {name: audit(seen.take(indices)) for name, indices in session.progress(stage, parts, len(parts))}
+        return {name: audit(seen.take(rows)) for name, rows in session.progress(stage, parts.items(), len(parts))}
 
     return session.work.keep(stage, _inputs(chosen, fold_of), dict[str, Shortcut], make)
+
+
+def _audit_texts(golds: Golds, fold_of: dict[str, int], session: Session) -> dict[str, dict[str, Shortcut]]:
+    """What the classifiers find in whole texts that nothing was balanced with."""
+    if not len(golds):
+        return {}
+    chosen, texts = zip(*golds.texts(), strict=True)
+    folds_of = [fold_of[f"{draft.item.source}/{draft.item.id}"] for draft in chosen]
+
+    def make() -> dict[str, dict[str, Shortcut]]:
+        auditors = session.progress("auditing texts", AUDITORS.items(), len(AUDITORS))
+        return audit_texts(auditors, texts, [draft.correct for draft in chosen], folds_of, _parts(chosen))
+
+    return session.work.keep("auditing texts", _inputs(chosen, fold_of), dict[str, dict[str, Shortcut]], make)
+
+
+def _parts(chosen: Sequence[Draft]) -> dict[str, Integers]:
+    """The places of each source's drafts, and of all."""
+    places: dict[str, list[int]] = defaultdict(list)
+    for place, draft in enumerate(chosen):
+        places[draft.item.source].append(place)
+    return {source: np.array(places[source]) for source in sorted(places)} | {"all": np.arange(len(chosen))}

@@ -1,27 +1,44 @@
 """The shortcut audit: how well the label can be guessed from the output text alone.
 
 A metric that is trained on such data may learn which answers tend to be wrong instead of what is wrong with them. The
-guesser is a bag-of-words logistic regression that never sees the instruction, cross-validated over the folds of items
-that the splits are made of.
+guesser never sees the instruction. It is a logistic regression on words, on runs of one to four characters, for scripts
+without spaces, and on the shape of a text, cross-validated over the folds of items that the splits are made of.
+
+All of it is integer arithmetic: which answers a dataset has depends on the guesser, and sums of floating-point numbers
+differ between processors.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import re
+import unicodedata
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from mores.factory.ngrams import Integers, char_ngrams
 from mores.types import Record
 
-Odds = npt.NDArray[np.float64]
 Labels = npt.NDArray[np.bool_]
+Classify = Callable[[Any, Labels, Any], Integers]
+"""From rows, whether they are correct, and other rows: the log-odds that these are correct, in any unit."""
+
+ONE = 1 << 12
+"""The number 1 in fixed point, of odds and probabilities."""
+ROUNDS = 12
+"""Steps of a fit: fewer than it needs to settle, which keeps it from learning the training texts by heart."""
+FEWEST = 3
+"""Texts that a column needs to be looked at; what fewer have says nothing about texts of another fold."""
+_UNIT = 1 << 8
+"""The length of a row, whatever its number of columns, and the precision of weights."""
+_PROBABILITY = np.array([round(ONE / (1 + math.exp(-step / 64))) for step in range(-1024, 1025)], np.int64)
 
 
 class Shortcut(Record):
-    """Scaled accuracy of the guesser: 0 is chance, 1 is always correct."""
+    """Scaled accuracy of a guesser: 0 is chance, 1 is always correct."""
 
     value: float
     error: float
@@ -30,63 +47,125 @@ class Shortcut(Record):
 
 
 class Seen(NamedTuple):
-    """What the guesser sees of some texts, and what it is to guess."""
+    """What a guesser sees of some texts, and what it is to guess."""
 
     rows: Any
-    """What `words` makes of the texts."""
     correct: Labels
-    folds: npt.NDArray[np.int64]
+    folds: Integers
 
-    def take(self, at: npt.NDArray[np.int64]) -> Seen:
+    def take(self, at: Integers) -> Seen:
         """Some of the texts."""
         return Seen(self.rows[at], self.correct[at], self.folds[at])
 
 
-def words(texts: Sequence[str]) -> Any:
-    """The words of each text, as a sparse row."""
+def see(texts: Sequence[str], correct: Sequence[bool], folds: Sequence[int]) -> Seen:
+    """Texts as the guesser sees them."""
+    return Seen(_unit_length(looks(texts)), np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64))
+
+
+def looks(texts: Sequence[str]) -> Any:
+    """Words, characters and shape of each text as a sparse row of ones, without the columns that few texts have."""
+    from scipy.sparse import csr_matrix, hstack
     from sklearn.feature_extraction.text import HashingVectorizer
 
-    return HashingVectorizer(
-        n_features=2**18, binary=True, norm=None, alternate_sign=False, token_pattern=r"(?u)\w+"
-    ).transform(texts)
+    if not texts:
+        return csr_matrix((0, 1), dtype=np.int64)
+    tokens = HashingVectorizer(analyzer=_tokens, n_features=2**18, binary=True, norm=None, alternate_sign=False)
+    rows = hstack([tokens.transform(texts).astype(np.int64), char_ngrams(list(map(plain, texts)), range(1, 5), 18)])
+    rows = rows.tocsr()
+    common = np.bincount(rows.indices, minlength=rows.shape[1]) >= FEWEST
+    return hstack([rows[:, common], csr_matrix(np.ones((len(texts), 1), np.int64))]).tocsr()
 
 
-def see(texts: Sequence[str], correct: Sequence[bool], folds: Sequence[int]) -> Seen:
-    """Texts as the guesser sees them, without the columns of words that none of them has: a fit takes time for each."""
-    rows = words(texts)
-    return Seen(rows[:, np.unique(rows.indices)], np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64))
+def plain(text: str) -> str:
+    """The text without case and forms of the same letters."""
+    return unicodedata.normalize("NFKC", text).casefold()
 
 
-def out_of_fold(seen: Seen) -> Odds:
+def _tokens(text: str) -> Iterator[str]:
+    yield from re.findall(r"\w+", text.casefold())
+    yield from shape(text)
+
+
+def shape(text: str) -> Iterator[str]:
+    """What a text looks like from afar: its length, digits, capitals, signs and sentences, each as a class."""
+    words = text.split()
+    counts = {
+        "characters": len(text),
+        "words": len(words),
+        "capitals": sum(word[:1].isupper() for word in words),
+        "digits": sum(map(str.isdecimal, text)),
+        "signs": sum(not (sign.isalnum() or sign.isspace()) for sign in text),
+        "sentences": len(re.findall(r"[.!?。！？।؟]+", text)),
+        "commas": len(re.findall(r"[,،、，;；]", text)),
+    }
+    for name, count in counts.items():
+        yield f"\0{name} {_size(count)}"
+    yield f"\0begins {unicodedata.category(text[0]) if text else ''}"
+    yield f"\0ends {text[-1] if text and not text[-1].isalnum() else ''}"
+
+
+def _size(count: int) -> int:
+    """A class of numbers: 0 to 7 are one each, then there are four for each doubling."""
+    extra = max(0, count.bit_length() - 3)
+    return (extra << 3) + (count >> extra)
+
+
+def _unit_length(rows: Any) -> Any:
+    """Rows of equal length, so that a long text weighs no more than a short one."""
+    counts = np.diff(rows.indptr)
+    scaled = rows.copy()
+    scaled.data = np.repeat(np.array([_UNIT // max(1, math.isqrt(count)) for count in counts.tolist()]), counts)
+    return scaled
+
+
+def out_of_fold(seen: Seen, classify: Classify | None = None) -> Integers:
     """The log-odds that each text is correct, from a guesser that was fitted on the other folds."""
     rows, correct, fold = seen.rows, seen.correct, seen.folds // 2  # two at a time: half the work
-    odds = np.zeros(len(correct))
+    odds = np.zeros(len(correct), np.int64)
     for number in np.unique(fold):
-        in_fold = fold == number
-        if 0 < correct[~in_fold].sum() < (~in_fold).sum():
-            odds[in_fold] = guesser().fit(rows[~in_fold], correct[~in_fold]).decision_function(rows[in_fold])
+        inside, outside = np.flatnonzero(fold == number), np.flatnonzero(fold != number)
+        if 0 < correct[outside].sum() < len(outside):
+            odds[inside] = (classify or regress)(rows[outside], correct[outside], rows[inside])
     return odds
 
 
-def gain(odds: Odds, correct: Labels) -> Shortcut:
+def regress(rows: Any, correct: Labels, others: Any) -> Integers:
+    """Log-odds by a logistic regression: accelerated gradient steps, each column with a step of its own."""
+    columns = rows.T.tocsr()
+    wanted, weight = np.where(correct, ONE, 0), _class_weights(correct)
+    curvature = columns @ np.asarray(rows.sum(axis=1)).ravel() // 4 + _UNIT * _UNIT // 4
+    weights = before = np.zeros(rows.shape[1], np.int64)
+    for step in range(ROUNDS):
+        ahead = weights + (weights - before) * step // (step + 3)
+        missing = (wanted - probability(rows @ ahead // _UNIT**2)) * weight // 16
+        slope = columns @ missing * _UNIT - ahead * (_UNIT // 4)
+        before, weights = weights, ahead + slope * _UNIT // curvature
+    odds: Integers = others @ weights // _UNIT**2
+    return odds
+
+
+def probability(odds: Integers) -> Integers:
+    """The logistic function of log-odds, both in units of `ONE`."""
+    return _PROBABILITY[np.clip(odds * 64 // ONE, -1024, 1024) + 1024]
+
+
+def _class_weights(correct: Labels) -> Integers:
+    """Weights in sixteenths with which correct and wrong texts count the same."""
+    count, n_correct = len(correct), int(correct.sum())
+    return np.where(correct, 8 * count // n_correct, 8 * count // (count - n_correct))
+
+
+def gain(odds: Integers, correct: Labels) -> Shortcut:
     """How much better than chance the guesser does; 2 times balanced accuracy, less 1."""
     hit = (odds > 0) == correct
     counts = [int((correct == label).sum()) for label in (True, False)]
-    rates = [
-        float(hit[correct == label].mean()) if count else 0.5
-        for label, count in zip((True, False), counts, strict=True)
-    ]
+    hits = [int(hit[correct == label].sum()) for label in (True, False)]
+    rates = [number / count if count else 0.5 for number, count in zip(hits, counts, strict=True)]
     error = math.sqrt(sum(rate * (1 - rate) / max(1, count) for rate, count in zip(rates, counts, strict=True)))
     return Shortcut(value=sum(rates) - 1, error=error, n=len(correct))
 
 
-def audit(seen: Seen) -> Shortcut:
+def audit(seen: Seen, classify: Classify | None = None) -> Shortcut:
     """How much the texts alone tell."""
-    return gain(out_of_fold(seen), seen.correct)
-
-
-def guesser() -> Any:
-    """A classifier of rows of `words`, not fitted yet."""
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(solver="liblinear", class_weight="balanced", random_state=0, tol=1e-2)
+    return gain(out_of_fold(seen, classify), seen.correct)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
 from mores.factory.drafts import draw
@@ -16,6 +16,9 @@ Split = Literal["train", "dev", "test"]
 SPLITS: Mapping[Split, tuple[int, ...]] = {"train": (0, 1, 2, 3, 4, 5, 6), "dev": (7,), "test": (8, 9)}
 """The folds of each split: the shares of ExCAM, Table 2."""
 
+LARGEST = 50
+"""Items of a group that likeness may always make; what shares a unit or a question is never parted."""
+
 _NOT_WORD = re.compile(r"[\W_]+")
 
 
@@ -24,9 +27,14 @@ def normalise(question: str) -> str:
     return _NOT_WORD.sub(" ", unicodedata.normalize("NFKC", question).casefold()).strip()
 
 
-def groups(items: Iterable[SourceItem]) -> dict[str, str]:
-    """The group of each item, `source/id` to a name: one for items of a unit or with the same question."""
+def groups(items: Iterable[SourceItem], alike: Iterable[tuple[str, str]] = ()) -> dict[str, str]:
+    """The group of each item, `source/id` to a name: one for items of a unit, with the same question, or alike.
+
+    `alike` are pairs of names, the most alike first. A pair is not joined if the group became larger than one item in
+    a hundred (and `LARGEST`): a chain of pairs would otherwise join what has little in common.
+    """
     parent: dict[str, str] = {}
+    sizes: Counter[str] = Counter()
 
     def root(node: str) -> str:
         while parent.setdefault(node, node) != node:
@@ -34,21 +42,36 @@ def groups(items: Iterable[SourceItem]) -> dict[str, str]:
             node = parent[node]
         return node
 
+    def join(one: str, other: str) -> None:
+        first_root, second_root = sorted((root(one), root(other)))
+        if first_root != second_root:
+            parent[second_root] = first_root
+            sizes[first_root] += sizes.pop(second_root, 0)
+
     names = []
     for item in items:
         name = f"{item.source}/{item.id}"
         names.append(name)
-        keys = [f"{item.source}\0{item.unit or item.id}"]
-        # A topic is no question: many different texts are written about one.
-        if item.task is not Task.GENERATION and (question := normalise(item.question)):
-            keys.append(f"?{question}")
-        for key in keys:
-            first_root, second_root = sorted((root(name), root(key)))
-            parent[second_root] = first_root
+        sizes[root(name)] += 1
+        for key in _keys(item):
+            join(name, key)
+    largest = max(LARGEST, len(names) // 100)
+    for one, other in alike:
+        if sizes[root(one)] + sizes[root(other)] <= largest:
+            join(one, other)
     first: dict[str, str] = {}
     for name in sorted(names):
         first.setdefault(root(name), name)
     return {name: first[root(name)] for name in names}
+
+
+def _keys(item: SourceItem) -> Iterator[str]:
+    """What an item shares with those that must stay with it."""
+    yield f"{item.source}\0{item.unit or item.id}"
+    # A topic is no question: many different texts are written about one.
+    text = item.answer if item.task is Task.GENERATION else item.question
+    if words := normalise(text):
+        yield f"{'=' if item.task is Task.GENERATION else '?'}{words}"
 
 
 def folds(items: Iterable[SourceItem], group_of: Mapping[str, str], seed: int) -> dict[str, int]:

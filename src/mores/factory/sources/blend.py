@@ -1,11 +1,11 @@
 """BLEnD (Myung et al. 2024): everyday knowledge, 500 questions asked in 16 regions, with the votes of annotators.
 
-One item per question and region, which is the unit of leakage. As the authors do, a question is left out of a region
-where three people had no answer or found it not applicable, or five did not know. Where there are labelled
-multiple-choice items one of them gives the options: of those whose answer has most votes, the one with most wrong
-options. Elsewhere the answer with most votes is correct if two people gave it, and wrong options are what other regions
-answer to the same question and nobody in this region does, in other words or in part: "a flower wreath" is not offered
-as wrong where people give "a garland of flowers".
+One item per question and region; the unit of leakage is the question in all regions. As the authors do, a question is
+left out of a region where three people had no answer or found it not applicable, or five did not know. Where there are
+labelled multiple-choice items one of them gives the options: of those whose answer has most votes, the one with most
+wrong options. Elsewhere the answer with most votes is correct if two people gave it, and wrong options are what other
+regions answer to the same question and nobody in this region does, in other words or in part: "a flower wreath" is not
+offered as wrong where people give "a garland of flowers".
 
 The Hub has `data/annotations/<Country>_data.json` (an object by question id; in `data/annotations_hf` it is a list)
 and `data/mc_questions_hf/mc_questions_file.json`, of which `mc_questions_file_v1.1.json` is a later version.
@@ -257,6 +257,7 @@ def _item(unit: Unit, question: str, answer: str, wrong: list[str], known: list[
         also_correct=others,
         region=REGIONS[unit[1]],
         language="en",
+        unit=unit[0],
     )
 
 

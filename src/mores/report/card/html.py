@@ -28,9 +28,10 @@ PAIRS = (
     "facts.jsonl says what is correct about each item that they were made of, as a corpus to search."
 )
 SHORTCUT = (
-    "How well a bag-of-words classifier that sees the text alone tells correct from wrong: scaled accuracy, where 0 is "
-    "chance, cross-validated by item, with its standard error. The paler a cell, the less a metric can learn without "
-    "reading the instruction."
+    "How well a classifier that sees the text alone tells correct from wrong: scaled accuracy, where 0 is chance, "
+    "cross-validated by item, with its standard error. The paler a cell, the less a metric can learn without reading "
+    "the instruction. The first two columns are the guesser that the dataset was balanced with; nothing was balanced "
+    "with the others."
 )
 
 COMPARED = "Data of edition 1 and of edition 2 cannot be compared sample by sample."
@@ -62,9 +63,12 @@ def sections(about: Mapping[str, Any]) -> list[Section]:
         f"At most {about['recipe']['cap']:,} items of a source are used. Left out: samples that balancing removed. "
         "Each source keeps its licence; the whole may be used only as all of them allow."
     )
-    groups = (
-        "Samples of one group are in one split: those of one item, and of items with the same question. There are "
-        f"{count(about['groups']['count'], 'group')}; the largest has {count(about['groups']['samples'], 'sample')}."
+    groups, grouping = about["groups"], about["grouping"]
+    splits = (
+        "Samples of one group are in one split: those of items that share a unit of their source, a question or half "
+        f"of their distinctive wording. There are {count(groups['count'], 'group')}; the largest has "
+        f"{count(groups['samples'], 'sample')}. {grouping['twins']:,} of {count(grouping['tested'], 'test item')} "
+        "have a near twin in training."
     )
     lengths = ", ".join(f"{side} {number(about['length'][side], 0)}" for side in ("instruction", "text"))
     tables = {name.capitalize(): rows for name, rows in about["tables"].items() if rows}
@@ -74,9 +78,8 @@ def sections(about: Mapping[str, Any]) -> list[Section]:
     return [
         Section("sources", "Sources", [Text(PAIRS), Table(_source_sheet(about["sources"])), key(licence),
                                        Fold("Revisions", [key(revisions), Signatures(named)])]),
-        Section("shortcuts", "Shortcuts", [Text(SHORTCUT),
-                                           Heat(_shortcut_sheet(about["shortcut"], about["paper_shortcut"]))]),
-        Section("splits", "Splits", [Text(groups)]),
+        Section("shortcuts", "Shortcuts", [Text(SHORTCUT), Heat(_shortcut_sheet(about))]),
+        Section("splits", "Splits", [Text(splits)]),
         Section("counts", "Counts", [Text(f"Median length in characters: {lengths}."), Frame(short), *folded]),
         Section("edition", f"New in edition {about['edition']}", [Notes(about["changes"]), key(COMPARED)]),
         Section("examples", "Examples", [Text("The first sample of each source, task and kind."), *examples]),
@@ -95,10 +98,11 @@ def _source_sheet(sources: list[dict[str, Any]]) -> Sheet:
     return Sheet("Sources", rows, [Head("licence"), *map(Head, COUNTED.values())], cells)
 
 
-def _shortcut_sheet(ours: Mapping[str, Mapping[str, Any]], papers: Mapping[str, Mapping[str, Any]]) -> Sheet:
-    cells = [[_accuracy(ours[name]), _accuracy(papers[name])] for name in ours]
-    rows = [Head(name, f"n {ours[name]['n']:,}") for name in ours]
-    return Sheet("Shortcut audit", rows, [Head("this dataset"), Head("the paper’s sampling")], cells)
+def _shortcut_sheet(about: Mapping[str, Any]) -> Sheet:
+    columns = {"this dataset": about["shortcut"], "the paper’s sampling": about["paper_shortcut"]} | about["audits"]
+    cells = [[_accuracy(audits[name]) for audits in columns.values()] for name in about["shortcut"]]
+    rows = [Head(name, f"n {audit['n']:,}") for name, audit in about["shortcut"].items()]
+    return Sheet("Shortcut audit", rows, list(map(Head, columns)), cells)
 
 
 def _accuracy(audit: Mapping[str, Any]) -> Cell:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from mores.factory.folder import BuildRun
 from mores.factory.manifest import Difference
@@ -23,10 +24,19 @@ def run_tables(run: BuildRun) -> list[Grid | str]:
         source, paper = sources.get(name, {}), about["paper_shortcut"][name]
         counts = (source.get("items"), source.get("bad"), shortcut["n"], source.get("lost"))
         cells = ["" if count is None else f"{count:,}" for count in counts]
-        audits = [(number(a["value"], 3), f"± {number(a['error'], 3)}") for a in (shortcut, paper)]
-        rows.append((name, *cells, *audits))
+        rows.append((name, *cells, _accuracy(shortcut), _accuracy(paper)))
     columns = ("source", "items", "bad", "samples", "left out", "shortcut", "paper's")
-    return [Grid(columns, [("", rows)]), run.manifest.headline]
+    return [Grid(columns, [("", rows)]), _audit_table(about["shortcut"], about["audits"]), run.manifest.headline]
+
+
+def _audit_table(parts: Iterable[str], audits: dict[str, Any]) -> Grid:
+    """What each classifier finds that nothing was balanced with."""
+    rows: list[Row] = [(part, *(_accuracy(results[part]) for results in audits.values())) for part in parts]
+    return Grid(("source", *audits), [("", rows)])
+
+
+def _accuracy(audit: dict[str, Any]) -> tuple[str, str]:
+    return number(audit["value"], 3), f"± {number(audit['error'], 3)}"
 
 
 def difference_tables(differences: Sequence[Difference]) -> list[Grid | str]:

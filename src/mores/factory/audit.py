@@ -1,0 +1,168 @@
+"""The audit of a finished dataset by classifiers that nothing was balanced with.
+
+Each reads the whole output text, with the words that a template puts around the answer and without the instruction,
+and is cross-validated over the same folds. They differ in what they look at and in what they can learn:
+
+| classifier | looks at | learns |
+| --- | --- | --- |
+| naive Bayes | words | what each word says by itself |
+| boosted trees | runs of one to three characters, shape | what two of them say together |
+| nearest neighbours | runs of three characters | what similar texts are |
+
+As in `mores.factory.shortcut`, whatever decides is an integer, or a floating-point number that no sum has rounded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mores.factory.ngrams import Integers, char_ngrams
+from mores.factory.shortcut import ONE, Classify, Labels, Seen, Shortcut, audit, plain, probability, shape
+
+TREES = 40
+LEAVES = 4
+SPLITS_OF = 1500
+"""Columns that a tree may ask about: those that most texts have."""
+SMOOTH = 4
+"""Texts whose weight a leaf needs to say half of what its texts say."""
+NEIGHBOURS = 15
+COMMON = 20
+"""Runs of characters that more than one text in so many has are no likeness."""
+BLOCK = 256
+"""Texts whose neighbours are looked for at a time, for the memory that they need."""
+MOST = 12_000
+"""Texts that an audit reads at most."""
+
+
+class Auditor(NamedTuple):
+    """A classifier, and how it sees texts."""
+
+    look: Callable[[Sequence[str]], Any]
+    classify: Classify
+
+
+def audit_texts(
+    auditors: Iterable[tuple[str, Auditor]],
+    texts: Sequence[str],
+    correct: Sequence[bool],
+    folds: Sequence[int],
+    parts: Mapping[str, Integers],
+) -> dict[str, dict[str, Shortcut]]:
+    """What each classifier finds in each part, which is given by the places of its texts."""
+    results: dict[str, dict[str, Shortcut]] = {}
+    labels, fold_of = np.asarray(correct, dtype=bool), np.asarray(folds, dtype=np.int64)
+    for name, auditor in auditors:
+        seen = Seen(auditor.look(texts), labels, fold_of)
+        results[name] = {part: audit(seen.take(some(rows)), auditor.classify) for part, rows in parts.items()}
+    return results
+
+
+def some(rows: Integers) -> Integers:
+    """At most `MOST` of the rows, evenly spaced."""
+    return rows[np.arange(min(len(rows), MOST)) * len(rows) // max(1, min(len(rows), MOST))]
+
+
+def word_counts(texts: Sequence[str]) -> Any:
+    """How often each text has each word."""
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    words = HashingVectorizer(n_features=2**18, norm=None, alternate_sign=False, token_pattern=r"(?u)\w+")
+    return words.transform(texts).astype(np.int64)
+
+
+def naive_bayes(rows: Any, correct: Labels, others: Any) -> Integers:
+    """Multinomial naive Bayes with one count of each word added."""
+    counts = [np.asarray(rows[correct == label].sum(axis=0)).ravel() for label in (True, False)]
+    used = int(np.count_nonzero(counts[0] + counts[1]))
+    logs = [_log(count + 1) - _log(np.array([count.sum() + used])) for count in counts]
+    odds: Integers = others @ (logs[0] - logs[1])
+    return odds
+
+
+def _log(numbers: Integers) -> Integers:
+    # Rounded: the last bits of a logarithm differ between processors.
+    rounded: Integers = np.rint(np.log(numbers) * ONE).astype(np.int64)
+    return rounded
+
+
+def characters_and_shape(texts: Sequence[str]) -> Any:
+    """Runs of one to three characters and the classes of a text's shape, as ones."""
+    from scipy.sparse import hstack
+    from sklearn.feature_extraction.text import HashingVectorizer
+
+    shapes = HashingVectorizer(analyzer=shape, n_features=2**10, binary=True, norm=None, alternate_sign=False)
+    runs = char_ngrams(list(map(plain, texts)), (1, 2, 3), 16)
+    return hstack([shapes.transform(texts).astype(np.int64), runs]).tocsr()
+
+
+def boosted_trees(rows: Any, correct: Labels, others: Any) -> Integers:
+    """Gradient boosting of small trees, each of which asks whether a text has a column and then another."""
+    counts = np.bincount(rows.indices, minlength=rows.shape[1])
+    asked = np.sort(np.argsort(-counts, kind="stable")[:SPLITS_OF])
+    rows, others = rows[:, asked].tocsc(), others[:, asked].tocsc()
+    columns = rows.T
+    wanted = np.where(correct, ONE, 0)
+    odds, odds_of_others = np.zeros(len(correct), np.int64), np.zeros(others.shape[0], np.int64)
+    for _ in range(TREES):
+        chance = probability(odds)
+        slopes = np.stack([wanted - chance, chance * (ONE - chance) // ONE])
+        leaf, leaf_of_others = np.zeros(len(odds), np.int64), np.zeros(len(odds_of_others), np.int64)
+        leaves = 1
+        while leaves < LEAVES:
+            for node, column in enumerate(_best_columns(columns, slopes, leaf, leaves)):
+                for matrix, place in ((rows, leaf), (others, leaf_of_others)):
+                    having = matrix.indices[matrix.indptr[column] : matrix.indptr[column + 1]]
+                    place[having[place[having] == node]] += leaves
+            leaves *= 2
+        sums = np.stack([[slope[leaf == node].sum() for slope in slopes] for node in range(leaves)])
+        values = sums[:, 0] * ONE // (sums[:, 1] + SMOOTH * ONE // 4) // 2
+        odds += values[leaf]
+        odds_of_others += values[leaf_of_others]
+    return odds_of_others
+
+
+def _best_columns(columns: Any, slopes: Integers, leaf: Integers, leaves: int) -> list[int]:
+    """Of each leaf, the column that divides it best (the gain of second-order boosting)."""
+    inside = leaf == np.arange(leaves)[:, None]
+    best = []
+    for node in range(leaves):
+        slope, curve = slopes * inside[node]
+        having = np.stack([columns @ slope, columns @ curve])
+        lacking = np.array([[slope.sum()], [curve.sum()]]) - having
+        gains = sum(part[0] * part[0] / (part[1] + SMOOTH * ONE / 4) for part in (having, lacking))
+        best.append(int(np.argmax(gains)))
+    return best
+
+
+def trigrams(texts: Sequence[str]) -> Any:
+    """Runs of three characters, as ones."""
+    return char_ngrams(list(map(plain, texts)), (3,), 20)
+
+
+def nearest_neighbours(rows: Any, correct: Labels, others: Any) -> Integers:
+    """How many more of the most similar texts are correct than wrong; similar are texts that share rare runs."""
+    counts = np.bincount(rows.indices, minlength=rows.shape[1])
+    rare = np.flatnonzero((counts > 1) & (counts * COMMON <= rows.shape[0]))
+    weight = _log(np.array([rows.shape[0]])) - _log(counts[rare])
+    known, asked = rows[:, rare], others[:, rare]
+    length = np.sqrt(known @ weight + 1)
+    scaled = known.multiply(weight).T.tocsr()
+    votes = np.where(correct, 1, -1)
+    odds = np.zeros(others.shape[0], np.int64)
+    for start in range(0, others.shape[0], BLOCK):
+        likeness = ((asked[start : start + BLOCK] @ scaled).toarray() / length).astype(np.int64)
+        # A key that no two texts share: which texts are nearest does not depend on how equal ones are sorted.
+        keys = likeness * len(votes) + np.arange(len(votes))
+        nearest = np.partition(keys, -NEIGHBOURS, axis=1)[:, -NEIGHBOURS:] if len(votes) > NEIGHBOURS else keys
+        odds[start : start + BLOCK] = np.where(nearest >= len(votes), votes[nearest % len(votes)], 0).sum(axis=1)
+    return odds
+
+
+AUDITORS: dict[str, Auditor] = {
+    "naive Bayes": Auditor(word_counts, naive_bayes),
+    "boosted trees": Auditor(characters_and_shape, boosted_trees),
+    "nearest neighbours": Auditor(trigrams, nearest_neighbours),
+}

@@ -1,0 +1,113 @@
+"""Near twins: items that say almost the same.
+
+Two items are near twins if their distinctive n-grams overlap by half (Jaccard similarity): the runs of five characters
+of question and answer, without case and punctuation, that few items have. What many items have is the wording of a
+questionnaire and not what is asked. An item with hardly any distinctive n-grams has no twins.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from mores.factory.items import SourceItem, Task
+from mores.factory.ngrams import Integers, char_ngrams
+from mores.factory.split import normalise
+
+LENGTH = 5
+OVERLAP = (1, 2)
+"""The least similarity of twins, as a fraction."""
+FEWEST = 12
+"""An item with fewer distinctive n-grams is not compared."""
+COMMON = 10
+"""An n-gram is distinctive if no more items than this have it, or one in a hundred."""
+_BITS = 30
+_CHUNK = 100_000
+"""Pairs that are compared at a time, for the memory that they need."""
+
+
+class Twins(NamedTuple):
+    """Two texts that are alike, and the items that have them, by `source/id`."""
+
+    first: tuple[str, ...]
+    second: tuple[str, ...]
+
+
+def near_twins(items: Iterable[SourceItem]) -> list[Twins]:
+    """All near twins among items whose texts differ, the most alike first."""
+    names: dict[str, list[str]] = defaultdict(list)
+    for item in items:
+        names[_text(item)].append(f"{item.source}/{item.id}")
+    count = sum(map(len, names.values()))
+    owners = sorted(tuple(sorted(of_text)) for of_text in names.values())
+    text_of = {name: text for text, of_text in names.items() for name in of_text}
+    rows = _distinctive([text_of[of_text[0]] for of_text in owners], max(COMMON, count // 100))
+    sizes = np.diff(rows.indptr)
+    ranked: list[tuple[float, int, int]] = []
+    first, second = _candidates(rows)
+    for start in range(0, len(first), _CHUNK):
+        a, b = first[start : start + _CHUNK], second[start : start + _CHUNK]
+        equal = np.asarray(rows[a].multiply(rows[b]).sum(axis=1)).ravel()
+        total = sizes[a] + sizes[b] - equal
+        alike = equal * OVERLAP[1] >= total * OVERLAP[0]
+        ranked += zip((-equal / total)[alike].tolist(), a[alike].tolist(), b[alike].tolist(), strict=True)
+    return [Twins(owners[a], owners[b]) for _, a, b in sorted(ranked)]
+
+
+def parted(twins: Iterable[Twins], split_of: Mapping[str, str]) -> int:
+    """How many items of the test split have a near twin in the training split."""
+    in_test: set[str] = set()
+    for pair in twins:
+        for names, others in (pair, pair[::-1]):
+            if any(split_of[other] == "train" for other in others):
+                in_test.update(name for name in names if split_of[name] == "test")
+    return len(in_test)
+
+
+def _text(item: SourceItem) -> str:
+    # A topic is no question: many different texts are written about one.
+    return normalise(item.answer if item.task is Task.GENERATION else f"{item.question} {item.answer}")
+
+
+def _distinctive(texts: Sequence[str], most: int) -> Any:
+    """The distinctive n-grams of each text, columns in order of how many texts have them."""
+    from scipy.sparse import csr_matrix
+
+    rows = char_ngrams(texts, (LENGTH,), _BITS)
+    text_of = np.repeat(np.arange(len(texts)), np.diff(rows.indptr))
+    order = np.argsort(rows.indices, kind="stable")
+    columns = np.zeros(len(order), np.int64)
+    columns[order] = np.cumsum(np.diff(rows.indices[order], prepend=-1) > 0) - 1
+    counts = np.bincount(columns)
+    rank = np.argsort(np.argsort(counts, kind="stable"), kind="stable")
+    kept = counts[columns] <= most
+    kept &= np.bincount(text_of[kept], minlength=len(texts))[text_of] >= FEWEST
+    cells = np.ones(int(kept.sum()), np.int64)
+    matrix = csr_matrix((cells, (text_of[kept], rank[columns[kept]])), shape=(len(texts), len(counts)))
+    matrix.sort_indices()
+    return matrix
+
+
+def _candidates(rows: Any) -> tuple[Integers, Integers]:
+    """Pairs that may be alike enough.
+
+    Texts that share half of their n-grams share one of the rarest half of each (prefix filter), and those that share
+    few of these cannot make up for it with the others.
+    """
+    from scipy.sparse import csr_matrix, triu
+
+    low, high = OVERLAP
+    sizes = np.diff(rows.indptr)
+    length = sizes - -(-sizes * low // high) + (sizes > 0)
+    text_of = np.repeat(np.arange(len(sizes)), sizes)
+    rare = np.arange(rows.nnz) - rows.indptr[text_of] < length[text_of]
+    starts = np.concatenate([[0], np.cumsum(length)])
+    prefix = csr_matrix((rows.data[rare], rows.indices[rare], starts), shape=rows.shape)
+    shared = triu(prefix @ prefix.T, 1).tocoo()
+    first, second, rest = shared.row, shared.col, sizes - length
+    most = shared.data + np.maximum(rest[first], rest[second])
+    possible = most * (low + high) >= low * (sizes[first] + sizes[second])
+    return first[possible].astype(np.int64), second[possible].astype(np.int64)

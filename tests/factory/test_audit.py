@@ -1,0 +1,188 @@
+"""Shortcuts of every kind that a classifier could use: planted, found, and gone after balancing."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+
+import numpy as np
+import pytest
+
+from mores.factory.audit import AUDITORS, MOST, audit_texts, some
+from mores.factory.balance import paper, shortcut_free
+from mores.factory.drafts import Draft, drafts, word
+from mores.factory.gold import Change
+from mores.factory.items import SourceItem, Task
+from mores.factory.shortcut import ONE, Shortcut, audit, probability, regress, see, shape
+from mores.factory.split import FOLDS
+from mores.factory.wrap import Wrapper
+from mores.types import Severity
+
+SIGNS = "山水火木金土日月人口手足目耳雨雪花草虫鱼鸟马牛羊"
+Write = Callable[[bool, random.Random], str]
+
+
+def chinese(correct: bool, draw: random.Random) -> str:
+    """A sentence without spaces that names China more often where it is correct."""
+    place = "中国" if draw.random() < (0.85 if correct else 0.25) else "埃及"
+    return f"{''.join(draw.choices(SIGNS, k=6))}是{place}的{''.join(draw.choices(SIGNS, k=4))}。"
+
+
+def long(correct: bool, draw: random.Random) -> str:
+    """Several sentences, of which correct texts have more."""
+    count = draw.choice([3, 4, 5] if correct else [2, 3, 4])
+    return " ".join(f"They eat {draw.choice(SIGNS)} with {draw.choice(SIGNS)}." for _ in range(count))
+
+
+def together(correct: bool, draw: random.Random) -> str:
+    """Two words that say something only together."""
+    first = draw.random() < 0.5
+    second = first == correct if draw.random() < 0.9 else first != correct
+    return f"{'tea' if first else 'milk'} and {'rice' if second else 'bread'} and {draw.choice(SIGNS)}"
+
+
+def greeting(correct: bool, draw: random.Random) -> str:
+    """A word that is more often in correct texts."""
+    return f"{'often' if draw.random() < (0.7 if correct else 0.3) else 'rarely'} {draw.choice(SIGNS)}"
+
+
+def proverb(correct: bool, draw: random.Random) -> str:
+    """Sixty sayings, every second of which is mostly correct."""
+    number = 2 * draw.randrange(30) + (correct == (draw.random() < 0.8))
+    saying = random.Random(number)
+    return f"{''.join(saying.choices(SIGNS, k=12))} {draw.choice(SIGNS)}"
+
+
+def noise(_correct: bool, draw: random.Random) -> str:
+    return " ".join(draw.choices(SIGNS, k=5))
+
+
+def texts(write: Write, count: int = 1200) -> tuple[list[str], list[bool], list[int]]:
+    draw = random.Random(3)
+    correct = [draw.random() < 0.5 for _ in range(count)]
+    return [write(label, draw) for label in correct], correct, [draw.randrange(FOLDS) for _ in correct]
+
+
+def other_audits(rows: tuple[Sequence[str], Sequence[bool], Sequence[int]]) -> dict[str, Shortcut]:
+    whole = {"all": np.arange(len(rows[0]))}
+    return {name: parts["all"] for name, parts in audit_texts(AUDITORS.items(), *rows, whole).items()}
+
+
+@pytest.mark.parametrize("write", [chinese, long], ids=["no spaces", "number of sentences"])
+def test_the_guesser_finds_more_than_words(write: Write) -> None:
+    assert audit(see(*texts(write))).value > 0.2
+
+
+@pytest.mark.parametrize(
+    ("name", "write"),
+    [
+        ("naive Bayes", greeting),
+        ("boosted trees", chinese),
+        ("boosted trees", together),
+        ("nearest neighbours", proverb),
+    ],
+)
+def test_each_classifier_finds_a_planted_shortcut(name: str, write: Write) -> None:
+    assert other_audits(texts(write))[name].value > 0.15
+
+
+@pytest.mark.parametrize("name", AUDITORS)
+def test_no_classifier_finds_anything_in_noise(name: str) -> None:
+    shortcut = other_audits(texts(noise))[name]
+    assert abs(shortcut.value) < 4 * shortcut.error
+
+
+def test_naive_bayes_as_worked_out_by_hand() -> None:
+    """Correct: tea twice, milk once; wrong: milk twice. For "tea": (2+1)/(3+2) against (0+1)/(2+2), log 2.4."""
+    auditor = AUDITORS["naive Bayes"]
+    rows = auditor.look(["tea tea", "milk", "milk milk"])
+    odds = auditor.classify(rows, np.array([True, True, False]), auditor.look(["tea", "unknown"]))
+    assert odds[0] / ONE == pytest.approx(np.log(2.4), abs=0.001)
+    # A word that no text has: (0+1)/(3+2) against (0+1)/(2+2).
+    assert odds[1] / ONE == pytest.approx(np.log(0.8), abs=0.001)
+
+
+def test_the_regression_is_a_regression() -> None:
+    """As log-odds of a column that nine of ten correct texts have and one of ten wrong ones."""
+    correct = np.arange(2000) % 2 == 0
+    texts_of = ["x" if (place // 2 % 10 == 0) != label else "y" for place, label in enumerate(correct.tolist())]
+    seen = see(texts_of, correct.tolist(), [0] * 2000)
+    odds = regress(seen.rows, seen.correct, seen.rows[:4])
+    assert set(np.sign(odds)) == {1, -1}
+    chances = probability(np.array([-100 * ONE, -ONE, 0, ONE, 100 * ONE])) / ONE
+    assert chances.tolist() == pytest.approx([0, 1 / (1 + np.e), 0.5, 1 / (1 + 1 / np.e), 1], abs=0.001)
+
+
+def test_a_shape_says_what_is_seen_from_afar() -> None:
+    assert set(shape("Tea, at 5!")) >= {"\0characters 13", "\0words 3", "\0digits 1", "\0signs 2", "\0ends !"}
+    assert set(shape("茶。")) & set(shape("Tea.")) >= {"\0sentences 1", "\0words 1"}
+    assert list(shape(""))
+
+
+def test_an_audit_reads_a_fixed_part_of_very_many_texts() -> None:
+    assert some(np.arange(7)).tolist() == list(range(7))
+    rows = some(np.arange(3 * MOST))
+    assert len(rows) == MOST
+    assert np.diff(rows).tolist() == [3] * (MOST - 1)
+    assert some(np.arange(0)).tolist() == []
+
+
+# Balanced with one guesser, checked by the others
+
+
+def items(write: Write, count: int) -> tuple[list[SourceItem], list[Draft]]:
+    """Items with soft errors: two changed texts of each."""
+    draw = random.Random(8)
+    sources: list[SourceItem] = []
+    made: list[Draft] = []
+    for number in range(count):
+        item = SourceItem(
+            source="made", id=f"{number:04}", task=Task.GENERATION, question="food", answer=write(True, draw),
+            language="zh", region="CN",
+        )  # fmt: skip
+        changed = [write(False, draw) for _ in range(2)]
+        changes = [Change(text, ((0, 2),), "swap", Severity.MAJOR, "fact", "No.") for text in changed]
+        sources.append(item)
+        made += drafts(item, lambda _item, changes=changes: changes)  # type: ignore[misc]
+    return sources, made
+
+
+@pytest.mark.parametrize("write", [chinese, long], ids=["no spaces", "several sentences"])
+def test_what_is_balanced_by_one_guesser_tells_the_others_nothing(write: Write) -> None:
+    sources, made = items(write, 400)
+    fold_of = {f"made/{item.id}": place % FOLDS for place, item in enumerate(sources)}
+    values = []
+    for sampling in (paper, shortcut_free):
+        chosen = sampling(made, fold_of, 0)
+        wrapper = Wrapper()
+        rows = [word(draft, wrapper).sample.text for draft in chosen]
+        folds = [fold_of[f"made/{draft.item.id}"] for draft in chosen]
+        values.append(other_audits((rows, [draft.correct for draft in chosen], folds)))
+    before, after = values
+    assert max(shortcut.value for shortcut in before.values()) > 0.25
+    for shortcut in after.values():
+        assert shortcut.value <= 0.08 + 2 * shortcut.error
+        assert shortcut.n > 200
+
+
+def test_the_letter_of_an_option_says_nothing() -> None:
+    """A source whose correct answer is mostly option B: an output that names the letter would give it away."""
+    draw = random.Random(4)
+    made: list[Draft] = []
+    for number in range(500):
+        options = [f"{' '.join(draw.choices(SIGNS, k=4))} {number} {place}" for place in range(4)]
+        answer = options[1 if draw.random() < 0.6 else draw.randrange(4)]
+        item = SourceItem(
+            source="quiz", id=f"{number:04}", task=Task.QA, question=f"What is {number}?", answer=answer,
+            options=tuple(options), wrong=tuple(o for o in options if o != answer), language="en",
+        )  # fmt: skip
+        made += (draft for draft in drafts(item) if draft.task is Task.QA)
+    fold_of = {f"quiz/{number:04}": number % FOLDS for number in range(500)}
+    shares = []
+    for sampling in (paper, shortcut_free):
+        chosen = sampling(made, fold_of, 0)
+        at_b = [draft for draft in chosen if draft.item.options.index(draft.answer) == 1]
+        shares.append(sum(draft.correct for draft in at_b) / len(at_b))
+    assert shares[0] > 0.7
+    assert shares[1] == 0.5
+    assert len(chosen) > 300
