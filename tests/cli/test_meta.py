@@ -439,6 +439,22 @@ def test_wrong_usage_and_wrong_files(inside: Run, data: Path, arguments: list[st
     assert done.stdout == ""
 
 
+def test_own_pairs_end_with_one_line_for_each_judge(inside: Run, home: Path) -> None:
+    rows = [{"instruction": f"Question {n // 2}?", "text": f"Answer {n}.", "correct": n % 2 == 0} for n in range(120)]
+    (home / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    command = ("meta", "--data", "mine.jsonl", "--baselines", "always,never")
+    done = inside(*command, "--metric", "excam:fake:clean", "--metric", "count:fake:clean")
+    assert done.returncode == 1  # one of them judged nothing
+    last = " ".join(done.stdout.split())
+    assert "excam:fake:clean: not better than guessing here: scaled accuracy 0.00 [" in last
+    assert "] on 120 pairs; do not use it for texts like these" in last
+    assert last.endswith("count:fake:clean: judged none of 120 pairs")
+    (home / "mine.jsonl").write_text('{"text": "a"}\n')
+    done = inside(*command)
+    assert done.returncode == 1
+    assert "mine.jsonl:1: no field 'correct'; expected true or false" in done.stderr
+
+
 def test_a_folder_that_is_no_dataset(inside: Run, home: Path) -> None:
     (home / "empty").mkdir()
     done = inside("meta", "--data", "empty")

@@ -50,7 +50,10 @@ def test_a_meta_evaluation_is_a_run(data: Path) -> None:
     assert isinstance(again, MetaRun)
     assert again.manifest == run.manifest
     assert (again.kind, again.manifest.name, again.manifest.status) == ("meta", "mine", Status.COMPLETE)
-    assert again.manifest.headline == "people.jsonl: scaled accuracy 1.00"
+    assert again.manifest.headline.startswith(
+        "people.jsonl: useful here: scaled accuracy 1.00 [0.88, 1.00] on 60 pairs"
+    )
+    assert [advice.verdict for advice in run.result.advice] == ["not better", "useful"]
     assert (again.signature["data"], again.signature["split"]) == (run.result.revision, "test")
     assert [each.score for each in again.judgements("people.jsonl")] == [each.score for each in judged(1.0)]
     with pytest.raises(InputError, match=r"it has no metric 'words'; there are excam:fake:clean, people.jsonl, never"):

@@ -17,6 +17,7 @@ from rich.console import Console
 
 from mores.meta.records import (
     GROUPINGS,
+    Advice,
     Bars,
     Comparison,
     Curve,
@@ -28,7 +29,7 @@ from mores.meta.records import (
 )
 from mores.report.base.grid import Grid
 from mores.report.base.names import group_name
-from mores.report.meta import breakdown, conclusion, headline, markdown_tables, votes
+from mores.report.meta import breakdown, conclusion, headline, markdown_tables, tables, votes
 from mores.report.meta import page as meta_page
 from mores.report.meta import sections as meta_sections
 from mores.report.meta.sheets import left_out_sheet, shortcut_sentence, significantly_best
@@ -133,6 +134,16 @@ def test_headline_table() -> None:
     assert lines[2] == f"{BEST} 0.591* [0.571, 0.611] 0.581* [0.561, 0.601] 0.678 [0.658, 0.698] 3,897 3"
     assert "shortcut, which never sees the instruction 0.160 [0.140, 0.180] – – 3,900 0" in lines
     assert f"(adjusted p < 0.05). Unscored: {BEST}: 2 answers could not be parsed, 1" in " ".join(lines)
+
+
+def test_the_advice_is_at_the_top_of_the_page_and_the_last_printed() -> None:
+    lines = ["judge <b>: useful here", "other: too few pairs to tell"]
+    meta = made_up(advice=[Advice(metric="m", verdict="useful", line=line) for line in lines])
+    html = meta_page(meta)
+    assert html.index("useful here") < html.index("S.Acc.: scaled accuracy")
+    assert "judge &lt;b&gt;: useful here" in html
+    assert tables(meta)[-2:] == lines
+    assert "good enough for texts like these" not in meta_page(made_up())
 
 
 def test_conclusion() -> None:

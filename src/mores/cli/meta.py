@@ -30,8 +30,9 @@ from mores.report.base.grid import print_tables
     "--data",
     required=True,
     type=options.DATA,
-    metavar="DIR|KIND:FILE",
-    help="Dataset: a folder that `mores build` wrote, juice:FILE (the JSON file of JuICE), ratings:FILE (people's "
+    metavar="DIR|FILE|KIND:FILE",
+    help="Dataset: a folder that `mores build` wrote, a file of your own pairs (texts, each with correct: true or "
+    "false), juice:FILE (the JSON file of JuICE), ratings:FILE (people's "
     "ratings of answers) or marks:FILE (errors that people marked, as judgements or MQM TSV).",
 )
 @click.option(
@@ -83,7 +84,8 @@ def meta(
     (meta.json) and one page that shows it (meta.html). {source} in a model or file stands for each source in turn:
     the judge that was trained without it judges its samples. On JuICE, metrics are measured by the errors that people
     and models marked in long answers, beside these people and models. With ratings and marks, they are measured by how
-    well they agree with people, beside how well people agree with each other.
+    well they agree with people, beside how well people agree with each other. With a dataset or your own pairs, the
+    last lines say for each judge whether it is any good for texts like these.
     """  # fmt: skip
     settings, asking = options.settings(given), options.asking(given)
     given |= {"columns": read_columns(given["columns"]), "aliases": read_aliases(given["aliases"])}

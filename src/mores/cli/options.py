@@ -29,7 +29,7 @@ NEW_FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 class DataType(click.ParamType[str]):
-    """A folder, or a kind of data with its file, such as `juice:FILE`."""
+    """A folder or file, or a kind of data with its file, such as `juice:FILE`."""
 
     name = "text"
 
@@ -39,7 +39,7 @@ class DataType(click.ParamType[str]):
         if colon and kind in KINDS_OF_DATA:
             FILE.convert(file, param, ctx)
         else:
-            FOLDER.convert(value, param, ctx)
+            click.Path(exists=True).convert(value, param, ctx)
         return str(value)
 
 

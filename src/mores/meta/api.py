@@ -15,6 +15,7 @@ from mores.meta.folder import MetaRun
 from mores.meta.juice.data import JuiceData
 from mores.meta.juice.records import THRESHOLD
 from mores.meta.juice.session import JuiceRun, JuiceSession
+from mores.meta.pairs import Pairs
 from mores.meta.people.answers import read_people
 from mores.meta.people.judges import TableJudge, open_judge, read_judgement_file, read_table_judge
 from mores.meta.people.measure import compare_two
@@ -65,12 +66,13 @@ async def meta(
     out: Path | str | None = None,
     **options: Unpack[MetaOptions],
 ) -> AnyRun:
-    """Measure how good metrics are at finding the cultural errors of a dataset that `mores.build` wrote.
+    """Measure how good metrics are at finding the cultural errors of a dataset that `mores.build` wrote, or of pairs.
 
-    `juice:FILE` is the release of JuICE, on which every judge that marks spans is measured; `ratings:FILE` and
-    `marks:FILE` are answers that people rated or marked errors in. A metric is `excam:MODEL`, `count:MODEL`,
-    `severity:MODEL`, `binary:MODEL`, a file of judgements, a baseline, or with people a table of scores
-    (`FILE.csv:COLUMN`). The run is in the folder `out`; without it, in one named after the dataset.
+    A file of pairs has texts and whether each is `correct` (`mores.meta.pairs`); `result.advice` says whether each
+    metric is any good for such texts. `juice:FILE` is the release of JuICE, on which every judge that marks spans is
+    measured; `ratings:FILE` and `marks:FILE` are answers that people rated or marked errors in. A metric is
+    `excam:MODEL`, `count:MODEL`, `severity:MODEL`, `binary:MODEL`, a file of judgements, a baseline, or with people a
+    table of scores (`FILE.csv:COLUMN`). The run is in the folder `out`; without it, in one named after the dataset.
     """
     return await run_session(open_session(data, metrics, **options), data, out)
 
@@ -90,7 +92,7 @@ def open_session(data: Path | str, metrics: str | Sequence[str] = (), **options:
         return _open_people(kind, file, names, options)
     _refuse(options, "a dataset that `mores build` wrote", "iou", "columns", "aliases")
     scorers = _scorers(names, options.pop("baselines", "all"))
-    dataset = Dataset(Path(data), options.pop("split", "test"), options.pop("limit", None))
+    dataset = open_dataset(Path(data), options.pop("split", "test"), options.pop("limit", None))
     leave_one_out, settings = options.pop("leave_one_out", False), options.pop("settings", None)
     votes = options.pop("votes", None)
     len(dataset.golds)  # read before any model is asked
@@ -102,6 +104,11 @@ def open_session(data: Path | str, metrics: str | Sequence[str] = (), **options:
         vote_tables(read_votes(Path(votes), dataset.everything), dataset.everything) if votes else (),
         options.get("progress", SILENT),
     )
+
+
+def open_dataset(path: Path, split: str = "test", limit: int | None = None) -> Dataset:
+    """A folder that `mores build` wrote, or a file of pairs."""
+    return (Pairs if path.is_file() else Dataset)(path, split, limit)
 
 
 def _open_juice(file: Path, names: Sequence[str], options: MetaOptions) -> JuiceSession:
@@ -198,7 +205,7 @@ async def compare(
     pair = (_judgements(first, names[0]), _judgements(second, names[1]))
     if data is None:
         return compare_texts(names, *pair, force=force)
-    dataset = Dataset(Path(data), split)
+    dataset = open_dataset(Path(data), split)
     if not force:
         for name, judgements in zip(names, pair, strict=True):
             check_data(name, judgements, dataset, can_force=True)

@@ -38,7 +38,7 @@ class Dataset:
             raise InputError(f"{self.folder / self.split}.jsonl: it has no samples")
         if twice := next((name for name, n in Counter(gold.sample.id for gold in golds).items() if n > 1), None):
             raise InputError(f"{self.folder / self.split}.jsonl: {twice!r} is there twice; see `mores build verify`")
-        return golds if self.limit is None else _limited(golds, self.limit)
+        return chosen(golds, self.limit)
 
     @cached_property
     def train(self) -> list[Gold]:
@@ -84,10 +84,12 @@ def without(golds: Sequence[Gold], source: str | None) -> list[Gold]:
     return [gold for gold in golds if source is None or source_of(gold) != source]
 
 
-def _limited(golds: Sequence[Gold], limit: int) -> list[Gold]:
+def chosen(golds: list[Gold], limit: int | None) -> list[Gold]:
     """At most `limit` samples of each source, half with errors, by id: a larger limit includes a smaller one."""
+    if limit is None:
+        return golds
     cells: dict[tuple[str | None, bool], list[Gold]] = defaultdict(list)
     for gold in sorted(golds, key=lambda gold: draw(0, gold.sample.id)):
         cells[gold.sample.source, bool(gold.report.errors)].append(gold)
-    chosen = {gold.sample.id for members in cells.values() for gold in members[: max(1, limit // 2)]}
-    return [gold for gold in golds if gold.sample.id in chosen]
+    ids = {gold.sample.id for members in cells.values() for gold in members[: max(1, limit // 2)]}
+    return [gold for gold in golds if gold.sample.id in ids]

@@ -20,7 +20,8 @@ def quality(golds: Sequence[Gold], judgements: Sequence[Judgement]) -> Iterator[
     """Statistics of the reports; none if the metric writes no reports."""
     pairs = [(gold, judgement) for gold, judgement in zip(golds, judgements, strict=True) if judgement.report]
     if pairs:
-        yield from _spans(pairs)
+        if all(error.located for gold, _ in pairs for error in gold.report.errors):
+            yield from _spans(pairs)
         yield from _explanations(pairs)
 
 

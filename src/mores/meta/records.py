@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 from pydantic import Field
 
@@ -144,6 +145,20 @@ class VoteTable(Record):
     note: str = ""
 
 
+Verdict = Literal["useful", "not better", "worse", "too few", "unjudged"]
+
+
+class Advice(Record):
+    """Whether a judge is any good for texts like these, by the rule of `mores.meta.advice`."""
+
+    metric: str
+    verdict: Verdict
+    line: str
+    """The same in words, with the figures."""
+    needed: int | None = None
+    """About how many pairs would tell, where there are too few."""
+
+
 class Meta(Record):
     """A whole meta-evaluation."""
 
@@ -157,6 +172,8 @@ class Meta(Record):
     """Grouping, group: samples."""
     evaluations: tuple[Evaluation, ...]
     """In the order in which they were asked for, baselines last."""
+    advice: tuple[Advice, ...] = ()
+    """On each metric that is no baseline."""
     comparisons: tuple[Comparison, ...] = ()
     """Comparisons of every two metrics."""
     group_comparisons: tuple[Comparison, ...] = ()

@@ -203,4 +203,6 @@ class Session:
 
 def _headline(meta: Meta) -> str:
     best = meta.best
+    if line := next((advice.line for advice in meta.advice if best and advice.metric == best.metric), None):
+        return line
     return f"{best.metric}: scaled accuracy {number(best.accuracy)}" if best else "no metric has a score"

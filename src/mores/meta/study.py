@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from mores.factory.drafts import draw
 from mores.factory.gold import Gold
+from mores.meta.advice import advise
 from mores.meta.baselines import SHORTCUT
 from mores.meta.compare import compare_all, compare_groups
 from mores.meta.dataset import Dataset
@@ -41,6 +42,7 @@ def study(
         evaluate(name, golds, scored[name], moved[name], baseline=metric.baseline) for name, metric in judged.items()
     ]
     with_scores = {name: part for name, part in scored.items() if part.golds}
+    comparisons = compare_all(with_scores, moved)
     return Meta(
         data=data.folder.resolve().name,
         revision=data.revision,
@@ -48,7 +50,8 @@ def study(
         n=len(golds),
         counts=count(golds),
         evaluations=tuple(evaluations),
-        comparisons=tuple(compare_all(with_scores, moved)),
+        advice=tuple(advise(evaluations, comparisons)),
+        comparisons=tuple(comparisons),
         group_comparisons=tuple(compare_groups(with_scores, golds)),
         shortcut=_shortcut(evaluations),
         leave_one_out=tuple(leave_one_out),

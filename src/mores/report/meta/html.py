@@ -62,6 +62,10 @@ SPREAD = (
     "Share of each kind’s samples by score, in bars between the metric’s own edges. The better a metric, the further "
     "the correct samples are from the others."
 )
+RULE = (
+    "Useful: the lower end of the interval is above 0, and a paired test against the best baseline is significant. Too "
+    "few: neither is shown, but the judge may still be better than that baseline by 0.2 or more."
+)
 NO_SHORTCUT = "No shortcut was measured: how much of these numbers needs no instruction is not known."
 
 
@@ -135,7 +139,11 @@ def _results(meta: Meta) -> list[Block]:
         "S.Acc.: scaled accuracy, 0 is guessing; Kd: Kendall’s τ; T.Acc.: tie-calibrated accuracy. Brackets hold 95% "
         "intervals."
     )
-    body: list[Block] = [Text(lead), Table(sheet._replace(rows=rows))]
+    advice = [advice.line for advice in meta.advice]
+    body: list[Block] = (
+        [Heading("Is it good enough for texts like these?"), Notes(advice), Text(RULE)] if advice else []
+    )
+    body += [Text(lead), Table(sheet._replace(rows=rows))]
     return [*body, Fold("Other statistics", [Table(rest)])] if rest else body
 
 

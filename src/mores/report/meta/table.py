@@ -29,8 +29,9 @@ MARKDOWN = re.compile(r"([\\`*|<>\[\]])")
 
 
 def tables(meta: Meta, by: str = "source") -> list[Grid | str]:
-    """Votes, the breakdown by `by`, Table 4 and the conclusion."""
-    return [*map(votes, meta.votes), breakdown(meta, by), headline(meta), conclusion(meta)]
+    """Votes, the breakdown by `by`, Table 4, the conclusion, and whether each judge is any good for such texts."""
+    advice = [plain(advice.line) for advice in meta.advice]
+    return [*map(votes, meta.votes), breakdown(meta, by), headline(meta), conclusion(meta), *advice]
 
 
 def run_tables(run: MetaRun) -> list[Grid | str]:
