@@ -209,6 +209,7 @@ def test_exams_are_asked_without_options_only_where_they_can_be(tmp_path: Path) 
         exam("Кой от изброените е цар?", ["Симеон", "Кир"], "Bulgarian"),
         exam("Кој е првиот? (Rrethoje shkronjën para përgjigjes së saktë)", ["Самуил", "Кир"], "Macedonian"),
         exam("Căn cứ vào Atlat Địa lí Việt Nam trang 4 - 5, cho biết sông nào dài?", ["Đà", "Lô"], "Vietnamese"),
+        exam("Căn cứ vào Atlat trang 23 và trang 4 - 5, tỉnh nào lớn?", ["Nghệ An", "Gia Lai"], "Vietnamese"),
         exam("Ko je prvi car?", ["Dušan", "Uroš"], "Serbian"),
         exam("Ко је први цар?", ["Душан", "Урош"], "Serbian"),
         exam("Који је град на слици?", ["Ниш", "Пирот"], "Serbian"),
@@ -221,7 +222,8 @@ def test_exams_are_asked_without_options_only_where_they_can_be(tmp_path: Path) 
     assert bad == []
     assert [(item.language, item.question, item.stands_alone) for item in items] == [
         ("bg", "Кой е първият цар?", True), ("bg", "Кой от изброените е цар?", False), ("mk", "Кој е првиот?", True),
-        ("vi", "Sông nào dài?", True), ("sr-Latn", "Ko je prvi car?", True), ("sr", "Ко је први цар?", True),
+        ("vi", "Sông nào dài?", True), ("vi", "Tỉnh nào lớn?", True),
+        ("sr-Latn", "Ko je prvi car?", True), ("sr", "Ко је први цар?", True),
     ]  # fmt: skip
     assert items[0].options == ("Симеон", "Петър", "Кир → Дарий")
     tasks = [{draft.task for draft in drafts(item)} for item in items[:2]]

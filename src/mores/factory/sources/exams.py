@@ -27,7 +27,9 @@ FROM_HUNGARY = frozenset({"de", "es", "fr", "hr", "hu", "it", "sr"})
 """In these languages geography and tourism are from Hungary, with a key that prefers Lake Fehér to Lake Balaton."""
 
 _ASIDE = re.compile(
-    r"\s*\(Rrethoje[^)]*\)|Căn cứ vào Atlat[^,?]*?trang\s*[\d\s,–-]+,?\s*((hãy )?cho biết\s*)?", re.IGNORECASE
+    r"\s*\(Rrethoje[^)]*\)"
+    r"|Căn cứ vào Atlat[^,?]*?trang\s*[\d\s,–-]+(và (trang)?\s*[\d\s,–-]+)?,?\s*((hãy )?cho biết\s*)?",
+    re.IGNORECASE,
 )
 """What tells pupils to draw a circle, or on which page of their atlas to look."""
 _SEVERAL = re.compile(r"\bA \w.*[;.] B \w.*[;.] C \w", re.DOTALL)
