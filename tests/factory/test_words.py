@@ -272,6 +272,7 @@ def test_a_post_that_is_mostly_about_its_writer_is_left_out() -> None:
     assert clean_answer(f"{story}\n{fact}", "de") is None
     assert clean_answer(f"Ich weiß es.\n{fact}", "de") == fact
     assert clean_answer("Darum.", "de") is None
+    assert clean_answer(f"Hallo! {fact}", "de") == f"Hallo! {fact}"
 
 
 @given(st.text(st.sampled_from("ab1.)- \n我я"), max_size=300), st.sampled_from(["en", "ru", "zh", "rn"]))

@@ -53,7 +53,7 @@ def _matches(kind: str, language: str, text: str) -> bool:
 
 @cache
 def _pattern(kind: str, language: str) -> re.Pattern[str] | None:
-    """The expressions of a language as one; those of another script or region serve where it has none."""
+    """The expressions of a language as one, whatever its region."""
     expressions = _data()[kind].get(_key(language))
     return re.compile("|".join(f"(?:{e})" for e in expressions), re.IGNORECASE | re.DOTALL) if expressions else None
 

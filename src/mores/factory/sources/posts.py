@@ -13,6 +13,8 @@ from importlib.resources import files
 
 SHORTEST = 100
 """Bytes of UTF-8 that an answer has at least: fewer are a quip."""
+LONGEST_GREETING = 80
+"""Characters of a paragraph that only greets; a longer one goes on to say something."""
 MOST_PERSONAL = 0.5
 """Share of a post that may be left out; what is left of others has lost its thread."""
 
@@ -29,7 +31,7 @@ _BLANK = re.compile(r"[\u200b-\u200f\ufeff\u00a0\u3000]")
 
 def clean_answer(text: str, language: str) -> str | None:
     """The paragraphs of an answer that tell of the world, without list markers; None where too little is left."""
-    paragraphs = [part for part in _paragraphs(text) if not _matches("greetings", language, part)]
+    paragraphs = [part for part in _paragraphs(text) if not _is_greeting(part, language)]
     kept = [part for part in paragraphs if not _matches("first_person", language, part)]
     answer = "\n".join(_INLINE.sub("", _MARKER.sub("", part)) for part in kept)
     is_enough = len(answer) >= (1 - MOST_PERSONAL) * len("\n".join(paragraphs))
@@ -38,13 +40,17 @@ def clean_answer(text: str, language: str) -> str | None:
 
 def clean_question(text: str, language: str) -> str:
     """A question without links and greetings; what writers say of themselves may be what they ask about."""
-    paragraphs = [part for part in _paragraphs(text) if not _matches("greetings", language, part)]
+    paragraphs = [part for part in _paragraphs(text) if not _is_greeting(part, language)]
     return "\n".join(paragraphs) or text.strip()
 
 
 def _paragraphs(text: str) -> list[str]:
     stripped = (" ".join(_BLANK.sub(" ", line).split()) for line in text.splitlines())
     return [line for line in stripped if any(map(str.isalnum, line)) and not _CONTACT.search(line)]
+
+
+def _is_greeting(paragraph: str, language: str) -> bool:
+    return len(paragraph) <= LONGEST_GREETING and _matches("greetings", language, paragraph)
 
 
 def _matches(kind: str, language: str, paragraph: str) -> bool:
