@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
+from difflib import SequenceMatcher
 from pathlib import Path
 
 import langcodes
 import pycountry
 import pytest
 
+from mores.engine.loop import run
+from mores.language.sentences import sentences
+from mores.search import open_search
+from mores.search.ground import query_of
 from mores.types import Judgement, Sample
 
 EXAMPLES = Path(__file__).parent.parent / "examples"
@@ -74,3 +80,36 @@ def test_gold_score_is_equation_1(gold: Judgement) -> None:
     weights = sum(error.severity.weight for error in gold.report.errors)
     assert gold.score == (weights or 1.0)
     assert gold.report.certainty == (None if weights else 1.0)
+
+
+# Free texts, judged by passages of prose
+
+FREE = [(row.pop("correct"), Sample(**row)) for row in map(json.loads, _lines("free.jsonl"))]
+"""Whether each text is correct, and the text."""
+PASSAGES = [json.loads(line)["text"] for line in _lines("passages.jsonl")]
+
+
+def test_free_texts_come_in_pairs_that_differ_in_a_few_words() -> None:
+    assert len({sample.id for _, sample in FREE}) == len(FREE)
+    assert Counter(sample.language for _, sample in FREE) == dict.fromkeys(("en", "es", "fr", "id", "de"), 8)
+    assert [correct for correct, _ in FREE] == [True, False] * (len(FREE) // 2)
+    for (_, right), (_, wrong) in zip(FREE[::2], FREE[1::2], strict=True):
+        assert (right.instruction, right.language, right.region) == (wrong.instruction, wrong.language, wrong.region)
+        changed = SequenceMatcher(None, right.text.split(), wrong.text.split(), autojunk=False).ratio()
+        assert 0.6 < changed < 1
+        assert pycountry.countries.get(alpha_2=right.region)
+
+
+def test_free_texts_have_a_few_sentences_and_a_passage_that_is_found_for_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MORES_CACHE", str(tmp_path))
+    search = open_search(f"corpus:{EXAMPLES / 'passages.jsonl'}")
+    answers = run(search.find([query_of(sample) for _, sample in FREE], 3))
+    for place, ((_, sample), found) in enumerate(zip(FREE, answers, strict=True)):
+        assert 2 <= len(sentences(sample.text)) <= 3
+        assert PASSAGES[place // 2] in [piece.text for piece in found.evidence], sample.id
+
+
+def test_passages_have_distractors() -> None:
+    assert len(PASSAGES) == len(set(PASSAGES)) > len(FREE) // 2 + 8

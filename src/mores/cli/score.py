@@ -51,6 +51,9 @@ def score(texts: str, format_: str | None, skip_bad: bool, dry_run: bool, as_jso
     "text") or of plain texts, one per line; - reads standard input. Each pair gets an error report (what is
     culturally wrong, where, how bad, why) and a score: -1 for each minor and -5 for each major error, or the
     judge's certainty, between 0 and 1, when it finds none. A run that was stopped continues where it stopped.
+
+    The default model, embedded, is very small: on texts of a kind that it never saw, its verdicts without --evidence
+    are little better than guessing, and marked as weak. `mores meta --data` measures any judge on your own pairs.
     """  # fmt: skip
     out, html = given.pop("out"), given.pop("html")
     evidence, passages = given.pop("evidence"), given.pop("passages")
