@@ -21,6 +21,7 @@ from mores.factory.errors.model import _parse as read_modified
 from mores.factory.errors.rules import changes
 from mores.factory.errors.rules.pool import Pool
 from mores.factory.items import SourceItem, Task
+from mores.factory.statement import bare
 from mores.factory.subject import subject
 from mores.language.detect import detect
 from mores.longform.claims import read_claims, windows
@@ -96,7 +97,7 @@ READERS: dict[str, Callable[[str], object]] = {
     "words": words,
     "language name": lambda text: _try(culture.language, text),
     "region name": lambda text: _try(culture.region, text),
-    "rules": lambda text: list(changes(_source(text[:5_000]), Pool(()), 0)),
+    "rules": lambda text: list(changes(bare(_source(text[:5_000])), Pool(()), 0, most=3)),
 }
 
 UNITS = (

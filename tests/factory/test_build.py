@@ -17,8 +17,8 @@ from hypothesis import strategies as st
 from mores.errors import ConfigError, InputError
 from mores.factory.balance import SAMPLINGS, paper, see_drafts, shortcut_free
 from mores.factory.build import Built, build
-from mores.factory.drafts import Draft, cap, drafts, word
-from mores.factory.gold import Change, Gold
+from mores.factory.drafts import Draft, Stratum, cap, drafts, limit, word
+from mores.factory.gold import Change, Gold, Mistake
 from mores.factory.items import SourceItem, Task
 from mores.factory.output import read_split, write
 from mores.factory.recipe import Recipe, read_recipe
@@ -125,8 +125,9 @@ def test_a_soft_error_keeps_the_text_that_it_was_put_into() -> None:
         source="tea", id="1", task=Task.FREEFORM, question="When is tea served?", answer="Three times in the morning.",
         language="en", region="KE",
     )  # fmt: skip
-    change = Change("Seven times in the morning.", ((0, 5),), "numbers", Severity.MINOR, "fact", "Three times.")
-    correct, soft = drafts(item, lambda _item: [change])
+    mistake = Mistake(0, 5, "numbers", Severity.MINOR, "fact", "“Seven” is wrong.")
+    change = Change("Seven times in the morning.", item.answer, (mistake,))
+    correct, soft = drafts(item, lambda _statement: [change])
     gold = word(soft, Wrapper())
     assert gold.original is not None
     assert gold.original.instruction == gold.sample.instruction
@@ -143,6 +144,24 @@ def test_the_cap_keeps_the_shares_of_the_groups() -> None:
         assert abs(count - shares[region] / 10) < 1
     assert chosen == cap(reversed(items), lambda item: item.region, most=100, seed=3)
     assert chosen != cap(items, lambda item: item.region, most=100, seed=4)
+
+
+def test_the_cap_counts_samples_of_a_source_and_keeps_them_even() -> None:
+    items = survey(300) + quiz(200)
+    every, fold = [draft for item in items for draft in drafts(item)], fold_of(items)
+    strata: dict[Stratum, list[Draft]] = defaultdict(list)
+    for draft in every:
+        strata[draft.stratum].append(draft)
+    balanced = {stratum: paper(some, fold, 0) for stratum, some in strata.items()}
+    for most in (8, 60, 10_000):
+        kept = limit(balanced, fold, most=most, seed=0)
+        for source in ("survey", "quiz"):
+            of_source = [draft for draft in kept if draft.item.source == source]
+            available = sum(len(some) for stratum, some in balanced.items() if stratum[0] == source)
+            assert len(of_source) == min(most, available)
+            assert sum(draft.correct for draft in of_source) * 2 == len(of_source)
+    shares = Counter(draft.task for draft in limit(balanced, fold, most=60, seed=0) if draft.item.source == "quiz")
+    assert shares == {Task.QA: 30, Task.FREEFORM: 30}
 
 
 # Splits

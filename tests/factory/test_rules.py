@@ -11,12 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.factory.errors.diff import differences
-from mores.factory.errors.rules import RULES, Pool, changes
+from mores.factory.errors.rules import RULES, SINGLE, Pool, changes
 from mores.factory.errors.rules.edit import data, folded
 from mores.factory.errors.rules.lexical import swaps
 from mores.factory.errors.rules.pool import Bounded
 from mores.factory.gold import Change
 from mores.factory.items import SourceItem, Task
+from mores.factory.statement import bare, sentence
 from mores.types import Severity
 
 TEN_LARGEST = ["en", "zh", "es", "hi", "ar", "bn", "pt", "ru", "ja", "de", "fr"]
@@ -25,7 +26,7 @@ EMPTY = Pool([])
 
 def item(answer: str, language: str | None = "en", **fields: object) -> SourceItem:
     values = {
-        "source": "s",
+        "source": "blend",
         "id": "1",
         "task": Task.GENERATION,
         "question": "?",
@@ -36,7 +37,7 @@ def item(answer: str, language: str | None = "en", **fields: object) -> SourceIt
 
 
 def change(rule: str, item: SourceItem, pool: Pool = EMPTY, seed: int = 0) -> Change | None:
-    return next((changed for changed in changes(item, pool, seed) if changed.rule == rule), None)
+    return next((changed for changed in changes(bare(item), pool, seed) if changed.rule == rule), None)
 
 
 def marked(changed: Change | None) -> str | None:
@@ -44,7 +45,8 @@ def marked(changed: Change | None) -> str | None:
     if changed is None:
         return None
     text = changed.answer
-    for start, end in reversed(changed.spans):
+    for mistake in reversed(changed.mistakes):
+        start, end = mistake.start, mistake.end
         text = f"{text[:start]}[{text[start:end]}]{text[end:]}"
     return text
 
@@ -85,7 +87,8 @@ def marked(changed: Change | None) -> str | None:
         ("de", "Man isst oft Brot.", "Man isst [immer] Brot."),
         ("fr", "Les Français mangent souvent du pain.", "Les Français mangent [toujours] du pain."),
         ("fr", "La plupart des gens dînent tard.", "[Tous les] gens dînent tard."),
-        ("sw", "Watu wengi hula wali.", None),
+        ("sw", "Watu wengi hula wali.", "Watu [wote] hula wali."),
+        ("fi", "Monet ihmiset syövät riisiä.", None),
         (None, "Many people eat rice.", None),
     ],
 )
@@ -93,15 +96,17 @@ def test_quantifiers(language: str | None, answer: str, expected: str | None) ->
     changed = change("quantifiers", item(answer, language))
     assert marked(changed) == expected
     if changed:
-        assert changed.severity == Severity.MINOR
-        assert changed.type == "stereotyping"
+        [mistake] = changed.mistakes
+        assert mistake.severity == Severity.MINOR
+        assert mistake.type == "stereotyping"
 
 
 def test_the_explanation_says_what_is_wrong_and_what_is_right() -> None:
     changed = change("quantifiers", item("Guests often bring a gift."))
     assert changed is not None
-    assert changed.explanation.startswith("“always” overgeneralises")
-    assert changed.explanation.endswith("“often” is right.")
+    [mistake] = changed.mistakes
+    assert mistake.explanation.startswith("“always” overgeneralises")
+    assert mistake.explanation.endswith("“often” is correct.")
 
 
 # -- negation ----------------------------------------------------------------------------------------------
@@ -113,6 +118,8 @@ def test_the_explanation_says_what_is_wrong_and_what_is_right() -> None:
         ("en", "You should bow to elders.", "You should [not] bow to elders."),
         ("en", "You shouldn’t tip.", "You [should] tip."),
         ("en", "Slurping is considered rude.", "Slurping is considered [polite]."),
+        ("en", "It is disrespectful not to bow.", "It is [respectful] not to bow."),
+        ("en", "It is respectful to bow.", "It is [disrespectful] to bow."),
         ("en", "It should be noted that it rains.", None),
         ("en", "A must-see city.", None),
         ("en", "Never point with one finger.", "[Always] point with one finger."),
@@ -143,16 +150,37 @@ def test_negation(language: str, answer: str, expected: str | None) -> None:
     changed = change("negation", item(answer, language))
     assert marked(changed) == expected
     if changed:
-        assert changed.severity == Severity.MAJOR
-        assert changed.type == "misrepresented norm"
+        [mistake] = changed.mistakes
+        assert mistake.severity == Severity.MAJOR
+        assert mistake.type == "misrepresented norm"
 
 
-@pytest.mark.parametrize("rule", ["quantifiers", "negation"])
+@pytest.mark.parametrize("rule", ["quantifiers", "degree", "negation"])
 def test_every_large_language_has_words(rule: str) -> None:
-    assert sorted(data(rule)) == sorted(TEN_LARGEST)
+    assert sorted(data(rule)) == sorted([*TEN_LARGEST, "fa", "sw"])
     assert all(swaps(rule, language) for language in TEN_LARGEST)
     assert all(set(row) <= {"from", "to", "only_after", "unless_after"} for table in data(rule).values()
                for row in table["swaps"])  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "answer", "expected"),
+    [
+        ("en", "Guests usually bring a gift.", "Guests [rarely] bring a gift."),
+        ("en", "Few people eat beef.", "[Many] people eat beef."),
+        ("en", "It is not usually eaten.", None),
+        ("es", "La gente cena tarde a menudo.", "La gente cena tarde [rara vez]."),
+        ("de", "Man isst oft Brot.", "Man isst [selten] Brot."),
+        ("ru", "Русские часто пьют чай.", "Русские [редко] пьют чай."),
+        ("zh", "他们经常喝茶。", "他们[很少]喝茶。"),
+        ("sw", "Watu wengi hula wali.", "Watu [wachache] hula wali."),
+    ],
+)
+def test_degree(language: str, answer: str, expected: str | None) -> None:
+    changed = change("degree", item(answer, language))
+    assert marked(changed) == expected
+    if changed:
+        assert [mistake.severity for mistake in changed.mistakes] == [Severity.MINOR]
 
 
 # -- numbers -----------------------------------------------------------------------------------------------
@@ -190,7 +218,7 @@ def test_numbers(language: str | None, answer: str, pattern: str) -> None:
         changed = change("numbers", item(answer, language), seed=seed)
         assert changed is not None
         assert re.fullmatch(pattern, marked(changed) or "")
-        assert changed.severity == Severity.MINOR
+        assert [mistake.severity for mistake in changed.mistakes] == [Severity.MINOR]
         assert changed.answer != answer
 
 
@@ -242,8 +270,9 @@ def test_the_answer_of_another_culture_to_the_same_question() -> None:
     changed = change("swap", JAPAN, POOL)
     assert marked(changed) == "[grapes]"  # lentils are right in two cultures, mochi is right here
     assert changed is not None
-    assert changed.explanation == "“grapes” fits Spain; what is right for Japan is “soba”."
-    assert (changed.severity, changed.type) == (Severity.MAJOR, "misrepresentation")
+    [mistake] = changed.mistakes
+    assert mistake.explanation == "“grapes” fits Spain; what is correct for Japan is “soba”."
+    assert (mistake.severity, mistake.type) == (Severity.MAJOR, "misrepresentation")
 
 
 def test_an_answer_that_says_more_or_less_of_a_right_one_is_not_wrong() -> None:
@@ -297,7 +326,7 @@ def test_names_that_several_items_of_one_culture_use() -> None:
     changed = change("swap", items[0], Pool(items))
     assert marked(changed) == "Families meet during [Diwali] for tea."
     assert changed is not None
-    assert changed.explanation == "“Diwali” fits India; what is right for Iran is “Nowruz”."
+    assert changed.mistakes[0].explanation == "“Diwali” fits India; what is correct for Iran is “Nowruz”."
     assert change("swap", items[0], Pool(items[:3])) is None  # one use is no proof
     both = [*items, item(texts["IN"], id="x", region="NP")]
     assert change("swap", items[0], Pool(both)) is None  # two cultures use it
@@ -322,6 +351,81 @@ def test_a_bounded_pool_does_not_depend_on_the_order() -> None:
     assert list(forwards.values()) == [2] * 20
 
 
+# -- what no rule may change -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("language", "answer"),
+    [
+        ("en", "1. Wash the rice\n2. Add water"),
+        ("en", "You need: 1) rice, 2) beans and (3) salt"),
+        ("zh", "1、洗米\n2、加水"),
+        ("ja", "①米 (1)洗う (2)炊く"),
+        ("ru", "1) рис\n2) вода"),
+        ("ar", "١. الأرز\n٢. الماء"),
+        ("en", "I am 34 years old and have lived in Peru since 1999."),
+        ("en", "In my family we always eat at 7."),
+        ("de", "Ich bin 34 und esse oft Brot."),
+        ("es", "Tengo 34 años y ceno a menudo a las 10."),
+        ("fr", "J'ai 34 ans et je mange souvent du pain."),
+        ("ru", "Мне 34 года, я часто пью чай."),
+        ("zh", "我今年34岁，通常喝茶。"),
+        ("ja", "私は34歳で、多くの祭りに行きます。"),
+        ("hi", "मैं 34 साल का हूँ और अक्सर चाय पीता हूँ।"),
+        ("ko", "저는 34살입니다."),
+        ("en", "See https://example.org/2019/07 for more."),
+        ("en", "Run `sleep 30` or mail tea2go@example.org."),
+        ("en", "The history of tea (Mair, 2009) says so."),
+        ("en", "The book was published in 1998."),
+        ("de", "Das Buch ist 1998 erschienen."),
+        ("en", "See page 12 and step 3."),
+    ],
+)
+def test_what_is_not_cultural_stays(language: str, answer: str) -> None:
+    for seed in range(5):
+        assert [marked(changed) for changed in changes(bare(item(answer, language)), POOL, seed, most=3)] == []
+
+
+def test_only_the_sentence_about_the_writer_is_kept() -> None:
+    text = "I am 34 years old. In Peru people have 3 meals."
+    for seed in range(9):
+        assert re.fullmatch(r"I am 34 years old\. In Peru people have \[\d+\] meals\.",
+                            marked(change("numbers", item(text), seed=seed)) or "")  # fmt: skip
+
+
+# -- sentences ---------------------------------------------------------------------------------------------
+
+
+def test_an_answer_in_a_sentence_is_changed_at_its_place() -> None:
+    stated = sentence(JAPAN)
+    assert stated is not None
+    assert stated.text == "What people in Japan eat at New Year is soba."
+    texts = {changed.rule: marked(changed) for changed in changes(stated, POOL, 0)}
+    assert texts == {"swap": "What people in Japan eat at New Year is [grapes]."}
+
+
+def test_words_of_the_question_may_be_wrong_in_a_sentence_but_not_its_country() -> None:
+    asked = item("rice", task=Task.QA, question="What do people in Japan usually eat at 7 am?", region="JP")
+    stated = sentence(asked)
+    assert stated is not None
+    texts = {changed.rule: marked(changed) for changed in changes(stated, POOL, 0)}
+    assert texts == {
+        "degree": "What people in Japan [rarely] eat at 7 am is rice.",
+        "quantifiers": "What people in Japan [always] eat at 7 am is rice.",
+    }
+
+
+def test_several_errors_of_one_text_are_apart_and_each_has_its_severity() -> None:
+    text = "Guests often bring a gift. You should bow. It began in 1950."
+    every = list(changes(bare(item(text)), EMPTY, 0, most=3))
+    assert [len(changed.mistakes) for changed in every] == [1, 1, 1, 1, 2, 3]
+    for changed in every[-2:]:
+        assert changed.rule == "+".join(sorted({mistake.rule for mistake in changed.mistakes}))
+        for mistake in changed.mistakes:
+            assert f"“{changed.answer[mistake.start : mistake.end]}”" in mistake.explanation
+            assert mistake.severity is RULES[mistake.rule].severity
+
+
 # -- every change ------------------------------------------------------------------------------------------
 
 FRAGMENTS = [
@@ -335,21 +439,27 @@ answers = st.one_of(st.text(max_size=80), st.lists(st.sampled_from(FRAGMENTS), m
 
 @given(answers, st.sampled_from(TEN_LARGEST), st.integers(0, 5), st.lists(answers, max_size=2))
 def test_every_change_changes_words_and_marks_them(answer: str, language: str, seed: int, also: list[str]) -> None:
-    unchanged = item(answer, language, region="IT", also_correct=tuple(also))
-    every = list(changes(unchanged, POOL, seed))
-    assert len({changed.rule for changed in every}) == len(every)
+    unchanged = bare(item(answer, language, region="IT", also_correct=tuple(also)))
+    every = list(changes(unchanged, POOL, seed, most=3))
+    single = [changed for changed in every if len(changed.mistakes) == 1]
+    assert len({changed.rule for changed in single}) == len(single)
+    assert [len(changed.mistakes) for changed in every[len(single) :]] in ([], [2], [2, 3])
     for changed in every:
         assert differences(answer, changed.answer)
-        assert folded(changed.answer) not in {folded(right) for right in (answer, *also)}
-        ((start, end),) = changed.spans
-        assert 0 <= start < end <= len(changed.answer)
-        assert changed.answer[start:end].strip() == changed.answer[start:end]
-        assert changed.answer[start:end] in changed.explanation
-        assert (changed.severity, changed.type) == (RULES[changed.rule].severity, RULES[changed.rule].type)
-        around = changed.answer[:start], changed.answer[end:]
-        assert answer.startswith(around[0].rstrip())
-        assert answer.endswith(around[1].lstrip())  # a word that is put in brings its space
-    assert every == list(changes(unchanged, POOL, seed))
+        assert changed.correct == answer
+        rest, end = answer, 0
+        for mistake in changed.mistakes:
+            kept = changed.answer[end : mistake.start].strip()
+            assert kept in rest  # what is not marked was there before, in this order
+            rest, end = rest[rest.index(kept) + len(kept) :], mistake.end
+            quote = changed.answer[mistake.start : mistake.end]
+            assert quote == quote.strip() != ""
+            assert f"“{quote}”" in mistake.explanation
+            assert (mistake.severity, mistake.type) == (RULES[mistake.rule].severity, RULES[mistake.rule].type)
+        assert changed.answer[end:].strip() in rest
+    for changed in single:
+        assert folded(changed.answer) not in {folded(correct) for correct in (answer, *also)}
+    assert every == list(changes(unchanged, POOL, seed, most=3))
 
 
 def test_changes_do_not_depend_on_the_order_of_items_or_the_hash_seed() -> None:
@@ -357,7 +467,7 @@ def test_changes_do_not_depend_on_the_order_of_items_or_the_hash_seed() -> None:
         "from tests.factory.test_rules import *\n"
         "pool = Pool([ITALY, SPAIN, JAPAN])\n"
         "given = item('Many people in Japan should rest on Monday 3 May 1999 in Spain.', region='JP')\n"
-        "print(list(changes(given, pool, 5)), list(changes(SPAIN, pool, 5)))"
+        "print(list(changes(bare(given), pool, 5, most=3)), list(changes(bare(SPAIN), pool, 5)))"
     )
 
     def run(hash_seed: str) -> str:
@@ -367,8 +477,8 @@ def test_changes_do_not_depend_on_the_order_of_items_or_the_hash_seed() -> None:
         ).stdout  # fmt: skip
 
     many = item("Many people in Japan should rest on Monday 3 May 1999 in Spain.", region="JP")
-    here = [list(changes(many, POOL, 5)), list(changes(SPAIN, POOL, 5))]
-    assert len(here[0]) == len(RULES)
+    here = [list(changes(bare(many), POOL, 5, most=3)), list(changes(bare(SPAIN), POOL, 5))]
+    assert len(here[0]) == len(SINGLE) + 2
     assert run("1") == run("2") == f"{here[0]} {here[1]}\n"
 
 

@@ -14,6 +14,8 @@ from mores.factory.subject import subject
     [
         ("What is a common snack in Peru?", "a common snack in Peru"),
         ("What is  a common\n snack in Peru (one word)?", "a common snack in Peru"),
+        ("What is the usual age in Peru? (Give numerals (e.g., 12) only.)", "the usual age in Peru"),
+        ("What are the usual drinks in Peru?", "one of the usual drinks in Peru"),
         ("Who is the best known boxer in Peru?", "the best known boxer in Peru"),
         ("What is usually eaten in Peru?", "what is usually eaten in Peru"),
         ("What food is usually served at weddings in Peru?", "the food that is usually served at weddings in Peru"),
@@ -40,7 +42,7 @@ def test_the_subject_of_a_question(question: str, phrase: str) -> None:
         "?",
         "Peru",
         "Is rice eaten in Peru?",
-        "What are the usual drinks in Peru?",
+        "What are usual drinks in Peru?",
         "Which of the following is a drink in Peru?",
         "Someone in Peru sneezes. What is said?",
         "What is the new year in Peru called?",

@@ -53,7 +53,7 @@ def build() -> None:
 @click.option("--model", help="The model that makes soft errors, with --soft model: openai:NAME or hf:PATH.")
 @click.option("--base-url", metavar="URL", help="Address of its server [env: OPENAI_BASE_URL].")
 @click.option("--sampling", type=click.Choice(["shortcut-free", "paper"]), help="Overrides the recipe's.")
-@click.option("--cap", type=click.IntRange(1), help="Most items of a source; overrides the recipe's.")
+@click.option("--cap", type=click.IntRange(1), help="Most samples of a source; overrides the recipe's.")
 @click.option("--seed", type=int, help="Overrides the recipe's.")
 @click.option("--commercial", is_flag=True, help="Leave out sources that may not be used commercially.")
 @json_option("the table")

@@ -41,7 +41,7 @@ class BuildOptions(AskOptions, total=False):
     sampling: Literal["shortcut-free", "paper"] | None
     """How correct and wrong pairs are chosen."""
     cap: int | None
-    """Most items of a source."""
+    """Most samples of a source."""
     seed: int | None
     commercial: bool
     """Leave out sources that may not be used commercially."""

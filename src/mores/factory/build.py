@@ -16,15 +16,17 @@ from mores.errors import ConfigError, InputError
 from mores.factory import sources as datasets
 from mores.factory.audit import AUDITORS, audit_texts
 from mores.factory.balance import SAMPLINGS, see_drafts
-from mores.factory.drafts import Draft, Maker, cap, drafts, word, worded
+from mores.factory.compose import compose, text_drafts
+from mores.factory.drafts import Draft, Stratum, cap, drafts, draw, limit, word, worded
 from mores.factory.errors.rules import Pool, changes
 from mores.factory.facts import Fact, Facts, once
 from mores.factory.gold import Gold
-from mores.factory.items import SourceItem, Task
+from mores.factory.items import SourceItem
 from mores.factory.ngrams import Integers
 from mores.factory.recipe import Recipe, first_there
 from mores.factory.shortcut import Shortcut, audit
 from mores.factory.split import SPLITS, folds, groups
+from mores.factory.statement import norm_of
 from mores.factory.twins import near_twins, parted
 from mores.factory.work import Work
 from mores.factory.wrap import Templates, Wrapper
@@ -99,7 +101,8 @@ class Golds:
     def facts(self) -> Facts:
         """What is correct about the items that they are made of, where it is a fact."""
         split_of = {name: SPLIT_OF[fold] for name, fold in self._fold_of.items()}
-        items = (draft.item for draft in self._chosen if datasets.has_facts(draft.item.source))
+        told = (item for draft in self._chosen for item in (draft.item, *draft.parts))
+        items = (item for item in told if datasets.has_facts(item.source))
         return Facts(once(items), self._group_of, split_of)
 
 
@@ -131,7 +134,7 @@ class Built:
     missing: list[str]
     """Lines of the recipe without an available source."""
     lost: dict[str, int]
-    """Samples that the paper's sampling would include and this one does not, by source."""
+    """Samples that the paper's sampling would include and this one does not, by source, before the cap."""
     facts: Iterable[Fact] = ()
     """What is correct about each item that is in it."""
     shortcuts: dict[str, Shortcut] = field(default_factory=dict)
@@ -151,9 +154,12 @@ def build(recipe: Recipe, data: Path | None, commercial: bool = False, session: 
     built = Built([], {}, {}, [], {}, [], {})
     items = _load(recipe, data, commercial, built, session)
     group_of, fold_of = _grouped(recipe, items, built, session)
-    strata: dict[tuple[str, Task], list[Draft]] = defaultdict(list)
-    for draft in _drafts(recipe, items, built, session):
+    strata: dict[Stratum, list[Draft]] = defaultdict(list)
+    for draft in _drafts(recipe, items, fold_of, built, session):
         strata[draft.stratum].append(draft)
+        if draft.parts:  # a text of several items, which lie in one fold
+            name, first = (f"{item.source}/{item.id}" for item in (draft.item, draft.parts[0]))
+            group_of[name], fold_of[name] = name, fold_of[first]
     golds = Golds(_choose(recipe, strata, fold_of, built, session), group_of, fold_of, recipe)
     built.golds, built.facts = golds, golds.facts()
     built.audits = _audit_texts(golds, fold_of, session)
@@ -215,6 +221,8 @@ def _load(recipe: Recipe, data: Path | None, commercial: bool, built: Built, ses
             built.items[source], built.bad[source] = count, len(problems)
             built.revisions[source] = known[name]
         items += of_source
+        norms = (norm_of(item, draw(recipe.seed, "norm", item.unit or item.id)) for item in of_source)
+        items += {norm.id: norm for norm in norms if norm}.values()
     if not items:
         fix = "name the folder that holds them"
         raise InputError(
@@ -263,11 +271,19 @@ def _own_items(path: str) -> Iterator[SourceItem]:
         yield item.model_copy(update=codes)
 
 
-def _drafts(recipe: Recipe, items: list[SourceItem], built: Built, session: Session) -> Iterator[Draft]:
-    if recipe.soft != "model":
-        make = _maker(recipe, items, session.progress)
-        making = session.progress("making errors", items, len(items))
-        yield from (draft for item in making for draft in drafts(item, make))
+def _drafts(
+    recipe: Recipe, items: list[SourceItem], fold_of: Mapping[str, int], built: Built, session: Session
+) -> Iterator[Draft]:
+    if recipe.soft == "none":
+        yield from (draft for item in items for draft in drafts(item))
+        return
+    if recipe.soft == "rules":
+        pool = Pool(session.progress("collecting names", items, len(items)))
+        make = partial(changes, pool=pool, seed=recipe.seed, most=recipe.errors)
+        for item in session.progress("making errors", items, len(items)):
+            yield from drafts(item, make, recipe.seed)
+        for text in session.progress("composing texts", compose(items, fold_of, recipe.seed, recipe.compose)):
+            yield from text_drafts(text, pool, recipe.seed, recipe.errors)
         return
     if (soften := session.soften) is None:
         raise ConfigError(f"{recipe.name}: soft errors by a model need one")
@@ -285,21 +301,22 @@ def _drafts(recipe: Recipe, items: list[SourceItem], built: Built, session: Sess
 
 def _choose(
     recipe: Recipe,
-    strata: dict[tuple[str, Task], list[Draft]],
+    strata: dict[Stratum, list[Draft]],
     fold_of: dict[str, int],
     built: Built,
     session: Session,
 ) -> list[Draft]:
-    chosen: list[Draft] = []
-    plain: list[Draft] = []
-    for (source, task), stratum in session.progress("balancing", sorted(strata.items()), len(strata)):
+    sampled: dict[Stratum, list[Draft]] = {}
+    plainly: dict[Stratum, list[Draft]] = {}
+    for key, stratum in session.progress("balancing", sorted(strata.items()), len(strata)):
         sample = partial(SAMPLINGS[recipe.sampling], stratum, fold_of, recipe.seed)
-        chosen += _kept_choice(f"balance {source} {task}", stratum, fold_of, sample, session.work)
-        plain += SAMPLINGS["paper"](stratum, fold_of, recipe.seed)
+        sampled[key] = _kept_choice(f"balance {' '.join(key)}", stratum, fold_of, sample, session.work)
+        plainly[key] = SAMPLINGS["paper"](stratum, fold_of, recipe.seed)
+    chosen, plain = (limit(some, fold_of, most=recipe.cap, seed=recipe.seed) for some in (sampled, plainly))
     built.paper_shortcuts = _audits(plain, fold_of, "auditing the paper's sampling", session)
     same = recipe.sampling == "paper"
     built.shortcuts = built.paper_shortcuts if same else _audits(chosen, fold_of, "auditing", session)
-    before, after = (Counter(d.item.source for d in some) for some in (plain, chosen))
+    before, after = (Counter(d.item.source for part in some.values() for d in part) for some in (plainly, sampled))
     built.lost = {source: before[source] - after[source] for source in before}
     return chosen
 
@@ -316,13 +333,6 @@ def _kept_choice(
 def _inputs(drafts: Iterable[Draft], fold_of: dict[str, int]) -> Iterator[str]:
     """What balancing and audits depend on."""
     return (f"{draft.key} {fold_of[f'{draft.item.source}/{draft.item.id}']}" for draft in drafts)
-
-
-def _maker(recipe: Recipe, items: list[SourceItem], progress: Progress) -> Maker | None:
-    if recipe.soft == "none":
-        return None
-    pool = Pool(progress("collecting names", items, len(items)))
-    return lambda item: changes(item, pool, recipe.seed)
 
 
 def _audits(chosen: list[Draft], fold_of: dict[str, int], stage: str, session: Session) -> dict[str, Shortcut]:

@@ -1,23 +1,30 @@
-"""From items to drafts: every correct and wrong answer, before any is chosen or worded.
+"""From items to drafts: every correct and wrong text, before any is chosen or worded.
 
-A multiple-choice item is asked with its options and without (ExCAM, Section 3); a wrong answer that the source gives
-is a hard error, and where it gives none, rules change the correct one into soft errors.
+A multiple-choice item is asked with its options and without (ExCAM, Section 3). A wrong answer that the source gives is
+a hard error. Soft errors are made by rule: of the answer, of a sentence that the answer is put into, and of a text that
+is composed of several facts (`compose`).
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from typing import Literal
 
-from mores.factory.gold import Change, Gold, Kind, Original
+from mores.factory.gold import Change, Gold, Kind, Mistake, Original
 from mores.factory.items import SourceItem, Task
+from mores.factory.statement import Statement, bare, sentence
 from mores.factory.wrap import Wrapped, Wrapper
 from mores.types import Error, ErrorReport, Sample, Severity
 
-Maker = Callable[[SourceItem], Iterable[Change]]
-"""Makes soft errors of an item."""
+Maker = Callable[[Statement], Iterable[Change]]
+"""Puts errors into a statement."""
+Form = Literal["answer", "sentence", "composed"]
+"""What a draft says: an answer as the source has it, one put into a sentence, or several facts in one text."""
+Stratum = tuple[str, Task, Form]
+"""The drafts of a source among which correct and wrong ones are balanced."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +39,9 @@ class Draft:
     change: Change | None = None
     worded: Gold | None = None
     """The pair, where it exists already because a model made it."""
+    form: Form = "answer"
+    parts: tuple[SourceItem, ...] = ()
+    """The items of a composed text."""
     key: str = field(init=False)
     """The same for the same draft, in every run and on every machine."""
 
@@ -45,21 +55,36 @@ class Draft:
         return self.kind == "correct"
 
     @property
-    def stratum(self) -> tuple[str, Task]:
-        """The group in which correct and wrong answers are balanced."""
-        return self.item.source, self.task
+    def stratum(self) -> Stratum:
+        """The group in which correct and wrong texts are balanced."""
+        return self.item.source, self.task, self.form
 
 
-def drafts(item: SourceItem, make: Maker | None = None) -> Iterator[Draft]:
-    """All correct and wrong answers of one item."""
-    tasks = (Task.QA, Task.FREEFORM) if item.task is Task.QA and item.stands_alone else (item.task,)
-    for task in tasks:
+def drafts(item: SourceItem, make: Maker | None = None, seed: int = 0) -> Iterator[Draft]:
+    """All correct and wrong texts of one item.
+
+    An answer that rules can change has soft errors where it is asked without options, and hard ones with them only.
+    """
+    free = Task.FREEFORM if item.task is Task.QA and item.stands_alone else item.task
+    makes = make is not None and free in {Task.FREEFORM, Task.GENERATION}
+    statement = sentence(item, draw(seed, "sentence", item.id)) if makes else None
+    changed = list(make(bare(item))) if make and makes and statement is None else []
+    for task in dict.fromkeys((item.task, free)):
         yield Draft(item, task, item.answer, "correct")
-        for wrong in item.wrong:
+        for wrong in item.wrong if task is Task.QA or not changed else ():
             yield Draft(item, task, wrong, "hard")
-        if not item.wrong and make is not None:
-            for change in make(item):
-                yield Draft(item, task, change.answer, "soft", f"rule:{change.rule}", change)
+    yield from soft(item, free, changed)
+    if make and statement:
+        yield Draft(item, free, statement.text, "correct", form="sentence")
+        yield from soft(item, free, make(statement), "sentence")
+
+
+def soft(
+    item: SourceItem, task: Task, changes: Iterable[Change], form: Form = "answer", parts: tuple[SourceItem, ...] = ()
+) -> Iterator[Draft]:
+    """Drafts with errors that rules made."""
+    for change in changes:
+        yield Draft(item, task, change.answer, "soft", f"rule:{change.rule}", change, form=form, parts=parts)
 
 
 def word(draft: Draft, wrapper: Wrapper) -> Gold:
@@ -85,6 +110,7 @@ def word(draft: Draft, wrapper: Wrapper) -> Gold:
         answer=item.answer if draft.kind == "hard" else None,
         original=_original(draft, wrapped),
         item=f"{item.source}/{item.id}",
+        parts=tuple(f"{part.source}/{part.id}" for part in draft.parts),
     )
 
 
@@ -93,38 +119,32 @@ def _original(draft: Draft, wrapped: Wrapped) -> Original | None:
     if draft.change is None:
         return None
     before, after = wrapped.text[: wrapped.answer_start], wrapped.text[wrapped.answer_end :]
-    return Original(instruction=wrapped.instruction, text=f"{before}{draft.item.answer}{after}")
+    return Original(instruction=wrapped.instruction, text=f"{before}{draft.change.correct}{after}")
 
 
 def _report(draft: Draft, wrapped: Wrapped) -> ErrorReport:
     if draft.correct:
         return ErrorReport()
-    change = draft.change or _hard(draft)
+    mistakes = draft.change.mistakes if draft.change else (_hard(draft),)
     errors = tuple(
         Error(
             side="text",
-            start=wrapped.answer_start + start,
-            end=wrapped.answer_start + end,
-            quote=draft.answer[start:end],
-            severity=change.severity,
-            type=change.type,
-            explanation=change.explanation,
+            start=wrapped.answer_start + mistake.start,
+            end=wrapped.answer_start + mistake.end,
+            quote=draft.answer[mistake.start : mistake.end],
+            severity=mistake.severity,
+            type=mistake.type,
+            explanation=mistake.explanation,
         )
-        for start, end in change.spans
+        for mistake in mistakes
     )
-    return ErrorReport(errors=errors, explanation=change.explanation)
+    return ErrorReport(errors=errors, explanation=" ".join(mistake.explanation for mistake in mistakes))
 
 
-def _hard(draft: Draft) -> Change:
+def _hard(draft: Draft) -> Mistake:
     """A wrong answer of the source: severity major, and an explanation that names the correct one."""
-    return Change(
-        answer=draft.answer,
-        spans=((0, len(draft.answer)),),
-        rule="source",
-        severity=Severity.MAJOR,
-        type="incorrect answer",
-        explanation=f"The answer should be “{draft.item.answer}”, not “{draft.answer}”.",
-    )
+    explanation = f"The answer should be “{draft.item.answer}”, not “{draft.answer}”."
+    return Mistake(0, len(draft.answer), "source", Severity.MAJOR, "incorrect answer", explanation)
 
 
 def worded(item: SourceItem, golds: Iterable[Gold]) -> Iterator[Draft]:
@@ -151,6 +171,49 @@ def cap(
         ordered = sorted(group, key=lambda item: draw(seed, item.source, item.id))
         chosen += ordered[: counts[name] + (name in rest)]
     return sorted(chosen, key=lambda item: item.id)
+
+
+def limit(chosen: Mapping[Stratum, Sequence[Draft]], folds: Mapping[str, int], *, most: int, seed: int) -> list[Draft]:
+    """At most `most` drafts of a source, in pairs of a correct and a wrong one, in equal shares for its strata.
+
+    What a stratum leaves of its share goes to those with soft errors, of which there are fewer. The pairs are of one
+    fold and, where both are there, of the same text, so that what was balanced stays so.
+    """
+    pairs = {stratum: _pairs(drafts, folds, seed) for stratum, drafts in sorted(chosen.items())}
+    kept: list[Draft] = []
+    for source in sorted({stratum[0] for stratum in pairs}):
+        strata = [of_stratum for stratum, of_stratum in pairs.items() if stratum[0] == source]
+        strata.sort(key=lambda of_stratum: (_has_soft(of_stratum), len(of_stratum)))
+        room, left = most // 2, len(strata)
+        shares = most // 2 // max(1, left)
+        for of_stratum in strata:
+            share = room // left if _has_soft(of_stratum) else shares
+            taken = sorted(of_stratum, key=lambda pair: draw(seed, "limit", pair[1].key))[:share]
+            room, left = room - len(taken), left - 1
+            kept += [draft for pair in taken for draft in pair]
+    return kept
+
+
+def _has_soft(pairs: Iterable[tuple[Draft, Draft]]) -> bool:
+    return any(wrong.kind == "soft" for _, wrong in pairs)
+
+
+def _pairs(drafts: Sequence[Draft], folds: Mapping[str, int], seed: int) -> list[tuple[Draft, Draft]]:
+    """Correct and wrong drafts of a fold two by two, first those with the same text."""
+    pairs: list[tuple[Draft, Draft]] = []
+    waiting: dict[tuple[int, str], list[Draft]] = defaultdict(list)
+    ordered = sorted(drafts, key=lambda draft: draw(seed, "pair", draft.key))
+    for key_of in (lambda draft: draft.answer.casefold(), lambda _: ""):
+        waiting = defaultdict(list)
+        for draft in ordered:
+            others = waiting[folds[f"{draft.item.source}/{draft.item.id}"], key_of(draft)]
+            if others and others[-1].correct != draft.correct:
+                other = others.pop()
+                pairs.append((draft, other) if draft.correct else (other, draft))
+            else:
+                others.append(draft)
+        ordered = [draft for rest in waiting.values() for draft in rest]
+    return pairs
 
 
 def draw(seed: int, *parts: str) -> bytes:

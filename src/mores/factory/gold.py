@@ -15,17 +15,34 @@ MOST_ERRORS = 3
 """Errors of a text."""
 
 
-class Change(NamedTuple):
-    """An error put into an item's answer: the changed answer, and which words of it are now wrong."""
+class Mistake(NamedTuple):
+    """One error in a text: which words of it are wrong, how badly, and why."""
 
-    answer: str
-    spans: tuple[tuple[int, int], ...]
-    """Half-open, in code points of the changed answer, in order, apart from each other."""
+    start: int
+    """Half-open, in code points of the text."""
+    end: int
     rule: str
     """Who made it, for example `numbers`."""
     severity: Severity
     type: str
     explanation: str
+    """Names the wrong words as they stand in the text."""
+
+
+class Change(NamedTuple):
+    """A correct text into which errors were put."""
+
+    answer: str
+    """The changed text."""
+    correct: str
+    """The text before."""
+    mistakes: tuple[Mistake, ...]
+    """In order, apart from each other."""
+
+    @property
+    def rule(self) -> str:
+        """The rules that made it, for example `numbers` or `numbers+swap`."""
+        return "+".join(sorted({mistake.rule for mistake in self.mistakes}))
 
 
 class Original(Record):
@@ -45,13 +62,15 @@ class Gold(Record):
     kind: Kind
     """Correct, a wrong answer that the source gave (hard), or an error that was made (soft)."""
     maker: str
-    """`source`, `rule:NAME` or `model:NAME`."""
+    """`source`, `rule:NAME` (`rule:NAME+NAME` where several rules made errors) or `model:NAME`."""
     answer: str | None = None
     """What should have been said, where a wrong answer of the source was said instead."""
     original: Original | None = Field(None, exclude_if=lambda original: original is None)
     """Of a soft error: the pair that it was made from, for people to compare."""
     item: str
     """`source/id` of the item that it was made from."""
+    parts: tuple[str, ...] = Field((), exclude_if=lambda parts: not parts)
+    """Of a text composed of several facts: `source/id` of the item of each, in their order in the text."""
     group: str = ""
     """Everything with the same group is in the same split: one item, and items with the same question."""
     split: Literal["", "train", "dev", "test"] = ""

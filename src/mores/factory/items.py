@@ -49,6 +49,8 @@ class SourceItem(Record):
     """For IMPERSONATION the attributes of the role in their order, for example (("Country", "Peru"),)."""
     explanation: str | None = None
     """Why the answer is correct, where the source says so."""
+    norm: str | None = None
+    """A norm of the culture that the item rests on, as a sentence, where the source states one."""
     region: str | None = None
     """ISO 3166-1 or 3166-2, or a cultural region."""
     language: str | None = None
@@ -75,7 +77,7 @@ class Source:
     files: str
     """What a local folder must hold, in the published schema, in one line for people."""
     stratify: Literal["region", "language", "topic"]
-    """What the cap of 5,000 items is stratified by (ExCAM, Appendix E)."""
+    """What the cap is stratified by (ExCAM, Appendix E)."""
     read: Callable[[Path, Callable[[InputError], None]], Iterator[SourceItem]]
     """Reads a folder; a bad row goes to the callback, with file and line, and is left out."""
     hub: str | None = None

@@ -27,10 +27,14 @@ class Recipe(Record):
     """Names of sources, or `PATH.jsonl` with your own items; `a | b` takes the first that is available."""
     seed: int = 0
     cap: int = Field(default=5000, ge=1)
-    """Most items of a source, before errors are made."""
+    """Most samples of a source (ExCAM, Table 2); of no source are more items read."""
     sampling: Literal["shortcut-free", "paper"] = "shortcut-free"
     soft: Literal["rules", "model", "none"] = "rules"
-    """How errors are made where a source gives no wrong answers."""
+    """How soft errors are made."""
+    errors: int = Field(default=3, ge=1, le=5)
+    """Most errors that rules put into one text."""
+    compose: int = Field(default=3, ge=0, le=10)
+    """In how many composed texts each fact may stand; 0 composes none."""
     templates: str | None = None
     """Folder with your own templates."""
     revisions: dict[str, str] = Field(default_factory=dict)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 
-_ASIDE = re.compile(r"\s*\([^()]*\)")
+_ASIDE = re.compile(r"\s*\((?:[^()]|\([^()]*\))*\)")
 _FIRST = re.compile(r"(?P<where>(?:In|At|On|During|Among|For|With) [^,?.]{2,60}), (?P<asked>\w.+)")
 """“In Peru, what …”: where it is stands at the end of a phrase."""
 _IS = "is|was"
@@ -23,6 +23,7 @@ _RULES = tuple(
     (re.compile(asked), phrase)
     for asked, phrase in (
         (rf"(?:what|who|which) (?:{_IS}) (?P<what>(?:the|a|an|one|some|your) .+)", "{what}"),
+        (r"(?:what|which) are (?P<what>the .+)", "one of {what}"),
         (rf"(?P<what>what (?:{_IS}) .+)", "{what}"),
         (rf"(?:what|which) {_OF} (?P<what>(?:{_IS}|has) .+)", "the {of} that {what}"),
         (r"what do (?P<what>.+)", "what {what}"),

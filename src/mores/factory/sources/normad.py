@@ -6,6 +6,7 @@ first release they name the story's country, in the corrected one (the authors' 
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -17,6 +18,11 @@ from mores.factory.sources.files import find, read_all
 from mores.factory.sources.rows import OnBad, Row, digest, items
 
 LABEL = "Gold Label"
+_SENTENCE = re.compile(
+    r"(?:It(?: is|['’]s)|One (?:should|must)|(?:When|While|If|In|At|Before|After|During|Upon) [^,]+, [a-z]"
+    r"|Always|Never|Do not|Don['’]t|Avoid|.+ (?:is|are|should|must|may|can|shows?) )", re.IGNORECASE,
+)  # fmt: skip
+"""A rule of thumb that is a whole sentence; others are phrases, such as "Bringing a gift when visiting"."""
 OTHER = {"Yes": "No", "No": "Yes"}
 
 
@@ -51,7 +57,7 @@ def _item(row: Row) -> SourceItem | None:
     if label not in OTHER:
         raise InputError(f"Gold Label {label!r} is none of yes, no, neutral; correct or remove the row")
     country = region(row.text("Country").replace("_", " "))
-    story = row.text("Story")
+    story, rule = row.text("Story"), row.text("Rule-of-Thumb")
     return SourceItem(
         source="normad",
         id=f"{country}:{digest(story)}",
@@ -59,13 +65,14 @@ def _item(row: Row) -> SourceItem | None:
         question=story,
         answer=label,
         wrong=(OTHER[label],),
-        context=row.text("Rule-of-Thumb"),
+        context=rule,
+        norm=rule if rule.endswith(".") and _SENTENCE.match(rule) else None,
         role=(("Country", region_name(country)),),
         explanation=row.maybe("Explanation"),
         region=country,
         language="en",
         topic=row.maybe("Subaxis", "Axis"),
-        unit=f"{country}:{digest(row.text('Rule-of-Thumb'))}",
+        unit=f"{country}:{digest(rule)}",
     )
 
 

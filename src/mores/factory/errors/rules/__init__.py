@@ -1,48 +1,60 @@
-"""Soft errors by rule: small changes to a correct answer of which it is known what is wrong and what was correct.
+"""Soft errors by rule: small changes to a correct statement of which it is known what is wrong and what was correct.
 
 | rule | changes | severity | type |
 | --- | --- | --- | --- |
-| `swap` | what belongs to one culture for what belongs to another | major | misrepresentation |
-| `numbers` | a number, year, time, month or weekday | minor | incorrect information |
-| `quantifiers` | "many", "often" to "all", "always" | minor | stereotyping |
+| `swap` | a practice, a name or a place of one culture for that of another | major | misrepresentation |
+| `exchange` | the answer that a sentence states for a wrong one of the source | major | incorrect information |
 | `negation` | a norm to its contrary | major | misrepresented norm |
+| `numbers` | a number, year, time, month or weekday | minor | incorrect information |
+| `degree` | "often", "many" to "rarely", "few", and the other way round | minor | incorrect information |
+| `quantifiers` | "many", "often" to "all", "always" | minor | stereotyping |
 
     pool = Pool(items)
-    for change in changes(item, pool, seed=7): ...
+    for change in changes(state(item), pool, seed=7): ...
 
-The words of each rule are in the TOML file of its name. A number that is off or a word that says too much leaves the
-culture recognisable, so these are minor; another culture's ways, or a norm turned around, are not, so they are major.
+**Minor and major.** An error is minor where the practice stays recognisable: a wrong number, date or degree, or a word
+that says too much. It is major where another practice, name or place stands for the culture's, or a norm is reversed.
+The same holds for single statements and for composed texts, each error by its own rule.
+
+The words of each rule are in the TOML file of its name; `protected` says what no rule may touch.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from mores import culture
-from mores.factory.errors.diff import differences
 from mores.factory.errors.rules.edit import Draw, Edit, folded
 from mores.factory.errors.rules.lexical import lexical
 from mores.factory.errors.rules.numbers import numbers
 from mores.factory.errors.rules.pool import Pool
-from mores.factory.errors.rules.swap import swap
-from mores.factory.gold import Change
+from mores.factory.errors.rules.protected import protected
+from mores.factory.errors.rules.swap import exchange, swap
+from mores.factory.gold import Change, Mistake
 from mores.factory.items import SourceItem
+from mores.factory.statement import Statement
 from mores.types import Severity
 
-__all__ = ["RULES", "Pool", "Rule", "changes"]
+__all__ = ["RULES", "SINGLE", "Pool", "Rule", "changes"]
+
+MOST = 3
+"""Errors of a text."""
 
 
 @dataclass(frozen=True)
 class Rule:
-    """How an answer is changed, and what is then wrong with it."""
+    """How a statement is changed, and what is then wrong with it."""
 
-    find: Callable[[SourceItem, Pool, Draw], Edit | None]
+    find: Callable[[SourceItem, Pool, Draw], Iterable[Edit]]
     severity: Severity
     type: str
     explanation: str
-    """With `{new}` for the wrong words, `{old}` for the correct ones, `{note}` for what the edit says besides and
+    """With `{new}` for the marked words, `{old}` for the correct ones, `{note}` for what the edit says besides and
     `{culture}` for the item's own."""
+    in_question: bool = False
+    """Whether it also changes words that a sentence has from the question."""
 
 
 RULES = {
@@ -50,51 +62,120 @@ RULES = {
         swap,
         Severity.MAJOR,
         "misrepresentation",
-        "“{new}” fits {note}; what is right {culture} is “{old}”.",
+        "“{new}” fits {note}; what is correct {culture} is “{old}”.",
     ),
-    "numbers": Rule(
-        lambda item, _, draw: numbers(item, draw),
-        Severity.MINOR,
+    "exchange": Rule(
+        lambda item, _, __: exchange(item),
+        Severity.MAJOR,
         "incorrect information",
-        "“{new}” is the wrong {note}; the right one is “{old}”.",
-    ),
-    "quantifiers": Rule(
-        lambda item, _, draw: lexical("quantifiers", item, draw),
-        Severity.MINOR,
-        "stereotyping",
-        "“{new}” overgeneralises: not everyone in a culture does the same at all times; “{old}” is right.",
+        "“{new}” is wrong {culture}; “{old}” is correct.",
     ),
     "negation": Rule(
-        lambda item, _, draw: lexical("negation", item, draw),
+        lambda item, _, __: lexical("negation", item),
         Severity.MAJOR,
         "misrepresented norm",
-        "“{new}” turns the norm around; “{old}” is right.",
+        "“{new}” reverses the norm; “{old}” is correct.",
+        in_question=True,
+    ),
+    "numbers": Rule(
+        lambda item, _, __: numbers(item),
+        Severity.MINOR,
+        "incorrect information",
+        "“{new}” is the wrong {note}; “{old}” is correct.",
+    ),
+    "degree": Rule(
+        lambda item, _, __: lexical("degree", item),
+        Severity.MINOR,
+        "incorrect information",
+        "“{new}” is the wrong degree; “{old}” is correct.",
+        in_question=True,
+    ),
+    "quantifiers": Rule(
+        lambda item, _, __: lexical("quantifiers", item),
+        Severity.MINOR,
+        "stereotyping",
+        "“{new}” overgeneralises: not everyone in a culture does the same at all times; “{old}” is correct.",
+        in_question=True,
     ),
 }
+SINGLE = tuple(name for name in RULES if name != "exchange")
+"""Rules for a text of one fact: with a wrong answer of the source it is a hard error already."""
 
 
-def changes(item: SourceItem, pool: Pool, seed: int) -> Iterator[Change]:
-    """At most one change of the item's answer per rule; the seed and the item decide which."""
-    for name, rule in RULES.items():
-        edit = rule.find(item, pool, Draw(seed, item, name))
-        if edit is not None and _is_wrong(edit.apply(item.answer), item):
-            yield _change(name, rule, edit, item)
+def changes(
+    statement: Statement, pool: Pool, seed: int, rules: Collection[str] = SINGLE, most: int = 1
+) -> Iterator[Change]:
+    """At most one change per rule, then one with two errors, one with three and so on up to `most`, where possible.
+
+    The seed and the statement's item decide which.
+    """
+    ranked = [(name, edit) for name in rules for edit in _edits(statement, name, pool, seed)]
+    used: set[str] = set()
+    for name, edit in ranked:
+        if name not in used:
+            used.add(name)
+            yield _change(statement, [(name, edit)])
+    order = Draw(seed, statement.item, "several")
+    for count in range(2, most + 1):
+        chosen = _apart(order.sorted(ranked, key=lambda pair: f"{pair[0]}\0{pair[1].start}\0{pair[1].new}"), count)
+        if len(chosen) == count:
+            yield _change(statement, chosen)
 
 
-def _is_wrong(answer: str, item: SourceItem) -> bool:
-    """Whether the answer differs in its words from every correct one."""
-    correct = {folded(further) for further in item.also_correct}
-    return bool(differences(item.answer, answer)) and folded(answer) not in correct | {folded(item.answer)}
+def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[Edit]:
+    """What a rule may change, in the order in which it is preferred."""
+    rule, draw, text = RULES[name], Draw(seed, statement.item, name), statement.text
+    edits = [edit.shifted(statement.start) for edit in rule.find(statement.stated, pool, draw)]
+    if rule.in_question and statement.question is not None:
+        first, last = statement.question
+        whole = statement.stated.model_copy(update={"answer": text})
+        edits += [edit for edit in rule.find(whole, pool, draw) if first <= edit.start and edit.end <= last]
+    keep_out = protected(text, statement.item.language)
+    free = (edit for edit in edits if not any(edit.start < end and start < edit.end for start, end in keep_out))
+    at_place: dict[tuple[int, int], Edit] = {}
+    for edit in draw.order(free):
+        if (edit.start, edit.end) not in at_place and _is_wrong(edit, statement):
+            at_place[edit.start, edit.end] = edit
+    return list(at_place.values())
 
 
-def _change(name: str, rule: Rule, edit: Edit, item: SourceItem) -> Change:
+def _is_wrong(edit: Edit, statement: Statement) -> bool:
+    """Whether the changed text differs in its words from every correct one."""
+    text = statement.text
+    if folded(edit.new) == folded(text[edit.start : edit.end]) or not folded(edit.new):
+        return False
+    correct = {
+        folded(statement.around(further)) for further in (statement.stated.answer, *statement.stated.also_correct)
+    }
+    return folded(edit.apply(text)) not in correct
+
+
+def _apart(ranked: Iterable[tuple[str, Edit]], count: int) -> list[tuple[str, Edit]]:
+    """The first edits that leave some unchanged words between each other."""
+    chosen: list[tuple[str, Edit]] = []
+    for name, edit in ranked:
+        if len(chosen) < count and all(edit.end < other.start or other.end < edit.start for _, other in chosen):
+            chosen.append((name, edit))
+    return chosen
+
+
+def _change(statement: Statement, chosen: Iterable[tuple[str, Edit]]) -> Change:
+    """The statement with all edits, and where each stands then."""
+    text, shift = statement.text, 0
+    mistakes: list[Mistake] = []
+    for name, edit in sorted(chosen, key=lambda pair: pair[1].start):
+        moved = edit.shifted(shift)
+        old = text[moved.start : moved.end]
+        start, end = moved.span(text)
+        text = moved.apply(text)
+        shift += len(edit.new) - len(old)
+        mistakes.append(_mistake(name, edit, (start, end), text[start:end], old, statement.item))
+    assert all(first.end <= second.start for first, second in pairwise(mistakes))
+    return Change(answer=text, correct=statement.text, mistakes=tuple(mistakes))
+
+
+def _mistake(name: str, edit: Edit, span: tuple[int, int], new: str, old: str, item: SourceItem) -> Mistake:
+    rule = RULES[name]
     place = f"for {culture.region_name(item.region)}" if item.region else "here"
-    old = item.answer[edit.start : edit.end]
-    return Change(
-        answer=edit.apply(item.answer),
-        spans=(edit.span(item.answer),),
-        rule=name,
-        severity=rule.severity,
-        type=rule.type,
-        explanation=rule.explanation.format(new=edit.new, old=old, note=edit.note, culture=place),
-    )
+    explanation = rule.explanation.format(new=new, old=old, note=edit.note, culture=place)
+    return Mistake(*span, name, rule.severity, rule.type, explanation)

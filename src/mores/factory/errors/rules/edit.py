@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from hashlib import blake2b
 from importlib.resources import files
@@ -31,6 +31,10 @@ class Edit:
     """What the explanation says besides the words, for example `year`."""
     in_part: bool = False
     """Whether unchanged words at its ends stay unmarked. Names are marked as a whole."""
+
+    def shifted(self, by: int) -> Edit:
+        """The same edit in a text that has so many code points more before it."""
+        return replace(self, start=self.start + by, end=self.end + by)
 
     def apply(self, answer: str) -> str:
         return answer[: self.start] + self.new + answer[self.end :]
@@ -64,9 +68,13 @@ class Draw:
         """One of the choices, whatever their order; None where there are none."""
         return min(choices, key=lambda choice: digest(f"{self._salt}\0{key(choice)}"), default=None)
 
-    def edit(self, edits: Iterable[Edit]) -> Edit | None:
-        """One of the edits."""
-        return self.pick(edits, key=lambda edit: f"{edit.start}\0{edit.new}")
+    def sorted(self, choices: Iterable[T], key: Callable[[T], str]) -> list[T]:
+        """All choices, in an order that does not depend on theirs."""
+        return sorted(choices, key=lambda choice: digest(f"{self._salt}\0{key(choice)}"))
+
+    def order(self, edits: Iterable[Edit]) -> list[Edit]:
+        """Edits in the order in which they are preferred."""
+        return self.sorted(edits, key=lambda edit: f"{edit.start}\0{edit.new}")
 
 
 def digest(text: str) -> bytes:

@@ -1,4 +1,4 @@
-"""Rules that put one wording for another by a list of expressions: quantifiers and negation."""
+"""Rules that put one wording for another by a list of expressions: quantifiers, degree and negation."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from mores.factory.errors.rules.edit import Draw, Edit, data, ends_with, like, primary, whole
+from mores.factory.errors.rules.edit import Edit, data, ends_with, like, primary, whole
 from mores.factory.items import SourceItem
 
 UNSPACED = {"zh", "ja"}
@@ -41,8 +41,8 @@ class Swap:
         return not any(pattern.search(before) for pattern in self.unless_after)
 
 
-def lexical(rule: str, item: SourceItem, draw: Draw) -> Edit | None:
-    """A place of the answer where an expression of the rule stands, and what is put for it."""
+def lexical(rule: str, item: SourceItem) -> list[Edit]:
+    """The places of the answer where an expression of the rule stands, and what is put for it."""
     taken: set[int] = set()
     edits: list[Edit] = []
     for swap in swaps(rule, primary(item)):
@@ -51,7 +51,7 @@ def lexical(rule: str, item: SourceItem, draw: Draw) -> Edit | None:
             if not covered & taken:  # the first, longer expression counts
                 edits.append(edit)
             taken |= covered
-    return draw.edit(edits)
+    return edits
 
 
 @cache

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import inf
 
-from mores.factory.errors.rules.edit import AROUND, Draw, Edit, data, ends_with, is_correct, like, primary, whole
+from mores.factory.errors.rules.edit import AROUND, Edit, data, ends_with, is_correct, like, primary, whole
 from mores.factory.errors.units import in_word, kind
 from mores.factory.items import SourceItem
 
@@ -64,10 +64,10 @@ class Number:
         return self.text[self.end : self.end + AROUND]
 
 
-def numbers(item: SourceItem, draw: Draw) -> Edit | None:
-    """One change of a number or of a name of a month or weekday."""
+def numbers(item: SourceItem) -> list[Edit]:
+    """Changes of a number or of a name of a month or weekday."""
     edits = [*_names(item), *_digits(item.answer)]
-    return draw.edit(edit for edit in edits if not is_correct(edit.new, item))
+    return [edit for edit in edits if not is_correct(edit.new, item)]
 
 
 # -- names -------------------------------------------------------------------------------------------------

@@ -103,20 +103,20 @@ class Pool:
     """Culture-bound names of a set of items; the same for the same items in any order."""
 
     def __init__(self, items: Iterable[SourceItem]) -> None:
-        self.regions: set[str] = set()
+        self._regions: dict[str, set[str]] = {}
         self._answers: Bounded[tuple[str, ...], Bounded[str, Uses]] = Bounded(
             CATEGORIES, lambda: Bounded(PER_CATEGORY, Uses)
         )
         used: Bounded[tuple[str, str, str], Uses] = Bounded(NAMES, Uses)
         for item in items:
             if item.region:
-                self.regions.add(item.region)
+                self._regions.setdefault(item.source, set()).add(item.region)
                 self._add_answer(item)
                 for context, name, _ in named(item):
                     if uses := used.get((primary(item), context, name)):
                         uses.add(item)
         self._names: dict[tuple[str, str], Names] = {}
-        self._groups: dict[str, list[Group]] = {}
+        self._groups: dict[tuple[str, str], list[Group]] = {}
         self._add_names(used)
 
     def answers(self, item: SourceItem) -> list[tuple[str, str]]:
@@ -131,11 +131,15 @@ class Pool:
         """Names that stand after a word, and the region of each."""
         return self._names.get((language, context), {})
 
-    def groups(self, language: str) -> list[Group]:
-        """Names of countries and peoples in groups of which one may stand for another."""
-        if language not in self._groups:
-            self._groups[language] = [Group.of(names) for names in _countries(language, frozenset(self.regions))]
-        return self._groups[language]
+    def groups(self, language: str, source: str) -> list[Group]:
+        """Names of countries and peoples in groups of which one may stand for another.
+
+        Only those that a source itself is about: any other name would tell that a text was changed.
+        """
+        if (language, source) not in self._groups:
+            regions = frozenset(self._regions.get(source, ()))
+            self._groups[language, source] = [Group.of(names) for names in _countries(language, regions)]
+        return self._groups[language, source]
 
     def _add_answer(self, item: SourceItem) -> None:
         short = len(item.answer) <= LONGEST_ANSWER and len(item.answer.split()) <= MOST_WORDS

@@ -20,10 +20,14 @@ _DIGIT = re.compile(r"\d")  # left to the rule for numbers
 _STEM = re.compile(r"(?<=\w{2})(?:es|e|s)$")
 
 
-def swap(item: SourceItem, pool: Pool, draw: Draw) -> Edit | None:
-    """One name of the answer, or the whole of it, replaced by one of another culture."""
-    whole_answer = draw.edit(_answers(item, pool))
-    return whole_answer or draw.edit([*_countries(item, pool, draw), *_named(item, pool, draw)])
+def swap(item: SourceItem, pool: Pool, draw: Draw) -> list[Edit]:
+    """The whole answer replaced by one of another culture; where there is none, names of the answer."""
+    return list(_answers(item, pool)) or [*_countries(item, pool, draw), *_named(item, pool, draw)]
+
+
+def exchange(item: SourceItem) -> list[Edit]:
+    """The whole answer replaced by a wrong one of the source."""
+    return [Edit(0, len(item.answer), wrong) for wrong in item.wrong]
 
 
 def _answers(item: SourceItem, pool: Pool) -> Iterator[Edit]:
@@ -42,7 +46,7 @@ def _stems(text: str) -> frozenset[str]:
 
 def _countries(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
     is_new = cache(lambda name: _is_new(name, item))
-    for group in pool.groups(primary(item)):
+    for group in pool.groups(primary(item), item.source):
         for start, end in _places(group, item):
             current = item.answer[start:end]
             others = (name for region, name in group.names.items() if apart(region, item.region) and name != current)

@@ -1,0 +1,72 @@
+"""What no rule may change: what tells of the writer, links, code, the numbers of lists and sources."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from functools import cache, lru_cache
+
+from mores.factory.errors.rules.edit import data
+
+UNSPACED = {"zh", "ja", "ko"}
+"""Languages whose words of the first person may stand right beside others."""
+
+_SENTENCE = re.compile(r"[^.!?。！？।॥؟\n]+(?:\.(?=\w)[^.!?。！？।॥؟\n]*)*[.!?。！？।॥؟]*")
+_VERBATIM = re.compile(
+    r"```.*?(?:```|$)|`[^`\n]+`|(?:https?://|www\.)\S+|\S+@\S+\.\w+|(?<!\w)[@#]\w+|</?\w[^<>\n]*>"
+    r"|\b[\w-]+\.(?:com|org|net|edu|gov|co|de|jp|cn|kr|in|ru|es|fr|html?|php|pdf)\b\S*",
+    re.DOTALL | re.IGNORECASE,
+)
+_LIST_MARK = re.compile(
+    r"(?:(?<=^)|(?<=\n)|(?<=[\s.;:,。；：、，]))[\s>*#_•·-]*(?:\(\d{1,3}\)|（\d{1,3}）|\[\d{1,3}\]|\d{1,3}[)）\]])(?!\d)"
+    r"|^[ \t>*#_•·-]*\d{1,3}(?:\.\d{1,2})*[ \t]?[.:、．。-](?!\d)[*_]*(?=\s*\S)",
+    re.MULTILINE,
+)
+_CITED_YEAR = re.compile(r"[(（\[](?:[^()（）\[\]\d]{0,60}[ ,，])?(?:1[5-9]|20)\d\d[a-z]?(?:, p+\. ?\d+)?[)）\]]")
+_DIGITS = re.compile(r"\d[\d.,:/-]*")
+
+
+@lru_cache(maxsize=64)
+def protected(text: str, language: str | None) -> tuple[tuple[int, int], ...]:
+    """The spans of a text that stay unchanged."""
+    return (
+        *(match.span() for pattern in (_VERBATIM, _LIST_MARK, _CITED_YEAR) for match in pattern.finditer(text)),
+        *_labels(text),
+        *_sentences(text, (language or "").split("-")[0]),
+    )
+
+
+def _labels(text: str) -> Iterator[tuple[int, int]]:
+    """Numbers of pages, steps and the like."""
+    for match in _label().finditer(text):
+        yield match.span(1)
+
+
+def _sentences(text: str, language: str) -> Iterator[tuple[int, int]]:
+    """Sentences that tell of the writer, and the digits of those that name a publication."""
+    first_person, published = _first_person(language), _published()
+    for sentence in _SENTENCE.finditer(text):
+        if first_person and first_person.search(sentence[0]):
+            yield sentence.span()
+        elif published.search(sentence[0]):
+            for digits in _DIGITS.finditer(sentence[0]):
+                yield sentence.start() + digits.start(), sentence.start() + digits.end()
+
+
+@cache
+def _first_person(language: str) -> re.Pattern[str] | None:
+    words = data("protected")["first_person"].get(language)
+    if words is None:
+        return None
+    flags = re.NOFLAG if language == "en" else re.IGNORECASE
+    return re.compile(words if language in UNSPACED else rf"(?<![\w’'])(?:{words})(?!\w)", flags)
+
+
+@cache
+def _published() -> re.Pattern[str]:
+    return re.compile(data("protected")["published"]["any"], re.IGNORECASE)
+
+
+@cache
+def _label() -> re.Pattern[str]:
+    return re.compile(rf"(?<!\w)(?:{data('protected')['label']['any']})\s?(\d[\d.-]*)", re.IGNORECASE)

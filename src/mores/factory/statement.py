@@ -1,0 +1,135 @@
+"""What is correct about an item, as a text that can be changed by rule and told beside others.
+
+| item | statement |
+| --- | --- |
+| a text about a topic | the text |
+| an English question with a short answer | "A common snack in Peru is corn." (`subject`) |
+| a norm that an item rests on (`norm_of`) | the norm |
+| any other | the answer alone, which cannot stand beside others |
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from mores.culture import region_name
+from mores.factory.items import SourceItem, Task
+from mores.factory.subject import subject
+
+FRAMES = (
+    "{Subject} is {answer}.",
+    "{Answer} is {subject}.",
+    "People will tell you that {subject} is {answer}.",
+    "If you ask about {subject}, the answer is {answer}.",
+)
+CLAUSE = "As for {subject}: {answer}."
+"""For an answer that is a clause of its own."""
+
+_SEVERAL = re.compile(r"\n|[.!?][\"'”’)]* +\S")
+_CLAUSE = re.compile(
+    r"(?:they|it|he|she|you|we|i|people|there|this|that|these|those|everyone|men|women|guests|children|students|yes|no)"
+    r"\b(?!-)|.*[,;] (?:but|and|or|so|they|it|which) ", re.IGNORECASE,
+)  # fmt: skip
+_LOWER = re.compile(
+    r"(?:a|an|the|by|to|with|without|through|due|because|when|while|in|on|at|not|from|using|for|as|they|it|he|she|you"
+    r"|we|people|there|this|these|those|everyone|men|women|guests|children|students|their|his|her|your|both|all|one|no"
+    r"|[a-z]+ing)\b(?!-)", re.IGNORECASE,
+)  # fmt: skip
+
+_PRAISE = {
+    "respectful": "disrespectful", "polite": "impolite", "courteous": "discourteous", "considerate": "inconsiderate",
+    "appropriate": "inappropriate", "correct": "incorrect", "proper": "improper",
+}  # fmt: skip
+_TURNED = re.compile(rf"^It(?: is|['’]s) (?:considered )?({'|'.join(_PRAISE)}) to (?!not\b)(?=[^.]+\.$)")
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A correct text about an item, and where the answer stands in it."""
+
+    item: SourceItem
+    stated: SourceItem
+    """The item with its answers as they are written in the text."""
+    before: str = ""
+    after: str = ""
+    question: tuple[int, int] | None = None
+    """Where the words of the question stand."""
+
+    @property
+    def start(self) -> int:
+        return len(self.before)
+
+    @property
+    def text(self) -> str:
+        return self.around(self.stated.answer)
+
+    def around(self, answer: str) -> str:
+        """The same words around another answer."""
+        return f"{self.before}{answer}{self.after}"
+
+
+def bare(item: SourceItem) -> Statement:
+    """The answer alone."""
+    return Statement(item, item)
+
+
+def sentence(item: SourceItem, choice: bytes = b"\0") -> Statement | None:
+    """A short answer to an English question as a sentence, where it can be one; `choice` decides on the wording."""
+    is_english_question = item.task in {Task.QA, Task.FREEFORM} and (item.language or "").split("-")[0] == "en"
+    phrase = subject(item.question) if is_english_question else None
+    if phrase is None or _SEVERAL.search(item.answer.strip()):
+        return None
+    frame = CLAUSE if _CLAUSE.match(item.answer) else FRAMES[choice[0] % len(FRAMES)]
+    stated = _fitted(item, is_first=frame.startswith("{Answer}"))
+    before, after = (_filled(part, phrase) for part in re.split(r"\{[Aa]nswer\}", frame))
+    start = f"{before}{stated.answer}{after}".casefold().index(phrase.casefold(), 0 if before else len(stated.answer))
+    return Statement(item, stated, before, after, (start, start + len(phrase)))
+
+
+def norm_of(item: SourceItem, choice: bytes = b"\0") -> SourceItem | None:
+    """The norm that an item rests on, as a text about the conduct of its culture.
+
+    `choice` turns half of them: "It is polite to bow" says the same as "It is impolite not to bow". So praise and blame
+    are equally often correct, and do not give away a norm that was reversed.
+    """
+    if item.norm is None or item.region is None:
+        return None
+    norm = _TURNED.sub(_turned, item.norm) if choice[0] % 2 else item.norm
+    return SourceItem(
+        source=item.source,
+        id=f"norm:{item.unit or item.id}",
+        task=Task.GENERATION,
+        question=f"etiquette in {region_name(item.region)}",
+        answer=norm,
+        region=item.region,
+        language=item.language,
+        topic=item.topic,
+        unit=item.unit,
+    )
+
+
+def _turned(match: re.Match[str]) -> str:
+    return f"It is {_PRAISE[match[1]]} not to "
+
+
+def _filled(part: str, phrase: str) -> str:
+    return part.replace("{Subject}", phrase[0].upper() + phrase[1:]).replace("{subject}", phrase)
+
+
+def _fitted(item: SourceItem, is_first: bool) -> SourceItem:
+    """The item with answers that fit into the middle of a sentence, or at its start."""
+
+    def fit(answer: str) -> str:
+        answer = answer.strip().rstrip(".").rstrip()
+        if is_first:
+            return answer[:1].upper() + answer[1:]
+        return answer[:1].lower() + answer[1:] if _LOWER.match(answer) else answer
+
+    return item.model_copy(
+        update={
+            "answer": fit(item.answer),
+            "wrong": tuple(map(fit, item.wrong)),
+            "also_correct": tuple(map(fit, item.also_correct)),
+        }
+    )
