@@ -130,8 +130,8 @@ def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[Edit]
         first, last = statement.question
         whole = statement.stated.model_copy(update={"answer": text})
         edits += [edit for edit in rule.find(whole, pool, draw) if first <= edit.start and edit.end <= last]
-    keep_out = protected(text, statement.item.language)
-    free = (edit for edit in edits if not any(edit.start < end and start < edit.end for start, end in keep_out))
+    stays = protected(text, statement.item.language)
+    free = (edit for edit in edits if not any(stays[edit.start : edit.end]))
     at_place: dict[tuple[int, int], Edit] = {}
     for edit in draw.order(free):
         if (edit.start, edit.end) not in at_place and _is_wrong(edit, statement):
@@ -142,12 +142,10 @@ def _edits(statement: Statement, name: str, pool: Pool, seed: int) -> list[Edit]
 def _is_wrong(edit: Edit, statement: Statement) -> bool:
     """Whether the changed text differs in its words from every correct one."""
     text = statement.text
-    if folded(edit.new) == folded(text[edit.start : edit.end]) or not folded(edit.new):
+    if not folded(edit.new) or folded(edit.new) == folded(text[edit.start : edit.end]):
         return False
-    correct = {
-        folded(statement.around(further)) for further in (statement.stated.answer, *statement.stated.also_correct)
-    }
-    return folded(edit.apply(text)) not in correct
+    further = statement.stated.also_correct
+    return not further or folded(edit.apply(text)) not in {folded(statement.around(answer)) for answer in further}
 
 
 def _apart(ranked: Iterable[tuple[str, Edit]], count: int) -> list[tuple[str, Edit]]:

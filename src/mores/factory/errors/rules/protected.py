@@ -13,13 +13,13 @@ UNSPACED = {"zh", "ja", "ko"}
 
 _SENTENCE = re.compile(r"[^.!?。！？।॥؟\n]+(?:\.(?=\w)[^.!?。！？।॥؟\n]*)*[.!?。！？।॥؟]*")
 _VERBATIM = re.compile(
-    r"```.*?(?:```|$)|`[^`\n]+`|(?:https?://|www\.)\S+|\S+@\S+\.\w+|(?<!\w)[@#]\w+|</?\w[^<>\n]*>"
-    r"|\b[\w-]+\.(?:com|org|net|edu|gov|co|de|jp|cn|kr|in|ru|es|fr|html?|php|pdf)\b\S*",
+    r"```.*?(?:```|$)|`[^`\n]+`|(?:https?://|www\.)\S+|(?<![\w.+-])[\w.+-]{1,64}@[\w-]{1,64}\.\w+|(?<!\w)[@#]\w+|</?\w[^<>\n]*>"
+    r"|(?<![\w-])[\w-]{1,64}\.(?:com|org|net|edu|gov|co|de|jp|cn|kr|in|ru|es|fr|html?|php|pdf)\b\S*",
     re.DOTALL | re.IGNORECASE,
 )
 _LIST_MARK = re.compile(
-    r"(?:(?<=^)|(?<=\n)|(?<=[\s.;:,。；：、，]))[\s>*#_•·-]*(?:\(\d{1,3}\)|（\d{1,3}）|\[\d{1,3}\]|\d{1,3}[)）\]])(?!\d)"
-    r"|^[ \t>*#_•·-]*\d{1,3}(?:\.\d{1,2})*[ \t]?[.:、．。-](?!\d)[*_]*(?=\s*\S)",
+    r"(?:^|(?<=[\s.;:,。；：、，]))[ \t>*#_•·-]{0,8}(?:\(\d{1,3}\)|（\d{1,3}）|\[\d{1,3}\]|\d{1,3}[)）\]])(?!\d)"
+    r"|^[ \t>*#_•·-]{0,8}\d{1,3}(?:\.\d{1,2}){0,4}[ \t]?[.:、．。-](?!\d)(?=[*_ \t]{0,8}\S)",
     re.MULTILINE,
 )
 _CITED_YEAR = re.compile(r"[(（\[](?:[^()（）\[\]\d]{0,60}[ ,，])?(?:1[5-9]|20)\d\d[a-z]?(?:, p+\. ?\d+)?[)）\]]")
@@ -27,13 +27,16 @@ _DIGITS = re.compile(r"\d[\d.,:/-]*")
 
 
 @lru_cache(maxsize=64)
-def protected(text: str, language: str | None) -> tuple[tuple[int, int], ...]:
-    """The spans of a text that stay unchanged."""
-    return (
+def protected(text: str, language: str | None) -> bytes:
+    """For each code point of a text whether it stays unchanged."""
+    stays = bytearray(len(text))
+    for start, end in (
         *(match.span() for pattern in (_VERBATIM, _LIST_MARK, _CITED_YEAR) for match in pattern.finditer(text)),
         *_labels(text),
         *_sentences(text, (language or "").split("-")[0]),
-    )
+    ):
+        stays[start:end] = b"\1" * (end - start)
+    return bytes(stays)
 
 
 def _labels(text: str) -> Iterator[tuple[int, int]]:
