@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from mores.errors import ConfigError, InputError
 from mores.factory.balance import SAMPLINGS, paper, see_drafts, shortcut_free
 from mores.factory.build import Built, build
-from mores.factory.drafts import Draft, Stratum, cap, drafts, limit, word
+from mores.factory.drafts import Draft, Stratum, cap, drafts, limit, pairs_of, word
 from mores.factory.gold import Change, Gold, Mistake
 from mores.factory.items import SourceItem, Task
 from mores.factory.output import read_split, write
@@ -154,13 +154,13 @@ def test_the_cap_counts_samples_of_a_source_and_keeps_them_even() -> None:
         strata[draft.stratum].append(draft)
     balanced = {stratum: paper(some, fold, 0) for stratum, some in strata.items()}
     for most in (8, 60, 10_000):
-        kept = limit(balanced, fold, most=most, seed=0)
+        kept = limit(balanced, most=most, seed=0)
         for source in ("survey", "quiz"):
             of_source = [draft for draft in kept if draft.item.source == source]
             available = sum(len(some) for stratum, some in balanced.items() if stratum[0] == source)
             assert len(of_source) == min(most, available)
             assert sum(draft.correct for draft in of_source) * 2 == len(of_source)
-    shares = Counter(draft.task for draft in limit(balanced, fold, most=60, seed=0) if draft.item.source == "quiz")
+    shares = Counter(draft.task for draft in limit(balanced, most=60, seed=0) if draft.item.source == "quiz")
     assert shares == {Task.QA: 30, Task.FREEFORM: 30}
 
 
@@ -241,6 +241,10 @@ def test_every_sampling_is_even_and_takes_one_wrong_answer_of_an_item(sampling: 
         wrong = [draft.item.id for draft in chosen if not draft.correct]
         assert len(set(wrong)) == len(wrong)
         assert len({draft.key for draft in chosen}) == len(chosen)
+        fold = fold_of(items)
+        for first, second in pairs_of(chosen):
+            assert first.correct != second.correct
+            assert fold[f"{first.item.source}/{first.item.id}"] == fold[f"{second.item.source}/{second.item.id}"]
         assert chosen == SAMPLINGS[sampling](every[::-1], fold_of(items), 0)
 
 

@@ -60,6 +60,7 @@ SAMPLINGS: dict[str, Callable[[Sequence[Draft], Folds, int], list[Draft]]] = {
     "paper": paper,
     "shortcut-free": shortcut_free,
 }
+"""Each returns pairs, one after the other: a correct and a wrong draft of one fold."""
 
 
 def _match_texts(drafts: Sequence[Draft], seed: int) -> list[Draft]:

@@ -312,7 +312,7 @@ def _choose(
         sample = partial(SAMPLINGS[recipe.sampling], stratum, fold_of, recipe.seed)
         sampled[key] = _kept_choice(f"balance {' '.join(key)}", stratum, fold_of, sample, session.work)
         plainly[key] = SAMPLINGS["paper"](stratum, fold_of, recipe.seed)
-    chosen, plain = (limit(some, fold_of, most=recipe.cap, seed=recipe.seed) for some in (sampled, plainly))
+    chosen, plain = (limit(some, most=recipe.cap, seed=recipe.seed) for some in (sampled, plainly))
     built.paper_shortcuts = _audits(plain, fold_of, "auditing the paper's sampling", session)
     same = recipe.sampling == "paper"
     built.shortcuts = built.paper_shortcuts if same else _audits(chosen, fold_of, "auditing", session)

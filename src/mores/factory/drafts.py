@@ -173,47 +173,32 @@ def cap(
     return sorted(chosen, key=lambda item: item.id)
 
 
-def limit(chosen: Mapping[Stratum, Sequence[Draft]], folds: Mapping[str, int], *, most: int, seed: int) -> list[Draft]:
-    """At most `most` drafts of a source, in pairs of a correct and a wrong one, in equal shares for its strata.
+def limit(chosen: Mapping[Stratum, Sequence[Draft]], *, most: int, seed: int) -> list[Draft]:
+    """At most `most` drafts of a source, in the pairs that a sampling made, in equal shares for its strata.
 
-    What a stratum leaves of its share goes to those with soft errors, of which there are fewer. The pairs are of one
-    fold and, where both are there, of the same text, so that what was balanced stays so.
+    What a stratum leaves of its share goes to those with soft errors, of which there are fewer.
     """
-    pairs = {stratum: _pairs(drafts, folds, seed) for stratum, drafts in sorted(chosen.items())}
     kept: list[Draft] = []
-    for source in sorted({stratum[0] for stratum in pairs}):
-        strata = [of_stratum for stratum, of_stratum in pairs.items() if stratum[0] == source]
-        strata.sort(key=lambda of_stratum: (_has_soft(of_stratum), len(of_stratum)))
+    for source in sorted({stratum[0] for stratum in chosen}):
+        strata = [list(pairs_of(chosen[key])) for key in sorted(chosen) if key[0] == source]
+        strata.sort(key=lambda pairs: (_has_soft(pairs), len(pairs)))
         room, left = most // 2, len(strata)
-        shares = most // 2 // max(1, left)
-        for of_stratum in strata:
-            share = room // left if _has_soft(of_stratum) else shares
-            taken = sorted(of_stratum, key=lambda pair: draw(seed, "limit", pair[1].key))[:share]
+        equal = room // left
+        for pairs in strata:
+            share = room // left if _has_soft(pairs) else equal
+            taken = sorted(pairs, key=lambda pair: draw(seed, "limit", pair[0].key, pair[1].key))[:share]
             room, left = room - len(taken), left - 1
             kept += [draft for pair in taken for draft in pair]
     return kept
 
 
+def pairs_of(drafts: Sequence[Draft]) -> Iterator[tuple[Draft, Draft]]:
+    """The pairs of a sampling, which returns them one after the other."""
+    return zip(drafts[::2], drafts[1::2], strict=True)
+
+
 def _has_soft(pairs: Iterable[tuple[Draft, Draft]]) -> bool:
-    return any(wrong.kind == "soft" for _, wrong in pairs)
-
-
-def _pairs(drafts: Sequence[Draft], folds: Mapping[str, int], seed: int) -> list[tuple[Draft, Draft]]:
-    """Correct and wrong drafts of a fold two by two, first those with the same text."""
-    pairs: list[tuple[Draft, Draft]] = []
-    waiting: dict[tuple[int, str], list[Draft]] = defaultdict(list)
-    ordered = sorted(drafts, key=lambda draft: draw(seed, "pair", draft.key))
-    for key_of in (lambda draft: draft.answer.casefold(), lambda _: ""):
-        waiting = defaultdict(list)
-        for draft in ordered:
-            others = waiting[folds[f"{draft.item.source}/{draft.item.id}"], key_of(draft)]
-            if others and others[-1].correct != draft.correct:
-                other = others.pop()
-                pairs.append((draft, other) if draft.correct else (other, draft))
-            else:
-                others.append(draft)
-        ordered = [draft for rest in waiting.values() for draft in rest]
-    return pairs
+    return any(draft.kind == "soft" for pair in pairs for draft in pair)
 
 
 def draw(seed: int, *parts: str) -> bytes:
