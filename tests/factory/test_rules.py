@@ -379,6 +379,7 @@ def test_a_bounded_pool_does_not_depend_on_the_order() -> None:
         ("en", "The book was published in 1998."),
         ("de", "Das Buch ist 1998 erschienen."),
         ("en", "See page 12 and step 3."),
+        ("lt", "2, 4, 1, 3."),
     ],
 )
 def test_what_is_not_cultural_stays(language: str, answer: str) -> None:

@@ -26,7 +26,7 @@ FRAMES = (
 CLAUSE = "As for {subject}: {answer}."
 """For an answer that is a clause of its own."""
 
-_SEVERAL = re.compile(r"\n|[.!?][\"'”’)]* +\S")
+_SEVERAL = re.compile(r"\n|[.!?][\"'”’)]* +\S|[!?]\W*$")
 _CLAUSE = re.compile(
     r"(?:they|it|he|she|you|we|i|people|there|this|that|these|those|everyone|men|women|guests|children|students|yes|no)"
     r"\b(?!-)|.*[,;] (?:but|and|or|so|they|it|which) ", re.IGNORECASE,

@@ -44,7 +44,9 @@ class Edit:
 
         `should` that becomes `should not` marks `not`; where words were only left out, what remains is marked.
         """
-        old, new = keys(answer[self.start : self.end]) if self.in_part else [], units(self.new)
+        if not self.in_part:
+            return self.start, self.start + len(self.new)
+        old, new = keys(answer[self.start : self.end]), units(self.new)
         most = min(len(old), len(new))
         head = _shared(old, [unit.key for unit in new], most)
         tail = _shared(old[::-1], [unit.key for unit in new][::-1], most - head)

@@ -188,6 +188,12 @@ def _contexts(language: str) -> re.Pattern[str] | None:
     return re.compile(rf"(?<!\w)(?i:({'|'.join(words)})) {name}(?![\w-])") if words else None
 
 
+def is_country(language: str, name: str) -> bool:
+    """Whether a name is that of a country or a people, which another form of it may not stand for."""
+    pattern = _masked(language)
+    return bool(pattern and pattern.fullmatch(name))
+
+
 @cache
 def _masked(language: str) -> re.Pattern[str] | None:
     """Finds every name of a country in a question."""

@@ -23,12 +23,16 @@ _LIST_MARK = re.compile(
     re.MULTILINE,
 )
 _CITED_YEAR = re.compile(r"[(（\[](?:[^()（）\[\]\d]{0,60}[ ,，])?(?:1[5-9]|20)\d\d[a-z]?(?:, p+\. ?\d+)?[)）\]]")
+_SEQUENCE = re.compile(r"\s*\d{1,2}(?:[\s,;.>→–-]+\d{1,2})+\s*\.?\s*\Z")
+"""An answer that only orders what was numbered: 2, 4, 1, 3."""
 _DIGITS = re.compile(r"\d[\d.,:/-]*")
 
 
 @lru_cache(maxsize=64)
 def protected(text: str, language: str | None) -> bytes:
     """For each code point of a text whether it stays unchanged."""
+    if _SEQUENCE.match(text):
+        return b"\1" * len(text)
     stays = bytearray(len(text))
     for start, end in (
         *(match.span() for pattern in (_VERBATIM, _LIST_MARK, _CITED_YEAR) for match in pattern.finditer(text)),

@@ -10,8 +10,19 @@ from collections.abc import Iterator
 from functools import cache
 
 from mores import culture
-from mores.factory.errors.rules.edit import AROUND, Draw, Edit, data, ends_with, folded, is_correct, primary, whole
-from mores.factory.errors.rules.pool import UNSPACED, Group, Pool, apart, named
+from mores.factory.errors.rules.edit import (
+    AROUND,
+    Draw,
+    Edit,
+    data,
+    ends_with,
+    folded,
+    is_correct,
+    like,
+    primary,
+    whole,
+)
+from mores.factory.errors.rules.pool import UNSPACED, Group, Pool, apart, is_country, named
 from mores.factory.items import SourceItem
 
 VOWELS = "AEIOUaeiou"
@@ -27,7 +38,8 @@ def swap(item: SourceItem, pool: Pool, draw: Draw) -> list[Edit]:
 
 def exchange(item: SourceItem) -> list[Edit]:
     """The whole answer replaced by a wrong one of the source."""
-    return [Edit(0, len(item.answer), wrong) for wrong in item.wrong]
+    fitting = (wrong for wrong in item.wrong if not _DIGIT.search(item.answer + wrong))
+    return [Edit(0, len(item.answer), wrong) for wrong in fitting]
 
 
 def _answers(item: SourceItem, pool: Pool) -> Iterator[Edit]:
@@ -37,7 +49,7 @@ def _answers(item: SourceItem, pool: Pool) -> Iterator[Edit]:
         words = _stems(name)
         # "rice" is not wrong where "fried rice" is correct, nor the other way round.
         if words and not _DIGIT.search(name) and not any(words <= other or other <= words for other in correct):
-            yield Edit(0, len(item.answer), name, culture.region_name(region))
+            yield Edit(0, len(item.answer), like(item.answer, name), culture.region_name(region))
 
 
 def _stems(text: str) -> frozenset[str]:
@@ -83,10 +95,10 @@ def _named(item: SourceItem, pool: Pool, draw: Draw) -> Iterator[Edit]:
     for context, name, start in named(item):
         others = pool.names(language, context)
         home = others.get(name)
-        if home is None:  # not known to belong to one culture
+        if home is None or is_country(language, name):  # not known to belong to one culture
             continue
         foreign = (new for new, region in others.items() if apart(region, home) and apart(region, item.region))
-        fitting = (new for new in foreign if is_new(new))
+        fitting = (new for new in foreign if is_new(new) and not is_country(language, new))
         if new := draw.pick(fitting):
             yield Edit(start, start + len(name), new, culture.region_name(others[new]))
 
