@@ -421,8 +421,10 @@ def test_on_the_real_data_no_source_has_a_shortcut() -> None:
     assert {gold.task for gold in built.golds} == set(Task)
     assert {"hard", "soft", "correct"} == {gold.kind for gold in built.golds}
     assert built.paper_shortcuts["epic"].value > 0.3
-    for source, shortcut in built.shortcuts.items():
-        assert shortcut.value <= (0.04 if source == "all" else 0.08) + 2 * shortcut.error, source
+    for shortcuts in (built.shortcuts, *built.audits.values()):
+        for source, shortcut in shortcuts.items():
+            assert shortcut.value <= (0.04 if source == "all" else 0.08) + 2 * shortcut.error, source
+    assert built.grouping.twins == 0
 
 
 # Speed

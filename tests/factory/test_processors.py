@@ -14,7 +14,7 @@ from mores.factory.recipe import Recipe
 from tests.factory.test_build import put, quiz, survey
 
 X86 = platform.machine().casefold() in ("x86_64", "amd64")
-KERNELS = ("Prescott", "Haswell", "SkylakeX") if X86 else ("ARMV8", "NEOVERSEN1", "CORTEXA57")
+KERNELS = ("Prescott", "SkylakeX") if X86 else ("ARMV8", "NEOVERSEN1")
 FEATURES = "AVX2 FMA3 AVX512F AVX512_SKX" if X86 else "ASIMDHP ASIMDDP ASIMDFHM SVE"
 """What NumPy is told to do without; it ignores features that the processor lacks."""
 BUILD = """
@@ -31,7 +31,7 @@ write(build(recipe, None), recipe, Path(sys.argv[2]), page=page)
 
 @pytest.mark.filterwarnings("ignore")
 def test_other_instructions_give_the_same_bytes(tmp_path: Path) -> None:
-    sources = (put(tmp_path, survey(150), "survey"), put(tmp_path, quiz(120), "quiz"))
+    sources = (put(tmp_path, survey(80), "survey"), put(tmp_path, quiz(60), "quiz"))
     (tmp_path / "r.yaml").write_text(Recipe(name="small", sources=sources).model_dump_json())
     running = []
     for kernel in KERNELS:
@@ -39,7 +39,7 @@ def test_other_instructions_give_the_same_bytes(tmp_path: Path) -> None:
         settings = os.environ | {"OPENBLAS_CORETYPE": kernel, "PYTHONWARNINGS": "ignore"} | without
         command = [sys.executable, "-c", BUILD, str(tmp_path / "r.yaml"), str(tmp_path / kernel)]
         running.append(subprocess.Popen(command, env=settings))
-    assert [process.wait() for process in running] == [0, 0, 0]
+    assert [process.wait() for process in running] == [0, 0]
     files = sorted(path.name for path in (tmp_path / KERNELS[0]).iterdir())
     assert {"card.md", "card.html", "recipe.json", "train.jsonl", "train.parquet", "SHA256SUMS"} <= set(files)
     for kernel in KERNELS[1:]:

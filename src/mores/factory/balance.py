@@ -30,7 +30,7 @@ from mores.factory.split import normalise
 ROUNDS = 6
 ENOUGH = 0.02
 """Scaled accuracy of the guesser with which it has nothing more to find; in small strata half a standard error."""
-CALIPER, NEAR = 10, 16
+CALIPER, NEAR = 10, 4
 """A pair differs by at most a tenth of a standard deviation of the odds, or by what `NEAR` drafts of a cell span."""
 
 Folds = Mapping[str, int]
