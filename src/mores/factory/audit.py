@@ -14,12 +14,13 @@ As in `mores.factory.shortcut`, whatever decides is an integer, or a floating-po
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from mores.factory.ngrams import Integers, char_ngrams
+from mores.factory.ngrams import Integers, char_ngrams, token_counts
 from mores.factory.shortcut import ONE, Classify, Labels, Seen, Shortcut, audit, plain, probability, shape
 
 TREES = 40
@@ -67,10 +68,7 @@ def some(rows: Integers) -> Integers:
 
 def word_counts(texts: Sequence[str]) -> Any:
     """How often each text has each word."""
-    from sklearn.feature_extraction.text import HashingVectorizer
-
-    words = HashingVectorizer(n_features=2**18, norm=None, alternate_sign=False, token_pattern=r"(?u)\w+")
-    return words.transform(texts).astype(np.int64)
+    return token_counts(texts, lambda text: re.findall(r"\w+", text.lower()))
 
 
 def naive_bayes(rows: Any, correct: Labels, others: Any) -> Integers:
@@ -91,11 +89,9 @@ def _log(numbers: Integers) -> Integers:
 def characters_and_shape(texts: Sequence[str]) -> Any:
     """Runs of one to three characters and the classes of a text's shape, as ones."""
     from scipy.sparse import hstack
-    from sklearn.feature_extraction.text import HashingVectorizer
 
-    shapes = HashingVectorizer(analyzer=shape, n_features=2**10, binary=True, norm=None, alternate_sign=False)
     runs = char_ngrams(list(map(plain, texts)), (1, 2, 3), 16)
-    return hstack([shapes.transform(texts).astype(np.int64), runs]).tocsr()
+    return hstack([token_counts(texts, shape), runs]).tocsr()
 
 
 def boosted_trees(rows: Any, correct: Labels, others: Any) -> Integers:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gc
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -148,6 +150,18 @@ class Built:
     """Soft errors that a model failed to make, by kind."""
 
 
+@contextmanager
+def _seldom_collecting() -> Iterator[None]:
+    """Look for unused cycles seldom: a build makes millions of records and hardly any cycles, and a look reads all."""
+    before = gc.get_threshold()
+    gc.set_threshold(100_000, 50, 100)
+    try:
+        yield
+    finally:
+        gc.set_threshold(*before)
+
+
+@_seldom_collecting()
 def build(recipe: Recipe, data: Path | None, commercial: bool = False, session: Session | None = None) -> Built:
     """Build the dataset of a recipe from a folder that holds one folder per source."""
     session = session or Session()

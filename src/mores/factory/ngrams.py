@@ -1,11 +1,12 @@
-"""Character n-grams of texts as sparse rows of integers, for scripts with spaces between words and without.
+"""Words and character n-grams of texts as sparse rows of integers, for scripts with spaces and without.
 
 Everything is integer arithmetic, so that the rows are the same on every processor.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from array import array
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
@@ -33,6 +34,20 @@ def char_ngrams(texts: Sequence[str], lengths: Iterable[int], bits: int) -> Any:
         rows.append(text_of[:last][inside])
         hashes.append(total[inside])
     return presence(np.concatenate(rows), np.concatenate(hashes), len(texts), bits)
+
+
+def token_counts(texts: Iterable[str], tokens: Callable[[str], Iterable[str]]) -> Any:
+    """How often each text has each of its tokens, for example words; a column is a token, in order of appearance."""
+    from scipy.sparse import csr_matrix
+
+    columns: dict[str, int] = {}
+    cells, starts = array("q"), array("q", [0])
+    for text in texts:
+        cells.extend(columns.setdefault(token, len(columns)) for token in tokens(text))
+        starts.append(len(cells))
+    counts = csr_matrix((np.ones(len(cells), np.int64), cells, starts), shape=(len(starts) - 1, len(columns)))
+    counts.sum_duplicates()
+    return counts
 
 
 def presence(rows: Integers, hashes: Hashes, count: int, bits: int) -> Any:

@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from mores.factory.ngrams import Integers, char_ngrams
+from mores.factory.ngrams import Integers, char_ngrams, token_counts
 from mores.types import Record
 
 Labels = npt.NDArray[np.bool_]
@@ -66,13 +66,11 @@ def see(texts: Sequence[str], correct: Sequence[bool], folds: Sequence[int]) -> 
 def looks(texts: Sequence[str]) -> Any:
     """Words, characters and shape of each text as a sparse row of ones, without the columns that few texts have."""
     from scipy.sparse import csr_matrix, hstack
-    from sklearn.feature_extraction.text import HashingVectorizer
 
     if not texts:
         return csr_matrix((0, 1), dtype=np.int64)
-    tokens = HashingVectorizer(analyzer=_tokens, n_features=2**18, binary=True, norm=None, alternate_sign=False)
-    rows = hstack([tokens.transform(texts).astype(np.int64), char_ngrams(list(map(plain, texts)), range(1, 5), 18)])
-    rows = rows.tocsr()
+    tokens = token_counts(texts, lambda text: dict.fromkeys(_tokens(text)))
+    rows = hstack([tokens, char_ngrams(list(map(plain, texts)), range(1, 5), 18)]).tocsr()
     common = np.bincount(rows.indices, minlength=rows.shape[1]) >= FEWEST
     return hstack([rows[:, common], csr_matrix(np.ones((len(texts), 1), np.int64))]).tocsr()
 

@@ -43,12 +43,13 @@ class Row:
         """The same, or None. Numbers are given as text; blanks around a text are dropped."""
         for name in names:
             value = self.values.get(name)
-            if isinstance(value, int | float) and not isinstance(value, bool):
-                return str(value)
-            if isinstance(value, str) and value.strip():
-                return value.strip()
-            if isinstance(value, list | dict | bool):
+            if isinstance(value, str):
+                if text := value.strip():
+                    return text
+            elif isinstance(value, list | dict | bool):
                 raise InputError(f"{name!r} is {type(value).__name__}, not a text; expected the published columns")
+            elif value is not None:
+                return str(value)
         return None
 
     def list(self, name: str) -> list[Any]:
