@@ -21,7 +21,6 @@ from __future__ import annotations
 import argparse
 import json
 import random
-import resource
 import subprocess
 import sys
 import time
@@ -105,7 +104,7 @@ class Remembering:
 
 def blend(data: Path) -> Iterator[Case]:
     """BLEnD's questions, each way and with and without their regions."""
-    rows = list(_blend_rows(data))
+    rows = list(blend_rows(data))
     english = [row["english_fact"] for row in rows]
     for tag in sorted(set(LANGUAGES.values()) - {"en"}):
         some = [row for row in rows if row["language"] == tag]
@@ -117,7 +116,8 @@ def blend(data: Path) -> Iterator[Case]:
             yield Case(f"English to native{suffix}", tag, _sample(back), native)
 
 
-def _blend_rows(data: Path) -> Iterator[dict[str, str]]:
+def blend_rows(data: Path) -> Iterator[dict[str, str]]:
+    """BLEnD's questions with the answer of most people, in English and in the language of their country."""
     for name, region in REGIONS.items():
         content = json.loads((data / "blend" / f"{name.replace(' ', '_')}_data.json").read_text("utf-8"))
         for row in content.values() if isinstance(content, dict) else content:
@@ -126,13 +126,13 @@ def _blend_rows(data: Path) -> Iterator[dict[str, str]]:
                 yield {
                     "language": LANGUAGES[name], "region": region, "native": row["question"],
                     "english": row["en_question"], "key": row["en_question"].replace(name, "*"),
-                    "native_fact": f"{row['question']} {answers['answers'][0]}",
+                    "native_answer": answers["answers"][0], "native_fact": f"{row['question']} {answers['answers'][0]}",
                     "english_fact": f"{row['en_question']} {answers['en_answers'][0]}",
                 }  # fmt: skip
 
 
 def _asked(row: Mapping[str, str], query: str, passage: str, known: bool) -> Asked:
-    return Asked(Query(row[query], region=row["region"] if known else None), row[passage], _half(row["key"]))
+    return Asked(Query(row[query], region=row["region"] if known else None), row[passage], half_of(row["key"]))
 
 
 def calmqa(data: Path) -> Iterator[Case]:
@@ -142,7 +142,7 @@ def calmqa(data: Path) -> Iterator[Case]:
         answers = [answer.text for answer in entry.answers if answer.model == PERSON and answer.text]
         if entry.specific and entry.english and answers:
             answer = " ".join(answers[0].split())[:ONE_PASSAGE]
-            by_language[entry.language].append(Asked(Query(entry.english), answer, _half(entry.english)))
+            by_language[entry.language].append(Asked(Query(entry.english), answer, half_of(entry.english)))
     for tag, asked in sorted(by_language.items()):
         if len(asked) >= FEWEST:
             yield Case("English to native answers", tag, asked, [one.passage for one in asked])
@@ -155,11 +155,12 @@ def evidence(data: Path) -> Iterator[Case]:
         rows = [row for row in rows if "-plus-" not in row["id"] and "-derived-" not in row["id"]]
         passages = list(dict.fromkeys(" ".join(row["evidence"][0].split()) for row in rows))[:PASSAGES]
         pairs = [(row["claim"], " ".join(row["evidence"][0].split())) for row in rows if row["label"] != "unknown"]
-        asked = [Asked(Query(claim), passage, _half(passage)) for claim, passage in pairs if passage in set(passages)]
+        asked = [Asked(Query(claim), passage, half_of(passage)) for claim, passage in pairs if passage in set(passages)]
         yield Case("same language", f"{rows[0]['language']} ({name})", _sample(asked), passages)
 
 
-def _half(text: str) -> int:
+def half_of(text: str) -> int:
+    """0 or 1, the same for the same text."""
     return blake2b(text.encode(), digest_size=1).digest()[0] % 2
 
 
@@ -206,39 +207,49 @@ def _by_ranks(lists: Sequence[Sequence[str]]) -> list[str]:
 
 def _shares(lists: Sequence[Sequence[str]], asked: Sequence[Asked]) -> list[float]:
     wanted = [" ".join(one.passage.split()) for one in asked]
-    return [fmean(text in ranked[:k] for text, ranked in zip(wanted, lists, strict=True)) for k in AT]
+    return [round(fmean(text in ranked[:k] for text, ranked in zip(wanted, lists, strict=True)), 3) for k in AT]
 
 
 def speed(data: Path) -> dict[str, float]:
-    """Time and memory for ten thousand passages, on one core beside whatever else the machine does."""
+    """Seconds of CPU and memory for ten thousand passages."""
     texts = list(dict.fromkeys(passage for case in evidence(data) for passage in case.passages))[:SPEED]
-    before = _peak_mb()
+    before = _resident_mb()
     encoder = open_encoder("use")
     encoder.encode(["a text"])  # loads it
-    loaded = _peak_mb()
+    loaded = _resident_mb()
     with TemporaryDirectory() as name:
         path = Path(name, "passages.jsonl")
         path.write_text("".join(json.dumps({"text": text}) + "\n" for text in texts), "utf-8")
         Corpus(path, Path(name))
-        started = time.perf_counter()
+        started = time.process_time()
         corpus = DenseCorpus(path, Path(name), encoder=encoder)
-        encoded = time.perf_counter() - started
+        encoded = time.process_time() - started
         size = next(corpus.folder.glob("vectors.*")).stat().st_size / 1e6
-        queries = [Query(text[:100]) for text in texts[:200]]
-        started = time.perf_counter()
-        run(corpus.find(queries, 3))
-        searched = time.perf_counter() - started
-    scale = SPEED / len(corpus)
+        queries = [Query(text[:100]) for text in texts[:256]]
+        started = time.process_time()
+        for start in range(0, len(queries), 32):  # as many as a run asks together
+            run(corpus.find(queries[start : start + 32], 3))
+        searched = time.process_time() - started
+        resident = _resident_mb()
     return {
-        "passages": len(corpus), "mean_characters": fmean(map(len, texts)), "encode_s_per_10000": encoded * scale,
-        "file_mb_per_10000": size * scale, "query_ms": 1000 * searched / len(queries),
-        "encoder_mb": loaded - before, "search_mb": _peak_mb() - loaded,
+        "passages": len(corpus), "mean_characters": round(fmean(map(len, texts))), "encode_cpu_s": round(encoded, 1),
+        "file_mb": round(size, 2), "query_cpu_ms": round(1000 * searched / len(queries), 1),
+        "encoder_mb": round(loaded - before), "search_mb": round(resident - loaded),
     }  # fmt: skip
 
 
-def _peak_mb() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    return used / 1e6 if sys.platform == "darwin" else used * 1024 / 1e6
+def _resident_mb() -> float:
+    """Of this process, now; 0 where the system does not say."""
+    status = Path("/proc/self/status")
+    lines = status.read_text().splitlines() if status.exists() else []
+    return sum(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) / 1024
+
+
+def write_result(path: Path, result: Mapping[str, Any]) -> None:
+    """The figures as JSON, one row a line."""
+    head = {name: value for name, value in result.items() if name != "rows"}
+    rows = ",\n".join(json.dumps(row) for row in result["rows"])
+    path.write_text(f'{json.dumps(head)[:-1]}, "rows": [\n{rows}\n]}}\n', "utf-8")
 
 
 def lines(rows: Sequence[Mapping[str, Any]]) -> Iterator[str]:
@@ -255,7 +266,7 @@ def means(rows: Sequence[Mapping[str, Any]]) -> Iterator[dict[str, Any]]:
     for case in dict.fromkeys(row["case"] for row in rows):
         some = [row for row in rows if row["case"] == case]
         shares = {
-            method: [fmean(row[method][k] for row in some) for k in range(len(AT))]
+            method: [round(fmean(row[method][k] for row in some), 3) for k in range(len(AT))]
             for method in ("words", "dense", "fused", "ranks")
         }
         yield {"case": case, "language": "mean", "queries": sum(row["queries"] for row in some)} | shares
@@ -280,20 +291,15 @@ def main() -> None:
         tried.append(weights)
         print(list(lines(rows[-1:]))[-1], file=sys.stderr, flush=True)
     rows += list(means(rows))
-    chosen = {weight: fmean(weights[weight] for weights in tried) for weight in WEIGHTS}
+    chosen = {weight: round(fmean(weights[weight] for weights in tried), 4) for weight in WEIGHTS}
+    # In a new process, whose memory is that of the search alone.
     alone = subprocess.run([sys.executable, __file__, str(options.data), "--speed"], capture_output=True, check=True)
     print("\n".join(lines(rows)))
-    print(
-        "weight of words, mean share on the first half:", {weight: round(share, 4) for weight, share in chosen.items()}
-    )
+    print("weight of words, mean share on the first half:", chosen)
     if options.out:
-        result = {
-            "command": "python benchmarks/crosslingual.py DATA", "encoder": encoder.identity, "at": AT,
-            "weights": chosen, "weight": dense.WORDS, "region": dense.REGION, "rows": rows,
-            "speed": json.loads(alone.stdout),
-        }  # fmt: skip
-        text = json.dumps(result, indent=1)
-        options.out.write_text(text + "\n", "utf-8")
+        settings = {"weights": chosen, "weight": dense.WORDS, "region": dense.REGION}
+        head = {"command": "python benchmarks/crosslingual.py DATA", "encoder": encoder.identity, "at": AT} | settings
+        write_result(options.out, head | {"speed": json.loads(alone.stdout), "rows": rows})
 
 
 if __name__ == "__main__":

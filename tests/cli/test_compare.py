@@ -11,10 +11,8 @@ import pytest
 from mores.meta.records import Versus
 from mores.types import Signature
 from tests.cli.conftest import Run
-from tests.cli.test_meta import inside, put
+from tests.cli.test_meta import put
 from tests.meta.golds import labelled
-
-__all__ = ["inside"]
 
 GOLDS = [labelled(f"s{i}", i % 2 == 0, source="ab"[i % 3 == 0], language="de") for i in range(60)]
 LINES = "".join(gold.model_dump_json() + "\n" for gold in GOLDS)
@@ -36,8 +34,8 @@ def versus(stdout: str) -> Versus:
 
 
 @pytest.mark.usefixtures("files")
-def test_two_judges_of_a_dataset(inside: Run) -> None:
-    done = inside("compare", "A.jsonl", "B.jsonl", "--data", "d", "--json")
+def test_two_judges_of_a_dataset(mores: Run) -> None:
+    done = mores("compare", "A.jsonl", "B.jsonl", "--data", "d", "--json")
     assert done.returncode == 0, done.stderr
     both = versus(done.stdout)
     assert (both.first, both.second, both.n, both.left_out) == ("A.jsonl", "B.jsonl", 58, 2)
@@ -46,22 +44,22 @@ def test_two_judges_of_a_dataset(inside: Run) -> None:
     assert accuracy.difference == pytest.approx(1.0)
     assert accuracy.p < 0.01
     assert set(both.by["source"]) == {"a", "b"}
-    done = inside("compare", "A.jsonl", "B.jsonl", "--data", "d", "--by", "language")
+    done = mores("compare", "A.jsonl", "B.jsonl", "--data", "d", "--by", "language")
     lines = done.stdout.splitlines()
     assert "A.jsonl less B.jsonl on 58 samples, 2 more left out because one of them has no" in " ".join(
         done.stdout.split()
     )
     assert any(line.startswith("S.Acc.") and "+1.000" in line and "[+" in line for line in lines)
     assert any(line.startswith("de ") and line.rstrip().endswith("58") for line in lines)
-    back = versus(inside("compare", "B.jsonl", "A.jsonl", "--data", "d", "--json").stdout)
+    back = versus(mores("compare", "B.jsonl", "A.jsonl", "--data", "d", "--json").stdout)
     assert back.overall[0].difference == pytest.approx(-1.0)
     assert back.overall[0].p == accuracy.p
 
 
 @pytest.mark.usefixtures("files")
-def test_people_who_do_not_say_of_what_data(inside: Run) -> None:
+def test_people_who_do_not_say_of_what_data(mores: Run) -> None:
     put("people.jsonl", GOLDS, lambda gold: -1.0 if gold.report.errors else 0.0)
-    done = inside("compare", "B.jsonl", "people.jsonl", "--data", "d")
+    done = mores("compare", "B.jsonl", "people.jsonl", "--data", "d")
     assert done.returncode == 0, done.stderr
     assert "adjusted p" not in done.stdout.split("Scaled accuracy by source")[0]
     assert "<0.001" in done.stdout
@@ -69,12 +67,12 @@ def test_people_who_do_not_say_of_what_data(inside: Run) -> None:
 
 
 @pytest.mark.usefixtures("files")
-def test_other_data_are_refused_unless_forced(inside: Run) -> None:
+def test_other_data_are_refused_unless_forced(mores: Run) -> None:
     put("C.jsonl", GOLDS, lambda _: 1.0, signature=Signature(SIGNED | {"data": "another"}))
-    done = inside("compare", "A.jsonl", "C.jsonl", "--data", "d", "--json")
+    done = mores("compare", "A.jsonl", "C.jsonl", "--data", "d", "--json")
     assert (done.returncode, done.stdout) == (2, "")
     assert f"C.jsonl is of data another, d (test) is {REVISION}; give the dataset that was judged" in done.stderr
-    done = inside("compare", "A.jsonl", "C.jsonl", "--data", "d", "--json", "--force")
+    done = mores("compare", "A.jsonl", "C.jsonl", "--data", "d", "--json", "--force")
     assert (done.returncode, versus(done.stdout).n) == (0, 60)
 
 
@@ -98,13 +96,13 @@ def test_texts_of_two_models_by_one_judge(mores: Run) -> None:
 
 
 @pytest.mark.usefixtures("files")
-def test_what_score_writes_can_be_compared(inside: Run) -> None:
+def test_what_score_writes_can_be_compared(mores: Run) -> None:
     for name in ("one", "two"):
         Path(f"{name}.jsonl").write_text(
             "".join(json.dumps({"id": str(i), "text": f"{name} {i}"}) + "\n" for i in range(9))
         )
-        assert inside("score", f"{name}.jsonl", "--model", "fake:clean").returncode == 0
-    done = inside("compare", *(f"{name}.jsonl.fake_clean.score" for name in ("one", "two")), "--json")
+        assert mores("score", f"{name}.jsonl", "--model", "fake:clean").returncode == 0
+    done = mores("compare", *(f"{name}.jsonl.fake_clean.score" for name in ("one", "two")), "--json")
     assert done.returncode == 0, done.stderr
     assert [(comparison.difference, comparison.p, comparison.n) for comparison in versus(done.stdout).overall] == [
         (0, 1, 9),
@@ -113,10 +111,10 @@ def test_what_score_writes_can_be_compared(inside: Run) -> None:
 
 
 @pytest.mark.usefixtures("files")
-def test_names_with_brackets_are_shown_as_they_are(inside: Run) -> None:
+def test_names_with_brackets_are_shown_as_they_are(mores: Run) -> None:
     Path("[bold]").mkdir()
     Path("A.jsonl").rename("[bold]/[i].jsonl")
-    done = inside("compare", "[bold]/[i].jsonl", "[bold]/[i].jsonl")
+    done = mores("compare", "[bold]/[i].jsonl", "[bold]/[i].jsonl")
     assert done.returncode == 0, done.stderr
     assert "[bold]/[i].jsonl less [bold]/[i].jsonl" in done.stdout
 
@@ -134,10 +132,10 @@ def test_names_with_brackets_are_shown_as_they_are(inside: Run) -> None:
     ],
 )
 @pytest.mark.usefixtures("files")
-def test_wrong_usage_and_wrong_files(inside: Run, arguments: list[str], code: int, words: str) -> None:
+def test_wrong_usage_and_wrong_files(mores: Run, arguments: list[str], code: int, words: str) -> None:
     Path("bad.jsonl").write_text('{"id": 1}\n')
     Path("other.jsonl").write_text('{"sample_id": "x", "judge": "j", "score": 1}\n')
-    done = inside("compare", *arguments)
+    done = mores("compare", *arguments)
     assert words in done.stderr
     assert done.returncode == code
     assert "Traceback" not in done.stderr

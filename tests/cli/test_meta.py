@@ -14,7 +14,7 @@ import pytest
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem, Task
 from mores.io import JsonlWriter, read_records
-from mores.meta.baselines import BASELINES, similarity
+from mores.meta.baselines import ALL
 from mores.meta.records import STATISTICS, Meta
 from mores.types import Judgement, Signature
 from tests.cli.conftest import Done, Run, run_in_process
@@ -67,13 +67,6 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "mine"
 
 
-@pytest.fixture
-def inside(mores: Run, monkeypatch: pytest.MonkeyPatch) -> Run:
-    """The same command without MiniLM, which is slow."""
-    monkeypatch.setattr(similarity, "embedder", lambda: ("ngrams", similarity.ngrams))
-    return mores
-
-
 def golds(data: Path, split: str = "test") -> list[Gold]:
     return list(read_records(data / f"{split}.jsonl", Gold))
 
@@ -107,12 +100,12 @@ def ran(done: Done) -> Meta:
 # What is measured and written
 
 
-def test_all_baselines_and_what_is_written(inside: Run, data: Path) -> None:
-    done = inside("meta", "--data", str(data))
+def test_all_baselines_and_what_is_written(mores: Run, data: Path) -> None:
+    done = mores("meta", "--data", str(data))
     assert done.returncode == 0, done.stderr
     assert "wrote mine.meta; its page is mine.meta/meta.html" in done.stderr
     assert "its verdicts" not in done.stderr
-    for name in BASELINES:
+    for name in ALL:
         assert name in done.stdout
     for words in ("S.Acc.", "quiz", "facts"):
         assert words in done.stdout
@@ -120,11 +113,11 @@ def test_all_baselines_and_what_is_written(inside: Run, data: Path) -> None:
     assert {path.name for path in out.iterdir()} == {
         ".lock", "judgements", "meta.html", "meta.json", "run.json", "tables.md",
     }  # fmt: skip
-    assert {path.stem for path in (out / "judgements").iterdir()} == set(BASELINES)
+    assert {path.stem for path in (out / "judgements").iterdir()} == set(ALL)
     meta_result = Meta.model_validate_json((out / "meta.json").read_text())
     test = golds(data)
     assert (meta_result.data, meta_result.split, meta_result.n, meta_result.notes) == ("mine", "test", len(test), ())
-    assert [evaluation.metric for evaluation in meta_result.evaluations] == list(BASELINES)
+    assert [evaluation.metric for evaluation in meta_result.evaluations] == list(ALL)
     assert all(
         evaluation.baseline and evaluation.n == meta_result.n and not evaluation.unscored
         for evaluation in meta_result.evaluations
@@ -138,7 +131,7 @@ def test_all_baselines_and_what_is_written(inside: Run, data: Path) -> None:
     of_kind = meta_result.counts["kind"]
     assert set(of_kind) == {"hard", "soft"} <= set(kinds)
     assert set(meta_result.evaluations[0].scores) <= set(STATISTICS)
-    for name in BASELINES:
+    for name in ALL:
         judgements = judged(out / "judgements" / f"{name}.jsonl")
         assert [judgement.sample_id for judgement in judgements] == [gold.sample.id for gold in test]
         [signature] = {judgement.signature for judgement in judgements}
@@ -219,41 +212,41 @@ def test_a_run_of_the_metric(mores: Run, data: Path) -> None:
     assert json.loads(mores("show", "mine.meta", "--json").stdout)["result"]["revision"] == meta_result.revision
 
 
-def test_a_file_with_the_name_of_a_baseline_is_kept_beside_it(inside: Run, data: Path) -> None:
+def test_a_file_with_the_name_of_a_baseline_is_kept_beside_it(mores: Run, data: Path) -> None:
     put("never.jsonl", golds(data), perfect)
-    meta_result = ran(inside("meta", "--data", str(data), "--metric", "never.jsonl", "--baselines", "never", "--json"))
+    meta_result = ran(mores("meta", "--data", str(data), "--metric", "never.jsonl", "--baselines", "never", "--json"))
     assert [evaluation.scores["scaled_accuracy"].value for evaluation in meta_result.evaluations] == [1, 0]
     kept = {path.name: judged(path)[0].judge for path in Path("mine.meta/judgements").iterdir()}
     assert kept == {"never.jsonl": "file", "never-2.jsonl": "never"}
     put("never-2.jsonl", golds(data), lambda _: -1.0)
     files = ["--metric", "never-2.jsonl", "--metric", "never.jsonl", "--baselines", "never", "--out", "three"]
-    ran(inside("meta", "--data", str(data), *files, "--json"))
+    ran(mores("meta", "--data", str(data), *files, "--json"))
     assert len(list(Path("three/judgements").iterdir())) == 3
 
 
-def test_judgements_of_other_data_are_refused(inside: Run, data: Path) -> None:
+def test_judgements_of_other_data_are_refused(mores: Run, data: Path) -> None:
     put("other.jsonl", golds(data), perfect, signature=Signature(metric="x", data="another"))
-    done = inside("meta", "--data", str(data), "--metric", "other.jsonl", "--baselines", "none")
+    done = mores("meta", "--data", str(data), "--metric", "other.jsonl", "--baselines", "none")
     assert done.returncode == 2
     assert "other.jsonl is of data another, " in done.stderr
     assert "--force" not in done.stderr
 
 
-def test_an_empty_split_is_said_once(inside: Run) -> None:
+def test_an_empty_split_is_said_once(mores: Run) -> None:
     Path("bare").mkdir()
     Path("bare/test.jsonl").touch()
-    done = inside("meta", "--data", "bare")
+    done = mores("meta", "--data", "bare")
     assert done.returncode == 1
     assert done.stderr.strip() == "error: bare/test.jsonl: it has no samples"
     assert not Path("bare.meta").exists()
 
 
-def test_one_judge_for_each_source(inside: Run, data: Path) -> None:
+def test_one_judge_for_each_source(mores: Run, data: Path) -> None:
     test = golds(data)
     put("lora-quiz.jsonl", test, perfect)
     put("lora-facts.jsonl", test, lambda _: 0.0)
     arguments = ["meta", "--data", str(data), "--metric", "lora-{source}.jsonl", "--baselines", "none", "--json"]
-    meta_result = ran(inside(*arguments))
+    meta_result = ran(mores(*arguments))
     [evaluation] = meta_result.evaluations
     assert evaluation.by["source"]["quiz"]["scaled_accuracy"].value == 1
     assert evaluation.by["source"]["facts"]["scaled_accuracy"].value == 0
@@ -262,7 +255,7 @@ def test_one_judge_for_each_source(inside: Run, data: Path) -> None:
     assert {row: set(cells) for row, cells in matrix.matrix.items()} == {"quiz": {"quiz"}, "facts": {"facts"}}
     assert matrix.average == 0.5
     put("lora-none.jsonl", test, perfect)
-    [matrix] = ran(inside(*arguments, "--leave-one-out")).leave_one_out
+    [matrix] = ran(mores(*arguments, "--leave-one-out")).leave_one_out
     assert set(matrix.matrix) == {"quiz", "facts", "none"}
     assert matrix.matrix["facts"]["quiz"].value == 0
     assert matrix.matrix["none"]["facts"].value == 1
@@ -270,13 +263,13 @@ def test_one_judge_for_each_source(inside: Run, data: Path) -> None:
     assert matrix.trained_on_all is not None
     assert matrix.trained_on_all.value == 1  # and not the value of the judges that were trained without a source
     Path("lora-facts.jsonl").unlink()
-    done = inside(*arguments)
+    done = mores(*arguments)
     assert done.returncode == 1
     assert "lora-facts.jsonl" in done.stderr
 
 
-def test_leaving_out_each_source(inside: Run, data: Path) -> None:
-    meta_result = ran(inside("meta", "--data", str(data), "--baselines", "never,words", "--leave-one-out", "--json"))
+def test_leaving_out_each_source(mores: Run, data: Path) -> None:
+    meta_result = ran(mores("meta", "--data", str(data), "--baselines", "never,words", "--leave-one-out", "--json"))
     [matrix] = meta_result.leave_one_out
     assert matrix.metric == "words"
     assert {row: set(cells) for row, cells in matrix.matrix.items()} == {
@@ -286,16 +279,16 @@ def test_leaving_out_each_source(inside: Run, data: Path) -> None:
     assert matrix.average == pytest.approx(sum(diagonal) / 2)
 
 
-def test_figures_for_a_paper(inside: Run, data: Path, home: Path) -> None:
+def test_figures_for_a_paper(mores: Run, data: Path, home: Path) -> None:
     pytest.importorskip("matplotlib")
-    done = inside("meta", "--data", str(data), "--baselines", "never,majority", "--figures", "paper")
+    done = mores("meta", "--data", str(data), "--baselines", "never,majority", "--figures", "paper")
     assert "into paper" in done.stderr
     assert {path.suffix for path in (home / "paper").iterdir()} >= {".svg", ".pdf", ".csv", ".tex"}
 
 
-def test_a_limit_and_another_split(inside: Run, data: Path) -> None:
+def test_a_limit_and_another_split(mores: Run, data: Path) -> None:
     meta_result = ran(
-        inside("meta", "--data", str(data), "--baselines", "never", "--limit", "4", "--split", "dev", "--json")
+        mores("meta", "--data", str(data), "--baselines", "never", "--limit", "4", "--split", "dev", "--json")
     )
     assert (meta_result.n, meta_result.split, meta_result.counts["source"]) == (8, "dev", {"quiz": 4, "facts": 4})
     assert meta_result.evaluations[0].scores["correct_passed"].value == 1
@@ -304,14 +297,14 @@ def test_a_limit_and_another_split(inside: Run, data: Path) -> None:
     assert {verdict.sample_id for verdict in kept} < {gold.sample.id for gold in golds(data, "dev")}
 
 
-def test_what_is_judged_is_not_learned_from(inside: Run, data: Path) -> None:
-    done = inside("meta", "--data", str(data), "--baselines", FAST, "--split", "train", "--json")
+def test_what_is_judged_is_not_learned_from(mores: Run, data: Path) -> None:
+    done = mores("meta", "--data", str(data), "--baselines", FAST, "--split", "train", "--json")
     meta_result = ran(done)
     assert [evaluation.metric for evaluation in meta_result.evaluations] == ["always", "never"]
     assert len(meta_result.notes) == 2
     assert "note: words was left out: the judged split (train) cannot be learned from" in done.stderr
     names = ["--baselines", "never, words,retrieval", "--leave-one-out"]
-    meta_result = ran(inside("meta", "--data", str(data), *names, "--split", "dev", "--json"))
+    meta_result = ran(mores("meta", "--data", str(data), *names, "--split", "dev", "--json"))
     assert [evaluation.metric for evaluation in meta_result.evaluations] == [
         "never",
         "words",
@@ -319,28 +312,28 @@ def test_what_is_judged_is_not_learned_from(inside: Run, data: Path) -> None:
     assert [each.metric for each in meta_result.leave_one_out] == ["words"]
 
 
-def test_without_training_samples_what_learns_is_left_out(inside: Run, data: Path) -> None:
+def test_without_training_samples_what_learns_is_left_out(mores: Run, data: Path) -> None:
     shutil.copytree(data, "bare")
     Path("bare/train.jsonl").unlink()
-    done = inside("meta", "--data", "bare", "--json")
+    done = mores("meta", "--data", "bare", "--json")
     meta_result = ran(done)
     assert [evaluation.metric for evaluation in meta_result.evaluations] == ["always", "never"]
-    assert {note.split()[0] for note in meta_result.notes} == set(BASELINES) - {"always", "never"}
+    assert {note.split()[0] for note in meta_result.notes} == set(ALL) - {"always", "never"}
     assert "note: words was left out: words learns from train.jsonl" in done.stderr
     assert meta_result.shortcut is None
-    done = inside("meta", "--data", "bare", "--baselines", "words")
+    done = mores("meta", "--data", "bare", "--baselines", "words")
     assert done.returncode == 1
     assert "no metric could be evaluated: words was left out" in done.stderr
 
 
-def test_samples_of_one_source_without_regions(inside: Run, data: Path) -> None:
+def test_samples_of_one_source_without_regions(mores: Run, data: Path) -> None:
     Path("bare").mkdir()
     for split in ("train", "dev", "test"):
         with JsonlWriter(f"bare/{split}.jsonl") as writer:
             for gold in golds(data, split):
                 if gold.sample.source == "quiz":
                     writer.write(gold.model_copy(update={"sample": gold.sample.model_copy(update={"region": None})}))
-    done = inside("meta", "--data", "bare", "--baselines", "never,words,similarity", "--leave-one-out", "--json")
+    done = mores("meta", "--data", "bare", "--baselines", "never,words,similarity", "--leave-one-out", "--json")
     meta_result = ran(done)
     assert [evaluation.metric for evaluation in meta_result.evaluations] == ["never", "words"]
     assert meta_result.leave_one_out == ()
@@ -349,7 +342,7 @@ def test_samples_of_one_source_without_regions(inside: Run, data: Path) -> None:
     assert meta_result.counts["region"] == {"unknown": meta_result.n}
 
 
-def test_votes(inside: Run, data: Path) -> None:
+def test_votes(mores: Run, data: Path) -> None:
     sample = golds(data, "dev")[0].sample.id
     rows = [
         {"sample_id": sample, "annotator": name, "criterion": "culture", "value": value}
@@ -357,24 +350,24 @@ def test_votes(inside: Run, data: Path) -> None:
     ]
     Path("votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     arguments = ["meta", "--data", str(data), "--baselines", "never", "--votes", "votes.jsonl"]
-    done = inside(*arguments)
+    done = mores(*arguments)
     assert done.returncode == 0, done.stderr
     assert "Culture rel." in done.stdout
     assert "Culture rel." in Path("mine.meta/tables.md").read_text()
-    meta_result = ran(inside(*arguments, "--json"))
+    meta_result = ran(mores(*arguments, "--json"))
     assert meta_result.votes[0].columns == ("3/3", "2/3", "1/3", "0/3")
     assert meta_result.votes[0].rows["Culture rel."] == ("0.0", "100.0", "0.0", "0.0")
     rows[1]["value"] = "maybe"
     Path("votes.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
-    done = inside(*arguments, "--out", "not-written")
+    done = mores(*arguments, "--out", "not-written")
     assert done.returncode == 1
     assert "votes.jsonl: vote 2, ben on culture" in done.stderr
     assert not Path("not-written").exists()
 
 
 @pytest.mark.parametrize("by", ["language", "region", "task", "kind"])
-def test_the_second_table_by(inside: Run, data: Path, by: str) -> None:
-    done = inside("meta", "--data", str(data), "--baselines", "never,always", "--by", by)
+def test_the_second_table_by(mores: Run, data: Path, by: str) -> None:
+    done = mores("meta", "--data", str(data), "--baselines", "never,always", "--by", by)
     assert done.returncode == 0, done.stderr
     words = {"language": "German", "region": "Kenya", "task": "freeform", "kind": "soft"}[by]
     assert words in done.stdout
@@ -383,20 +376,20 @@ def test_the_second_table_by(inside: Run, data: Path, by: str) -> None:
 # Without sending anything
 
 
-def test_dry_run_sends_and_writes_nothing(inside: Run, data: Path) -> None:
+def test_dry_run_sends_and_writes_nothing(mores: Run, data: Path) -> None:
     n = len(golds(data))
     put("file.jsonl", golds(data), perfect)
     with Server() as server:
         arguments = ["meta", "--data", str(data), "--base-url", server.url, "--dry-run", "--metric", "file.jsonl"]
         models = ["--metric", "excam:openai:x", "--metric", "count:openai:x"]
-        done = inside(*arguments, *models)
+        done = mores(*arguments, *models)
         assert done.returncode == 0, done.stderr
         assert done.stdout.count(f"{n} calls would be sent") == 2
         assert "count:openai:x:" in done.stdout
-        printed = json.loads(inside(*arguments, *models, "--json").stdout)
+        printed = json.loads(mores(*arguments, *models, "--json").stdout)
         assert {name: own["calls"] for name, own in printed.items()} == {"excam:openai:x": n, "count:openai:x": n}
-        assert "at most $" in inside(*arguments, *models, "--price", "1,2").stdout
-        assert "no model would be asked" in inside(*arguments).stdout
+        assert "at most $" in mores(*arguments, *models, "--price", "1,2").stdout
+        assert "no model would be asked" in mores(*arguments).stdout
         assert server.asked == []
     assert not Path("mine.meta").exists()
 
@@ -424,13 +417,13 @@ def test_dry_run_sends_and_writes_nothing(inside: Run, data: Path) -> None:
         (["--metric", "bad.jsonl"], 1, "bad.jsonl:1: "),
     ],
 )
-def test_wrong_usage_and_wrong_files(inside: Run, data: Path, arguments: list[str], code: int, words: str) -> None:
+def test_wrong_usage_and_wrong_files(mores: Run, data: Path, arguments: list[str], code: int, words: str) -> None:
     line = '{"sample_id": "x", "judge": "j", "score": 1}\n'
     Path("other.jsonl").write_text(line)
     Path("nan.jsonl").write_text(line.replace("1}", "NaN}"))
     Path("twice.jsonl").write_text(line * 2)
     Path("bad.jsonl").write_text("nonsense\n")
-    done = inside(
+    done = mores(
         "meta", "--data", str(data), *(["--baselines", "never"] if "--baselines" not in arguments else []), *arguments
     )
     assert words in done.stderr
@@ -439,32 +432,32 @@ def test_wrong_usage_and_wrong_files(inside: Run, data: Path, arguments: list[st
     assert done.stdout == ""
 
 
-def test_own_pairs_end_with_one_line_for_each_judge(inside: Run, home: Path) -> None:
+def test_own_pairs_end_with_one_line_for_each_judge(mores: Run, home: Path) -> None:
     rows = [{"instruction": f"Question {n // 2}?", "text": f"Answer {n}.", "correct": n % 2 == 0} for n in range(120)]
     (home / "mine.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     command = ("meta", "--data", "mine.jsonl", "--baselines", "always,never")
-    done = inside(*command, "--metric", "excam:fake:clean", "--metric", "count:fake:clean")
+    done = mores(*command, "--metric", "excam:fake:clean", "--metric", "count:fake:clean")
     assert done.returncode == 1  # one of them judged nothing
     last = " ".join(done.stdout.split())
     assert "excam:fake:clean: not better than guessing here: scaled accuracy 0.00 [" in last
     assert "] on 120 pairs; do not use it for texts like these" in last
     assert last.endswith("count:fake:clean: judged none of 120 pairs")
     (home / "mine.jsonl").write_text('{"text": "a"}\n')
-    done = inside(*command)
+    done = mores(*command)
     assert done.returncode == 1
     assert "mine.jsonl:1: no field 'correct'; expected true or false" in done.stderr
 
 
-def test_a_folder_that_is_no_dataset(inside: Run, home: Path) -> None:
+def test_a_folder_that_is_no_dataset(mores: Run, home: Path) -> None:
     (home / "empty").mkdir()
-    done = inside("meta", "--data", "empty")
+    done = mores("meta", "--data", "empty")
     assert done.returncode == 1
     assert "test.jsonl: no such file; give a folder that `mores build` wrote (--data)" in done.stderr
     (home / "empty" / "test.jsonl").write_text("")
-    done = inside("meta", "--data", "empty", "--baselines", "never")
+    done = mores("meta", "--data", "empty", "--baselines", "never")
     assert done.returncode == 1
     assert "it has no samples" in done.stderr
-    assert inside("meta", "--data", "nowhere").returncode == 2
+    assert mores("meta", "--data", "nowhere").returncode == 2
 
 
 def test_a_server_that_cannot_be_reached(mores: Run, data: Path) -> None:

@@ -16,7 +16,6 @@ from rich.console import Console, RenderableType
 from mores.bench import BENCHMARKS, benchmark, score
 from mores.bench.benchmark import Label
 from mores.cli import mores as command
-from mores.meta.baselines import similarity
 from mores.report.base.grid import Grid, print_tables
 from mores.report.bench import tables
 from mores.report.diagnose import grids
@@ -157,7 +156,6 @@ COMMANDS: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
 @pytest.mark.parametrize("name", COMMANDS)
 def test_a_narrow_terminal_loses_nothing(name: str, home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     prepare, arguments, headline = COMMANDS[name]
-    monkeypatch.setattr(similarity, "embedder", lambda: ("ngrams", similarity.ngrams))
     prepare(home)
     monkeypatch.setenv("COLUMNS", WIDE)
     wide = call(*arguments)

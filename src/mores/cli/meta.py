@@ -49,7 +49,7 @@ from mores.report.base.grid import print_tables
     default="all",
     show_default=True,
     metavar="NAMES",
-    help=f"Baselines to compare with: all, none, or some of {','.join(BASELINES)}.",
+    help=f"Baselines to compare with: all (without similarity-*), none, or some of {','.join(BASELINES)}.",
 )
 @click.option("--split", type=click.Choice(SPLITS), default="test", show_default=True, help="What is judged.")
 @click.option("--limit", type=click.IntRange(2), help="Most samples of a source, half of them with errors.")

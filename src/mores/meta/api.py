@@ -9,7 +9,7 @@ from typing import TypeAlias, Unpack
 from mores.engine import SILENT, AskOptions
 from mores.errors import ConfigError
 from mores.extras import require
-from mores.meta.baselines import BASELINES, NEEDS
+from mores.meta.baselines import ALL, BASELINES, NEEDS
 from mores.meta.dataset import Dataset
 from mores.meta.folder import MetaRun
 from mores.meta.juice.data import JuiceData
@@ -165,7 +165,7 @@ def folder_of(data: Path | str, out: Path | str | None) -> Path:
 
 def _scorers(metrics: Iterable[str], baselines: str | Sequence[str]) -> list[Scorer]:
     if isinstance(baselines, str):
-        chosen = {"all": list(BASELINES), "none": []}.get(baselines, [name.strip() for name in baselines.split(",")])
+        chosen = {"all": list(ALL), "none": []}.get(baselines, [name.strip() for name in baselines.split(",")])
     else:
         chosen = list(baselines)
     if unknown := sorted(set(chosen) - set(BASELINES)):
@@ -177,6 +177,8 @@ def _scorers(metrics: Iterable[str], baselines: str | Sequence[str]) -> list[Sco
         raise ConfigError("nothing to evaluate; name a metric or a baseline", setting="metric")
     if needed := sorted({module for name in names for module in NEEDS.get(name, ())}):
         require("pip install 'mores[meta]', or choose the baselines always,never,majority", *needed)
+    for name in BASELINES.keys() & names.keys():
+        BASELINES[name]()  # an encoder that is not installed is said before any work
     return [scorer(name) for name in names]
 
 

@@ -20,6 +20,7 @@ from mores.metric.prompt import NO_PLACE
 from mores.search import Options as SearchOptions
 from mores.search import Search, ground, open_search, search_cost
 from mores.search.ground import CHARACTERS
+from mores.search.languages import language_note
 from mores.show import count, first_problems, money
 from mores.types import Evidence, Sample
 
@@ -114,6 +115,8 @@ class Grounding:
     async def ground(self, metric: Metric, texts: Texts, path: Path) -> Texts:
         """The texts with what the search finds about them; those for which it fails are not judged."""
         progress, lookup = metric.asker.progress, self.lookup
+        if note := language_note(self.search, texts.samples()):
+            progress.note(note)
         if cost := lookup.cost(texts):
             progress.note(f"{lookup.searches(texts):,} searches, at most {money(cost, 3)}")
         grounded = ground(texts.samples(), self.search, lookup.k, counts=self.counts)

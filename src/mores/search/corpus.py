@@ -52,6 +52,10 @@ class Corpus:
         """The number of passages."""
         return len(self._index)
 
+    def text(self, place: int) -> str:
+        """What of a passage is searched."""
+        return _searched(self._index.passage(place))
+
     async def find(self, queries: Sequence[Query], k: int) -> list[Found]:
         """The best k passages for each query; what names its region in English counts up to twice.
 
@@ -93,7 +97,7 @@ class Corpus:
         except OSError as error:
             raise StoreError(f"{folder.parent}: cannot be written ({error}); set MORES_CACHE to a folder") from error
         try:
-            if not index.build_index(draft, self._passages(), searched_text):
+            if not index.build_index(draft, self._passages(), _searched):
                 raise InputError(f"{self._path}: no text in it; nothing can be found there")
             with suppress(OSError):
                 draft.rename(folder)
@@ -118,8 +122,7 @@ def names(region: str | None) -> tuple[str, ...]:
     return () if region is None else tuple(region_name(code) for code in dict.fromkeys((region, country(region))))
 
 
-def searched_text(passage: dict[str, Any]) -> str:
-    """What of a passage is searched."""
+def _searched(passage: dict[str, Any]) -> str:
     return f"{passage['evidence']['title']}\n{passage['evidence']['text']}"
 
 

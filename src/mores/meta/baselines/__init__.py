@@ -6,7 +6,8 @@
 | `majority` | the verdict that holds for most training samples of the source |
 | `words` | bag of words of the text alone: a classifier that never sees the instruction |
 | `words-both` | bag of words of the instruction and of the text |
-| `similarity` | how similar the text is to the name of the country (the heuristic of CulturalBench) |
+| `similarity` | how similar the text is to the name of the country (CulturalBench), by character n-grams |
+| `similarity-minilm`, `similarity-use` | the same by meaning, with an encoder in English or in 16 languages |
 | `retrieval` | how well the text agrees with the nearest training facts, found by BM25 |
 
 A score below 0 reports an error, as for every metric. To add a baseline, write a class of the protocol `Baseline` in a
@@ -50,6 +51,8 @@ BASELINES: dict[str, Callable[[], Baseline]] = {
     "words": lambda: Words(both=False),
     "words-both": lambda: Words(both=True),
     "similarity": Similarity,
+    "similarity-minilm": lambda: Similarity("minilm"),
+    "similarity-use": lambda: Similarity("use"),
     "retrieval": Retrieval,
 }
 NEEDS: dict[str, tuple[str, ...]] = {
@@ -58,6 +61,8 @@ NEEDS: dict[str, tuple[str, ...]] = {
     "similarity": ("sklearn",),
 }
 """The libraries that baselines need."""
+ALL = tuple(name for name in BASELINES if not name.startswith("similarity-"))
+"""Those that need nothing beyond `mores[meta]`, so that all of them are the same ones everywhere."""
 SHORTCUT = "words"
 """The baseline that never sees the instruction."""
 
