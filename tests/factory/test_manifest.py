@@ -180,3 +180,9 @@ def test_a_dataset_of_another_edition_is_not_checked(dataset: tuple[Recipe, Buil
 def test_a_record_of_the_manifest_survives_its_file(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
     write(dataset[1], dataset[0], tmp_path)
     assert {entry.kind for entry in read_records(tmp_path / MANIFEST, Entry)} == {"correct", "hard"}
+
+
+def test_the_check_counts_samples_against_the_cap(dataset: tuple[Recipe, Built], tmp_path: Path) -> None:
+    recipe, built = dataset
+    write(built, recipe.model_copy(update={"cap": 10}), tmp_path)
+    assert verify(tmp_path) == [f"survey: has {len(built.golds)} samples, and its cap is 10"]

@@ -11,9 +11,6 @@ from mores.types import ErrorReport, Record, Sample, Severity
 
 Kind = Literal["correct", "hard", "soft"]
 
-MOST_ERRORS = 3
-"""Errors of a text."""
-
 
 class Mistake(NamedTuple):
     """One error in a text: which words of it are wrong, how badly, and why."""

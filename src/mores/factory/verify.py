@@ -9,7 +9,7 @@ from pathlib import Path
 
 from mores.errors import InputError
 from mores.factory.folder import ABOUT, SUMS, read_about
-from mores.factory.gold import MOST_ERRORS, Gold
+from mores.factory.gold import Gold
 from mores.factory.manifest import MANIFEST, Entry, enter, read_entries, sum_of
 from mores.factory.split import SPLITS
 from mores.io import read_records
@@ -24,16 +24,22 @@ def verify(folder: Path) -> list[str]:
     listed = read_entries(folder)
     seen: dict[str, str] = {}
     groups: dict[str, str] = {}
-    splits = Counter[str]()
+    splits, sources = Counter[str](), Counter[str]()
+    recipe = about["recipe"]
     for split in SPLITS:
         for gold, line in _golds(folder / f"{split}.jsonl"):
             splits[split] += 1
+            sources[gold.sample.source or ""] += 1
             problems += _misplaced(gold, split, seen, groups)
             problems += _unlisted(enter(gold, line), listed)
-            problems += _unsound(gold)
+            problems += _unsound(gold, recipe["errors"])
     problems += [f"{name}: is in {MANIFEST}, but in no split" for name in listed.keys() - seen.keys()]
     if splits != about["tables"]["split"]:
         problems.append(f"{ABOUT} counts {about['tables']['split']}, the files have {dict(splits)}")
+    most = recipe["cap"]
+    problems += [
+        f"{name}: has {count} samples, and its cap is {most}" for name, count in sources.items() if count > most
+    ]
     return problems
 
 
@@ -60,11 +66,11 @@ def _unlisted(entry: Entry, listed: dict[str, Entry]) -> Iterator[str]:
         yield f"{entry.id}: is not as {MANIFEST} lists it"
 
 
-def _unsound(gold: Gold) -> Iterator[str]:
-    """What is wrong with a gold report."""
+def _unsound(gold: Gold, most: int) -> Iterator[str]:
+    """What is wrong with a gold report, in which rules may put so many errors at most."""
     name, errors = gold.sample.id, gold.report.errors
     by_model = gold.maker.startswith("model:")  # it may change more words than it was asked to
-    if (gold.kind == "correct") != (not errors) or (len(errors) > MOST_ERRORS and not by_model):
+    if (gold.kind == "correct") != (not errors) or (len(errors) > most and not by_model):
         yield f"{name}: is {gold.kind}, with {len(errors)} errors"
     spans: list[tuple[str, int, int]] = []
     for error in errors:

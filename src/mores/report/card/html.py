@@ -60,7 +60,7 @@ def sections(about: Mapping[str, Any]) -> list[Section]:
         "lists every sample, names this dataset."
     )
     licence = (
-        f"At most {about['recipe']['cap']:,} items of a source are used. Left out: samples that balancing removed. "
+        f"At most {about['recipe']['cap']:,} samples of a source are used. Left out: samples that balancing removed. "
         "Each source keeps its licence; the whole may be used only as all of them allow."
     )
     groups, grouping = about["groups"], about["grouping"]
