@@ -19,6 +19,7 @@ from mores.metric.schema import LONGEST, WrittenReport, parse_text, report_schem
 from mores.metric.spans import align
 from mores.metric.write import write_report
 from mores.models import Completion, Request
+from mores.models.embedded import UNSUPPORTED
 from mores.models.fake import FakeModel
 from mores.types import Error, ErrorReport, Evidence, Sample, Severity, Side
 
@@ -87,12 +88,13 @@ def sampled(text: str, instruction: str = "Do it.", evidence: int = 0) -> Sample
     return Sample(id="s", instruction=instruction, text=text, evidence=passages)
 
 
-@given(TEXT, TEXT, st.integers(0, 2), st.integers())
+@given(TEXT, TEXT, st.integers(0, 2), st.booleans(), st.integers())
 def test_whatever_the_grammar_allows_is_a_report_with_every_error_located(
-    text: str, instruction: str, evidence: int, seed: int
+    text: str, instruction: str, evidence: int, careful: bool, seed: int
 ) -> None:
     sample = sampled(text, instruction, evidence)
-    answer = wander(report_grammar(report_schema(3, evidence=evidence), sample), seed)
+    schema, unsupported = report_schema(3, evidence=evidence), UNSUPPORTED if careful else ""
+    answer = wander(report_grammar(schema, sample, unsupported), seed)
     report = parse_text(answer)
     assert isinstance(report, WrittenReport), answer
     for error, located in zip(report.errors, align(report.errors, sample, share=True), strict=True):
@@ -195,6 +197,34 @@ def test_a_report_without_limits_has_corrections_and_a_summary() -> None:
     answer = json.dumps({"errors": [error] * 9, "explanation": "x" * 500}, separators=(",", ":"))
     assert allows(report_grammar(report_schema(), sample), answer)
     assert not allows(report_grammar(report_schema(), sample), answer.replace('"No"', '"Nothing"'))
+
+
+CORRECTION = "The answer should be “tea”, not “No”."
+
+
+@pytest.mark.parametrize(
+    ("cited", "explanation", "allowed"),
+    [
+        (None, CORRECTION, False),
+        (None, "“No” does not seem to fit here; no evidence says what would.", True),
+        (None, "“tea” does not seem to fit here; no evidence says what would.", True),
+        (None, "“Coffee” does not seem to fit here; no evidence says what would.", False),
+        ([], CORRECTION, False),
+        ([], "“No” does not seem to fit here; no evidence says what would.", True),
+        ([2], CORRECTION, True),
+        ([1, 2], "", True),
+    ],
+)
+def test_only_what_evidence_supports_is_explained_freely(
+    cited: list[int] | None, explanation: str, allowed: bool
+) -> None:
+    evidence = 0 if cited is None else 2
+    fields: dict[str, Any] = {} if cited is None else {"evidence": cited}
+    sample, schema = sampled("No tea.", evidence=evidence), report_schema(3, longest=400, evidence=evidence)
+    answer = written("No", **fields).replace("Why.", explanation)
+    assert allows(report_grammar(schema, sample, UNSUPPORTED), answer) is allowed
+    assert allows(report_grammar(schema, sample), answer)
+    assert allows(report_grammar(schema, sample, UNSUPPORTED), '{"errors":[]}')
 
 
 def test_long_texts_compile_fast_and_the_longest_are_left_to_the_schema() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import subprocess
 import sys
@@ -73,8 +74,15 @@ def answered(model: EmbeddedModel) -> dict[str, Answer]:
         peru_unmeasured=PERU._replace(logprobs=False),
         letter=ask("Answer A or B. Which letter comes first?", max_tokens=1, alternatives=5),
         schema=ask("Capital of Peru as JSON", max_tokens=20, schema=SCHEMA),
+        grammar=ask("Name a dish from Japan.", max_tokens=40, grammar=quoting("Zürich", " ", "ﬁsh", "\\n", "日", "本")),
         long=ask("word " * 1500),
     )
+
+
+def quoting(*chunks: str) -> str:
+    """A grammar of at least three characters of neighbouring chunks, in quotation marks."""
+    parts = json.dumps({"substring_chunks": chunks}, ensure_ascii=False)
+    return f'%llguidance {{}}\nstart: "\\"" PART "\\""\nPART: WORDS & /.{{3,}}/\nWORDS: %regex {parts}'
 
 
 def completion(answer: Answer) -> Completion:
@@ -120,6 +128,15 @@ def test_the_schema_holds_and_a_text_that_is_too_long_is_a_failure(answered: dic
     assert "context" in failure.reason
 
 
+def test_a_grammar_holds_whatever_the_model_would_say(answered: dict[str, Answer]) -> None:
+    answer = completion(answered["grammar"])
+    chunks = ["Zürich", " ", "ﬁsh", "\\n", "日", "本"]
+    runs = {"".join(chunks[start:end]) for start in range(6) for end in range(start, 7)}
+    assert answer.stop == "stop"
+    assert answer.text.startswith('"')
+    assert answer.text.strip('"') in runs
+
+
 def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it(tmp_path: Path) -> None:
     assert TUNED.stat().st_size < 25e6
     question = "What do people in Japan eat rice with?"
@@ -163,6 +180,9 @@ def test_every_error_of_the_metric_that_comes_with_mores_is_located(tmp_path: Pa
     assert len(errors) >= 2
     assert all(sample.side(error.side)[error.start : error.end] == error.quote for sample, error in errors)
     assert all(error.located for _, error in errors)
+    # What it cites nothing for, it does not correct.
+    uncited = [error for _, error in errors if not error.evidence]
+    assert all(error.explanation.endswith("; no evidence says what would.") for error in uncited)
 
 
 def test_without_its_adapter_it_says_that_its_reports_measure_nothing() -> None:

@@ -20,6 +20,7 @@ from mores.metric.score import certainty, score
 from mores.metric.spans import align
 from mores.metric.summary import WEAK
 from mores.models import Completion, Model, Request, Style, follows_grammars, metric_adapter, weakness
+from mores.models.base import taught_without_evidence
 from mores.signature import sign
 from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
 
@@ -156,7 +157,8 @@ class Metric:
     def _constrained(self, request: Request, sample: Sample) -> Request:
         """A request whose answer is a report by our schema; its quotes are words of the sample, where possible."""
         schema = self._schema(len(sample.evidence))
-        grammar = report_grammar(schema, sample) if follows_grammars(self.model) else None
+        taught = taught_without_evidence(self.model)
+        grammar = report_grammar(schema, sample, taught) if follows_grammars(self.model) else None
         return request._replace(grammar=grammar) if grammar else request._replace(schema=schema)
 
     @property

@@ -23,17 +23,18 @@ _SEEN = r'([^\s"\\\x00-\x1f]|\\["\\b]|\\u00(0[0-8ef]|1[0-9ab]))'
 _ANY = r'([^"\\\x00-\x1f]|\\["\\bfnrt]|\\u00[01][0-9a-f])'
 
 
-def report_grammar(schema: Mapping[str, Any], sample: Sample) -> str | None:
+def report_grammar(schema: Mapping[str, Any], sample: Sample, unsupported: str = "") -> str | None:
     """The grammar of the reports that fit a schema of `mores.metric.schema` and quote the sample.
 
-    None for a sample that is too long for it.
+    `unsupported` is the explanation of every error that cites no evidence, with {quote} for words of the sample;
+    without it, explanations are free. None for a sample that is too long for a grammar.
     """
     longest = schema["properties"]["errors"]["items"]["properties"]["quote"].get("maxLength")
     sides: dict[Side, str] = {side: sample.side(side) for side in get_args(Side)}
     words = {side: list(chunks(text, longest)) for side, text in sides.items() if text.strip()}
     if sum(map(len, words.values())) > MOST_CHUNKS:
         return None
-    return "\n".join(["%llguidance {}", *_report(schema, list(words)), *_quotes(words, longest)])
+    return "\n".join(["%llguidance {}", *_report(schema, list(words), unsupported), *_quotes(words, longest)])
 
 
 def chunks(text: str, longest: int | None = None) -> Iterator[str]:
@@ -53,7 +54,7 @@ def chunks(text: str, longest: int | None = None) -> Iterator[str]:
         start = end
 
 
-def _report(schema: Mapping[str, Any], sides: list[Side]) -> Iterator[str]:
+def _report(schema: Mapping[str, Any], sides: list[Side], unsupported: str) -> Iterator[str]:
     """The rules of a report with errors on these sides."""
     properties = dict(schema["properties"])
     errors = properties.pop("errors")
@@ -61,14 +62,30 @@ def _report(schema: Mapping[str, Any], sides: list[Side]) -> Iterator[str]:
     more = "" if most == 1 else f'("," error){{0,{most - 1}}}' if most else '("," error)*'
     listed = f"(error {more})?" if sides else ""
     yield " ".join(["start:", _literal('{"errors":['), listed, _literal("]"), *_fields(properties), _literal("}")])
-    if not sides:
-        return
-    yield "error: " + " | ".join(f"{side}_error" for side in sides)
+    if sides:
+        yield "error: " + " | ".join(f"{side}_error" for side in sides)
     for side in sides:
-        opening = f'{{"side":"{side}","quote":"'
-        yield f"{side}_error: {_literal(opening)} {side.upper()} after"
-    after = {name: value for name, value in errors["items"]["properties"].items() if name not in ("side", "quote")}
-    yield " ".join(["after:", _literal('"'), *_fields(after), _literal("}")])
+        fields = dict(errors["items"]["properties"])
+        fixed = [_literal(f'{{"side":"{side}","quote":"'), side.upper(), _literal('"')]
+        fixed += _fields({name: fields[name] for name in ("severity", "type")})
+        rest = {name: value for name, value in fields.items() if name not in ("side", "quote", "severity", "type")}
+        reason = _supported(rest, unsupported, side) if unsupported else _fields(rest)
+        yield " ".join([f"{side}_error:", *fixed, *reason, _literal("}")])
+
+
+def _supported(reasons: Mapping[str, Any], unsupported: str, side: Side) -> Iterator[str]:
+    """Evidence and explanation; without a citation, the explanation is the given one."""
+    before, _, after = unsupported.partition("{quote}")
+    uncited = [_literal(f',"explanation":"{before}'), side.upper(), _literal(f'{after}"')]
+    if "evidence" not in reasons:
+        yield from uncited
+        return
+    known = reasons["evidence"]["items"]["enum"]
+    numbers, most = "|".join(map(str, known)), reasons["evidence"].get("maxItems", len(known))
+    cited = f'/{numbers}/ ("," /{numbers}/){{0,{most - 1}}}' if most > 1 else f"/{numbers}/"
+    explained = _fields({name: value for name, value in reasons.items() if name != "evidence"})
+    # The bracket is apart: of two literals that begin alike, the longer one would win.
+    yield from [_literal(',"evidence":['), "(", _literal("]"), *uncited, "|", cited, _literal("]"), *explained, ")"]
 
 
 def _fields(properties: Mapping[str, Any]) -> Iterator[str]:

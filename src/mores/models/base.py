@@ -75,7 +75,7 @@ class Model(Protocol):
     """A kind of model. It is entered before the first call and left after the last.
 
     `complete` makes one attempt and raises `Transient`, `Rejected` or `ModelError`: the engine does the rest. What a
-    kind may have besides is asked with `follows_grammars` and `weakness`.
+    kind may have besides is asked with `follows_grammars`, `weakness` and `taught_without_evidence`.
     """
 
     @property
@@ -121,3 +121,8 @@ def follows_grammars(model: Model) -> bool:
 def weakness(model: Model) -> str:
     """How little its verdicts without evidence are worth, where its kind says so in `weak_without_evidence`."""
     return getattr(model, "weak_without_evidence", None) or ""
+
+
+def taught_without_evidence(model: Model) -> str:
+    """The explanation that it was taught for errors without evidence, with {quote} in it; empty for a free one."""
+    return getattr(model, "unsupported", "")

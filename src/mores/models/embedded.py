@@ -43,6 +43,8 @@ _WARNING_UNTUNED = (
     "embedded is SmolLM2-135M-Instruct, untuned: a very small model that knows little about cultures and reads English"
     " only. Its verdicts show how Mores works; they do not measure anything."
 )
+UNSUPPORTED = "“{quote}” does not seem to fit here; no evidence says what would."
+"""All that the metric says of an error without evidence: its corrections would be guesses."""
 _START_TIMEOUT = 120.0
 _NEEDED = (
     "PATH", "HOME", "USERPROFILE", "SYSTEMROOT", "TMP", "TEMP", "LANG", "LC_", "LD_", "DYLD_", "PYTHON", "VIRTUAL_ENV",
@@ -73,6 +75,7 @@ class EmbeddedModel(OpenAIModel):
         self.context = context
         self.warning = None if name else {None: _WARNING_UNTUNED, TUNED: _WARNING_TUNED}.get(self.adapter)
         self.weak_without_evidence = _WEAK_TUNED if not name and self.adapter == TUNED else None
+        self.unsupported = UNSUPPORTED if self.adapter == TUNED else ""
         self._process: asyncio.subprocess.Process | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         super().__init__(name or "embedded", "http://127.0.0.1/v1", secrets.token_hex(16))
