@@ -20,6 +20,9 @@ from mores.factory.recipe import EDITION, Recipe
 from mores.factory.split import SPLITS
 
 CHANGES = (
+    "The cap counts the samples of a source, not its items.",
+    "Rules put errors into every answer that is a sentence or fits into one, and texts are composed of several facts; "
+    "a text has one to three errors, minor or major by the rule that made each.",
     "Every sample is in manifest.jsonl with the sum of its record, so that two datasets can be compared.",
     "Correct and wrong texts are balanced by words, runs of characters, shape and the letter of an option; three "
     "classifiers of other kinds audit the result.",
@@ -28,9 +31,6 @@ CHANGES = (
     "Texts are worded in 33 languages, 20 of them by machine-made templates, and in no other language than their own.",
     "Exam questions that speak of their options are asked with them only; exams with unsound answer keys are left out.",
     "Tweets and opinions are no facts; forum posts have lost their greetings, links and list numbers.",
-    "The cap counts the samples of a source, not its items.",
-    "Rules put errors into every answer that is a sentence or fits into one, and texts are composed of several facts; "
-    "a text has one to three errors, minor or major by the rule that made each.",
 )
 """What edition 2 of the data factory does that edition 1 did not, for people who have data of both."""
 
