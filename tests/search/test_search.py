@@ -11,7 +11,7 @@ import pytest
 from mores.engine import Counts, Limits
 from mores.engine.loop import run
 from mores.errors import ConfigError
-from mores.search import KINDS, Found, Options, Query, Search, open_search, search_cost, search_or_corpus
+from mores.search import KINDS, READS_FILES, Found, Options, Query, Search, open_search, search_cost, search_or_corpus
 from tests.search.concepts import Concepts
 from tests.search.server import KEY, Server
 
@@ -100,6 +100,11 @@ def test_any_search_can_be_recorded(tmp_path: Path) -> None:
 def test_wrong_names_get_a_hint(name: str, hint: str) -> None:
     with pytest.raises(ConfigError, match=hint):
         open_search(name)
+
+
+def test_kinds_that_read_files_are_known_to_those_who_must_refuse_them(tmp_path: Path) -> None:
+    """A kind whose name contains a path must be listed: the studio refuses these in the browser."""
+    assert {kind for kind, name in NAMES.items() if name.format(tmp_path) != name} == set(READS_FILES)
 
 
 def test_cost() -> None:

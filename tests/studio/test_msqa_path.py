@@ -9,6 +9,7 @@ from zipfile import ZipFile
 
 import pytest
 
+from mores.search import READS_FILES
 from mores.studio.records import Role, Status
 from mores.studio.store.database import Database
 from mores.studio.store.items import rebuild
@@ -213,16 +214,17 @@ def test_an_author_sees_afterwards_what_others_said_in_words(database: Database,
     assert "Muito bom" in page
 
 
-def test_organisers_cannot_name_files_of_the_server_in_the_browser(database: Database, folder: Path) -> None:
+@pytest.mark.parametrize("kind", READS_FILES)
+def test_organisers_cannot_name_files_of_the_server_in_the_browser(database: Database, folder: Path, kind: str) -> None:
     secret = folder / "secret.txt"
     secret.write_text("The password is swordfish.")
     play = play_in(folder, database)
     organiser = play.organiser()
     organiser.open("/settings")
-    refused = organiser.send("/settings", title="A campaign", search=f"corpus:{secret}")
+    refused = organiser.send("/settings", title="A campaign", search=f"{kind}:{secret}")
     assert refused.status_code == 422
     assert "Files of the server" in refused.text
-    made = organiser.send("/campaigns", yaml=f"kind: msqa\ntitle: Mine\nsearch: corpus:{secret}\n")
+    made = organiser.send("/campaigns", yaml=f"kind: msqa\ntitle: Mine\nsearch: {kind}:{secret}\n")
     assert made.status_code == 422
     assert "Files of the server" in made.text
     assert play.again().settings.search == f"corpus:{folder / 'corpus.txt'}"
