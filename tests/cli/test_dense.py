@@ -51,7 +51,7 @@ def test_words_remain_the_default_and_a_note_says_what_would_help(mores: Run) ->
     Path("facts.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in english))
     done = mores("score", "texts.jsonl", "--model", "fake:clean", "--evidence", "facts.jsonl", "--out", "words")
     assert done.returncode == 0, done.stderr
-    assert "most texts are in Turkish and most documents in English" in done.stderr
+    assert "most documents are in English and most texts are not (Turkish)" in done.stderr
     assert "fused:facts.jsonl also compares meanings" in done.stderr
 
 

@@ -47,7 +47,7 @@ def test_another_language_is_said_with_what_helps(tmp_path: Path) -> None:
     path = corpus(tmp_path, ENGLISH)
     note = language_note(Corpus(path), samples(GERMAN))
     assert note is not None
-    assert "most texts are in German and most documents in English" in note
+    assert "most documents are in English and most texts are not (German)" in note
     assert note.endswith(f"; fused:{path} also compares meanings")
 
 
@@ -56,6 +56,13 @@ def test_no_help_is_promised_for_a_language_that_the_encoder_does_not_know(tmp_p
     assert note is not None
     assert "Swahili" in note
     assert "fused" not in note
+
+
+def test_texts_in_several_languages(tmp_path: Path) -> None:
+    note = language_note(Corpus(corpus(tmp_path, ENGLISH)), samples(GERMAN[:2] + SWAHILI[:1] + ENGLISH[:1]))
+    assert note is not None
+    assert "(German, Swahili)" in note
+    assert "also compares meanings" in note  # it helps some of them
 
 
 def test_a_stated_language_counts(tmp_path: Path) -> None:

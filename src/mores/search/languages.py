@@ -25,24 +25,28 @@ def language_note(search: Search, samples: Iterable[Sample]) -> str | None:
     if not isinstance(search, Corpus) or search.kind != "corpus":
         return None
     texts = list(islice((sample for sample in samples if not sample.evidence), _LOOKED_AT))
-    spoken = _most_common([sample.text for sample in texts], [sample.language for sample in texts])
+    detected = _languages([sample.text for sample in texts])
+    spoken = [_primary(sample.language) or tag for sample, tag in zip(texts, detected, strict=True)]
     step = max(1, len(search) // _LOOKED_AT)
-    written = _most_common([search.text(place) for place in range(0, len(search), step)][:_LOOKED_AT])
-    if spoken is None or written is None or spoken == written:
+    passages = Counter(_languages([search.text(place) for place in range(0, len(search), step)]))
+    [(written, _)] = passages.most_common(1)
+    others = Counter(tag for tag in spoken if tag and tag != written)
+    if written is None or 2 * passages[written] <= passages.total() or 2 * others.total() <= len(texts):
         return None
+    names = ", ".join(language_name(tag) for tag, _ in others.most_common(3))
     note = (
-        f"most texts are in {language_name(spoken)} and most documents in {language_name(written)}: "
+        f"most documents are in {language_name(written)} and most texts are not ({names}): "
         "a search by words finds little of what they have in common"
     )
-    if {spoken, written} <= LANGUAGES:
+    if written in LANGUAGES and LANGUAGES & others.keys():
         note += f"; {search.name.replace('corpus', 'fused', 1)} also compares meanings"
     return note
 
 
-def _most_common(texts: Sequence[str], stated: Sequence[str | None] = ()) -> str | None:
-    """The language of more than half of the texts."""
-    detected = [detection.detected for detection in detect(texts)] if texts else []
-    tags = [name or certain for name, certain in zip(stated or [None] * len(texts), detected, strict=True)]
-    primary = Counter(tag.split("-")[0] for tag in tags if tag)
-    [(tag, count)] = primary.most_common(1) or [("", 0)]
-    return tag if 2 * count > len(texts) else None
+def _languages(texts: Sequence[str]) -> list[str | None]:
+    """The language of each text without script and country, where it is certain."""
+    return [_primary(detection.detected) for detection in detect(texts)] if texts else []
+
+
+def _primary(tag: str | None) -> str | None:
+    return tag.split("-")[0] if tag else None
