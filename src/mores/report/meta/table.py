@@ -29,8 +29,9 @@ MARKDOWN = re.compile(r"([\\`*|<>\[\]])")
 
 
 def tables(meta: Meta, by: str = "source") -> list[Grid | str]:
-    """Votes, the breakdown by `by`, Table 4, the conclusion, and whether each judge is any good for such texts."""
-    advice = [plain(advice.line) for advice in meta.advice]
+    """Votes, the breakdown by `by`, Table 4, the conclusion, and whether each judge is any good, the best one last."""
+    best_last = sorted(meta.advice, key=lambda advice: meta.best is not None and advice.metric == meta.best.metric)
+    advice = [plain(advice.line) for advice in best_last]
     return [*map(votes, meta.votes), breakdown(meta, by), headline(meta), conclusion(meta), *advice]
 
 
