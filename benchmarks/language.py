@@ -5,11 +5,15 @@
     python benchmarks/language.py --data DIR --table      # accuracy by language, beside the paper's check and Table 13
     python benchmarks/language.py --data DIR --answers    # wrong language of each model, by the paper's check and ours
     python benchmarks/language.py --examples FOLDER       # short texts, beside CLD2 and py3langid
+    python benchmarks/language.py --related FOLDER        # related languages, and what each is taken for
+    python benchmarks/language.py --unknown FOLDER        # languages that the model does not know; Cantonese
 
 DIR holds dataset-agnostic-LANGUAGE.json.gz and dataset-specific-LANGUAGE.json.gz of the authors' repository. Times are
 the best of three, in CPU seconds of one process, so that other programs on the machine do not count. FOLDER is
 `spacy/lang` of the wheel of spaCy (MIT licence), whose `examples.py` have sentences in some sixty languages on which
-nothing here was trained; they are cut into pieces of 20 and 50 characters.
+nothing here was trained; they are cut into pieces of 20 to 200 characters. `--related` takes the folder `django` of the
+wheel of Django (BSD licence), whose interface is translated into some eighty languages, also with `--examples` in place
+of spaCy's; `--unknown` takes Common Voice's sentences, one file such as `tig.txt` for each language.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ import gzip
 import json
 import re
 import time
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -40,6 +44,13 @@ MADE_UP = (
     "मेरे गाँव के लोग पहली बारिश से पहले धान क्यों लगाते हैं?",
     "なぜ私の村の人々は最初の雨の前に米を植えるのですか。",
 )
+
+
+SIZES = (20, 50, 100, 200)
+RELATED = ("id ms", "hr sr bs", "nb nn da", "cs sk", "ckb fa ar ur", "mk bg sr", "gl es pt")
+"""Languages that are easily confused, of those that Django's interface is translated into."""
+LEAST = 15
+"""Characters of the shortest message that counts."""
 
 
 def read_entries(folder: Path) -> Iterator[tuple[str, str, dict[str, Any]]]:
@@ -146,15 +157,46 @@ def print_answers(folder: Path) -> None:
 
 def read_examples(folder: Path, size: int) -> list[tuple[str, str]]:
     """Pieces of whole words with at least so many characters, each with its language."""
-    pieces = []
+    sentences = read_interface(folder) if (folder / "conf" / "locale").is_dir() else read_spacy(folder)
+    return [(tag, piece) for tag, sentence in sentences for piece in cut(sentence.split(), size)]
+
+
+def read_spacy(folder: Path) -> Iterator[tuple[str, str]]:
+    """The example sentences of spaCy's languages that the model knows."""
     for path in sorted(folder.glob("*/examples.py")):
-        try:
-            tag = model_tag(language(path.parent.name))
-        except InputError:
+        if tag := known_tag(path.parent.name):
+            for sentence in re.findall(r'^    "(.+)",?$', path.read_text("utf-8"), re.MULTILINE):
+                yield tag, sentence
+
+
+def read_interface(folder: Path, also: Sequence[str] = ()) -> Iterator[tuple[str, str]]:
+    """The translated messages of Django's interface, without names of fields; not those of regional variants."""
+    for path in sorted(folder.glob("**/locale/*/LC_MESSAGES/*.mo")):
+        name = path.parent.parent.name
+        tag = name if name in also else known_tag(name.replace("_", "-"))
+        if tag is None or (name.partition("_")[2] and not name.startswith(("sr", "zh"))) or name == "en":
             continue
-        sentences = re.findall(r'^    "(.+)",?$', path.read_text("utf-8"), re.MULTILINE)
-        pieces += [(tag, piece) for sentence in sentences for piece in cut(sentence.split(), size) if tag]
-    return pieces
+        for original, message in messages(path.read_bytes()):
+            text = " ".join(re.sub(r"%\(\w+\)\w|%\w|\{[^}]*\}|<[^>]*>|[“\"'`][\w./-]+[”\"'`]", " ", message).split())
+            if original != message and len(text) >= LEAST:
+                yield tag, text
+
+
+def messages(catalogue: bytes) -> Iterator[tuple[str, str]]:
+    """The originals and the translations in a compiled catalogue of GNU gettext, without the one of the header."""
+    count, originals, translations = np.frombuffer(catalogue, np.uint32, 3, offset=8)
+    starts = [np.frombuffer(catalogue, np.uint32, 2 * count, offset=int(at)) for at in (originals, translations)]
+    for place in range(1, int(count)):
+        pair = [catalogue[table[2 * place + 1] :][: table[2 * place]].decode() for table in starts]
+        yield pair[0].rpartition("\4")[2].partition("\0")[0], pair[1].partition("\0")[0]
+
+
+def known_tag(code: str) -> str | None:
+    """The model's tag of a code; None if it has none, or the code is none."""
+    try:
+        return model_tag(language(code))
+    except InputError:
+        return None
 
 
 def cut(words: Sequence[str], size: int) -> Iterator[str]:
@@ -187,7 +229,7 @@ def print_examples(folder: Path) -> None:
     known = {same(code) for _, code in pycld2.LANGUAGES} & {same(str(code)) for code in identifier.labels}
     print("| characters | texts | languages | ours | CLD2 | py3langid | certain | correct of these |")
     print("| ---: | ---: | ---: | ---: | ---: | ---: | ---: | ---: |")
-    for size in (20, 50):
+    for size in SIZES:
         pieces = [(tag, text) for tag, text in read_examples(folder, size) if tag in known]
         tags = np.array([tag for tag, _ in pieces])
         detections = detect([text for _, text in pieces])
@@ -201,16 +243,72 @@ def print_examples(folder: Path) -> None:
         print(f"| {size} | {len(pieces)} | {len(names)} | {' | '.join(cells)} |")
 
 
+def print_related(folder: Path) -> None:
+    """Accuracy on related languages by length, and what else texts are taken for, by 50 characters."""
+    groups = [group.split() for group in RELATED]
+    tags = {tag for group in groups for tag in group}
+    sentences = [(tag, text) for tag, text in read_interface(folder, also=["bs"]) if tag in tags]
+    print("| language | texts of 50 | 20 characters | 50 | 100 | certain at 50 | correct of these | taken for, at 50 |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
+    for tag in dict.fromkeys(tag for group in groups for tag in group):
+        of_size = {
+            size: detect([piece for name, text in sentences if name == tag for piece in cut(text.split(), size)])
+            for size in SIZES[:3]
+        }
+        names = [[detection.language for detection in detections] for detections in of_size.values()]
+        certain = [detection.detected for detection in of_size[50] if detection.detected]
+        correct = "hr" if tag == "bs" else tag  # the model takes Bosnian for Croatian
+        cells = [f"{100 * np.mean([name == correct for name in row]):.1f}" for row in names]
+        cells += [f"{100 * len(certain) / len(names[1]):.0f}", f"{100 * np.mean([c == correct for c in certain]):.1f}"]
+        others = Counter(name for name in names[1] if name != correct).most_common(3)
+        print(f"| {tag} | {len(names[1])} | {' | '.join(cells)} | {', '.join(f'{n} {count}' for n, count in others)} |")
+
+
+def print_unknown(folder: Path) -> None:
+    """How often a text in a language that the model does not know is called one with certainty."""
+    print("| language | texts of 50 | certain at 20 characters | 50 | 100 | mostly, at 50 |")
+    print("| --- | ---: | ---: | ---: | ---: | --- |")
+    for path in sorted(folder.glob("*.txt")):
+        if known_tag(path.stem):
+            continue
+        words = path.read_text("utf-8").split()
+        of_size = [[d.detected for d in detect(list(cut(words, size))[:500])] for size in SIZES[:3]]
+        cells = [f"{100 * np.mean([name is not None for name in names]):.0f}" for names in of_size]
+        mostly = Counter(name for name in of_size[1] if name).most_common(2)
+        print(f"| {path.stem} | {len(of_size[1])} | {' | '.join(cells)} | {', '.join(f'{n} {c}' for n, c in mostly)} |")
+
+
+def print_cantonese(folder: Path) -> None:
+    """Whole sentences in Cantonese and Chinese, which are told apart by characters and not by training text."""
+    print("| file | sentences | correct | certain | correct of these |\n| --- | ---: | ---: | ---: | ---: |")
+    for name, tag in (("yue", "yue"), ("zh-CN", "zh"), ("zh-TW", "zh")):
+        detections = detect((folder / f"{name}.txt").read_text("utf-8").splitlines())
+        certain = [detection.detected for detection in detections if detection.detected]
+        correct = sum(detection.language == tag for detection in detections)
+        shares = [correct / len(detections), len(certain) / len(detections), certain.count(tag) / len(certain)]
+        print(f"| {name} | {len(detections)} | {' | '.join(f'{100 * share:.1f}' for share in shares)} |")
+
+
 def main() -> None:
     """Parse, measure, print."""
     parser = argparse.ArgumentParser(description="Speed and accuracy of the language check.")
     parser.add_argument("--data", type=Path, help="folder of CaLMQA's files")
     parser.add_argument("--table", action="store_true", help="accuracy by language")
     parser.add_argument("--answers", action="store_true", help="wrong-language rates of the models")
-    parser.add_argument("--examples", type=Path, help="folder spacy/lang of the wheel of spaCy")
+    parser.add_argument("--examples", type=Path, help="folder spacy/lang of the wheel of spaCy, or django")
+    parser.add_argument("--related", type=Path, help="folder django of the wheel of Django")
+    parser.add_argument("--unknown", type=Path, help="folder of Common Voice's sentences, a file for each language")
     options = parser.parse_args()
-    if options.examples:
-        print_examples(options.examples)
+    tables = (
+        (print_examples, options.examples),
+        (print_related, options.related),
+        (print_unknown, options.unknown),
+        (print_cantonese, options.unknown),
+    )
+    for print_figures, folder in tables:
+        if folder:
+            print_figures(folder)
+    if any(folder for _, folder in tables):
         return
     if (options.table or options.answers) and options.data is None:
         parser.error("--table and --answers need --data DIR")

@@ -1,4 +1,4 @@
-"""Kirundi and Kinyarwanda, which share most words, told by their spelling; sentences written for these tests."""
+"""Languages that share most words, told by their spelling; sentences written for these tests."""
 
 from __future__ import annotations
 
@@ -28,6 +28,43 @@ SENTENCES = {
         "Kera abantu bakoraga imirimo myinshi mu mujyi cyangwa mu rugo",
     ],
 }
+
+
+OTHERS = {
+    "hr": "Tko je prije tjedan dana vidio to dijete u vlaku?",
+    "sr": "Ko je pre nedelju dana video to dete u vozu?",
+    "id": "Kantor itu libur karena mobil perusahaan bisa datang hari Kamis",
+    "ms": "Pejabat itu cuti kerana kereta syarikat boleh datang hari Khamis",
+    "nb": "Jeg vet ikke hvorfor de ble hjemme etter en uke, men det er noe rart med det",
+    "nn": "Eg veit ikkje kvifor dei vart heime etter ei veke, men det er noko rart med det",
+    "da": "Jeg ved ikke, hvorfor de blev hjemme efter en uge, men der er noget mærkeligt ved det",
+    "cs": "Když jsem byl v práci, nebylo tam nic pro děti",
+    "sk": "Keď som bol v práci, nebolo tam nič pre deti",
+    "hil": "Ngaa indi makakadto ang mga tawo sa amon balay kag ano ang himuon sang bata subong?",
+    "fil": "Bakit hindi makapunta ang mga tao sa aming bahay at ano ang gagawin ng bata ngayong araw?",
+    "ceb": "Ngano nga dili makaadto ang mga tawo sa among balay ug unsa ang buhaton sa bata karon?",
+}
+
+
+@pytest.mark.parametrize("tag", OTHERS)
+def test_a_sentence_in_one_of_the_other_pairs_is_found_and_its_marks_are_of_its_language(tag: str) -> None:
+    assert detect([OTHERS[tag]])[0].language == tag
+    for pair in PAIRS:
+        if tag in pair.languages:
+            lead = pair.lead(f" {OTHERS[tag].lower()} ")
+            assert lead > 0 if pair.languages[0] == tag else lead < 0
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        " prijatelj nije prijem premijer higijena objekat sjedinjene dobije akcije ",
+        " dan kuća grad more ljubav knjiga ",
+    ],
+)
+def test_what_croatian_and_serbian_both_write_is_no_mark(text: str) -> None:
+    assert PAIRS[1].languages == ("hr", "sr")
+    assert PAIRS[1].lead(text) == 0
 
 
 @pytest.mark.parametrize(("tag", "text"), [(tag, text) for tag, texts in SENTENCES.items() for text in texts])

@@ -2,18 +2,30 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from mores.errors import InputError
 from mores.language.model import Model, read_model
 from mores.language.score import score
 from mores.language.spelling import PAIRS
 from mores.language.text import segments
-from tools.language_model import added_words, is_known, read_declarations, read_sentences, respell, train, write_model
+from tools.language_model import added_words, train, write_model
+from tools.language_sources import (
+    has_no_rival,
+    is_known,
+    read_declarations,
+    read_msgpack,
+    read_sentences,
+    read_word_lists,
+    respell,
+)
 
 WORDS = {
     "en": ["the", "right", "everyone", "freedom", "thought"],
@@ -84,15 +96,72 @@ def test_words_of_both_are_given_to_both() -> None:
 
 
 def test_sentences_join_the_declarations_and_a_related_language_gets_them_too(tmp_path: Path) -> None:
-    for name, line in {"id": "saya makan nasi", "sr": "љубав и џеп", "tok": "toki pona", "ja": "日本語"}.items():
+    for name, line in {"rw": "umuntu wese", "sr": "љубав и џеп", "tok": "toki pona", "ja": "日本語"}.items():
         (tmp_path / f"{name}.txt").write_text(f"{line}\n" * 20, "utf-8")
-    texts = read_sentences(tmp_path, {("Latn", "id"), ("Cyrl", "sr"), ("Latn", "ms")})
+    texts = read_sentences(tmp_path, {("Latn", "rw"), ("Cyrl", "sr"), ("Latn", "rn")})
     assert [(text.tag, text.script, text.paragraphs[0], text.borrowed) for text in texts] == [
-        ("id", "Latn", "saya makan nasi", False),
+        ("rw", "Latn", "umuntu wese", False),
         ("sr", "Cyrl", "љубав и џеп", False),
         ("sr", "Latn", "ljubav i džep", False),
-        ("ms", "Latn", "saya makan nasi", True),
+        ("rn", "Latn", "umuntu wese", True),
     ]
+
+
+def test_sentences_in_the_spelling_of_a_rival_are_left_out(tmp_path: Path) -> None:
+    (tmp_path / "sr.txt").write_text("Време је лепо.\nВријеме је лијепо.\n", "utf-8")
+    latin = read_sentences(tmp_path, {("Latn", "sr"), ("Cyrl", "sr")})[1]
+    assert latin.paragraphs == ("vreme je lepo.",)
+    assert has_no_rival("hr", "Vrijeme je lijepo.")
+    assert not has_no_rival("hr", "Vreme je lepo.")
+    assert has_no_rival("de", "Vreme je lepo.")
+
+
+def pack(value: object) -> bytes:
+    """MessagePack of lists, strings, small numbers and maps."""
+    if isinstance(value, int):
+        return bytes([value])
+    if isinstance(value, str):
+        content = value.encode()
+        return (bytes([0xA0 | len(content)]) if len(content) < 32 else bytes([0xD9, len(content)])) + content
+    if isinstance(value, dict):
+        return bytes([0x80 | len(value)]) + b"".join(pack(key) + pack(value[key]) for key in value)
+    assert isinstance(value, list)
+    head = bytes([0x90 | len(value)]) if len(value) < 16 else bytes([0xDC, *len(value).to_bytes(2, "big")])
+    return head + b"".join(map(pack, value))
+
+
+values = st.recursive(
+    st.integers(0, 127) | st.text(max_size=60), lambda inner: st.lists(inner, max_size=20), max_leaves=30
+)
+
+
+@given(values)
+def test_msgpack_is_read_as_it_was_written(value: object) -> None:
+    assert read_msgpack(pack([{"format": "cB", "version": 1}, value])) == [{"format": "cB", "version": 1}, value]
+
+
+def test_msgpack_of_another_kind_is_refused() -> None:
+    with pytest.raises(InputError, match="byte 1 of a word list is 0xc3"):
+        read_msgpack(bytes([0x91, 0xC3]))
+
+
+def test_a_word_list_is_read_by_frequency_and_one_of_two_languages_is_given_to_both(tmp_path: Path) -> None:
+    lists = {"en": [[], ["the"], ["of", "and"]], "sh": [["je"], ["vrijeme", "vreme", "kuća"]], "xx": [["word"]]}
+    for code, words in lists.items():
+        content = pack([{"format": "cB", "version": 1}, *words])
+        (tmp_path / f"small_{code}.msgpack.gz").write_bytes(gzip.compress(content))
+    texts = read_word_lists(tmp_path, {("Latn", "en"), ("Latn", "hr"), ("Latn", "sr")})
+    assert [(text.tag, text.paragraphs) for text in texts] == [
+        ("en", ("the", "of and")),
+        ("hr", ("je", "vrijeme kuća")),
+        ("sr", ("je", "vreme kuća")),
+    ]
+    assert texts[0].weights[0] / texts[0].weights[1] == pytest.approx(10**0.01)
+
+
+def test_a_folder_without_word_lists_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="no word lists"):
+        read_word_lists(tmp_path, set())
 
 
 def test_a_folder_without_sentences_is_refused(tmp_path: Path) -> None:

@@ -29,12 +29,15 @@ from mores.language.model import shipped
 from mores.language.scope import tag_of
 from mores.language.score import Floats, score
 from mores.language.scripts import NUMBERS
+from mores.language.spelling import RIVALS
 from mores.language.text import Ints, Segments, segments
 
 SWITCH = 6.0
 EXPECTED, CONFUSED = 0.5, 0.4
 """Prior probability of the expected language, and of all languages together that it is confused with."""
 ALTERNATIVES = 5
+RIVAL = 0.99
+"""The probability from which on a language is certain if the next likeliest differs from it by little but spelling."""
 _AT_ONCE = 1000
 _NEVER = -1e9
 
@@ -224,8 +227,8 @@ class _Batch:
         for scores in self.scores:
             chosen = (labels[scores.segments] == main[self.cut.text[scores.segments]]) & (labels[scores.segments] >= 0)
             texts, text_of = np.unique(self.cut.text[scores.segments[chosen]], return_inverse=True)
-            nats, grams, evidence = (
-                _sum(v[chosen], text_of, len(texts)) for v in (scores.nats, scores.grams, scores.evidence)
+            nats, grams, total, evidence = (
+                _sum(v[chosen], text_of, len(texts)) for v in (scores.nats, scores.grams, scores.total, scores.evidence)
             )
             columns = self.columns[scores.script]
             chances = _softmax(self._logits(nats, grams, evidence, self.prior[texts][:, columns]))
@@ -234,7 +237,7 @@ class _Batch:
             needed = self.calibration.needed(grams)
             for row, text in enumerate(texts):
                 best = int(ranks[row][0])
-                unusual = block is not None and block.is_unusual(best, float(nats[row, best]), float(grams[row]))
+                unusual = block is not None and block.is_unusual(best, float(nats[row, best]), float(total[row]))
                 needs = (float(needed[row]), unusual)
                 detection = self._say(scores.script, chances[row], ranks[row], weights[text], text, needs)
                 if detection.probability > detections[text].probability:  # a language in two scripts: the likelier one
@@ -255,7 +258,8 @@ class _Batch:
             same_script = expectation.script in (None, script)
             expected = float(chances[np.isin(columns, expectation.indices)].sum()) if same_script else 0.0
         needed, unusual = needs
-        sure = tag if chance >= needed and not unusual else None
+        rivals = bool(others) and frozenset((tag, others[0][0])) in RIVALS
+        sure = tag if chance >= (max(needed, RIVAL) if rivals else needed) and not unusual else None
         return Detection(tag, chance, sure, tuple(others), shares, expected, needed)
 
 

@@ -14,8 +14,6 @@ import numpy.typing as npt
 from mores.language.grams import Keys, Vocabulary, vocabulary
 
 FILE = "model.npz"
-UNUSUAL = 2.0
-"""Standard deviations below the usual score of a language from which on a text is not certain to be in it."""
 STEP = 16.0
 """A weight is stored as a whole number of 1/16 nats."""
 
@@ -31,19 +29,18 @@ class Block:
     unseen: npt.NDArray[np.float64]
     """Nats for an n-gram that a language's text did not have: more where there was less text."""
     usual: npt.NDArray[np.float64]
-    """Nats per n-gram of held-out text in each language: mean and standard deviation (columns)."""
+    """Nats per n-gram, those in no list among them, that nearly all held-out text in each language has."""
 
     @cached_property
     def weights(self) -> npt.NDArray[np.float32]:
         """In nats: the log of how much likelier the n-gram is than one that the language's text did not have."""
         return self.counts.astype(np.float32) / np.float32(STEP)
 
-    def is_unusual(self, column: int, nats: float, grams: float) -> bool:
+    def is_unusual(self, column: int, nats: float, total: float) -> bool:
         """Whether a text fits a language so badly that it is probably in one that the model does not know."""
-        if column >= len(self.usual) or not grams:  # a language with rules alone, or a script with one language
+        if column >= len(self.usual) or not total:  # a language with rules alone, or a script with one language
             return False
-        mean, spread = self.usual[column]
-        return bool(nats / grams < mean - UNUSUAL * spread)
+        return bool(nats < total * self.usual[column])
 
     @cached_property
     def vocabulary(self) -> Vocabulary:

@@ -18,7 +18,7 @@ from mores.language.text import Ints, Segments
 Floats = npt.NDArray[np.float64]
 
 ORDERS = (2, 3, 4)
-_AT_ONCE = 8192
+_AT_ONCE = 4096
 """N-grams whose rows are added at once: few enough for the processor's cache."""
 
 
@@ -34,6 +34,8 @@ class Scores:
     """Segments by languages; sums of segments are scores of texts."""
     grams: Floats
     """The number of n-grams of each segment; 0 if its scores are likelihoods and need no temperature."""
+    total: Floats
+    """The same with those that no language of the script has in its text."""
     evidence: Floats
     """Segments by languages: the evidence of rules for languages that have only rules, otherwise nan."""
 
@@ -52,32 +54,36 @@ def score(segments: Segments, model: Model) -> Iterator[Scores]:
 def _block_scores(segments: Segments, chosen: Ints, script: str, block: Block) -> Scores:
     rules = rules_of(script)
     languages = (*block.languages, *(tag for tag, _ in rules))
-    nats, grams = np.zeros((len(chosen), len(languages))), np.zeros(len(chosen))
+    nats, grams, total = np.zeros((len(chosen), len(languages))), np.zeros(len(chosen)), np.zeros(len(chosen))
     if len(block.keys):
-        nats[:, : len(block.languages)], grams[:] = _add_up(segments, chosen, block)
+        nats[:, : len(block.languages)], grams, total = _add_up(segments, chosen, block)
         _weigh_spelling(segments, chosen, script, languages, nats)
     evidence = np.full(nats.shape, np.nan)
     for column, (_, weigh) in enumerate(rules, len(block.languages)):
         evidence[:, column] = [weigh(_letters(segments, index)) for index in chosen]
-    return Scores(script, languages, chosen, nats, grams, evidence)
+    return Scores(script, languages, chosen, nats, grams, total, evidence)
 
 
 def _weigh_spelling(segments: Segments, chosen: Ints, script: str, languages: tuple[str, ...], nats: Floats) -> None:
     """Add the evidence of spelling where one of two very similar languages is the likeliest."""
+    best = nats.argmax(axis=1)
     for pair in PAIRS:
         if pair.script != script or not set(pair.languages) <= set(languages):
             continue
         columns = [languages.index(tag) for tag in pair.languages]
-        for row in np.flatnonzero(np.isin(nats.argmax(axis=1), columns)):
+        rows = np.flatnonzero((best == columns[0]) | (best == columns[1]))
+        for row in rows:
             nats[row, columns] += np.array([0.5, -0.5]) * MARK * pair.lead(_letters(segments, chosen[row]))
+        best[rows] = nats[rows].argmax(axis=1)
 
 
-def _add_up(segments: Segments, chosen: Ints, block: Block) -> tuple[Floats, Floats]:
-    """The sums of the rows of each segment's n-grams, and their number."""
+def _add_up(segments: Segments, chosen: Ints, block: Block) -> tuple[Floats, Floats, Floats]:
+    """The sums of the rows of each segment's n-grams, the number of these, and of all its n-grams."""
     part = _only(segments, chosen)
     grams = [keys(part, order) for order in ORDERS]
     segment_of = np.concatenate([segment for _, segment in grams])
     rows = block.vocabulary.find(np.concatenate([packed for packed, _ in grams]))
+    total = np.bincount(segment_of, minlength=len(chosen)).astype(np.float64)
     segment_of, rows = segment_of[rows >= 0], rows[rows >= 0]
     order = np.argsort(segment_of, kind="stable")
     segment_of, rows = segment_of[order], rows[order]
@@ -87,7 +93,7 @@ def _add_up(segments: Segments, chosen: Ints, block: Block) -> tuple[Floats, Flo
         begins = np.flatnonzero(np.diff(here, prepend=-1))
         sums[here[begins]] += np.add.reduceat(block.weights[rows[first : first + _AT_ONCE]], begins, axis=0)
     counts = np.bincount(segment_of, minlength=len(chosen)).astype(np.float64)
-    return sums + counts[:, None] * block.unseen, counts
+    return sums + counts[:, None] * block.unseen, counts, total
 
 
 def _only(segments: Segments, chosen: Ints) -> Segments:
@@ -114,4 +120,5 @@ def _east_asian(segments: Segments, chosen: Ints) -> Scores:
     begins[part.starts] = 1
     letters = part.codes != SPACE
     nats = count_east_asian(part.codes[letters], (np.cumsum(begins) - 1)[letters], len(chosen))
-    return Scores("Jpan", EAST_ASIAN, chosen, nats, np.zeros(len(chosen)), np.full(nats.shape, np.nan))
+    none = np.zeros(len(chosen))
+    return Scores("Jpan", EAST_ASIAN, chosen, nats, none, none, np.full(nats.shape, np.nan))
