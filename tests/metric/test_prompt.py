@@ -29,7 +29,7 @@ def test_the_paper_style_is_table_5_as_published() -> None:
     )
 
 
-@pytest.mark.parametrize("style", STYLES)
+@pytest.mark.parametrize("style", [style for style in STYLES if style != "brief"])
 def test_every_style_begins_with_the_papers_system_prompt(style: str) -> None:
     paper = messages(sample("a", "b"), "paper")[0].content
     assert messages(sample("a", "b"), style)[0].content.startswith(paper)  # type: ignore[arg-type]
@@ -93,8 +93,18 @@ def test_without_evidence_the_prompt_is_as_it_was() -> None:
     )
     # What a tuned model was tuned with, and what signatures of earlier runs say.
     assert {style: prompt_hash(style) for style in STYLES} == (
-        {"paper": "da89a626", "fenced": "2d8641fb", "guided": "e1e6f460"}
+        {"paper": "da89a626", "fenced": "2d8641fb", "guided": "e1e6f460", "brief": "1bf1a93b"}
     )
+
+
+def test_the_brief_prompt_is_the_fenced_sides_and_little_else() -> None:
+    judged = sample("What do Germans eat?", "Schnitzel.", *FOOD)
+    system, user = messages(judged, "brief")
+    assert system.content == "Report cultural errors in the text."
+    assert user.content == (
+        "Evidence: <<<98e5\n1. Food · 2020 · Schnitzel is liked.\n2. So so.\n98e5>>>\n"
+        "Instruction: <<<98e5\nWhat do Germans eat?\n98e5>>>\nText: <<<98e5\nSchnitzel.\n98e5>>>\nReport:"
+    ).replace("98e5", fence_mark(judged))
 
 
 def test_evidence_stands_first_numbered_and_one_passage_on_a_line() -> None:

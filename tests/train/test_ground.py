@@ -18,8 +18,9 @@ from mores.errors import ConfigError, InputError
 from mores.factory.facts import FACTS, Fact
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter, read_records
+from mores.models.embedded import UNSUPPORTED
 from mores.search.corpus import Corpus
-from mores.train.ground import Grounded, ground_dataset, nearest, with_evidence
+from mores.train.ground import Grounded, Grounding, ground_dataset, nearest, with_evidence
 from mores.types import Evidence, Record
 from tests.meta.golds import error, gold
 
@@ -79,24 +80,58 @@ def bare(gold: Gold) -> Gold:
     return with_evidence(gold, ())
 
 
-def test_training_has_every_sample_without_and_with_evidence(data: Path, tmp_path: Path) -> None:
+def parted(golds: list[Gold]) -> tuple[list[Gold], list[Gold]]:
+    """Those without evidence, and those with."""
+    return [gold for gold in golds if not gold.sample.evidence], [gold for gold in golds if gold.sample.evidence]
+
+
+def test_training_has_every_sample_with_evidence_and_some_without(data: Path, tmp_path: Path) -> None:
     ground_dataset(data, tmp_path / "out")
-    rows = (tmp_path / "out" / "train.jsonl").read_bytes().splitlines(keepends=True)
-    assert b"".join(rows[:80]) == (data / "train.jsonl").read_bytes()
-    grounded = read(tmp_path / "out", "train")[80:]
-    assert [bare(gold) for gold in grounded] == read(data, "train")
-    assert {len(gold.sample.evidence) for gold in grounded} == {3}
-    assert {int(name.removeprefix("made-up/")) for gold in grounded for name in sources(gold)} <= set(NUMBERS["train"])
+    plain, grounded = parted(read(tmp_path / "out", "train"))
+    before = read(data, "train")
+    assert [record.sample.text for record in grounded] == [record.sample.text for record in before]
+    assert {len(record.sample.evidence) for record in grounded} == {3}
+    assert {int(name.removeprefix("made-up/")) for record in grounded for name in sources(record)} <= set(
+        NUMBERS["train"]
+    )
+    assert 4 <= len({record.item for record in plain}) <= 18, "not near a quarter of 40 items"
+    assert len(plain) == 2 * len({record.item for record in plain}), "correct and wrong answers of an item go together"
 
 
-def test_half_of_the_groups_see_no_fact_of_their_own(data: Path, tmp_path: Path) -> None:
+def test_without_evidence_an_error_is_one_but_nothing_says_what_would_be_correct(data: Path, tmp_path: Path) -> None:
+    ground_dataset(data, tmp_path / "out")
+    plain, _ = parted(read(tmp_path / "out", "train"))
+    errors = [located for record in plain for located in record.report.errors]
+    assert len(errors) == len(plain) / 2
+    assert {located.explanation for located in errors} == {
+        UNSUPPORTED.format(quote=located.quote) for located in errors
+    }
+
+
+def test_by_evidence_that_does_not_decide_there_is_no_error(data: Path, tmp_path: Path) -> None:
+    ground_dataset(data, tmp_path / "out")
+    _, grounded = parted(read(tmp_path / "out", "train"))
+    wrong = {record.sample.id for record in read(data, "train") if record.report.errors}
+    for record in grounded:
+        seen = record.item in sources(record)
+        assert bool(record.report.errors) == (seen and record.sample.id in wrong)
+        assert all(sources(record)[number - 1] == record.item for e in record.report.errors for number in e.evidence)
+
+
+def test_a_quarter_of_the_groups_see_no_fact_of_their_own(data: Path, tmp_path: Path) -> None:
     ground_dataset(data, tmp_path / "out")
     seen: dict[str, set[bool]] = defaultdict(set)
-    for record in read(tmp_path / "out", "train")[80:]:
+    for record in parted(read(tmp_path / "out", "train"))[1]:
         is_own = [group_of(int(name.removeprefix("made-up/"))) == record.group for name in sources(record)]
         seen[record.group].add(any(is_own))
     assert set(map(len, seen.values())) == {1}, "samples of one group do not agree"
-    assert 4 <= sum(True in any_own for any_own in seen.values()) <= 16, "not near half of 20"
+    assert 10 <= sum(True in any_own for any_own in seen.values()) <= 19, "not near three quarters of 20"
+
+
+def test_the_own_fact_stands_at_any_place(data: Path, tmp_path: Path) -> None:
+    ground_dataset(data, tmp_path / "out")
+    places = {sources(record).index(record.item) for record in read(tmp_path / "out", "test-covered")}
+    assert places == {0, 1, 2}
 
 
 def test_samples_of_sources_without_facts_have_none_of_their_own(data: Path, tmp_path: Path) -> None:
@@ -139,7 +174,7 @@ def test_uncovered_evidence_is_of_training_items_and_is_not_cited(data: Path, tm
 
 
 def test_it_says_what_it_found_and_what_it_was_made_from(data: Path, tmp_path: Path) -> None:
-    returned = ground_dataset(data, tmp_path / "out", k=2, characters=20, seed=5)
+    returned = ground_dataset(data, tmp_path / "out", Grounding(passages=2, characters=20, seed=5))
     about = Grounded.model_validate_json((tmp_path / "out" / "ground.json").read_text())
     assert about == returned
     assert (about.passages, about.characters, about.seed) == (2, 20, 5)
@@ -187,33 +222,66 @@ def test_reworded_samples_are_sentences_that_cite_sentences(worded: Path, tmp_pa
 
 def test_half_of_the_training_texts_and_some_passages_are_in_other_words(worded: Path, tmp_path: Path) -> None:
     ground_dataset(worded, tmp_path / "out")
-    before, grounded = read(worded, "train"), read(tmp_path / "out", "train")
-    for part in (grounded[:80], grounded[80:]):
-        changed = [
-            record.item for record, old in zip(part, before, strict=True) if record.sample.text != old.sample.text
-        ]
-        assert 10 < len(set(changed)) < 30, "not near half of 40 items"
-        assert len(changed) == 2 * len(set(changed)), "right and wrong answers of an item do not agree"
+    before, (_, grounded) = read(worded, "train"), parted(read(tmp_path / "out", "train"))
+    changed = [
+        record.item for record, old in zip(grounded, before, strict=True) if record.sample.text != old.sample.text
+    ]
+    assert 10 < len(set(changed)) < 30, "not near half of 40 items"
+    assert len(changed) == 2 * len(set(changed)), "correct and wrong answers of an item do not agree"
     text_of = {fact.id: fact.text for fact in read_records(worded / FACTS, Fact)}
-    pieces = [piece for record in grounded[80:] for piece in record.sample.evidence]
-    assert 0.3 < sum(piece.text == text_of[piece.source] for piece in pieces) / len(pieces) < 0.6
+    pieces = [piece for record in grounded for piece in record.sample.evidence]
+    assert 0.25 < sum(piece.text == text_of[piece.source] for piece in pieces) / len(pieces) < 0.6
     assert all(f"dish{piece.source.removeprefix('made-up/')}" in piece.text for piece in pieces)
     # A passage that says something else too never says what the sample may not see.
-    for record in grounded[80:]:
+    for record in grounded:
         if record.item not in sources(record):
-            words = {word.strip(".,“”()") for piece in record.sample.evidence for word in piece.text.split()}
+            words = {word.strip(".,;:“”()") for piece in record.sample.evidence for word in piece.text.split()}
             assert record.item.replace("made-up/", "dish") not in words
+
+
+def test_a_composed_text_cites_the_fact_of_the_part_that_is_wrong(data: Path, tmp_path: Path) -> None:
+    text = "At festival f46 people eat dish46. At festival f47 people eat dish900."
+    original = {"instruction": "Tell me.", "text": text.replace("dish900", "dish47")}
+    composed = gold(
+        "composed", error(text, "dish900"), text=text, item="made-up/composed", group="made-up/46", split="test",
+        parts=("made-up/46", "made-up/47"), original=original, source="a", kind="soft",
+    )  # fmt: skip
+    put(data / "test.jsonl", [composed])
+    ground_dataset(data, tmp_path / "out")
+    [record] = read(tmp_path / "out", "test-covered")
+    [located] = record.report.errors
+    assert [sources(record)[number - 1] for number in located.evidence] == ["made-up/47"]
+    assert not read(tmp_path / "out", "test-reworded"), "a text of several facts is not reworded"
+
+
+def test_pairs_and_translated_answers_are_added(data: Path, tmp_path: Path) -> None:
+    folder = tmp_path / "pairs"
+    folder.mkdir()
+    labels = ("supported", "refuted", "unknown")
+    rows = [
+        {"id": str(n), "claim": f"Claim {n} is about thing{n}.", "evidence": [f"A passage about thing{n}."],
+         "label": labels[n % 3], "language": "en", "source": "read"}
+        for n in range(200)
+    ]  # fmt: skip
+    (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    ground_dataset(data, tmp_path / "out", Grounding(pairs=folder))
+    trained = [record for record in read(tmp_path / "out", "train") if record.sample.source == "read"]
+    measured = read(tmp_path / "out", "test-pairs")
+    assert len(trained) > 150
+    assert measured
+    assert not {record.group for record in trained} & {record.group for record in measured}
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_another_half(data: Path, tmp_path: Path) -> None:
     for name, seed in (("one", 0), ("two", 0), ("other", 1)):
-        ground_dataset(data, tmp_path / name, seed=seed)
+        ground_dataset(data, tmp_path / name, Grounding(seed=seed))
     for path in (tmp_path / "one").iterdir():
         assert path.read_bytes() == (tmp_path / "two" / path.name).read_bytes(), path.name
     differs = {
         p.name for p in (tmp_path / "one").iterdir() if p.read_bytes() != (tmp_path / "other" / p.name).read_bytes()
     }
-    assert differs == {"train.jsonl", "ground.json"}
+    assert {"train.jsonl", "ground.json"} <= differs
+    assert not {"dev.jsonl", "test.jsonl"} & differs
 
 
 def test_a_long_text_of_its_own_does_not_take_the_place_of_others(tmp_path: Path) -> None:

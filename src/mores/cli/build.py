@@ -19,7 +19,7 @@ from mores.factory.verify import verify as check
 from mores.report.base.grid import plain_console, print_tables
 from mores.report.card import difference_tables, run_tables
 from mores.report.train import grounded_table
-from mores.train.ground import ground_dataset
+from mores.train.ground import Grounding, ground_dataset
 
 
 class _Recipes(click.Group):
@@ -117,17 +117,20 @@ def diff(before: Path, after: Path, as_json: bool) -> None:
     "--seed",
     default=0,
     show_default=True,
-    help="Draws the half of the items that may see their own fact, and what is reworded.",
+    help="Draws the items that may see their own fact, and what is reworded.",
 )
+@click.option("--pairs", type=FOLDER, help="Folder with claims and passages that support or refute them, as .jsonl.")
+@click.option("--sentences", type=FOLDER, help="Folder with sentences, LANGUAGE.txt each, to make more pairs of.")
+@click.option("--translated", type=FOLDER, help="BLEnD's folder: adds its answers with facts in another language.")
 @json_option("the table")
-def ground(folder: Path, out: Path, passages: int, characters: int, seed: int, as_json: bool) -> None:
+def ground(folder: Path, out: Path, as_json: bool, **given: Any) -> None:
     """Give the samples of a built dataset evidence, for a metric that judges by it.
 
     The evidence of a sample are the nearest facts of the dataset. `mores train --data DIR` learns from it;
     test-covered.jsonl and test-uncovered.jsonl measure with a corpus that covers what is asked, and one that does not,
     test-reworded.jsonl with answers and facts in other words.
     """
-    grounded = ground_dataset(folder, out, passages, characters, seed, Terminal().track)
+    grounded = ground_dataset(folder, out, Grounding(**given), Terminal().track)
     click.echo(f"wrote {out}", err=True)
     if as_json:
         click.echo(grounded.model_dump_json(indent=2))

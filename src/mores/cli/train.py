@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 @click.option("--recipe", type=FILE,
               help="TOML file with settings  [default: the paper's].")  # fmt: skip
 @click.option("--set", multiple=True, metavar="NAME=VALUE", help="One setting of the recipe.")
-@click.option("--leave-out", metavar="SOURCE", help="Train without the samples of a source.")
+@click.option("--leave-out", metavar="SOURCES", help="Train without these sources, with commas, and decide about them.")
 @click.option("--leave-one-out", is_flag=True, help="Train on all, then once without each source.")
 @click.option("--limit", type=click.IntRange(1), help="Most training samples.")
 @click.option("--evaluate", default="dev,test", show_default=True, help="Splits that the tuned model decides about.")
@@ -48,7 +48,7 @@ def train(data: Path, base: str, out: Path, as_json: bool, **given: Any) -> None
     team = join_team()
     recipe, leave_out, each = read_recipe(given["recipe"], given["set"]), given["leave_out"], given["leave_one_out"]
     if leave_out and each:
-        raise ConfigError("--leave-out names one source and --leave-one-out takes each; give only one of them")
+        raise ConfigError("--leave-out names sources and --leave-one-out takes each; give only one of them")
     runs: dict[str, TrainRun] = {}
     for source in [None, *sources_of(data)] if each else [leave_out]:
         folder = out / f"without-{source or NONE}" if each else out

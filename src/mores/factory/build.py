@@ -103,7 +103,7 @@ class Golds:
     def facts(self) -> Facts:
         """What is correct about the items that they are made of, where it is a fact."""
         split_of = {name: SPLIT_OF[fold] for name, fold in self._fold_of.items()}
-        told = (item for draft in self._chosen for item in (draft.item, *draft.parts))
+        told = (item for draft in self._chosen for item in draft.parts or (draft.item,))
         items = (item for item in told if datasets.has_facts(item.source))
         return Facts(once(items), self._group_of, split_of)
 

@@ -5,6 +5,7 @@
 | `paper` | Table 5 as published |
 | `fenced` | Table 5, with both sides between marks that they cannot contain |
 | `guided` | the same, and what a report looks like: for models that were not tuned on it |
+| `brief` | the fenced sides alone, in a third of the words: for models that were tuned on it |
 
 A sample's evidence, where it has any, stands first, numbered, one passage on one line, so that none can pass for two.
 """
@@ -38,7 +39,9 @@ def messages(sample: Sample, style: Style) -> tuple[Message, ...]:
         if sample.evidence:
             raise ConfigError(NO_PLACE, setting="style")
         return Message("system", system), Message("user", fill(report, sample.instruction, sample.text))
-    parts = {"fence": True, "guide": style == "guided", "evidence": bool(sample.evidence)}
+    if style == "brief":
+        system, report = _text("brief-system"), _text("brief")
+    parts = {} if style == "brief" else {"fence": True, "guide": style == "guided", "evidence": bool(sample.evidence)}
     system = "\n".join([system, *(_text(part) for part, wanted in parts.items() if wanted)])
     mark = fence_mark(sample)
     instruction, text, evidence = (

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from typing import Any, Literal, NamedTuple, Protocol, Self, get_args
 
-Style = Literal["paper", "fenced", "guided"]
+Style = Literal["paper", "fenced", "guided", "brief"]
 """The metric's prompts, see `mores.metric.prompt`."""
 STYLES: tuple[Style, ...] = get_args(Style)
 

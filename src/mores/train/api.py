@@ -25,8 +25,8 @@ EMBEDDED = "embedded"
 class TrainOptions(TypedDict, total=False):
     """What `mores.train` takes besides the dataset, the folder, the model and its recipe."""
 
-    leave_out: str | None
-    """A source whose samples are not trained on."""
+    leave_out: str | Sequence[str] | None
+    """Sources whose samples are not trained on, in a list or with commas; the tuned model decides about them."""
     limit: int | None
     """Most training samples."""
     evaluate: Sequence[str]
@@ -50,14 +50,15 @@ async def train(
     `base` is `embedded`, a folder or a name on the Hugging Face Hub; `recipe` is a TOML file with settings or a
     `Recipe`, and the paper's by default.
     """
-    progress, leave_out = options.get("progress", SILENT), options.get("leave_out")
+    progress, without = options.get("progress", SILENT), options.get("leave_out") or ()
+    leave_out = tuple(without.split(",") if isinstance(without, str) else without)
     with interruptible():
         team = join_team()
         from mores.train.study import Study
 
         chosen = recipe if isinstance(recipe, Recipe) else read_recipe(Path(recipe)) if recipe else Recipe()
-        if leave_out is not None and leave_out not in (sources := sources_of(Path(data))):
-            reason = f"no such source {leave_out!r} in {data}; there are {', '.join(sources)}"
+        if leave_out and (unknown := sorted(set(leave_out).difference(sources := sources_of(Path(data))))):
+            reason = f"no such source {unknown[0]!r} in {data}; there are {', '.join(sources)}"
             raise ConfigError(reason, setting="leave_out")
         folder = _unpacked(team, progress) if base == EMBEDDED else base
         progress.note(f"loading {base}")

@@ -2,15 +2,18 @@
 
 | file | evidence |
 | --- | --- |
-| `train.jsonl` | every sample without, then every one with facts of training items, for half of them its own too |
+| `train.jsonl` | half of the samples without, then all with facts of training items; pairs and translated samples |
 | `dev`, `test` `.jsonl` | none |
 | `dev-covered`, `test-covered` `.jsonl` | facts of all items: a corpus that covers what is asked |
-| `dev-reworded`, `test-reworded` `.jsonl` | the same in other words; only texts that can be sentences, as such |
+| `dev-reworded`, `test-reworded` `.jsonl` | the same in words that are never trained on; texts are sentences |
 | `dev-uncovered`, `test-uncovered` `.jsonl` | facts of the training items alone: never the own one |
+| `test-pairs`, `test-translated` `.jsonl` | claims with passages, and facts in another language, if given |
 | `ground.json` | settings, how often an item's own fact was found, and what it was made from |
 
-An error cites the fact of its own item where that is among the evidence, and nothing elsewhere. In training some of the
-texts and facts are reworded, and some passages say something else beside a fact.
+Passages are shuffled, so that a metric reads all of them. In training some of the texts and facts are reworded, and
+some passages say something else beside a fact. An error cites the fact of its own item. Where that is not among the
+evidence, the evidence decides nothing, and in training there is no error by it; without any evidence an error is one,
+but its report does not say what would be correct.
 """
 
 from __future__ import annotations
@@ -20,7 +23,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Literal
@@ -37,12 +40,15 @@ from mores.factory.sources import has_facts
 from mores.factory.split import SPLITS
 from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder
+from mores.models.embedded import UNSUPPORTED
 from mores.search.clean import LONGEST_SOURCE, clean
 from mores.search.corpus import Corpus
 from mores.search.ground import CHARACTERS, query_of, shorten
 from mores.search.words import words
 from mores.train import reword
-from mores.types import Error, Evidence, Record
+from mores.train.pairs import Reading, read_pairs, read_sentences
+from mores.train.translated import Translated, read_asked
+from mores.types import Error, ErrorReport, Evidence, Record
 
 ABOUT = "ground.json"
 TESTED = ("dev", "test")
@@ -50,10 +56,14 @@ _CHUNK = 512
 """Samples that are searched for together."""
 _MORE = 5
 """Passages that are looked up in addition, in case some are not allowed."""
+_PLAIN = 4
+"""In training, one sample in this many comes without evidence too."""
 _SENTENCES = 2
 """In training, one text in this many is a sentence, if it can be one."""
-_TOGETHER = 4
+_TOGETHER = 3
 """One passage in this many says something else too."""
+_OWN = 4
+"""In training, one group in this many does not see its own facts."""
 _AROUND = 80
 """Characters on both sides of an error by which the part of a long fact is known that it rests on."""
 
@@ -103,17 +113,33 @@ Words = Literal["own", "some", "other"]
 """Texts and facts unchanged, some of them in other words, or all of them."""
 
 
-def ground_dataset(
-    data: Path, out: Path, k: int = 3, characters: int = CHARACTERS, seed: int = 0, progress: Progress = quiet
-) -> Grounded:
+class Grounding(Record):
+    """What evidence samples get."""
+
+    passages: int = 3
+    """Most of a sample."""
+    characters: int = CHARACTERS
+    """Most of a passage."""
+    seed: int = 0
+    pairs: Path | None = None
+    """A folder with claims and passages about them, see `mores.train.pairs`."""
+    sentences: Path | None = None
+    """A folder with sentences, one text file for each language, to make more pairs of."""
+    translated: Path | None = None
+    """BLEnD's folder, for facts in another language than the text."""
+
+
+def ground_dataset(data: Path, out: Path, settings: Grounding | None = None, progress: Progress = quiet) -> Grounded:
     """Write a dataset with evidence from one that `mores build` wrote; the same input gives the same bytes."""
+    settings = settings or Grounding()
     _check(data, out)
     make_folder(out)
     with TemporaryDirectory(prefix="mores-ground-", ignore_cleanup_errors=True) as folder:
         every, training = (_index(data, Path(folder), splits) for splits in (tuple(SPLITS), ("train",)))
-        counts = _Making(data, out, k, characters, seed, progress).all_files(every, training)
+        counts = _Making(data, out, settings, progress).all_files(every, training)
     about = Grounded(
-        mores=__version__, passages=k, characters=characters, seed=seed, made_from=_sums(data), found=counts
+        mores=__version__, passages=settings.passages, characters=settings.characters, seed=settings.seed,
+        made_from=_sums(data), found=counts,
     )  # fmt: skip
     write_text(out / ABOUT, about.model_dump_json(indent=2) + "\n")
     return about
@@ -160,18 +186,29 @@ def _sums(data: Path) -> dict[str, str]:
 class _Making:
     data: Path
     out: Path
-    k: int
-    characters: int
-    seed: int
+    settings: Grounding
     progress: Progress
+
+    @property
+    def seed(self) -> int:
+        return self.settings.seed
+
+    @property
+    def characters(self) -> int:
+        return self.settings.characters
 
     def all_files(self, every: Facts, training: Facts) -> dict[str, dict[str, Found]]:
         """Write them; say of each with evidence what was found."""
         foreign = _foreign(training)
-        half = partial(_half, foreign, self.seed)
-        plain = self._worded(self._known("train", training), training, "some", "plain")
-        with_own_and_without = self._grounded("train", "train", training, half, "some")
-        counts = {"train": self._write("train", plain, with_own_and_without)}
+        most = partial(_most, foreign, self.seed)
+        some = (gold for gold in self._known("train", training) if draw(self.seed, "plain", gold.item)[0] % _PLAIN == 0)
+        plain = map(uncited, self._worded(some, training, "some", "plain"))
+        grounded = map(by_evidence, self._grounded("train", "train", training, most, "some"))
+        others = self._others(every)
+        counts = {"train": self._write("train", chain(plain, others["train"]), grounded)}
+        for name in ("test-pairs", "test-translated"):
+            if name in others:
+                self._write(name, others[name])
         kinds: dict[str, tuple[Facts, Keep, Words]] = {
             "covered": (every, _anything, "own"),
             "reworded": (every, _anything, "other"),
@@ -182,6 +219,21 @@ class _Making:
             for name, setting in ((f"{split}-{kind}", setting) for kind, setting in kinds.items()):
                 counts[name] = self._write(name, (), self._grounded(name, split, *setting))
         return counts
+
+    def _others(self, every: Facts) -> dict[str, Iterable[Gold]]:
+        """Samples that come with their evidence, by the file in which they are."""
+        others: dict[str, Iterable[Gold]] = {"train": ()}
+        if self.settings.pairs:
+            sentences = read_sentences(self.settings.sentences) if self.settings.sentences else []
+            reading = Reading([*read_pairs(self.settings.pairs), *sentences], self.seed)
+            others["train"] = self.progress("reading pairs", reading.train())
+            others["test-pairs"] = reading.test()
+        if self.settings.translated:
+            split_of = {fact.source: fact.split for fact in every.of.values()}
+            translated = Translated(read_asked(self.settings.translated), split_of, self.seed)
+            others["train"] = chain(others["train"], translated.of("train"))
+            others["test-translated"] = translated.of("test")
+        return others
 
     def _write(self, name: str, plain: Iterable[Gold], grounded: Iterable[Gold] = ()) -> dict[str, Found]:
         counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
@@ -198,8 +250,11 @@ class _Making:
         known = self.progress(f"evidence for {name}", self._known(split, facts))
         golds = self._worded(known, facts, words, "grounded")
         while chunk := list(islice(golds, _CHUNK)):
-            for gold, pieces in zip(chunk, run(nearest(facts.corpus, chunk, self.k + 1, keep)), strict=True):
-                yield with_evidence(gold, self._passages(gold, pieces, facts, words))
+            k = self.settings.passages
+            for gold, pieces in zip(chunk, run(nearest(facts.corpus, chunk, k + 1, keep)), strict=True):
+                passages = self._passages(gold, pieces, facts, words)
+                passages.sort(key=lambda piece: draw(self.seed, "order", gold.sample.id, piece.source, piece.text))
+                yield with_evidence(gold, passages)
 
     def _worded(self, golds: Iterable[Gold], facts: Facts, words: Words, copy: str) -> Iterator[Gold]:
         """The pairs, perhaps with their answers in sentences; those that must be reworded and cannot are left out."""
@@ -207,20 +262,23 @@ class _Making:
             key = f"{copy} {gold.item}"
             if words == "own" or (words == "some" and draw(self.seed, "text", key)[0] % _SENTENCES):
                 yield gold
-            elif (fact := facts.of.get(_named(gold.item))) and (changed := reword.sentence(gold, fact, key)):
+            elif (fact := facts.of.get(_named(gold.item))) and (
+                changed := reword.sentence(gold, fact, key, _part(words))
+            ):
                 yield changed
             elif words == "some":
                 yield gold
 
     def _passages(self, gold: Gold, pieces: Sequence[Evidence], facts: Facts, words: Words) -> list[Evidence]:
         """The first k, perhaps in other words, and perhaps beside what the next one says."""
-        others = [piece for piece in pieces[self.k :] if facts.of[piece.source].group != gold.group]
+        k = self.settings.passages
+        others = [piece for piece in pieces[k:] if facts.of[piece.source].group != gold.group]
         passages = []
-        for piece in pieces[: self.k]:
+        for piece in pieces[:k]:
             key = f"{gold.item} {piece.source}"
             digest = draw(self.seed, "passage", key)
             if words == "other" or (words == "some" and digest[0] % 2):
-                piece = reword.evidence(piece, facts.of[piece.source], self.characters, key)
+                piece = reword.evidence(piece, facts.of[piece.source], self.characters, key, _part(words))
             if words != "own" and digest[1] % _TOGETHER == 0:
                 for other in others:
                     piece = reword.beside(piece, other, self.characters, key)
@@ -229,11 +287,9 @@ class _Making:
 
     def _known(self, split: str, facts: Facts) -> Iterator[Gold]:
         for gold in read_split(self.data, split):
-            fact = facts.of.get(_named(gold.item))
-            if fact is None and not has_facts(gold.sample.source or ""):
-                yield gold
-                continue
-            if fact is None or fact.group != gold.group:
+            known = [facts.of.get(name) for name in own_facts(gold)]
+            missing = any(fact is None or (fact.group != gold.group and not gold.parts) for fact in known)
+            if missing and has_facts(gold.sample.source or ""):
                 raise InputError(
                     f"{self.data}: {FACTS} does not have the item {gold.item!r} of {split}.jsonl; build it again"
                 )
@@ -249,9 +305,29 @@ def _foreign(facts: Facts) -> Keep:
     return lambda gold, piece: facts.of[piece.source].group != gold.group
 
 
-def _half(foreign: Keep, seed: int, gold: Gold, piece: Evidence) -> bool:
-    """For half of the groups anything, so that a model learns both to use evidence and to do without."""
-    return draw(seed, "ground", gold.group)[0] % 2 == 0 or foreign(gold, piece)
+def _most(foreign: Keep, seed: int, gold: Gold, piece: Evidence) -> bool:
+    """For most of the groups anything, so that a model learns to use evidence, and what does not decide."""
+    return draw(seed, "ground", gold.group)[0] % _OWN != 0 or foreign(gold, piece)
+
+
+def _part(words: Words) -> reword.Part:
+    return "test" if words == "other" else "train"
+
+
+def uncited(gold: Gold) -> Gold:
+    """The pair with a report that does not say what would be correct: nothing that was read says so."""
+    errors = tuple(
+        error.model_copy(update={"explanation": UNSUPPORTED.format(quote=error.quote), "correction": ""})
+        for error in gold.report.errors
+    )
+    return gold.model_copy(update={"report": ErrorReport(errors=errors)})
+
+
+def by_evidence(gold: Gold) -> Gold:
+    """The pair with the errors that its evidence shows: those that cite nothing are none by this evidence."""
+    errors = tuple(error for error in gold.report.errors if error.evidence)
+    changes = {"report": gold.report.model_copy(update={"errors": errors}), "kind": gold.kind if errors else "correct"}
+    return gold.model_copy(update=changes)
 
 
 async def nearest(corpus: Corpus, golds: Sequence[Gold], k: int, keep: Keep) -> list[tuple[Evidence, ...]]:
@@ -271,7 +347,7 @@ async def nearest(corpus: Corpus, golds: Sequence[Gold], k: int, keep: Keep) -> 
 
 
 def with_evidence(gold: Gold, pieces: Sequence[Evidence]) -> Gold:
-    """The pair with this evidence, and errors that cite the fact of the same item."""
+    """The pair with this evidence, and errors that cite the facts of the same item where these show them."""
     errors = tuple(error.model_copy(update={"evidence": _cited(error, gold, pieces)}) for error in gold.report.errors)
     return gold.model_copy(
         update={
@@ -281,9 +357,19 @@ def with_evidence(gold: Gold, pieces: Sequence[Evidence]) -> Gold:
     )
 
 
+def own_facts(gold: Gold) -> frozenset[str]:
+    """The items that a pair is made of, as their evidence names them."""
+    return frozenset(map(_named, gold.parts or (gold.item,)))
+
+
 def _cited(error: Error, gold: Gold, pieces: Sequence[Evidence]) -> tuple[int, ...]:
-    """The number of the own fact; of several parts of it, the one with most of the words around the error."""
-    numbers = [number for number, piece in enumerate(pieces, 1) if piece.source == _named(gold.item)]
+    """The number of the own fact that shows the error; of several, the one with most of the words around it."""
+    own, lost = own_facts(gold), _lost_words(gold)
+    numbers = [
+        number
+        for number, piece in enumerate(pieces, 1)
+        if piece.source in own and (not lost or lost.intersection(words(piece.text)))
+    ]
     if len(numbers) < 2:
         return tuple(numbers)
     start, end = error.start or 0, error.end or 0
@@ -291,9 +377,17 @@ def _cited(error: Error, gold: Gold, pieces: Sequence[Evidence]) -> tuple[int, .
     return (max(numbers, key=lambda number: len(around.intersection(words(pieces[number - 1].text)))),)
 
 
+def _lost_words(gold: Gold) -> set[str]:
+    """The words that a made error has removed: a fact without any of them does not show it."""
+    if gold.original is None:
+        return set()
+    return set(words(gold.original.text)).difference(words(gold.sample.text))
+
+
 def _count(gold: Gold) -> dict[str, int]:
     pieces = gold.sample.evidence
-    has_own, wrong = any(piece.source == _named(gold.item) for piece in pieces), bool(gold.report.errors)
+    own = own_facts(gold)
+    has_own, wrong = any(piece.source in own for piece in pieces), bool(gold.report.errors)
     return {
         "samples": 1,
         "own": has_own,

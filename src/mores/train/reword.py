@@ -1,9 +1,15 @@
 """The same facts and answers in other words, so that a metric learns to read evidence and not one shape of it.
 
-A fact is a question with its answers; a page or a person says it in a sentence, and says other things beside it.
+A fact is a question with its answers; a page or a person says it in a sentence, and says other things beside it. The
+sentences are in `prose.toml`; those of the test are never trained on.
 """
 
 from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from tomllib import loads
+from typing import Literal
 
 from mores.factory.drafts import draw
 from mores.factory.facts import Fact
@@ -11,40 +17,40 @@ from mores.factory.gold import Gold
 from mores.factory.items import Task
 from mores.types import Evidence
 
-_SAID = (
-    "{Subject} is {answers}.",
-    "“{answers}” is {subject}.",
-    "As for {subject}, people name {answers}.",
-    "It is widely known that {subject} is {answers}.",
-    "Many will tell you that {answers} is {subject}.",
-)
-"""A fact whose question has a subject."""
-_TURNED = ("{asked} – {answers}", "{answers} ({asked})", "“{answers}”: {asked}")
-"""Any other fact."""
-_ANSWERED = (
-    "{Subject} is {gap}.",
-    "“{gap}” is {subject}.",
-    "I would say that {subject} is {gap}.",
-    "As far as I know, {subject} is {gap}. It depends on whom you ask.",
-    "Good question! {Subject} is {gap}. That is what most people there would tell you.",
-)
 _GAP = "\0"
 """Where the answer comes."""
 _JOINS = (", ", " or ", "; ", " and ")
+Part = Literal["train", "test"]
 
 
-def evidence(piece: Evidence, fact: Fact, characters: int, key: str) -> Evidence:
+@cache
+def phrases(part: Part) -> dict[str, list[str]]:
+    """The sentences of training or of the test, by kind."""
+    every: dict[str, dict[str, list[str]]] = loads(files("mores.train").joinpath("prose.toml").read_text("utf-8"))
+    return every[part]
+
+
+def evidence(piece: Evidence, fact: Fact, characters: int, key: str, part: Part = "train") -> Evidence:
     """A fact in other words, which the key draws; part of a fact is not changed, nor one that would get too long."""
     if not fact.answers or piece.text != fact.text:
         return piece
     digest = draw(0, "evidence", key)
     answers = _JOINS[digest[0] % len(_JOINS)].join(fact.answers)
     if fact.subject is not None:
-        text = _said(_SAID[digest[1] % len(_SAID)], fact.subject, answers)
+        text = _said(_drawn(part, "said", digest[1]), fact.subject, answers)
+        text = _between(text, part, digest, characters)
     else:
         question = piece.text.removesuffix("; ".join(fact.answers)).rstrip()
-        text = _TURNED[digest[1] % len(_TURNED)].format(asked=question, answers=answers)
+        text = _drawn(part, "turned", digest[1]).format(asked=question, answers=answers)
     return piece.model_copy(update={"text": text}) if len(text) <= characters else piece
+
+
+def _between(text: str, part: Part, digest: bytes, characters: int) -> str:
+    """A sentence with another one before it, after it, both or neither, as far as there is room."""
+    before, after = (_drawn(part, kind, digest[place]) for kind, place in (("before", 2), ("after", 3)))
+    parts = [before] * (digest[4] % 3 == 0) + [text] + [after] * (digest[5] % 3 == 0)
+    joined = " ".join(parts)
+    return joined if len(joined) <= characters else text
 
 
 def beside(piece: Evidence, other: Evidence, characters: int, key: str) -> Evidence:
@@ -55,16 +61,19 @@ def beside(piece: Evidence, other: Evidence, characters: int, key: str) -> Evide
     return piece.model_copy(update={"text": " ".join(both)})
 
 
-def sentence(gold: Gold, fact: Fact, key: str) -> Gold | None:
+def sentence(gold: Gold, fact: Fact, key: str, part: Part = "train") -> Gold | None:
     """The pair with its answer in a sentence; None where it is no answer to a question that has a subject."""
     if fact.subject is None or gold.task is not Task.FREEFORM or gold.kind == "soft":
         return None
     answer = gold.report.errors[0].quote if gold.report.errors else fact.answers[0]
-    if answer not in gold.sample.text:
-        return None
-    before, _, after = _said(_ANSWERED[draw(0, "sentence", key)[0] % len(_ANSWERED)], fact.subject).partition(_GAP)
-    if answer.endswith((".", "!", "?")):
-        after = after.removeprefix(".")
+    if answer not in gold.sample.text or fact.subject.casefold() in gold.sample.text.casefold():
+        return None  # it says something else, or is a sentence already
+    choices, ended = phrases(part)["answered"], answer.endswith((".", "!", "?"))
+    if ended:
+        choices = [words for words in choices if "{gap}." in words]
+    words = choices[draw(0, "sentence", key)[0] % len(choices)]
+    before, _, after = _said(words, fact.subject).partition(_GAP)
+    after = after.removeprefix(".") if ended else after
     start, end = len(before), len(before) + len(answer)
     errors = tuple(error.model_copy(update={"start": start, "end": end}) for error in gold.report.errors)
     return gold.model_copy(
@@ -73,6 +82,11 @@ def sentence(gold: Gold, fact: Fact, key: str) -> Gold | None:
             "report": gold.report.model_copy(update={"errors": errors}),
         }
     )
+
+
+def _drawn(part: Part, kind: str, place: int) -> str:
+    choices = phrases(part)[kind]
+    return choices[place % len(choices)]
 
 
 def _said(words: str, subject: str, answers: str = "") -> str:

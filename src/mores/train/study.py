@@ -32,6 +32,7 @@ import torch
 
 from mores.errors import ConfigError
 from mores.factory.build import Progress, quiet
+from mores.factory.drafts import draw
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder
@@ -48,6 +49,11 @@ from mores.train.tune import CHECKPOINT, Training, join
 from mores.train.tune import Progress as Step
 from mores.types import Judgement, Result, Signature
 
+LEFT_OUT = "left-out"
+"""The name of the decisions about samples of the sources that were left out."""
+MOST_LEFT_OUT = 600
+"""Samples of such a source."""
+
 
 @dataclass
 class Study:
@@ -61,7 +67,8 @@ class Study:
     """What it is called."""
     recipe: Recipe
     folder: Path
-    leave_out: str | None = None
+    leave_out: tuple[str, ...] = ()
+    """Sources whose samples are not trained on, but decided about."""
     limit: int | None = None
     """Most training samples."""
     evaluate: Sequence[str] = ("dev", "test")
@@ -86,7 +93,7 @@ class Study:
 
     def _plan(self, golds: Sequence[Gold]) -> Plan:
         settings = self.recipe.model_dump(mode="json") | {
-            "data": str(self.data), "leave_out": self.leave_out, "limit": self.limit,
+            "data": str(self.data), "leave_out": list(self.leave_out), "limit": self.limit,
         }  # fmt: skip
         name = self.data.resolve().name
         return Plan(kind="train", name=name, model=self.base_name, signature=self.signature(golds), settings=settings)
@@ -106,9 +113,9 @@ class Study:
         trained = Trained(
             base=self.base_name, signature=self.signature(golds), samples=len(examples), left_out=making.left_out,
             sources=dict(sorted(Counter(gold.sample.source or "unknown" for gold in golds).items())),
-            without=self.leave_out, tokens=sum(len(example.tokens) for example in examples),
+            without=", ".join(self.leave_out) or None, tokens=sum(len(example.tokens) for example in examples),
             seconds=seconds, device=_device(self._team.num_processes),
-            decisions={name: self._decide(model, making, name) for name in self.splits()},
+            decisions={name: self._decide(model, making, name, golds) for name, golds in self._measured().items()},
         )  # fmt: skip
         if self._team.is_main_process:
             write_text(self.folder / RESULT, trained.model_dump_json(indent=1) + "\n")
@@ -132,12 +139,17 @@ class Study:
         if not (self.data / "train.jsonl").is_file():
             raise ConfigError(f"{self.data}: no train.jsonl in it; give a folder that `mores build` wrote")
         every = read_records(self.data / "train.jsonl", Gold)
-        golds = [gold for gold in every if self.leave_out is None or gold.sample.source != self.leave_out]
+        golds = [gold for gold in every if gold.sample.source not in self.leave_out]
         return golds if self.limit is None else golds[: self.limit]
 
-    def splits(self) -> list[str]:
-        """The splits to decide about that the dataset has."""
-        return [name for name in self.evaluate if (self.data / f"{name}.jsonl").is_file()]
+    def _measured(self) -> dict[str, list[Gold]]:
+        """What the model decides about: the splits that the dataset has, and of the training samples those left out."""
+        names = [name for name in self.evaluate if (self.data / f"{name}.jsonl").is_file()]
+        measured = {name: list(read_records(self.data / f"{name}.jsonl", Gold)) for name in names}
+        if self.leave_out:
+            every = read_records(self.data / "train.jsonl", Gold)
+            measured[LEFT_OUT] = fair([gold for gold in every if gold.sample.source in self.leave_out])
+        return measured
 
     def signature(self, golds: Iterable[Gold]) -> Signature:
         """What must be the same for two trainings to be the same."""
@@ -145,11 +157,10 @@ class Study:
         for count, gold in enumerate(golds, 1):  # noqa: B007 - read after the loop
             total.update(gold.model_dump_json().encode("utf-8", "surrogatepass"))
         settings = blake2b(write_recipe(self.recipe).encode(), digest_size=4).hexdigest()
-        data = f"{total.hexdigest()}.{count}" + (f".without-{self.leave_out}" if self.leave_out else "")
+        data = f"{total.hexdigest()}.{count}" + (f".without-{'-'.join(self.leave_out)}" if self.leave_out else "")
         return sign({"task": "train.1", "data": data, "base": self.base_name, "recipe": settings})
 
-    def _decide(self, model: Any, making: Examples, split: str) -> dict[str, Result]:
-        golds = list(read_records(self.data / f"{split}.jsonl", Gold))
+    def _decide(self, model: Any, making: Examples, split: str, golds: list[Gold]) -> dict[str, Result]:
         share = golds[self._team.process_index :: self._team.num_processes]
         follow = partial(self.progress, f"deciding about {split}")
         decided = together(decide(model.eval(), making, share, follow=follow), golds)
@@ -159,6 +170,20 @@ class Study:
                     # A text that is more likely wrong than not scores below 0.
                     writer.write(Judgement.of(gold.sample, judge=f"tuned:{self.folder.name}", score=-odds))
         return by_source(decided)
+
+
+def fair(golds: Iterable[Gold]) -> list[Gold]:
+    """Of each source equally many samples with errors and without, that nobody made by rule, each item once."""
+    by_source: dict[str, dict[bool, dict[str, Gold]]] = defaultdict(lambda: {True: {}, False: {}})
+    for gold in golds:
+        if not gold.maker.startswith("rule:"):
+            by_source[gold.sample.source or "unknown"][bool(gold.report.errors)].setdefault(gold.item, gold)
+    chosen: list[Gold] = []
+    for sides in by_source.values():
+        count = min(MOST_LEFT_OUT // 2, *map(len, sides.values()))
+        for side in sides.values():
+            chosen += sorted(side.values(), key=lambda gold: draw(0, "left out", gold.item))[:count]
+    return chosen
 
 
 def together(decided: Decisions, golds: Sequence[Gold]) -> Decisions:

@@ -1,0 +1,128 @@
+"""How well tuned metrics read evidence: on sets that they never saw, on facts in other words, across languages.
+
+    mores build free --data DATASETS --commercial --out free
+    mores build ground free --out grounded --pairs PAIRS --sentences SENTENCES --translated DATASETS/blend
+    mores train --data grounded --out fold-1 --recipe recipe.toml --leave-out creak,conjnli,... \\
+        --evaluate test,test-covered,test-reworded,test-pairs,test-translated
+    python benchmarks/reading.py --data grounded fold-1 fold-2 --out benchmarks/results/reading.jsonl
+
+Scaled accuracy (0 is guessing) of deciding whether a text has an error, with 95% intervals of 2,000 resamplings of the
+groups. The mean over sets counts each set once. `place` is where among the passages the fact of the sample's own item
+stands; `language` is the text's.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+import numpy as np
+import numpy.typing as npt
+
+from mores.factory.gold import Gold
+from mores.io import read_records
+from mores.train.ground import own_facts
+from mores.types import Judgement
+
+RESAMPLINGS = 2000
+Floats = npt.NDArray[np.float64]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("runs", nargs="+", type=Path, help="folders that `mores train` wrote")
+    parser.add_argument("--data", required=True, type=Path, help="the dataset that they were trained on")
+    parser.add_argument("--out", type=Path, help="where to append a line of JSON for each run")
+    given = parser.parse_args()
+    golds = read_golds(given.data)
+    for run in given.runs:
+        measured = measure(run, golds)
+        print(f"\n{run.name}")
+        for name, (value, low, high, count) in measured.items():
+            print(f"  {name:36} {value:6.3f} ({low:.3f} to {high:.3f})  {count:,}")
+        if given.out:
+            about = json.loads((run / "training.json").read_text("utf-8"))
+            line = {"run": run.name, "base": about["base"], "without": about["without"], "samples": about["samples"],
+                    "recipe": (run / "recipe.toml").read_text("utf-8"), "measured": measured}  # fmt: skip
+            with given.out.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+
+
+def read_golds(data: Path) -> dict[str, Gold]:
+    """All samples of a dataset with evidence, by file and id; those that were left out are in `train`."""
+    golds: dict[str, Gold] = {}
+    for path in sorted(data.glob("*.jsonl")):
+        split = "left-out" if path.stem == "train" else path.stem
+        golds |= {f"{split} {gold.sample.id}": gold for gold in read_records(path, Gold)}
+    return golds
+
+
+def measure(run: Path, golds: dict[str, Gold]) -> dict[str, tuple[float, float, float, int]]:
+    """Every figure of a run by its name: value, interval and number of samples."""
+    figures: dict[str, tuple[float, float, float, int]] = {}
+    for path in sorted(run.glob("decisions.*.jsonl")):
+        split = path.name.split(".")[1]
+        parts: dict[str, list[tuple[bool, str]]] = defaultdict(list)
+        for decision in read_records(path, Judgement):
+            gold = golds[f"{split} {decision.sample_id}"]
+            assert decision.score is not None
+            correct = (decision.score < 0) == bool(gold.report.errors)
+            for part in parts_of(gold, split):
+                parts[part].append((correct, gold.group or gold.sample.id))
+        for part, decisions in sorted(parts.items()):
+            figures[f"{split} {part}".strip()] = scaled(decisions)
+        if split == "left-out":
+            figures |= mean_over_sets(parts, golds)
+    return figures
+
+
+def parts_of(gold: Gold, split: str) -> Iterable[str]:
+    """The tables in which a sample counts."""
+    yield ""
+    yield gold.sample.source or "unknown"
+    if split == "test-translated":
+        yield f"language {gold.sample.language}"
+    if split == "test-covered":
+        places = [place for place, piece in enumerate(gold.sample.evidence, 1) if piece.source in own_facts(gold)]
+        yield f"place {places[0] if places else 'none'}"
+
+
+def scaled(decisions: list[tuple[bool, str]]) -> tuple[float, float, float, int]:
+    """Scaled accuracy with its interval, and of how many."""
+    low, high = np.quantile(resampled(decisions), (0.025, 0.975))
+    return 2 * float(np.mean([correct for correct, _ in decisions])) - 1, float(low), float(high), len(decisions)
+
+
+def resampled(decisions: list[tuple[bool, str]]) -> Floats:
+    """Scaled accuracies of resampled groups."""
+    groups: dict[str, list[bool]] = defaultdict(list)
+    for correct, group in decisions:
+        groups[group].append(correct)
+    hits = np.array([sum(members) for members in groups.values()], dtype=float)
+    sizes = np.array([len(members) for members in groups.values()], dtype=float)
+    drawn = np.random.default_rng(0).integers(len(hits), size=(RESAMPLINGS, len(hits)))
+    values: Floats = 2 * hits[drawn].sum(1) / sizes[drawn].sum(1) - 1
+    return values
+
+
+def mean_over_sets(
+    parts: dict[str, list[tuple[bool, str]]], golds: dict[str, Gold]
+) -> dict[str, tuple[float, float, float, int]]:
+    """The mean over left-out sets in English, and over those in other languages."""
+    language = {gold.sample.source: gold.sample.language for gold in golds.values()}
+    means = {}
+    for name, english in (("English sets", True), ("other sets", False)):
+        sets = [part for part in parts if part and (language.get(part) == "en") == english]
+        if sets:
+            values = np.mean([resampled(parts[part]) for part in sets], axis=0)
+            point = float(np.mean([scaled(parts[part])[0] for part in sets]))
+            low, high = np.quantile(values, (0.025, 0.975))
+            means[f"left-out, {name}"] = point, float(low), float(high), sum(len(parts[part]) for part in sets)
+    return means
+
+
+if __name__ == "__main__":
+    main()
