@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.factory.compose import compose, text_drafts
 from mores.factory.drafts import Draft, word
-from mores.factory.errors.rules import RULES, Pool
+from mores.factory.errors.rules import RULES, Pool, changes
 from mores.factory.items import SourceItem, Task
-from mores.factory.statement import norm_of, sentence
+from mores.factory.statement import bare, norm_of, sentence
 from mores.factory.wrap import Wrapper
 
 THINGS = ["soup", "bread", "tea", "fruit", "rice", "fish", "beans", "cake"]
@@ -126,14 +127,55 @@ def test_a_sentence_fits_its_answer() -> None:
     assert other.text == "Soup is a polite gift in Peru."
 
 
-def test_a_norm_says_the_same_when_it_is_turned() -> None:
-    item = SourceItem(
+def _norm_item(norm: str) -> SourceItem:
+    return SourceItem(
         source="n", id="1", task=Task.IMPERSONATION, question="?", answer="Yes", role=(("Country", "Peru"),),
-        norm="It is polite to bow.", region="PE", language="en", unit="u",
+        norm=norm, region="PE", language="en", unit="u",
     )  # fmt: skip
-    plain, turned = norm_of(item, b"\0"), norm_of(item, b"\1")
-    assert plain is not None
-    assert turned is not None
-    assert (plain.answer, turned.answer) == ("It is polite to bow.", "It is impolite not to bow.")
-    assert plain.id == turned.id == "norm:u"
-    assert norm_of(item.model_copy(update={"norm": None})) is None
+
+
+def _wordings(norm: str) -> list[str]:
+    items = [norm_of(_norm_item(norm), bytes([choice])) for choice in range(4)]
+    assert {item.id for item in items if item} == {"norm:u"}
+    return [item.answer for item in items if item]
+
+
+def test_a_norm_has_four_wordings_that_mean_the_same() -> None:
+    assert _wordings("It is polite to bow.") == [
+        "It is polite to bow.",
+        "It is impolite not to bow.",
+        "It is impolite to forget to bow.",
+        "It is polite not to forget to bow.",
+    ]
+    assert _wordings("When greeting, it's considered respectful to bow.")[2:] == [
+        "When greeting, it's considered disrespectful to forget to bow.",
+        "When greeting, it's considered respectful not to forget to bow.",
+    ]
+    assert norm_of(_norm_item("It is polite to bow.").model_copy(update={"norm": None})) is None
+
+
+@pytest.mark.parametrize(
+    "norm",
+    [
+        "It is polite not to bow.",
+        "It is polite to bow, but not to kneel.",
+        "It is polite to bow. Kneel.",
+        "Always bow.",
+    ],
+)
+def test_a_norm_that_another_wording_would_change_stays(norm: str) -> None:
+    assert set(_wordings(norm)) == {norm}
+
+
+def test_neither_praise_nor_what_stands_with_it_tells_whether_a_norm_is_correct() -> None:
+    """Correct and reversed, over all wordings: each pair of the words is equally often correct and wrong."""
+    counts: dict[tuple[bool, ...], int] = Counter()
+    for wording in _wordings("It is polite to bow."):
+        item = _norm_item("-").model_copy(update={"answer": wording, "task": Task.GENERATION})
+        (reversed_norm,) = changes(bare(item), Pool([]), seed=0, rules=("negation",))
+        for text, sign in ((wording, 1), (reversed_norm.answer, -1)):
+            features = ("impolite" in text, "not" in text, "forget" in text)
+            for pair in ((0, 1), (0, 2), (1, 2)):
+                counts[*pair, *(features[place] for place in pair)] += sign
+    assert len(counts) == 12
+    assert not any(counts.values())

@@ -41,7 +41,11 @@ _PRAISE = {
     "respectful": "disrespectful", "polite": "impolite", "courteous": "discourteous", "considerate": "inconsiderate",
     "appropriate": "inappropriate", "correct": "incorrect", "proper": "improper",
 }  # fmt: skip
-_TURNED = re.compile(rf"^It(?: is|['’]s) (?:considered )?({'|'.join(_PRAISE)}) to (?!not\b)(?=[^.]+\.$)")
+_OMITS = ("forget", "fail", "neglect")
+_CONDUCT = re.compile(
+    rf"^((?:[^.,]+, i|I)t(?: is|['’]s) (?:considered )?)({'|'.join(_PRAISE)}) to (?!not\b)(?!.*\bbut\b)(?=[^.]+\.$)"
+)
+"""A norm that praises a conduct and says nothing besides."""
 
 
 @dataclass(frozen=True)
@@ -90,18 +94,18 @@ def sentence(item: SourceItem, choice: bytes = b"\0") -> Statement | None:
 def norm_of(item: SourceItem, choice: bytes = b"\0") -> SourceItem | None:
     """The norm that an item rests on, as a text about the conduct of its culture.
 
-    `choice` turns half of them: "It is polite to bow" says the same as "It is impolite not to bow". So praise and blame
-    are equally often correct, and do not give away a norm that was reversed.
+    `choice` decides on one of four wordings with the same meaning: "It is polite to bow", "It is impolite not to bow",
+    "It is impolite to forget to bow" and "It is polite not to forget to bow". A reversed norm has praise for blame, or
+    blame for praise; so neither of them, nor either together with "not" or "forget", tells whether a norm is correct.
     """
     if item.norm is None or item.region is None:
         return None
-    norm = _TURNED.sub(_turned, item.norm) if choice[0] % 2 else item.norm
     return SourceItem(
         source=item.source,
         id=f"norm:{item.unit or item.id}",
         task=Task.GENERATION,
         question=f"etiquette in {region_name(item.region)}",
-        answer=norm,
+        answer=_CONDUCT.sub(lambda match: _wording(match, choice[0]), item.norm),
         region=item.region,
         language=item.language,
         topic=item.topic,
@@ -109,8 +113,12 @@ def norm_of(item: SourceItem, choice: bytes = b"\0") -> SourceItem | None:
     )
 
 
-def _turned(match: re.Match[str]) -> str:
-    return f"It is {_PRAISE[match[1]]} not to "
+def _wording(match: re.Match[str], choice: int) -> str:
+    """The beginning of a norm that praises a conduct, or one that blames its contrary or omission."""
+    begin, praise = match.groups()
+    negates, omits, verb = choice % 2, choice // 2 % 2, _OMITS[choice // 4 % len(_OMITS)]
+    verdict = praise if negates == omits else _PRAISE[praise]
+    return f"{begin}{verdict} {'not ' * negates}to {f'{verb} to ' * omits}"
 
 
 def _filled(part: str, phrase: str) -> str:
