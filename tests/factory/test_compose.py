@@ -169,13 +169,13 @@ def test_a_norm_that_another_wording_would_change_stays(norm: str) -> None:
 
 def test_neither_praise_nor_what_stands_with_it_tells_whether_a_norm_is_correct() -> None:
     """Correct and reversed, over all wordings: each pair of the words is equally often correct and wrong."""
-    counts: dict[tuple[bool, ...], int] = Counter()
+    counts: Counter[tuple[tuple[int, int], tuple[bool, bool]]] = Counter()
     for wording in _wordings("It is polite to bow."):
         item = _norm_item("-").model_copy(update={"answer": wording, "task": Task.GENERATION})
         (reversed_norm,) = changes(bare(item), Pool([]), seed=0, rules=("negation",))
         for text, sign in ((wording, 1), (reversed_norm.answer, -1)):
             features = ("impolite" in text, "not" in text, "forget" in text)
-            for pair in ((0, 1), (0, 2), (1, 2)):
-                counts[*pair, *(features[place] for place in pair)] += sign
+            for first, second in ((0, 1), (0, 2), (1, 2)):
+                counts[(first, second), (features[first], features[second])] += sign
     assert len(counts) == 12
     assert not any(counts.values())
