@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import tomllib
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
@@ -45,8 +46,12 @@ def main() -> None:
             print(f"  {name:36} {value:6.3f} ({low:.3f} to {high:.3f})  {count:,}")
         if given.out:
             about = json.loads((run / "training.json").read_text("utf-8"))
-            line = {"run": run.name, "base": about["base"], "without": about["without"], "samples": about["samples"],
-                    "recipe": (run / "recipe.toml").read_text("utf-8"), "measured": measured}  # fmt: skip
+            line = {
+                "run": run.name,
+                **{field: about[field] for field in ("base", "without", "samples")},
+                "recipe": tomllib.loads((run / "recipe.toml").read_text("utf-8")),
+                "measured": {name: [round(number, 3) for number in figure] for name, figure in measured.items()},
+            }
             with given.out.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(line, ensure_ascii=False) + "\n")
 

@@ -451,7 +451,7 @@ def test_evidence_is_looked_up_shown_to_the_judge_and_kept(mores: Run) -> None:
     assert first.report is not None
     assert first.report.errors[0].evidence == (1,)
     assert first.signature["evidence"].startswith("corpus:")
-    assert first.signature["evidence"].endswith(".k1.c300")
+    assert first.signature["evidence"].endswith(".k1.c300.sentences")
     assert first.signature == second.signature
     assert "searching: 2 of 2" in done.stderr
     assert "[1] “Schnitzel” t" in done.stdout

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Iterable
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -11,8 +13,10 @@ from hypothesis import strategies as st
 
 from mores.engine import Counts
 from mores.search import Evidence, Found, Query, ground, shorten
+from mores.search.base import Search
+from mores.search.corpus import Corpus
 from mores.search.fake import FakeSearch, fake
-from mores.search.ground import LONGEST_QUERY, cut, query_of
+from mores.search.ground import LONGEST_QUERY, cut, merged, queries_of, query_of
 from mores.types import Failure, FailureKind, Sample
 
 OWN = Evidence(text="It was brought along.")
@@ -20,7 +24,7 @@ TEXTS = st.text(st.sampled_from("ab \n\u0301字👩\u200d🔬🏽ก็,."), max
 
 
 def grounded(
-    samples: Iterable[Sample], search: FakeSearch, k: int = 3, counts: Counts | None = None
+    samples: Iterable[Sample], search: Search, k: int = 3, counts: Counts | None = None
 ) -> list[tuple[Sample, Failure | None]]:
     async def collect() -> list[tuple[Sample, Failure | None]]:
         return [pair async for pair in ground(samples, search, k, characters=20, counts=counts)]
@@ -128,3 +132,35 @@ def test_a_cut_text_is_a_beginning_and_never_too_long(text: str, longest: int) -
     assert len(result) <= longest
     assert text.startswith(result.removesuffix("…"))
     assert (result == text) is (len(text) <= longest)
+
+
+LONG = "People in Peru eat corn. In Peru they drink chicha. Their feast is in June. Houses there are made of clay."
+
+
+def test_every_sentence_of_a_text_is_looked_up_in_documents(tmp_path: Path) -> None:
+    facts = ["Corn is eaten in Peru.", "Chicha is drunk in Peru.", "The feast is in June.", "Clay makes the houses."]
+    documents = tmp_path / "facts.jsonl"
+    documents.write_text("".join(json.dumps({"text": text}) + "\n" for text in [*facts, "Peru, Peru, corn."]), "utf-8")
+    corpus, judged = Corpus(documents, tmp_path / "index"), Sample(id="1", text=LONG)
+    [(sample, failure)] = grounded([judged], corpus, 2)
+    assert failure is None
+    assert len(sample.evidence) == len(set(sample.evidence)) == 4, "one for each of four sentences, though k is 2"
+    assert sum(piece.text[:12] in fact for piece in sample.evidence for fact in facts) >= 3
+    [(short, _)] = grounded([Sample(id="2", text="Corn is eaten in Peru.")], corpus, 2)
+    assert len(short.evidence) == 2
+
+
+def test_only_sentences_long_enough_are_looked_up_and_not_too_many() -> None:
+    whole, *parts = queries_of(Sample(id="1", text=f"Yes. {LONG}", region="PE"))
+    assert [part.text for part in parts] == LONG.replace(". ", ".\n").split("\n")
+    assert {part.region for part in (whole, *parts)} == {"PE"}
+    assert len(queries_of(Sample(id="1", text=" ".join([LONG] * 9)))) == 9
+    assert len(queries_of(Sample(id="1", text="One sentence is here."))) == 1
+    assert queries_of(Sample(id="1", text=LONG, evidence=(Evidence(text="x"),))) == [Query("")]
+
+
+def test_a_failure_of_any_query_is_one_of_the_text() -> None:
+    failure = Failure(kind=FailureKind.MODEL, reason="down")
+    piece, other = Evidence(text="a"), Evidence(text="b")
+    assert merged([Found(evidence=(piece,)), Found(failure=failure)], 3) == Found(failure=failure)
+    assert merged([Found(evidence=(piece, other)), Found(evidence=(piece,))], 3).evidence == (piece, other)

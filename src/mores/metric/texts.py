@@ -19,7 +19,7 @@ from mores.metric.metric import Metric
 from mores.metric.prompt import NO_PLACE
 from mores.search import Options as SearchOptions
 from mores.search import Search, ground, open_search, search_cost
-from mores.search.ground import CHARACTERS
+from mores.search.ground import CHARACTERS, searches_sentences
 from mores.search.languages import language_note
 from mores.show import count, first_problems, money
 from mores.types import Evidence, Sample
@@ -97,7 +97,8 @@ class Lookup:
         counts, asker = Counts(), metric.asker
         options = SearchOptions(limits=asker.limits, fresh=asker.fresh, counts=counts, progress=asker.progress)
         search = open_search(self.name, options)
-        metric.settings = replace(metric.settings, evidence=f"{search.identity}.k{self.k}.c{CHARACTERS}")
+        parts = ".sentences" if searches_sentences(search) else ""
+        metric.settings = replace(metric.settings, evidence=f"{search.identity}.k{self.k}.c{CHARACTERS}{parts}")
         try:
             yield Grounding(self, search, counts)
         finally:

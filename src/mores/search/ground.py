@@ -9,9 +9,12 @@ import re
 import unicodedata
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
+from itertools import islice, zip_longest
 
 from mores.engine import Counts
+from mores.language.sentences import sentences
 from mores.search.base import Evidence, Found, Query, Search
+from mores.search.corpus import Corpus
 from mores.search.stream import find_all
 from mores.types import DEFAULT_INSTRUCTION, Failure, Sample
 
@@ -19,6 +22,10 @@ CHARACTERS = 300
 """Of one passage that a judge reads."""
 LONGEST_QUERY = 1_000
 """Characters of a query: a text says at its beginning what it is about, and web searches accept little more."""
+SHORTEST_SENTENCE = 12
+"""Characters of a sentence that is looked up by itself."""
+MOST_SENTENCES = 8
+"""Sentences of a text that are looked up by themselves."""
 _LAST_WORD = re.compile(r"\s+\S*\Z")
 _JOINER = "\u200d"
 
@@ -26,23 +33,65 @@ _JOINER = "\u200d"
 async def ground(
     samples: Iterable[Sample], search: Search, k: int, *, characters: int = CHARACTERS, counts: Counts | None = None
 ) -> AsyncGenerator[tuple[Sample, Failure | None], None]:
-    """Each sample with at most k passages about it, in order; where the search failed, without any and why.
+    """Each sample with passages about it, in order; where the search failed, without any and why.
 
-    A sample with evidence keeps it and is not searched for. The search is not closed.
+    A text has at most k passages, or one for each of its sentences where documents are searched and it has more than
+    k. A sample with evidence keeps it and is not searched for. The search is not closed.
     """
-    answers = find_all(_Asking(search), ((sample, query_of(sample)) for sample in samples), k, counts=counts)
-    async with aclosing(answers):
-        async for sample, result in answers:
-            yield with_found(sample, result, characters), result.failure
+    counts = counts or Counts()
+    asked = (
+        ((sample, len(queries)), query)
+        for sample in samples
+        for queries in [queries_of(sample) if searches_sentences(search) else [query_of(sample)]]
+        for query in queries
+    )
+    results: list[Found] = []
+    async with aclosing(find_all(_Asking(search), asked, k)) as answers:
+        async for (sample, number), result in answers:
+            results.append(result)
+            if len(results) == number:
+                whole, results = merged(results, room(number, k)), []
+                counts.done += 1
+                counts.failed += whole.failure is not None
+                yield with_found(sample, whole, characters), whole.failure
+
+
+def searches_sentences(search: Search) -> bool:
+    """Whether each sentence of a text is searched for too: in documents, where a search costs nothing."""
+    return isinstance(search, Corpus)
 
 
 def query_of(sample: Sample) -> Query:
-    """What is looked up about a sample; nothing for one that has its evidence."""
+    """What is looked up about a whole sample; nothing for one that has its evidence."""
     if sample.evidence:
         return Query("")
     instruction = "" if sample.instruction == DEFAULT_INSTRUCTION else cut(sample.instruction, LONGEST_QUERY // 2, "")
     text = cut(sample.text, LONGEST_QUERY - len(instruction) - 1, "")
     return Query(" ".join(f"{instruction} {text}".split()), sample.language, sample.region)
+
+
+def queries_of(sample: Sample) -> list[Query]:
+    """What is looked up about a sample: the whole, then each of its first sentences if there are several."""
+    whole = query_of(sample)
+    parts = [sample.text[start:end] for start, end in sentences(sample.text)] if whole.text else []
+    parts = [part for part in parts if len(part) >= SHORTEST_SENTENCE][:MOST_SENTENCES]
+    return [whole, *(Query(cut(part, LONGEST_QUERY, ""), *whole[1:]) for part in parts if len(parts) > 1)]
+
+
+def room(queries: int, k: int) -> int:
+    """Most passages of a sample that was looked up with so many queries."""
+    return max(k, queries - 1)
+
+
+def merged(results: Sequence[Found], most: int) -> Found:
+    """The first passages of all searches, then their second, and so on, each once; a failure of any is one of all."""
+    if failure := next((result.failure for result in results if result.failure), None):
+        return Found(failure=failure)
+    if len(results) == 1:
+        return Found(evidence=results[0].evidence[:most])
+    ranks = zip_longest(*(result.evidence for result in results))
+    pieces = dict.fromkeys(piece for rank in ranks for piece in rank if piece is not None)
+    return Found(evidence=tuple(islice(pieces, most)))
 
 
 def with_found(sample: Sample, result: Found, characters: int = CHARACTERS) -> Sample:

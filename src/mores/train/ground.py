@@ -41,9 +41,10 @@ from mores.factory.split import SPLITS
 from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder
 from mores.models.embedded import UNSUPPORTED
+from mores.search.base import Found as Results
 from mores.search.clean import LONGEST_SOURCE, clean
 from mores.search.corpus import Corpus
-from mores.search.ground import CHARACTERS, query_of, shorten
+from mores.search.ground import CHARACTERS, merged, queries_of, room, shorten
 from mores.search.words import words
 from mores.train import reword
 from mores.train.pairs import Reading, read_pairs, read_sentences
@@ -250,8 +251,9 @@ class _Making:
         known = self.progress(f"evidence for {name}", self._known(split, facts))
         golds = self._worded(known, facts, words, "grounded")
         while chunk := list(islice(golds, _CHUNK)):
-            k = self.settings.passages
-            for gold, pieces in zip(chunk, run(nearest(facts.corpus, chunk, k + 1, keep)), strict=True):
+            for gold, pieces in zip(
+                chunk, run(nearest(facts.corpus, chunk, self.settings.passages, keep)), strict=True
+            ):
                 passages = self._passages(gold, pieces, facts, words)
                 passages.sort(key=lambda piece: draw(self.seed, "order", gold.sample.id, piece.source, piece.text))
                 yield with_evidence(gold, passages)
@@ -271,7 +273,7 @@ class _Making:
 
     def _passages(self, gold: Gold, pieces: Sequence[Evidence], facts: Facts, words: Words) -> list[Evidence]:
         """The first k, perhaps in other words, and perhaps beside what the next one says."""
-        k = self.settings.passages
+        k = room(len(queries_of(gold.sample)), self.settings.passages)
         others = [piece for piece in pieces[k:] if facts.of[piece.source].group != gold.group]
         passages = []
         for piece in pieces[:k]:
@@ -331,18 +333,25 @@ def by_evidence(gold: Gold) -> Gold:
 
 
 async def nearest(corpus: Corpus, golds: Sequence[Gold], k: int, keep: Keep) -> list[tuple[Evidence, ...]]:
-    """The best k passages about each sample that it may have, in the order of the search."""
+    """The best passages about each sample that it may have, in the order of the search: as many as it has room for.
+
+    One more is given, which says something else.
+    """
     evidence: dict[int, tuple[Evidence, ...]] = {}
-    queries = [query_of(gold.sample) for gold in golds]
+    queries = [queries_of(gold.sample) for gold in golds]
     short, limit = list(range(len(golds))), k + _MORE
     while short:
-        results = await corpus.find([queries[place] for place in short], limit)
-        for place, result in zip(short, results, strict=True):
-            evidence[place] = tuple(piece for piece in result.evidence if keep(golds[place], piece))[:k]
-        # Passages that are not allowed can fill all places, as the parts of a long text do: look further down.
-        full = (place for place, result in zip(short, results, strict=True) if len(result.evidence) == limit)
-        short = [place for place in full if len(evidence[place]) < k]
-        limit *= 4
+        results = iter(await corpus.find([query for place in short for query in queries[place]], limit))
+        unfinished = []
+        for place in short:
+            parts = [next(results) for _ in queries[place]]
+            kept = [Results(evidence=tuple(p for p in part.evidence if keep(golds[place], p))) for part in parts]
+            most = room(len(parts), k) + 1
+            evidence[place] = merged(kept, most).evidence
+            # Passages that are not allowed can fill all places, as the parts of a long text do: look further down.
+            if len(evidence[place]) < most and any(len(part.evidence) == limit for part in parts):
+                unfinished.append(place)
+        short, limit = unfinished, 4 * limit
     return [evidence[place] for place in range(len(golds))]
 
 
