@@ -13,7 +13,7 @@ import pytest
 
 import mores
 from mores.errors import ConfigError
-from mores.factory import balance, shortcut, work
+from mores.factory import audit, balance, shortcut, work
 from mores.factory import build as stages
 from mores.factory import output as writing
 from mores.factory.recipe import Recipe
@@ -38,9 +38,13 @@ class Killed(BaseException):
     """Ends a build where it is, as nothing in it expects."""
 
 
-@pytest.fixture(autouse=True)
-def every_stage_is_long(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(work, "LEAST", 0.0)
+@pytest.fixture(autouse=True, scope="module")
+def every_stage_is_long() -> Iterator[None]:
+    """Long enough to be kept; with few trees, because what an audit finds is not the subject here."""
+    with pytest.MonkeyPatch.context() as during:
+        during.setattr(work, "LEAST", 0.0)
+        during.setattr(audit, "TREES", 2)
+        yield
 
 
 def make_recipe(folder: Path) -> Recipe:

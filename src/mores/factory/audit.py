@@ -123,13 +123,11 @@ def boosted_trees(rows: Any, correct: Labels, others: Any) -> Integers:
 def _best_columns(columns: Any, slopes: Integers, leaf: Integers, leaves: int) -> list[int]:
     """Of each leaf, the column that divides it best (the gain of second-order boosting)."""
     inside = leaf == np.arange(leaves)[:, None]
-    best = []
-    for node in range(leaves):
-        slope, curve = slopes * inside[node]
-        having = np.stack([columns @ slope, columns @ curve])
-        lacking = np.array([[slope.sum()], [curve.sum()]]) - having
-        gains = sum(part[0] * part[0] / (part[1] + SMOOTH * ONE / 4) for part in (having, lacking))
-        best.append(int(np.argmax(gains)))
+    of_leaf = (slopes[:, None] * inside).reshape(2 * leaves, -1)
+    having = (columns @ of_leaf.T).T.reshape(2, leaves, -1)
+    lacking = of_leaf.sum(axis=1).reshape(2, leaves, 1) - having
+    gains = sum(part[0] * part[0] / (part[1] + SMOOTH * ONE / 4) for part in (having, lacking))
+    best: list[int] = np.argmax(gains, axis=1).tolist()
     return best
 
 

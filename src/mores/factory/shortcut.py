@@ -92,8 +92,8 @@ def shape(text: str) -> Iterator[str]:
         "characters": len(text),
         "words": len(words),
         "capitals": sum(word[:1].isupper() for word in words),
-        "digits": sum(map(str.isdecimal, text)),
-        "signs": sum(not (sign.isalnum() or sign.isspace()) for sign in text),
+        "digits": len(re.findall(r"\d", text)),
+        "signs": len(re.findall(r"[^\w\s]|_", text)),
         "sentences": len(re.findall(r"[.!?。！？।؟]+", text)),
         "commas": len(re.findall(r"[,،、，;；]", text)),
     }
