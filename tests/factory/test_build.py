@@ -94,7 +94,7 @@ def put(folder: Path, items: Sequence[SourceItem], name: str) -> str:
 def dataset(tmp_path_factory: pytest.TempPathFactory) -> tuple[Recipe, Built]:
     """Without composed texts, whose splits and errors have tests of their own."""
     folder = tmp_path_factory.mktemp("items")
-    sources = (put(folder, survey(400), "survey"), put(folder, quiz(300), "quiz"))
+    sources = (put(folder, survey(300), "survey"), put(folder, quiz(200), "quiz"))
     recipe = Recipe(name="test", sources=sources, compose=0)
     return recipe, build(recipe, None)
 
@@ -121,7 +121,7 @@ def test_a_multiple_choice_item_is_asked_with_options_and_without() -> None:
 
 
 def test_a_hard_error_is_major_and_names_the_right_answer(dataset: tuple[Recipe, Built]) -> None:
-    items = {f"{item.source}/{item.id}": item for item in survey(400) + quiz(300)}
+    items = {f"{item.source}/{item.id}": item for item in survey(300) + quiz(200)}
     hard = [gold for gold in dataset[1].golds if gold.kind == "hard"]
     assert hard
     for gold in hard:
@@ -380,7 +380,7 @@ def test_names_of_languages_and_regions_become_codes(
     tmp_path: Path, names: tuple[str | None, str | None], codes: tuple[str | None, str | None]
 ) -> None:
     named = [item.model_copy(update={"language": names[0], "region": names[1]}) for item in survey(60)]
-    built = build(Recipe(name="r", sources=(put(tmp_path, named, "survey"),), sampling="paper"), None)
+    built = build(Recipe(name="r", sources=(put(tmp_path, named, "survey"),), sampling="paper", compose=0), None)
     golds = list(built.golds)
     assert golds
     assert {(gold.sample.language, gold.sample.region) for gold in golds} == {codes}

@@ -31,7 +31,7 @@ write(build(recipe, None), recipe, Path(sys.argv[2]), page=page)
 
 @pytest.mark.filterwarnings("ignore")
 def test_other_instructions_give_the_same_bytes(tmp_path: Path) -> None:
-    sources = (put(tmp_path, survey(80), "survey"), put(tmp_path, quiz(60), "quiz"))
+    sources = (put(tmp_path, survey(50), "survey"), put(tmp_path, quiz(30), "quiz"))
     (tmp_path / "r.yaml").write_text(Recipe(name="small", sources=sources).model_dump_json())
     running = []
     for kernel in KERNELS:

@@ -48,7 +48,7 @@ def every_stage_is_long() -> Iterator[None]:
 
 
 def make_recipe(folder: Path) -> Recipe:
-    return Recipe(name="mine", sources=(put(folder, survey(60), "survey"), put(folder, quiz(30), "quiz")))
+    return Recipe(name="mine", sources=(put(folder, survey(40), "survey"), put(folder, quiz(20), "quiz")))
 
 
 @pytest.fixture(scope="module")
