@@ -134,7 +134,7 @@ def test_a_cut_text_is_a_beginning_and_never_too_long(text: str, longest: int) -
     assert (result == text) is (len(text) <= longest)
 
 
-LONG = "People in Peru eat corn. In Peru they drink chicha. Their feast is in June. Houses there are made of clay."
+LONG = "People in Peru eat much corn. In Peru they drink chicha. The feast is held in June. The houses are made of clay."
 
 
 def test_every_sentence_of_a_text_is_looked_up_in_documents(tmp_path: Path) -> None:
@@ -144,8 +144,8 @@ def test_every_sentence_of_a_text_is_looked_up_in_documents(tmp_path: Path) -> N
     corpus, judged = Corpus(documents, tmp_path / "index"), Sample(id="1", text=LONG)
     [(sample, failure)] = grounded([judged], corpus, 2)
     assert failure is None
-    assert len(sample.evidence) == len(set(sample.evidence)) == 4, "one for each of four sentences, though k is 2"
-    assert sum(piece.text[:12] in fact for piece in sample.evidence for fact in facts) >= 3
+    assert {piece.text[:12] for piece in sample.evidence} >= {fact[:12] for fact in facts[2:]}, "one for each sentence"
+    assert 4 <= len(sample.evidence) == len(set(sample.evidence)) <= 6
     [(short, _)] = grounded([Sample(id="2", text="Corn is eaten in Peru.")], corpus, 2)
     assert len(short.evidence) == 2
 
@@ -163,4 +163,5 @@ def test_a_failure_of_any_query_is_one_of_the_text() -> None:
     failure = Failure(kind=FailureKind.MODEL, reason="down")
     piece, other = Evidence(text="a"), Evidence(text="b")
     assert merged([Found(evidence=(piece,)), Found(failure=failure)], 3) == Found(failure=failure)
-    assert merged([Found(evidence=(piece, other)), Found(evidence=(piece,))], 3).evidence == (piece, other)
+    assert merged([Found(evidence=(piece, other)), Found(evidence=(piece,))], 1).evidence == (piece,)
+    assert merged([Found(evidence=(piece,)), Found(evidence=(other, piece)), Found()], 1).evidence == (piece, other)

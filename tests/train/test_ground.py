@@ -292,10 +292,10 @@ def test_a_long_text_of_its_own_does_not_take_the_place_of_others(tmp_path: Path
     put(tmp_path / "facts.jsonl", [*others, long])
     corpus = Corpus(tmp_path / "facts.jsonl", tmp_path / "index")
     assert len(corpus) > 30
-    [evidence] = asyncio.run(nearest(corpus, [question], 3, lambda gold, piece: piece.source != gold.item))
-    assert sorted(piece.source for piece in evidence) == ["made-up/50", "made-up/51"]
-    [evidence] = asyncio.run(nearest(corpus, [question], 3, lambda _, __: True))
-    assert [piece.source for piece in evidence] == ["made-up/0"] * 4, "three, and one that says something else"
+    [near] = asyncio.run(nearest(corpus, [question], 3, lambda gold, piece: piece.source != gold.item))
+    assert sorted(piece.source for piece in near.passages) == ["made-up/50", "made-up/51"]
+    [near] = asyncio.run(nearest(corpus, [question], 3, lambda _, __: True))
+    assert [piece.source for piece in near.passages] == ["made-up/0"] * 3
 
 
 def test_of_several_parts_the_one_is_cited_that_the_error_is_about() -> None:

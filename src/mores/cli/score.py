@@ -36,7 +36,7 @@ from mores.show import money
                    "fused:PATH if they are in other languages, serper or replay:FILE. Each error then cites what it "
                    "rests on.")  # fmt: skip
 @click.option("--passages", default=3, show_default=True, type=click.IntRange(1, 20),
-              help="Most pieces of evidence for each text, or one for each sentence of a longer one.")  # fmt: skip
+              help="Most pieces of evidence for a text; of several sentences, each has one more.")  # fmt: skip
 @click.option("--format", "format_", type=click.Choice(FORMATS), help="Format of TEXTS, where its name does not tell.")
 @click.option("--skip-bad", is_flag=True, help="Leave out rows that cannot be read, instead of stopping.")
 @click.option("--dry-run", is_flag=True, help="Show what the run would send and cost, and stop.")

@@ -9,7 +9,6 @@ import re
 import unicodedata
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
-from itertools import islice, zip_longest
 
 from mores.engine import Counts
 from mores.language.sentences import sentences
@@ -22,7 +21,7 @@ CHARACTERS = 300
 """Of one passage that a judge reads."""
 LONGEST_QUERY = 1_000
 """Characters of a query: a text says at its beginning what it is about, and web searches accept little more."""
-SHORTEST_SENTENCE = 12
+SHORTEST_SENTENCE = 25
 """Characters of a sentence that is looked up by itself."""
 MOST_SENTENCES = 8
 """Sentences of a text that are looked up by themselves."""
@@ -35,8 +34,8 @@ async def ground(
 ) -> AsyncGenerator[tuple[Sample, Failure | None], None]:
     """Each sample with passages about it, in order; where the search failed, without any and why.
 
-    A text has at most k passages, or one for each of its sentences where documents are searched and it has more than
-    k. A sample with evidence keeps it and is not searched for. The search is not closed.
+    A text has at most k passages and, where documents are searched and it has several sentences, the best one for each
+    of these. A sample with evidence keeps it and is not searched for. The search is not closed.
     """
     counts = counts or Counts()
     asked = (
@@ -50,7 +49,7 @@ async def ground(
         async for (sample, number), result in answers:
             results.append(result)
             if len(results) == number:
-                whole, results = merged(results, room(number, k)), []
+                whole, results = merged(results, k), []
                 counts.done += 1
                 counts.failed += whole.failure is not None
                 yield with_found(sample, whole, characters), whole.failure
@@ -78,20 +77,15 @@ def queries_of(sample: Sample) -> list[Query]:
     return [whole, *(Query(cut(part, LONGEST_QUERY, ""), *whole[1:]) for part in parts if len(parts) > 1)]
 
 
-def room(queries: int, k: int) -> int:
-    """Most passages of a sample that was looked up with so many queries."""
-    return max(k, queries - 1)
-
-
-def merged(results: Sequence[Found], most: int) -> Found:
-    """The first passages of all searches, then their second, and so on, each once; a failure of any is one of all."""
+def merged(results: Sequence[Found], k: int) -> Found:
+    """The k best passages of the first search and the best one of each other, each once; any failure is one of all."""
     if failure := next((result.failure for result in results if result.failure), None):
         return Found(failure=failure)
-    if len(results) == 1:
-        return Found(evidence=results[0].evidence[:most])
-    ranks = zip_longest(*(result.evidence for result in results))
-    pieces = dict.fromkeys(piece for rank in ranks for piece in rank if piece is not None)
-    return Found(evidence=tuple(islice(pieces, most)))
+    whole, *parts = (result.evidence for result in results)
+    pieces = whole[:k]
+    for part in parts:
+        pieces += tuple(piece for piece in part[:1] if piece not in pieces)
+    return Found(evidence=pieces)
 
 
 def with_found(sample: Sample, result: Found, characters: int = CHARACTERS) -> Sample:

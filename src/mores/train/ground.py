@@ -26,7 +26,7 @@ from functools import partial
 from itertools import chain, islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from mores import __version__
 from mores.engine.loop import run
@@ -44,7 +44,7 @@ from mores.models.embedded import UNSUPPORTED
 from mores.search.base import Found as Results
 from mores.search.clean import LONGEST_SOURCE, clean
 from mores.search.corpus import Corpus
-from mores.search.ground import CHARACTERS, merged, queries_of, room, shorten
+from mores.search.ground import CHARACTERS, merged, queries_of, shorten
 from mores.search.words import words
 from mores.train import reword
 from mores.train.pairs import Reading, read_pairs, read_sentences
@@ -271,12 +271,11 @@ class _Making:
             elif words == "some":
                 yield gold
 
-    def _passages(self, gold: Gold, pieces: Sequence[Evidence], facts: Facts, words: Words) -> list[Evidence]:
-        """The first k, perhaps in other words, and perhaps beside what the next one says."""
-        k = room(len(queries_of(gold.sample)), self.settings.passages)
-        others = [piece for piece in pieces[k:] if facts.of[piece.source].group != gold.group]
+    def _passages(self, gold: Gold, near: Near, facts: Facts, words: Words) -> list[Evidence]:
+        """Perhaps in other words, and perhaps beside what the next one says."""
+        others = [piece for piece in near.others if facts.of[piece.source].group != gold.group]
         passages = []
-        for piece in pieces[:k]:
+        for piece in near.passages:
             key = f"{gold.item} {piece.source}"
             digest = draw(self.seed, "passage", key)
             if words == "other" or (words == "some" and digest[0] % 2):
@@ -332,12 +331,18 @@ def by_evidence(gold: Gold) -> Gold:
     return gold.model_copy(update=changes)
 
 
-async def nearest(corpus: Corpus, golds: Sequence[Gold], k: int, keep: Keep) -> list[tuple[Evidence, ...]]:
-    """The best passages about each sample that it may have, in the order of the search: as many as it has room for.
+class Near(NamedTuple):
+    """What is nearest to a sample."""
 
-    One more is given, which says something else.
-    """
-    evidence: dict[int, tuple[Evidence, ...]] = {}
+    passages: tuple[Evidence, ...]
+    """What it is shown, in the order of the search."""
+    others: tuple[Evidence, ...]
+    """The next one, if there is any."""
+
+
+async def nearest(corpus: Corpus, golds: Sequence[Gold], k: int, keep: Keep) -> list[Near]:
+    """The best passages about each sample that it may have."""
+    near: dict[int, Near] = {}
     queries = [queries_of(gold.sample) for gold in golds]
     short, limit = list(range(len(golds))), k + _MORE
     while short:
@@ -346,13 +351,14 @@ async def nearest(corpus: Corpus, golds: Sequence[Gold], k: int, keep: Keep) -> 
         for place in short:
             parts = [next(results) for _ in queries[place]]
             kept = [Results(evidence=tuple(p for p in part.evidence if keep(golds[place], p))) for part in parts]
-            most = room(len(parts), k) + 1
-            evidence[place] = merged(kept, most).evidence
+            passages = merged(kept, k).evidence
+            others = tuple(piece for piece in kept[0].evidence[k:] if piece not in passages)
+            near[place] = Near(passages, others[:1])
             # Passages that are not allowed can fill all places, as the parts of a long text do: look further down.
-            if len(evidence[place]) < most and any(len(part.evidence) == limit for part in parts):
+            if len(kept[0].evidence) <= k and len(parts[0].evidence) == limit:
                 unfinished.append(place)
         short, limit = unfinished, 4 * limit
-    return [evidence[place] for place in range(len(golds))]
+    return [near[place] for place in range(len(golds))]
 
 
 def with_evidence(gold: Gold, pieces: Sequence[Evidence]) -> Gold:
