@@ -134,7 +134,7 @@ def test_a_cut_text_is_a_beginning_and_never_too_long(text: str, longest: int) -
     assert (result == text) is (len(text) <= longest)
 
 
-LONG = "People in Peru eat much corn. In Peru they drink chicha. The feast is held in June. The houses are made of clay."
+LONG = "People in Peru eat much corn. In Peru they drink chicha. The feast is held in June. The houses are of red clay."
 
 
 def test_every_sentence_of_a_text_is_looked_up_in_documents(tmp_path: Path) -> None:
