@@ -427,6 +427,7 @@ def test_soft_errors_by_a_model(mores: Run, home: Path) -> None:
     assert "is as it was built" in mores("build", "verify", "d").stdout
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not REAL.is_dir(), reason="no real datasets; set MORES_SHARED_DATA to a folder that has them")
 def test_on_the_real_data_no_source_has_a_shortcut() -> None:
     built = build(read_recipe("excam40k").model_copy(update={"cap": 800}), REAL)

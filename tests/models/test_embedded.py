@@ -19,7 +19,7 @@ from mores.cli.options import served
 from mores.engine import Answer, Job, run
 from mores.engine.loop import run as run_loop
 from mores.errors import ModelError
-from mores.metric import open_metric
+from mores.metric import Settings, open_metric
 from mores.models import Completion, Message, Request, weakness
 from mores.models import pull as models
 from mores.models.embedded import TUNED, EmbeddedModel
@@ -173,7 +173,7 @@ def test_every_error_of_the_metric_that_comes_with_mores_is_located(tmp_path: Pa
     # The evidence contradicts all that they say, so that it finds errors.
     evidence = (Evidence(text="What is the answer? none of that"),)
     samples = [Sample(id=text, instruction="What is the answer?", text=text, evidence=evidence) for text in HOSTILE]
-    judgements = open_metric("embedded", store=tmp_path / "s.db").judge(samples)
+    judgements = open_metric("embedded", Settings(max_errors=1), store=tmp_path / "s.db").judge(samples)
     reports = [judgement.report for judgement in judgements if judgement.report]
     assert len(reports) == len(samples), [judgement.failure for judgement in judgements]
     errors = [(sample, error) for sample, report in zip(samples, reports, strict=True) for error in report.errors]

@@ -35,6 +35,8 @@ class Corpus:
     """Documents to search. The same documents have the same identity on every machine."""
 
     kind = "corpus"
+    is_local = True
+    """A search costs nothing, so that each sentence of a text can be looked up."""
 
     def __init__(self, path: str | Path, folder: Path | None = None) -> None:
         if not str(path):

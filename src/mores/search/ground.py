@@ -13,7 +13,6 @@ from contextlib import aclosing
 from mores.engine import Counts
 from mores.language.sentences import sentences
 from mores.search.base import Evidence, Found, Query, Search
-from mores.search.corpus import Corpus
 from mores.search.stream import find_all
 from mores.types import DEFAULT_INSTRUCTION, Failure, Sample
 
@@ -57,7 +56,7 @@ async def ground(
 
 def searches_sentences(search: Search) -> bool:
     """Whether each sentence of a text is searched for too: in documents, where a search costs nothing."""
-    return isinstance(search, Corpus)
+    return bool(getattr(search, "is_local", False))
 
 
 def query_of(sample: Sample) -> Query:
