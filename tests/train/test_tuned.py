@@ -88,7 +88,8 @@ def verdicts(metric: Metric, judged: list[Sample]) -> list[bool]:
     return run(ask())
 
 
-@pytest.mark.parametrize("every", [10, pytest.param(1, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("every", [10, 1])
 def test_verdicts_are_those_of_transformers(base: Path, tmp_path: Path, every: int) -> None:
     metric, judged = open_metric("embedded", store=None), samples()[::every]
     model, tokenizer = tuned(base, tmp_path / "base")
