@@ -9,22 +9,28 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := build/lock/bin/uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 \
 	--no-header --no-annotate --quiet
 
-.PHONY: demo test check test-slow coverage bench docs picture pictures studio lock clean
+.PHONY: demo prose test check test-slow coverage bench docs picture pictures studio lock clean
 
 demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
 	mkdir -p build
-	rm -rf build/demo build/evidence build/free build/free.meta
+	rm -rf build/demo build/evidence
 	$(BIN)/mores show examples/world.jsonl examples/world.gold.jsonl --html build/gold.html --quiet
 	$(BIN)/mores score examples/world.jsonl --max-errors 1 --out build/demo --html build/demo.html
 	$(BIN)/mores score examples/answers.jsonl --evidence examples/facts.jsonl --out build/evidence --html build/evidence.html
-	$(BIN)/mores score examples/free.jsonl --evidence examples/passages.jsonl --out build/free --html build/free.html
-	$(BIN)/mores meta --data examples/free.jsonl --metric build/free --baselines always,never --by language --out build/free.meta
 	@echo
 	@echo "The judgements:                       build/demo/judgements.jsonl"
 	@echo "The page, by the embedded model:      build/demo.html"
 	@echo "What a careful reader marks there:    build/gold.html"
 	@echo "Short answers, judged by evidence:    build/evidence.html"
+
+prose: $(READY) ## judge free texts in five languages by prose, and say how good the verdicts are
+	$(BIN)/mores pull
+	mkdir -p build
+	rm -rf build/free build/free.meta
+	$(BIN)/mores score examples/free.jsonl --evidence examples/passages.jsonl --out build/free --html build/free.html
+	$(BIN)/mores meta --data examples/free.jsonl --metric build/free --baselines always,never --by language --out build/free.meta
+	@echo
 	@echo "Free texts, judged by prose:          build/free.html"
 	@echo "How good those verdicts are:          build/free.meta/meta.html"
 
