@@ -2,7 +2,7 @@
 
 | file | evidence |
 | --- | --- |
-| `train.jsonl` | half of the samples without, then all with facts of training items; pairs and translated samples |
+| `train.jsonl` | a quarter of the samples without, all with facts of training items; pairs and translated samples |
 | `dev`, `test` `.jsonl` | none |
 | `dev-covered`, `test-covered` `.jsonl` | facts of all items: a corpus that covers what is asked |
 | `dev-reworded`, `test-reworded` `.jsonl` | the same in words that are never trained on; texts are sentences |
@@ -251,10 +251,9 @@ class _Making:
         known = self.progress(f"evidence for {name}", self._known(split, facts))
         golds = self._worded(known, facts, words, "grounded")
         while chunk := list(islice(golds, _CHUNK)):
-            for gold, pieces in zip(
-                chunk, run(nearest(facts.corpus, chunk, self.settings.passages, keep)), strict=True
-            ):
-                passages = self._passages(gold, pieces, facts, words)
+            nearby = run(nearest(facts.corpus, chunk, self.settings.passages, keep))
+            for gold, near in zip(chunk, nearby, strict=True):
+                passages = self._passages(gold, near, facts, words)
                 passages.sort(key=lambda piece: draw(self.seed, "order", gold.sample.id, piece.source, piece.text))
                 yield with_evidence(gold, passages)
 

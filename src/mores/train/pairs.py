@@ -143,7 +143,7 @@ class Reading:
         return int.from_bytes(digest[:4], "big") % 100 < TESTED
 
     def _varied(self, pair: Pair, counts: Counter[str], kept: Sequence[Pair]) -> Iterator[Gold]:
-        """The pair as often as it takes for half of the source to be refuted, at most twice."""
+        """The pair once, or twice if it is refuted and too few of its source are."""
         others = counts["supported"] + counts["unknown"]
         times = 2 if pair.label == "refuted" and others > 1.4 * counts["refuted"] else 1
         for copy in range(times):
