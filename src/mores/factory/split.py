@@ -8,6 +8,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Literal
 
+from mores.factory.components import Components
 from mores.factory.drafts import draw
 from mores.factory.items import SourceItem, Task
 
@@ -33,36 +34,16 @@ def groups(items: Iterable[SourceItem], alike: Iterable[tuple[str, str]] = ()) -
     `alike` are pairs of names, the most alike first. A pair is not joined if the group became larger than one item in
     a hundred (and `LARGEST`): a chain of pairs would otherwise join what has little in common.
     """
-    parent: dict[str, str] = {}
-    sizes: Counter[str] = Counter()
-
-    def root(node: str) -> str:
-        while parent.setdefault(node, node) != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
-    def join(one: str, other: str) -> None:
-        first_root, second_root = sorted((root(one), root(other)))
-        if first_root != second_root:
-            parent[second_root] = first_root
-            sizes[first_root] += sizes.pop(second_root, 0)
-
+    components = Components()
     names = []
     for item in items:
-        name = f"{item.source}/{item.id}"
-        names.append(name)
-        sizes[root(name)] += 1
-        for key in _keys(item):
-            join(name, key)
+        names.append(f"{item.source}/{item.id}")
+        components.add(names[-1], _keys(item))
     largest = max(LARGEST, len(names) // 100)
-    for one, other in alike:
-        if sizes[root(one)] + sizes[root(other)] <= largest:
-            join(one, other)
-    first: dict[str, str] = {}
-    for name in sorted(names):
-        first.setdefault(root(name), name)
-    return {name: first[root(name)] for name in names}
+    for first, second in alike:
+        if components.size(first) + components.size(second) <= largest:
+            components.join(first, second)
+    return components.by_first(sorted(names))
 
 
 def _keys(item: SourceItem) -> Iterator[str]:

@@ -22,6 +22,7 @@ from typing import Literal
 from pydantic import Field
 
 from mores.errors import InputError
+from mores.factory.components import Components
 from mores.factory.drafts import draw
 from mores.factory.errors.units import Unit, units
 from mores.factory.gold import Gold
@@ -213,24 +214,12 @@ def name_of(pair: Pair) -> str:
 
 def group(pairs: Iterable[Pair]) -> dict[str, str]:
     """The group of each pair: pairs with the same claim or a common passage are in one, by the name of its first."""
-    parent: dict[str, str] = {}
-
-    def root(node: str) -> str:
-        while parent.setdefault(node, node) != node:
-            parent[node] = parent[parent[node]]
-            node = parent[node]
-        return node
-
+    components = Components()
     names = []
     for pair in pairs:
-        name = name_of(pair)
-        names.append(name)
-        for key in (f"claim {pair.claim}", *(f"passage {passage}" for passage in pair.evidence)):
-            parent[root(key)] = root(name)
-    first: dict[str, str] = {}
-    for name in names:
-        first.setdefault(root(name), name)
-    return {name: first[root(name)] for name in names}
+        names.append(name_of(pair))
+        components.add(names[-1], (f"claim {pair.claim}", *(f"passage {passage}" for passage in pair.evidence)))
+    return components.by_first(names)
 
 
 def balanced(pairs: Sequence[Pair], most: int = 200) -> list[Pair]:
