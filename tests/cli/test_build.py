@@ -40,6 +40,24 @@ def test_a_built_dataset_gets_evidence(mores: Run, home: Path) -> None:
     assert json.loads(again.stdout) == json.loads((home / "grounded" / "ground.json").read_text())
 
 
+@pytest.mark.usefixtures("built")
+def test_sentences_alone_are_trained_on_and_measure_nothing(mores: Run, home: Path) -> None:
+    (home / "sentences").mkdir()
+    lines = [f"Sentensi ya {number} inasema jambo jipya kuhusu kijiji." for number in range(80)]
+    (home / "sentences" / "sw.txt").write_text("\n".join(lines), "utf-8")
+    done = mores("build", "ground", "data", "--out", "grounded", "--sentences", "sentences")
+    assert done.returncode == 0, done.stderr
+    made_of_sentences = [gold for gold in read_split(home / "grounded", "train") if gold.sample.source == "sentences"]
+    assert {gold.sample.language for gold in made_of_sentences} == {"sw"}
+    assert {gold.kind for gold in made_of_sentences} == {"correct", "soft"}
+    assert all(gold.sample.evidence for gold in made_of_sentences)
+    assert not (home / "grounded" / "test-pairs.jsonl").exists()
+    (home / "sentences" / "sw.txt").write_text("Moja.\n", "utf-8")
+    done = mores("build", "ground", "data", "--out", "other", "--sentences", "sentences")
+    assert done.returncode == 1
+    assert "four different sentences" in done.stderr
+
+
 def test_bad_folders_are_said(mores: Run, built: Path) -> None:
     done = mores("build", "ground", "data", "--out", "data")
     assert done.returncode != 0

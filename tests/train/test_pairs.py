@@ -162,6 +162,9 @@ def test_sentences_become_claims_in_their_language(tmp_path: Path) -> None:
     assert Counter(made.label for made in pairs) == {"supported": 3, "unknown": 1}
     with pytest.raises(InputError, match=r"no \.txt file"):
         read_sentences(tmp_path / "nowhere")
+    (tmp_path / "sw.txt").write_text("Moja.\nMbili.\nTatu.\nTatu.\n", "utf-8")
+    with pytest.raises(InputError, match="four different sentences; write one sentence per line"):
+        read_sentences(tmp_path)
 
 
 def test_bad_pairs_are_named_with_file_and_line(tmp_path: Path) -> None:

@@ -120,7 +120,7 @@ def diff(before: Path, after: Path, as_json: bool) -> None:
     help="Draws the items that may see their own fact, and what is reworded.",
 )
 @click.option("--pairs", type=FOLDER, help="Folder with claims and passages that support or refute them, as .jsonl.")
-@click.option("--sentences", type=FOLDER, help="Folder with sentences, LANGUAGE.txt each, to make more pairs of.")
+@click.option("--sentences", type=FOLDER, help="Folder with sentences, LANGUAGE.txt each, to make such pairs of.")
 @click.option("--translated", type=FOLDER, help="BLEnD's folder: adds its answers with facts in another language.")
 @json_option("the table")
 def ground(folder: Path, out: Path, as_json: bool, **given: Any) -> None:

@@ -125,7 +125,7 @@ class Grounding(Record):
     pairs: Path | None = None
     """A folder with claims and passages about them, see `mores.train.pairs`."""
     sentences: Path | None = None
-    """A folder with sentences, one text file for each language, to make more pairs of."""
+    """A folder with sentences, one text file for each language, to make such pairs of."""
     translated: Path | None = None
     """BLEnD's folder, for facts in another language than the text."""
 
@@ -224,11 +224,13 @@ class _Making:
     def _others(self, every: Facts) -> dict[str, Iterable[Gold]]:
         """Samples that come with their evidence, by the file in which they are."""
         others: dict[str, Iterable[Gold]] = {"train": ()}
-        if self.settings.pairs:
-            sentences = read_sentences(self.settings.sentences) if self.settings.sentences else []
-            reading = Reading([*read_pairs(self.settings.pairs), *sentences], self.seed)
+        pairs = read_pairs(self.settings.pairs) if self.settings.pairs else []
+        sentences = read_sentences(self.settings.sentences) if self.settings.sentences else []
+        if pairs or sentences:
+            reading = Reading([*pairs, *sentences], self.seed)
             others["train"] = self.progress("reading pairs", reading.train())
-            others["test-pairs"] = reading.test()
+            if pairs:  # no claim that is made of sentences is refuted, so they measure nothing
+                others["test-pairs"] = reading.test()
         if self.settings.translated:
             split_of = {fact.source: fact.split for fact in every.of.values()}
             translated = Translated(read_asked(self.settings.translated), split_of, self.seed)

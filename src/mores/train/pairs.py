@@ -91,6 +91,8 @@ def read_sentences(folder: Path, most: int = 40) -> list[Pair]:
             pairs.append(Pair(id=f"{path.stem}-{number}", claim=second, label="supported", **same))
             if number % 2:
                 pairs.append(Pair(id=f"{path.stem}-{number}-other", claim=other, label="unknown", **same))
+    if not pairs:
+        raise InputError(f"{folder}: no .txt file in it has four different sentences; write one sentence per line")
     return pairs
 
 
