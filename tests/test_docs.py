@@ -120,6 +120,12 @@ def test_ids_and_instructions_are_as_the_docs_say(tmp_path: Path) -> None:
         assert f'"sample_id": "{sample.id}"' in (ROOT / "README.md").read_text("utf-8")
 
 
+def test_every_benchmark_is_in_the_table() -> None:
+    rows = re.findall(r"^\| \[(.*?)\]\((.*?)\)", (ROOT / "docs" / "bench.md").read_text("utf-8"), re.MULTILINE)
+    assert sorted(name for names, _ in rows for name in re.findall(r"`(.*?)`", names)) == sorted(BENCHMARKS)
+    assert all((ROOT / "docs" / path).is_file() for _, path in rows)
+
+
 def test_only_culturalbench_has_topics_of_its_own() -> None:
     assert {name for name in BENCHMARKS if benchmark(name).topics} == {"culturalbench-easy", "culturalbench-hard"}
 

@@ -34,6 +34,7 @@ _STATED = re.compile(
     rf"|{_SEVERAL}(?=\s*(?:$|[.,;:!?\n–—-]|(?:because|since|as|which|is\s+(?:the\s+)?(?:correct|right|best))\b)))",
     re.IGNORECASE,
 )
+_BEST = re.compile(r"(?i:\bbest\s+answer\s+is)\W*([A-Z])(?!\w)")
 _OF_OTHERS = re.compile(
     r"(?<!\w)[A-Z]\W{0,2}(?:,|/|&|\s(?:and|or)\s)\W{0,2}[A-Z](?!\w)|(?i:\b(?:all|none|both|any|each|of)\s+(?:of\s+)?(?:the\s+)?above\b)"
 )
@@ -46,6 +47,13 @@ def lettered(choices: Sequence[str]) -> str:
     if len(choices) > len(ascii_uppercase):
         raise InputError(f"{len(choices)} options; at most {len(ascii_uppercase)} can have a letter")
     return "\n".join(f"{letter}. {choice}" for letter, choice in zip(ascii_uppercase, choices, strict=False))
+
+
+def distinct(choices: Sequence[str]) -> tuple[str, ...]:
+    """The options of a question; InputError where two are the same, because then one letter of both is wrong."""
+    if len(set(choices)) < len(choices):
+        raise InputError("two options are the same; correct or remove the row")
+    return tuple(choices)
 
 
 def read_letter(text: str, count: int) -> str | Failure:
@@ -123,6 +131,12 @@ def grade_letter(item: Item, text: str) -> Graded | Failure:
         return letter
     correct = item.choices[ascii_uppercase.index(letter)] in item.target
     return Graded(label=Label.CORRECT if correct else Label.INCORRECT, read=letter)
+
+
+def grade_last_letter(item: Item, text: str) -> Graded | Failure:
+    """By the last "The best answer is: B", where a prompt asks for it at the end; else as any letter."""
+    stated = _BEST.findall(without_thoughts(text))
+    return grade_letter(item, stated[-1] if stated else text)
 
 
 def grade_truth(item: Item, text: str) -> Graded | Failure:

@@ -31,6 +31,7 @@ COUNTRY_ALIASES = {
     "holland": "NL",
     "holy see": "VA",
     "hong kong sar": "HK",
+    "ksa": "SA",
     "macau": "MO",
     "macau sar": "MO",
     "macedonia": "MK",
