@@ -9,7 +9,7 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check
 COMPILE := build/lock/bin/uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 \
 	--no-header --no-annotate --quiet
 
-.PHONY: demo prose test check test-slow coverage bench docs picture pictures studio lock clean
+.PHONY: demo prose test check test-slow coverage bench docs site picture pictures studio lock clean
 
 demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
@@ -58,6 +58,9 @@ bench: $(READY) ## the engine's speed beside others, as ratios in one run
 
 docs: $(READY) ## write the help texts into the docs again
 	$(BIN)/python docs/generate.py
+
+site: docs ## the documentation as a site in build/site; open build/site/index.html, no server is needed
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
 
 studio: $(READY) ## serve the studio with its demo campaigns on http://127.0.0.1:8000
 	mkdir -p build

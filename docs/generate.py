@@ -1,40 +1,86 @@
-"""Writes docs/commands.md from the commands' own help: `make docs`; a test checks that it is up to date."""
+"""Writes docs/commands/ from the commands' own help: `make docs`; a test checks that it is up to date."""
 
 from __future__ import annotations
 
+import inspect
+import re
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
-from mores.cli import mores
+from mores.cli import COMMANDS, mores
 
-TARGET = Path(__file__).parent / "commands.md"
+FOLDER = Path(__file__).parent / "commands"
 
 
 def commands(command: click.Command, path: str) -> Iterator[tuple[str, click.Command]]:
     """A command and all below it, by full name."""
     yield path, command
+    for name, below in _below(command):
+        yield from commands(below, f"{path} {name}")
+
+
+def _below(command: click.Command) -> Iterator[tuple[str, click.Command]]:
     if isinstance(command, click.Group):
         context = click.Context(command)
         for name in command.list_commands(context):
             below = command.get_command(context, name)
             assert below is not None
-            yield from commands(below, f"{path} {name}")
+            yield name, below
 
 
-def page() -> str:
-    """The whole page."""
-    parts = ["# Commands\n\nWritten by `make docs` from the commands' own help.\n"]
-    for path, command in commands(mores, "mores"):
-        context = click.Context(command, info_name=path, terminal_width=100, **mores.context_settings)
-        parts.append(f"## {path}\n\n```text\n{command.get_help(context)}\n```\n")
-    return "\n".join(parts)
+def section(path: str, command: click.Command, heading: str) -> str:
+    """One command: what it does, how it is called, and its options."""
+    context = click.Context(command, info_name=path, **mores.context_settings)
+    records = [parameter.get_help_record(context) for parameter in command.params]
+    rows = [_row(*record) for record in records if record and record[1]]
+    usage = command.get_usage(context).removeprefix("Usage: ")
+    parts = [f"{heading} {path}", f"```text\n{' '.join(usage.split())}\n```"]
+    parts += map(_prose, inspect.cleandoc(command.help or "").split("\n\n"))
+    if rows:
+        parts.append("\n".join(["| option | meaning |", "| --- | --- |", *rows]))
+    return "\n\n".join(parts) + "\n"
+
+
+def _prose(paragraph: str) -> str:
+    if paragraph.startswith("\b\n"):  # click's mark for lines that are not wrapped
+        return f"```text\n{paragraph[2:]}\n```"
+    return _options_as_code(" ".join(paragraph.split()))
+
+
+def _row(names: str, meaning: str) -> str:
+    meaning = _options_as_code(" ".join(meaning.split()).replace("|", "\\|"))
+    return f"| `{names.replace('|', chr(92) + '|')}` | {meaning} |"
+
+
+def _options_as_code(text: str) -> str:
+    """Options and patterns in backticks, where they are not yet."""
+    pieces = text.split("`")
+    pieces[::2] = [re.sub(r"(?<![\w-])--[a-z][a-z-]*", r"`\g<0>`", piece).replace("*", "\\*") for piece in pieces[::2]]
+    return "`".join(pieces)
+
+
+def pages() -> dict[str, str]:
+    """The text of each page by its file's name."""
+    rows = ["| command | what it does |", "| --- | --- |"]
+    written = {}
+    for name, command in _below(mores):
+        rows.append(f"| [`mores {name}`]({name}.md) | {COMMANDS[name]} |")
+        sections = [section(path, below, "##") for path, below in commands(command, f"mores {name}")]
+        guide = f"[The guide](../{name}.md) explains it.\n" if (FOLDER.parent / f"{name}.md").exists() else ""
+        written[f"{name}.md"] = "\n".join(filter(None, [sections[0].removeprefix("#"), guide, *sections[1:]]))
+    intro = "Written by `make docs` from the commands' own help. `-h` after any command shows it in the terminal."
+    return {"index.md": "\n".join(["# Commands", "", intro, "", *rows]) + "\n", **written}
 
 
 if __name__ == "__main__":
+    current = {page.name: page.read_text("utf-8") for page in FOLDER.glob("*.md")}
     if sys.argv[1:] == ["--check"]:
-        current = TARGET.read_text(encoding="utf-8") == page()
-        sys.exit(None if current else "docs/commands.md is not current: run `make docs`")
-    TARGET.write_text(page(), encoding="utf-8")
+        sys.exit(None if current == pages() else "docs/commands/ is not current: run `make docs`")
+    FOLDER.mkdir(exist_ok=True)
+    for name in current:
+        (FOLDER / name).unlink()
+    for name, text in pages().items():
+        (FOLDER / name).write_text(text, encoding="utf-8")

@@ -25,7 +25,8 @@ from mores.factory.recipe import built_in
 from mores.io import file_name, read_samples
 
 ROOT = Path(__file__).parents[1]
-PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
+DOCS = ROOT / "docs"
+PAGES = [ROOT / "README.md", *sorted(page for page in DOCS.rglob("*.md") if page.parent != DOCS / "commands")]
 
 
 def test_the_help_texts_are_current() -> None:
@@ -34,7 +35,7 @@ def test_the_help_texts_are_current() -> None:
     assert process.returncode == 0, process.stderr
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
 def test_links_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:)([^)#]+)", page.read_text("utf-8")):
         assert (page.parent / target).exists(), target
@@ -58,7 +59,7 @@ def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if "```python" in p.read_text("utf-8")], ids=lambda p: p.name)
+@pytest.mark.parametrize("page", [p for p in PAGES if "```python" in p.read_text("utf-8")], ids=lambda page: page.stem)
 def test_python_examples_run(page: Path, working_folder: Path) -> None:
     """All examples of a page, one after the other: a later one may build on an earlier one."""
     blocks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
@@ -81,8 +82,10 @@ def test_python_examples_run(page: Path, working_folder: Path) -> None:
 
 def test_every_public_function_and_record_is_in_the_docs() -> None:
     page = (ROOT / "docs" / "python.md").read_text("utf-8")
+    reference = (ROOT / "docs" / "api" / "functions.md").read_text("utf-8")
     for name in {*FUNCTIONS, "open_run", "find_runs"}:
         assert f"`mores.{name}(" in page, name
+        assert FUNCTIONS.get(name, f"mores.run:{name}").replace(":", ".") in reference, name
     for name in {*AskOptions.__annotations__, *RECORDS} - {"MoresError", "Run", "open_run", "find_runs"}:
         assert f"`{name}`" in page, name
 
@@ -138,7 +141,7 @@ def test_a_benchmark_without_its_file_is_not_sent_to_a_list_that_does_not_have_i
 def shown_commands() -> list[str]:
     """Every command line of the docs, joined where it is continued."""
     fence = re.compile(r"```(?:sh|bash|yaml)?\n(.*?)```", re.DOTALL)
-    blocks = [block for page in PAGES if page.name != "commands.md" for block in fence.findall(page.read_text("utf-8"))]
+    blocks = [block for page in PAGES for block in fence.findall(page.read_text("utf-8"))]
     lines = [line.strip().lstrip("$- ").removeprefix("run: ") for block in blocks for line in block.splitlines()]
     return sorted({line.partition("#")[0].strip() for line in lines if line.startswith("mores ")})
 

@@ -1,0 +1,61 @@
+"""The documentation site: it builds without a warning, leaves no page out, and needs nothing from elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.browser import Browser
+
+ROOT = Path(__file__).parents[1]
+pytest.importorskip("mkdocs")
+pytest.importorskip("material")
+pytest.importorskip("mkdocstrings")
+
+
+def build(root: Path, site: Path) -> str:
+    """Build the site; returns what MkDocs says if it fails."""
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--quiet", "--site-dir", str(site)]
+    process = subprocess.run(
+        command, cwd=root, capture_output=True, text=True, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}
+    )
+    return process.stderr if process.returncode else ""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built site."""
+    folder = tmp_path_factory.mktemp("site")
+    assert build(ROOT, folder) == ""
+    return folder
+
+
+def test_a_page_loads_nothing_from_elsewhere(site: Path) -> None:
+    loading = re.compile(r'<(?:script|img|iframe|link rel="(?!canonical|next|prev))[^>]*(?:src|href)="(?:https?:)?//')
+    for page in site.rglob("*.html"):
+        assert not loading.search(page.read_text("utf-8")), page
+
+
+def test_search_works_from_a_file_without_a_network(site: Path, browser: Browser) -> None:
+    page = browser.page(width=1200, height=800)
+    page.open((site / "commands" / "score.html").as_uri())
+    page.click(".md-search__input")
+    page.type("krippendorff")
+    page.wait("document.querySelector('.md-search-result__item a') !== null")
+    assert [address for address in page.requests if address.startswith("http")] == []
+    assert page.problems == []
+
+
+def test_a_page_that_is_missing_in_the_navigation_is_an_error_that_says_so(tmp_path: Path) -> None:
+    shutil.copytree(ROOT / "docs", tmp_path / "docs")
+    for name in ("mkdocs.yml", "README.md", "CHANGELOG.md"):
+        shutil.copy(ROOT / name, tmp_path)
+    (tmp_path / "docs" / "lonely.md").write_text("# Lonely\n")
+    complaint = build(tmp_path, tmp_path / "site")
+    assert "docs/lonely.md is not in the navigation: add 'lonely.md' to nav in mkdocs.yml" in complaint
