@@ -148,6 +148,11 @@ def shown_commands() -> list[str]:
 
 @pytest.mark.parametrize("line", shown_commands())
 def test_commands_of_the_docs_have_the_options_that_they_are_given(line: str) -> None:
+    check_options(line)
+
+
+def check_options(line: str) -> None:
+    """Whether a command line of `mores` names a command, and only options that it has."""
     words = shlex.split(line)[1:]
     command: click.Command = mores
     while isinstance(command, click.Group) and words:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mores.errors import ConfigError, GateError, InputError
 from mores.gate import BenchGate, TextGate
 from mores.metric.summary import Summary
-from mores.types import FailureKind, Severity
+from mores.types import Error, ErrorReport, Failure, FailureKind, Judgement, Severity, Signature
 
 SUMMARY = Summary(
     n=20, judged=19, failed={FailureKind.PARSE: 1}, with_errors=3, errors={Severity.MAJOR: 1, Severity.MINOR: 2},
@@ -78,3 +79,35 @@ def test_other_settings_are_refused_before_anything_is_run(tmp_path: Path) -> No
         BenchGate(fail_under="80")
     with pytest.raises(InputError, match="no run of mores bench"):
         BenchGate(baseline=tmp_path)
+
+
+def judgement(number: int, *severities: str, failed: bool = False) -> Judgement:
+    errors = [
+        Error(side="text", start=0, end=3, quote="bad", severity=severity, type="t", explanation=f"it is {severity}")
+        for severity in map(Severity, severities)
+    ]
+    more: dict[str, Any] = (
+        {"score": None, "failure": Failure(kind=FailureKind.PARSE, reason="no JSON")}
+        if failed
+        else {"score": -5.0 if errors else 0.5, "report": ErrorReport(errors=tuple(errors))}
+    )
+    return Judgement(sample_id=f"t:{number}", instruction="", text="bad", judge="j", signature=Signature(), **more)
+
+
+def test_judgements_that_fail_are_named_in_notes() -> None:
+    judgements = [judgement(1, "major", "minor"), judgement(2), judgement(3, failed=True)]
+    with pytest.raises(GateError, match="1 major error") as failed:
+        TextGate(fail_on="major").check(iter(judgements))
+    assert failed.value.__notes__ == ["t:1: major error in 'bad': it is major", "t:3: not judged: no JSON"]
+    TextGate(fail_on="major").check(judgements[1:])
+
+
+def test_of_many_errors_the_first_are_named() -> None:
+    with pytest.raises(GateError, match="40 minor errors") as failed:
+        TextGate(fail_on="minor").check(judgement(number, "minor") for number in range(40))
+    assert [note.partition(":")[2].partition(":")[0] for note in failed.value.__notes__] == [*map(str, range(10))]
+
+
+def test_no_judgements_pass_no_gate() -> None:
+    with pytest.raises(GateError, match="no text could be judged"):
+        TextGate().check([])

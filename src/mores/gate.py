@@ -1,28 +1,33 @@
 """Gates for continuous integration: a result that is not good enough raises a `GateError` (docs/ci.md).
 
+    TextGate(fail_on="major", max_unjudged="2%").check(mores.score(texts, model))
     TextGate(fail_on="major", max_unjudged="2%").check(run.result)
     BenchGate(fail_under="60%", baseline="earlier").check([run])
 
 A gate is made before anything is asked: it reads its limits and the baseline, which the new run may overwrite.
+In a test of pytest a gate that fails is shown at the line of the test, not inside this module (`__tracebackhide__`).
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import islice
 from pathlib import Path
 
 from mores.bench.board import Entry, compare_runs, read_runs
 from mores.errors import ConfigError, GateError
-from mores.metric.summary import Summary
+from mores.metric.summary import Summary, errors, summarise
 from mores.run import Run
 from mores.show import SIGNIFICANT, count, number, p_value, percent, points
 from mores.stats.resampling import adjust_p_values
-from mores.types import Severity
+from mores.types import Judgement, Severity
 
 FAIL_ON = {Severity.MAJOR: (Severity.MAJOR,), Severity.MINOR: (Severity.MAJOR, Severity.MINOR)}
 """The severities that each value of `fail_on` forbids."""
+SHOWN = 10
+"""Most errors and texts that are named beside the reason."""
 
 
 class TextGate:
@@ -43,17 +48,32 @@ class TextGate:
         self._fail_under = fail_under
         self._unjudged = _Limit(max_unjudged)
 
-    def check(self, summary: Summary, left_out: int = 0) -> None:
-        """GateError where they do not; rows that were left out because they could not be read count as not judged."""
+    def check(self, judged: Summary | Iterable[Judgement], left_out: int = 0) -> None:
+        """GateError where they do not; rows that were left out because they could not be read count as not judged.
+
+        Where the judgements are given, notes of the error name the first texts that caused it.
+        """
+        __tracebackhide__ = True
+        judgements = [] if isinstance(judged, Summary) else list(judged)
+        summary = judged if isinstance(judged, Summary) else summarise(judgements)
         problems = [] if summary.judged else ["no text could be judged"]
-        errors = {severity: summary.errors.get(severity, 0) for severity in self._severities}
-        if any(errors.values()):
-            problems.append(", ".join(count(n, f"{severity} error") for severity, n in errors.items() if n))
+        forbidden = {severity: summary.errors.get(severity, 0) for severity in self._severities}
+        if any(forbidden.values()):
+            problems.append(", ".join(count(n, f"{severity} error") for severity, n in forbidden.items() if n))
         mean = summary.mean_score
         if self._fail_under is not None and mean is not None and mean < self._fail_under:
             problems.append(f"the mean score {number(mean, 3)} is below {self._fail_under:g}")
         unjudged, total = summary.n - summary.judged + left_out, summary.n + left_out
-        _fail([*problems, *self._unjudged.problems(unjudged, total, "texts")])
+        _fail([*problems, *self._unjudged.problems(unjudged, total, "texts")], self._causes(judgements))
+
+    def _causes(self, judgements: Iterable[Judgement]) -> Iterator[str]:
+        """Each forbidden error, and each text that could not be judged, with its place."""
+        for judgement in judgements:
+            if judgement.failure:
+                yield f"{judgement.sample_id}: not judged: {judgement.failure.reason}"
+            for error in errors(judgement):
+                if error.severity in self._severities:
+                    yield f"{judgement.sample_id}: {error.severity} error in {error.quote!r}: {error.explanation}"
 
 
 class BenchGate:
@@ -83,6 +103,7 @@ class BenchGate:
 
     def check(self, runs: Iterable[Run | Path | str]) -> None:
         """GateError where a run, which may be given by its folder, does not."""
+        __tracebackhide__ = True
         entries = read_runs(run.path if isinstance(run, Run) else Path(run) for run in runs)
         problems = []
         for entry in entries:
@@ -149,6 +170,10 @@ def _share(value: float | str, setting: str) -> float:
     return share
 
 
-def _fail(problems: Sequence[str]) -> None:
+def _fail(problems: Sequence[str], causes: Iterable[str] = ()) -> None:
+    __tracebackhide__ = True
     if problems:
-        raise GateError("; ".join(problems))
+        failed = GateError("; ".join(problems))
+        for cause in islice(causes, SHOWN):
+            failed.add_note(cause)
+        raise failed
