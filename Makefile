@@ -6,6 +6,8 @@ EXTRAS ?= dev
 comma := ,
 READY := $(VENV)/ready-$(subst $(comma),-,$(EXTRAS))
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# Child processes and the next run need not compile what this one has, whatever the environment says.
+export PYTHONDONTWRITEBYTECODE :=
 COMPILE := build/lock/bin/uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 \
 	--no-header --no-annotate --quiet
 

@@ -38,9 +38,14 @@ def place(module: str) -> int:
     return next((n for n, layer in enumerate(LAYERS) if part in layer), -1)
 
 
-def imports(path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def trees() -> dict[str, ast.Module]:
+    """Every file of the package, parsed, by its path."""
+    return {path.relative_to(SOURCE).as_posix(): ast.parse(path.read_text()) for path in sorted(SOURCE.rglob("*.py"))}
+
+
+def imports(tree: ast.Module) -> Iterator[str]:
     """The modules that a file imports. What a notebook shows of a record is drawn by a later layer."""
-    tree = ast.parse(path.read_text())
     notebook = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == "_repr_html_"]
     skipped = {inner for function in notebook for inner in ast.walk(function)}
     for node in ast.walk(tree):
@@ -52,16 +57,20 @@ def imports(path: Path) -> Iterator[str]:
             yield from (alias.name for alias in node.names)
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
-def test_imports_point_to_earlier_layers(path: Path) -> None:
-    package = path.relative_to(SOURCE).parts[0].removesuffix(".py")
-    if package in ("__init__", "__main__", "aio"):
-        return
-    layer = place(f"mores.{package}")
-    assert layer >= 0, f"{package} is in no layer: add it to LAYERS"
-    for module in imports(path):
-        if module.startswith("mores.") and module.split(".")[1] != package:
-            assert place(module) < layer, f"{path.name} of layer {package} imports {module}"
+def test_imports_point_to_earlier_layers(trees: dict[str, ast.Module]) -> None:
+    faults = []
+    for path, tree in trees.items():
+        package = path.partition("/")[0].removesuffix(".py")
+        if package in ("__init__", "__main__", "aio"):
+            continue
+        layer = place(f"mores.{package}")
+        assert layer >= 0, f"{package} is in no layer: add it to LAYERS"
+        faults += [
+            f"{path} of layer {package} imports {module}"
+            for module in imports(tree)
+            if module.startswith("mores.") and module.split(".")[1] != package and place(module) >= layer
+        ]
+    assert not faults, "\n".join(faults)
 
 
 COMMAND_LINES = {
@@ -73,17 +82,19 @@ COMMAND_LINES = {
 """Files below the command line whose texts name options, and why."""
 
 
-@pytest.mark.parametrize("path", sorted(SOURCE.rglob("*.py")), ids=lambda p: str(p.relative_to(SOURCE)))
-def test_messages_name_settings_and_leave_their_options_to_the_command_line(path: Path) -> None:
-    name = path.relative_to(SOURCE).as_posix()
-    if name.startswith("cli/") or name in COMMAND_LINES:
-        return
-    tree = ast.parse(path.read_text())
-    documentation = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in documentation:
-            option = re.search(r"(?<!\S)--[a-z]", node.value)
-            assert not option, f"line {node.lineno}: say setting=NAME, and the command line adds its option"
+def test_messages_name_settings_and_leave_their_options_to_the_command_line(trees: dict[str, ast.Module]) -> None:
+    faults = []
+    for path, tree in trees.items():
+        if path.startswith("cli/") or path in COMMAND_LINES:
+            continue
+        documentation = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        faults += [
+            f"{path}:{node.lineno}: say setting=NAME, and the command line adds its option"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Constant) and isinstance(node.value, str) and node not in documentation
+            if re.search(r"(?<!\S)--[a-z]", node.value)
+        ]
+    assert not faults, "\n".join(faults)
 
 
 def test_the_docs_name_every_layer_in_order() -> None:
