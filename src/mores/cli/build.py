@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from mores.cli.options import FOLDER, NEW_FOLDER, json_option
+from mores.cli.options import FOLDER, NEW_FOLDER, json_option, ray_options
 from mores.cli.progress import Terminal
 from mores.engine import AskOptions
 from mores.engine.loop import run as run_loop
@@ -52,6 +52,7 @@ def build() -> None:
 )
 @click.option("--model", help="The model that makes soft errors, with --soft model: openai:NAME or hf:PATH.")
 @click.option("--base-url", metavar="URL", help="Address of its server [env: OPENAI_BASE_URL].")
+@ray_options
 @click.option("--sampling", type=click.Choice(["shortcut-free", "paper"]), help="Overrides the recipe's.")
 @click.option("--cap", type=click.IntRange(1), help="Most samples of a source; overrides the recipe's.")
 @click.option("--seed", type=int, help="Overrides the recipe's.")

@@ -124,6 +124,14 @@ def read_price(text: str) -> Price:
     return price
 
 
+def _ray_address(context: click.Context, option: click.Parameter, address: str | None) -> str | bool | None:
+    """True for `--ray` alone; what follows it may be another argument, which is then missed in its place."""
+    if address and address not in ("auto", "local") and ":" not in address:
+        fix = "if it is an argument, write it before --ray"
+        raise click.BadParameter(f"{address!r} is no address, such as HOST:PORT; {fix}", context, option)
+    return True if address == "" else address
+
+
 _MODEL = click.option("--model", default="embedded", show_default=True,
                       help="embedded, embedded:FILE.gguf, openai:NAME, hf:PATH or fake:NAME.")  # fmt: skip
 _SERVING = [
@@ -136,6 +144,15 @@ _SERVING = [
                  help="Context length of the embedded server in tokens."),
     click.option("--threads", type=click.IntRange(1),
                  help="Threads of the embedded server; give fewer than all beside other work  [default: all cores]."),
+]  # fmt: skip
+_RAY = [
+    click.option("--ray", is_flag=False, flag_value="", metavar="[ADDRESS]", callback=_ray_address,
+                 help="Run local models on a Ray cluster: the one at ADDRESS, or else the one that runs here, or a new "
+                      "one on this machine."),
+    click.option("--ray-workers", type=click.IntRange(1),
+                 help="Copies of the model on the cluster  [default: as many as fit]."),
+    click.option("--ray-gpus", type=click.FloatRange(0),
+                 help="GPUs of each copy  [default: 1 for hf, where there are any]."),
 ]  # fmt: skip
 NONE: Mapping[str, str | None] = {"none": None}
 temperature_option = click.option("--temperature", default="0", show_default=True, type=NumberType(float, NONE),
@@ -192,11 +209,13 @@ def several(decorators: Sequence[Callable[[Any], Any]]) -> Callable[[F], F]:
     return decorate
 
 
-judge_options = several(_SERVING + _ASKING + _RUNNING)
+ray_options = several(_RAY)
+"""How local models run on a cluster."""
+judge_options = several(_SERVING + _ASKING + _RUNNING + _RAY)
 """All options that `metric` reads, but for the model."""
 metric_options = several([_MODEL, judge_options])
 """All of them."""
-judged_options = several(_SERVING + _RUNNING)
+judged_options = several(_SERVING + _RUNNING + _RAY)
 """What `asking` reads: how a model is reached, where another option names it."""
 model_options = several([_MODEL, judged_options])
 """All options that `served` reads: the model, and how it is reached."""

@@ -22,8 +22,9 @@ from mores.engine.limits import Limits
 from mores.engine.progress import SILENT, Progress
 from mores.engine.runner import Answer, Follow, Job, run
 from mores.engine.store import Store, opened
+from mores.errors import ConfigError
 from mores.io import JsonlWriter
-from mores.models import Model, Options, Request, open_model, takes_address
+from mores.models import Model, Options, Request, on_ray, open_model, takes_address
 from mores.models.written import without_thoughts
 from mores.show import money
 from mores.types import Failure, FailureKind, Record
@@ -50,6 +51,12 @@ class AskOptions(TypedDict, total=False):
     """Context length of the embedded server in tokens."""
     threads: int | None
     """Threads of the embedded server; None for all cores."""
+    ray: bool | str | None
+    """Run local models on a Ray cluster: its address, or True for the one that runs here, or a new one."""
+    ray_workers: int | None
+    """Copies of the model on the cluster; None for as many as fit."""
+    ray_gpus: float | None
+    """GPUs for each of them; None for one, where there are any and the kind of model uses them."""
     concurrency: int | None
     """Most calls at once; None for what suits the kind of model."""
     attempts: int
@@ -182,6 +189,10 @@ def open_asker(model: str | Model = "embedded", **options: Unpack[AskOptions]) -
     opening: dict[str, Any] = {name: value for name, value in options.items() if name in _OPENING}
     limits: dict[str, Any] = {name: value for name, value in options.items() if name in _LIMITS}
     kind = Options(**opening)
+    if not kind.ray and (kind.ray_workers or kind.ray_gpus):
+        raise ConfigError("workers and their GPUs are those of a Ray cluster: say that there is one", setting="ray")
+    if not isinstance(model, str) and kind.ray:
+        model = on_ray(model, kind)
     return Asker(
         open_model(model, kind) if isinstance(model, str) else model,
         store=options["store"] if "store" in options else store_path(),

@@ -70,6 +70,11 @@ async def build(
     if model and chosen.soft != "model":
         reason = f"a model makes soft errors, but {chosen.name} makes them by {chosen.soft}; let a model make them"
         raise ConfigError(reason, setting="soft")
+    if options.get("ray") and not model:
+        raise ConfigError(
+            f"{chosen.name}: Ray runs the model that makes soft errors, and {chosen.name} makes them by {chosen.soft}",
+            setting="soft",
+        )
     progress = options.get("progress", SILENT)
     asker = open_asker(model, **options) if model else None  # type: ignore[misc]  # what is left are its own
     folder, started = Path(data) if data else None, time.monotonic()

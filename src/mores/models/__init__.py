@@ -12,7 +12,7 @@ from mores.models.base import STYLES, Completion, Message, Model, Request, Style
 
 __all__ = [
     "KINDS", "NO_ADAPTER", "STYLES", "Completion", "Message", "Model", "Options", "Request", "Style",
-    "follows_grammars", "metric_adapter", "open_model", "takes_address", "weakness",
+    "follows_grammars", "metric_adapter", "on_ray", "open_model", "takes_address", "weakness",
 ]  # fmt: skip
 
 
@@ -32,6 +32,12 @@ class Options:
     """Context length in tokens of the embedded server."""
     threads: int | None = None
     """Threads of the embedded server; None means all cores."""
+    ray: str | bool | None = None
+    """The address of a Ray cluster on which local models run; True for the one that runs here, or a new one."""
+    ray_workers: int | None = None
+    """Copies of the model on the cluster; None for as many as fit."""
+    ray_gpus: float | None = None
+    """GPUs for each of them; None for one, where there are any and the kind uses them."""
 
 
 def _embedded(name: str, options: Options) -> Model:
@@ -92,10 +98,19 @@ def open_model(name: str, options: Options | None = None) -> Model:
         raise ConfigError(
             f"model {name!r}: no such kind; {hint}there are embedded, openai:NAME, hf:PATH, fake:NAME{others}"
         )
-    open_kind = plugins.load_plugin(plugin, Callable, "a function that returns a Model") if plugin else KINDS[kind]
     options = options or Options()
+    if options.ray and kind != "openai":
+        return on_ray(name, options)
+    open_kind = plugins.load_plugin(plugin, Callable, "a function that returns a Model") if plugin else KINDS[kind]
     model: Model = open_kind(rest, replace(options, adapter=None) if options.adapter == NO_ADAPTER else options)
     return model
+
+
+def on_ray(model: str | Model, options: Options) -> Model:
+    """The same model in the processes of a Ray cluster; servers are called from here, which is fast enough."""
+    from mores.models.ray import RayModel
+
+    return RayModel(model, options)
 
 
 def metric_adapter(name: str, adapter: str | None) -> str | None:

@@ -1,0 +1,134 @@
+"""A model in a process of a cluster: how it is opened there, what must be known about it here, and what answers for it.
+
+Nothing here needs Ray: `mores.models.ray` starts a `Worker` in each process and hands out the requests.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from mores.errors import ConfigError, MoresError, Rejected, Transient
+from mores.models import Options, metric_adapter, open_model
+from mores.models.base import Completion, Model, Request, Style, follows_grammars, taught_without_evidence, weakness
+
+Outcome = Completion | Transient | Rejected
+
+
+@dataclass(frozen=True)
+class Card:
+    """What must be known about a model where it is not opened."""
+
+    name: str
+    identity: str
+    concurrency: int
+    timeout: float
+    constrained: bool
+    style: Style | None
+    warning: str | None
+    grammars: bool
+    weak_without_evidence: str
+    unsupported: str
+    release: str
+    """The version of Mores that the worker has."""
+
+
+@dataclass(frozen=True)
+class Opening:
+    """How every worker opens its model: a name with options, or a model that can be pickled."""
+
+    model: str | Model
+    options: Options
+    folder: str
+    """Paths are relative to it, if the worker has such a folder."""
+
+    @classmethod
+    def here(cls, model: str | Model, options: Options) -> Opening:
+        """To open a model as it would be opened here; the adapter that comes with Mores may lie elsewhere there."""
+        name = model if isinstance(model, str) else model.name
+        if options.adapter and options.adapter == metric_adapter(name, None):
+            options = replace(options, adapter=_OWN)
+        return cls(model, options, str(Path.cwd()))
+
+    def open(self) -> Model:
+        """The model, not entered yet."""
+        if Path(self.folder).is_dir():
+            os.chdir(self.folder)
+        if not isinstance(self.model, str):
+            return self.model
+        options = self.options
+        if options.adapter == _OWN:
+            options = replace(options, adapter=metric_adapter(self.model, None))
+        return open_model(self.model, options)
+
+    def describe(self) -> Card | MoresError:
+        """What the model is where this is called, or why it cannot be opened there."""
+        try:
+            return describe(self.open())
+        except MoresError as exc:
+            return exc
+
+
+_OWN = "<own>"
+
+
+def describe(model: Model) -> Card:
+    """The card of a model."""
+    from mores import __version__
+
+    return Card(
+        name=model.name,
+        identity=model.identity,
+        concurrency=model.concurrency,
+        timeout=model.timeout,
+        constrained=model.constrained,
+        style=model.style,
+        warning=model.warning,
+        grammars=follows_grammars(model),
+        weak_without_evidence=weakness(model),
+        unsupported=taught_without_evidence(model),
+        release=__version__,
+    )
+
+
+class Worker:
+    """One model in one process. Problems that we know are returned, so that they arrive as what they are."""
+
+    async def open(self, opening: Opening, expected: Card) -> MoresError | None:
+        """Load the model; refuse one that would answer otherwise than the first worker's."""
+        try:
+            self._model = opening.open()
+            if problem := _difference(expected, describe(self._model)):
+                return ConfigError(problem)
+            await self._model.__aenter__()
+        except MoresError as exc:
+            return exc
+        self._places = asyncio.Semaphore(expected.concurrency)
+        return None
+
+    async def answer(self, requests: Sequence[Request]) -> list[Outcome] | MoresError:
+        """One outcome for each request; an error if the model cannot go on."""
+        try:
+            return list(await asyncio.gather(*map(self._complete, requests)))
+        except MoresError as exc:
+            return exc
+
+    async def _complete(self, request: Request) -> Outcome:
+        async with self._places:
+            try:
+                return await self._model.complete(request)
+            except (Transient, Rejected) as exc:
+                return exc
+
+
+def _difference(expected: Card, there: Card) -> str:
+    fix = "install the same versions and put the same model on all machines"
+    for name in ("release", "identity"):
+        value, other = getattr(expected, name), getattr(there, name)
+        if value != other:
+            what = "versions of mores" if name == "release" else "models"
+            return f"{expected.name}: the workers have different {what}, {value} and {other}; {fix}"
+    return ""

@@ -1,0 +1,239 @@
+"""How requests are handed out to the workers of a cluster that die, hang or differ; in one process, without Ray."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import sys
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from mores.engine import Answer, Job, Limits, Store, open_asker, run
+from mores.engine.loop import run as run_loop
+from mores.errors import ConfigError, ModelError, MoresError, Rejected, Transient
+from mores.models import Message, Model, Options, Request
+from mores.models import ray as on_ray
+from mores.models.base import Completion
+from mores.models.fake import FakeModel, fake
+from mores.models.ray import RayModel, Share, share
+from mores.models.worker import Card, Opening, Worker, describe
+from tests.models.cluster import Cluster
+
+
+class Echo(FakeModel):
+    """Repeats what it is asked, and counts it."""
+
+    def __init__(self, **problems: Exception) -> None:
+        super().__init__("echo", lambda request: Completion(request.messages[-1].content))
+        self.asked: Counter[str] = Counter()
+        self.problems = problems
+
+    async def complete(self, request: Request) -> Completion:
+        text = request.messages[-1].content
+        self.asked[text] += 1
+        await asyncio.sleep(0)
+        if problem := self.problems.get(text):
+            raise problem
+        return await super().complete(request)
+
+
+def jobs(count: int) -> list[Job]:
+    return [Job(str(n), Request((Message("user", f"q{n}"),))) for n in range(count)]
+
+
+Ask = Callable[..., list[Answer]]
+
+
+@pytest.fixture
+def ask(monkeypatch: pytest.MonkeyPatch) -> Ask:
+    """Ask a model on a cluster of three workers."""
+    monkeypatch.setattr(on_ray, "require", lambda *_: None)
+
+    def ask(model: Model, cluster: Cluster, count: int = 100, **options: Any) -> list[Answer]:
+        monkeypatch.setitem(sys.modules, "ray", cluster)
+
+        async def answers() -> list[Answer]:
+            remote = RayModel(model, Options(ray=True, ray_workers=3))
+            return [answer async for answer in run(jobs(count), remote, **options)]
+
+        answers_ = run_loop(answers())
+        assert not cluster.alive, "a worker is left over"
+        return answers_
+
+    return ask
+
+
+def test_answers_come_in_order_and_each_question_is_asked_once(ask: Ask) -> None:
+    model = Echo()
+    answers = ask(model, Cluster())
+    assert [answer.completion.text for answer in answers if answer.completion] == [f"q{n}" for n in range(100)]
+    assert set(model.asked.values()) == {1}
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_workers_that_die_at_random_cost_no_answer(ask: Ask, seed: int, tmp_path: Path) -> None:
+    chance = random.Random(seed)
+    cluster = Cluster(deadly=lambda _: chance.random() < 0.05)
+    with Store(tmp_path / "store.db") as store:
+        answers = ask(Echo(), cluster, 400, store=store)
+        assert [answer.completion.text for answer in answers if answer.completion] == [f"q{n}" for n in range(400)]
+        assert len(store) == 400
+    assert cluster.started > 3
+
+
+def test_a_request_that_kills_workers_fails_and_the_others_are_answered(ask: Ask) -> None:
+    cluster = Cluster(deadly=lambda prompts: "q17" in prompts)
+    answers = ask(Echo(), cluster)
+    [failed] = [answer for answer in answers if answer.failure]
+    assert failed.job.id == "17"
+    assert failed.failure
+    assert "3 workers ended over this request, the last with: RayError: The actor died" in failed.failure.reason
+    assert cluster.started >= 3 + on_ray.LIVES - 1  # the run may end before the last one is replaced
+
+
+def test_what_is_in_the_store_is_not_asked_again(ask: Ask, tmp_path: Path) -> None:
+    model = Echo()
+    with Store(tmp_path / "store.db") as store:
+        ask(model, Cluster(), 50, store=store)
+        idle = Cluster()
+        answers = ask(model, idle, 50, store=store)
+    assert all(answer.cached for answer in answers)
+    assert set(model.asked.values()) == {1}
+    assert not idle.started
+
+
+def test_problems_of_one_request_arrive_as_what_they_are(ask: Ask) -> None:
+    problems: dict[str, Exception] = {"q3": Rejected("too long"), "q5": Transient("later", retry_after=0.01)}
+    answers = ask(Echo(**problems), Cluster(), 10, limits=Limits(attempts=2, backoff=0.01))
+    reasons = {answer.job.id: answer.failure.reason for answer in answers if answer.failure}
+    assert reasons == {"3": "too long", "5": "later (tried 2 times)"}
+
+
+def test_a_model_that_breaks_gets_another_worker(ask: Ask) -> None:
+    cluster = Cluster()
+    answers = ask(Echo(q3=ModelError("the server has stopped")), cluster, 10)
+    assert [answer.job.id for answer in answers if answer.failure] == ["3"]
+    assert cluster.started >= 3 + on_ray.LIVES - 1  # the run may end before the last one is replaced
+
+
+def test_an_unknown_problem_stops_the_run(ask: Ask) -> None:
+    with pytest.raises(MoresError, match="a Ray worker failed: KeyError: 'nonsense'"):
+        ask(Echo(q3=KeyError("nonsense")), Cluster())
+
+
+def test_a_worker_that_hangs_is_replaced(ask: Ask) -> None:
+    class Hanging(Echo):
+        async def complete(self, request: Request) -> Completion:
+            if not self.asked["q4"] and request.messages[-1].content == "q4":
+                self.asked["q4"] += 1
+                await asyncio.Event().wait()
+            return await super().complete(request)
+
+    cluster = Cluster()
+    answers = ask(Hanging(), cluster, limits=Limits(timeout=0.2, backoff=0.01))
+    assert all(answer.completion for answer in answers)
+    assert cluster.started == 4
+
+
+class Unloadable(Echo):
+    async def __aenter__(self) -> Any:
+        raise self.problems["open"]
+
+
+def test_a_model_that_no_worker_can_load_stops_the_run(ask: Ask) -> None:
+    with pytest.raises(ModelError, match="no room on the GPU"):
+        ask(Unloadable(open=ModelError("no room on the GPU")), Cluster())
+
+
+def test_workers_that_die_as_they_load_stop_the_run(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Dying(Worker):
+        async def open(self, *_: Any) -> None:
+            cluster.alive[0].kill()
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(on_ray, "Worker", Dying)
+    monkeypatch.setattr(on_ray, "_LONGEST_WAIT", 0.01)
+    cluster = Cluster()
+    with pytest.raises(ModelError, match="3 Ray workers ended as they loaded the model"):
+        ask(Echo(), cluster)
+
+
+def test_without_any_worker_the_run_ends_and_says_what_is_needed(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
+    class Waiting(Worker):
+        async def open(self, *_: Any) -> None:
+            await asyncio.Event().wait()
+
+    monkeypatch.setattr(on_ray, "Worker", Waiting)
+    monkeypatch.setattr(on_ray, "PATIENCE", 0.1)
+    with pytest.raises(ModelError, match=r"no Ray worker could be started within 0.1 s; each needs 1 CPUs and 0 GPUs"):
+        ask(Echo(), Cluster())
+
+
+def test_workers_with_another_model_are_refused() -> None:
+    expected = describe(fake("clean"))
+    opening = Opening("fake:clean", Options(), ".")
+
+    def opened(expected: Card) -> MoresError | None:
+        return run_loop(Worker().open(opening, expected))
+
+    assert opened(expected) is None
+    assert "different models, fake:other and fake:clean" in str(opened(replace(expected, identity="fake:other")))
+    other = opened(replace(expected, release="0.0"))
+    assert "different versions of mores, 0.0 and " in str(other)
+    assert isinstance(other, ConfigError)
+
+
+def test_the_adapter_that_comes_with_mores_is_found_where_it_lies_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    from mores.models import embedded
+
+    opening = Opening.here("embedded", Options(adapter=str(embedded.TUNED)))
+    there = Path(embedded.TUNED).parent / "../tuned" / embedded.TUNED.name
+    monkeypatch.setattr(embedded, "TUNED", there)
+    model = opening.open()
+    assert isinstance(model, embedded.EmbeddedModel)
+    assert model.adapter == there
+
+
+MACHINES = [{"CPU": 8.0, "GPU": 2.0}, {"CPU": 20.0}, {"memory": 1.0}]
+
+
+@pytest.mark.parametrize(
+    ("kind", "options", "expected"),
+    [
+        ("hf", Options(), Share(2, 1, 1)),
+        ("hf", Options(ray_gpus=2), Share(1, 1, 2)),
+        ("hf", Options(ray_gpus=0.5), Share(4, 1, 0.5)),
+        ("hf", Options(ray_gpus=0), Share(3, 8, 0)),
+        ("embedded", Options(), Share(3, 8, 0)),
+        ("embedded", Options(threads=4), Share(7, 4, 0)),
+        ("fake", Options(), Share(28, 1, 0)),
+        ("fake", Options(ray_workers=5), Share(5, 1, 0)),
+    ],
+)
+def test_the_share_of_each_worker(kind: str, options: Options, expected: Share) -> None:
+    assert share(kind, options, MACHINES) == expected
+
+
+def test_an_empty_cluster_has_one_worker_that_waits() -> None:
+    assert share("hf", Options(ray_gpus=1), [{"CPU": 0.0}]) == Share(1, 1, 1)
+
+
+@pytest.mark.parametrize("address", ["ray://head:10001", "texts.jsonl", "head"])
+def test_a_wrong_address_is_refused_before_anything_starts(address: str) -> None:
+    with pytest.raises(ConfigError, match="Ray") as caught:
+        open_asker("fake:clean", ray=address)
+    assert caught.value.setting == "ray"
+
+
+def test_servers_are_called_from_here() -> None:
+    assert not isinstance(open_asker("openai:x", base_url="http://127.0.0.1:1", ray=True).model, RayModel)
+
+
+def test_workers_need_a_cluster() -> None:
+    with pytest.raises(ConfigError, match="cluster"):
+        open_asker("fake:clean", ray_workers=2)
