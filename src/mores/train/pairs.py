@@ -240,10 +240,10 @@ def contradiction(sample: Sample, real: Sequence[int], span: tuple[int, int] | N
     near = max(real, key=lambda place: (len(claim & {unit.key.casefold() for unit in units(texts[place])}), -place))
     start, end = span or differing(sample.text, texts[near])
     quote = sample.text[start:end]
-    said = cut(nearest_sentence(texts[near], claim), LONGEST_QUOTATION)
+    sentence = cut(nearest_sentence(texts[near], claim), LONGEST_QUOTATION)
     return Error(
         side="text", start=start, end=end, quote=quote, severity=Severity.MAJOR, type=TYPE, evidence=(near + 1,),
-        explanation=f"“{quote}” does not agree with the evidence: “{said}”",
+        explanation=f"“{quote}” does not agree with the evidence: “{sentence}”",
     )  # fmt: skip
 
 
