@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 COMPILE := build/lock/bin/uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 \
 	--no-header --no-annotate --quiet
 
-.PHONY: demo prose test check test-slow coverage bench docs site picture pictures studio lock clean
+.PHONY: demo prose test check test-slow test-harness coverage bench docs site picture pictures studio lock clean
 
 demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
@@ -46,6 +46,12 @@ check: $(READY) ## lint and types only
 
 test-slow: $(READY) ## the tests that take minutes, and every property on a thousand random examples
 	HYPOTHESIS_PROFILE=nightly $(BIN)/pytest -m 'slow or hypothesis' -n auto --dist worksteal
+
+test-harness: ## exported tasks and scorers with the real lm-evaluation-harness and Inspect AI, installed in build/harness
+	$(PYTHON) -m venv build/harness
+	build/harness/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
+		--requirement tests/harness/requirements.txt
+	build/harness/bin/python -m pytest tests/harness
 
 coverage: $(READY) ## the lines and branches that the tests reach, in child processes too
 	mkdir -p build/coverage

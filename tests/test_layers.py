@@ -15,7 +15,7 @@ SOURCE = Path(mores.__file__).parent
 DEVELOPMENT = (Path(__file__).parents[1] / "docs" / "development.md").read_text("utf-8")
 LAYERS = [
     {"types", "errors", "cache", "calling"},
-    {"culture", "extras", "signature"},
+    {"culture", "extras", "reading", "signature"},
     {"io", "stats", "language", "show", "plugins"},
     {"models"},
     {"engine"},
@@ -25,7 +25,7 @@ LAYERS = [
     {"rate"},
     {"meta", "longform", "train"},
     {"bench"},
-    {"diagnose", "gate"},
+    {"diagnose", "gate", "harness"},
     {"report"},
     {"studio"},
     {"cli"},
@@ -76,6 +76,7 @@ def test_imports_point_to_earlier_layers(trees: dict[str, ast.Module]) -> None:
 COMMAND_LINES = {
     "train/card.py": "the card of a model shows how it is used",
     "models/pull.py": "the options of pip",
+    "harness/export.py": "the README of an exported task shows how it is run",
     "studio/export.py": "the card of an exported benchmark shows how it is run",
     "studio/campaigns/culturalteaming/export.py": "the card of an exported benchmark shows how it is run",
 }

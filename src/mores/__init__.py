@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     collect = blocking(aio.collect)
     diagnose = blocking(aio.diagnose)
     compare = blocking(aio.compare)
+    export_task = blocking(aio.export_task)
     meta = blocking(aio.meta)
     longform = blocking(aio.longform)
     rate = blocking(aio.rate)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from mores.bench.api import board as board
     from mores.diagnose.api import diagnose as diagnose
     from mores.factory.api import build as build
+    from mores.harness.api import export_task as export_task
     from mores.longform.api import collect as collect
     from mores.longform.api import longform as longform
     from mores.meta.api import compare as compare

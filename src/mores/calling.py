@@ -22,6 +22,7 @@ FUNCTIONS = {
     "score_file": "mores.metric.api:score_file",
     "bench": "mores.bench.api:bench",
     "board": "mores.bench.api:board",
+    "export_task": "mores.harness.api:export_task",
     "meta": "mores.meta.api:meta",
     "compare": "mores.meta.api:compare",
     "longform": "mores.longform.api:longform",

@@ -7,39 +7,21 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from statistics import fmean
 from string import ascii_uppercase
 
 from mores.bench.benchmark import Graded, Label
 from mores.errors import InputError
 from mores.factory.drafts import draw
-from mores.models.written import without_thoughts
+from mores.reading import chosen_letter, chosen_truth, last_letter, without_thoughts
 from mores.types import Failure, FailureKind, Item
 
 SHUFFLED = "shuffled"
 """Key of an item's metadata: the seed that its options were shuffled with."""
-_ALONE = re.compile(r"[\s\"'*_`(\[{<]*(?:option\s+)?([A-Z])[\s\"'*_`)\]}>.:,]*", re.IGNORECASE)
-# "A and B", "(A), (B)": several are named. "I" is left out, for it is a word: "B, I think".
-_SEVERAL = r"(?!\s*(?:,|/|&|\+|and\b|or\b)\s*(?:and\s+|or\s+)?[(\[\"'*_`]*(?i:option\s+)?[A-HJ-Z](?!\w))"
-_MARKED = re.compile(
-    r"^[ \t\"'*_`(\[{<#>-]*(?i:option\s+)?([A-Z])"
-    rf"(?:[)\]}}>.:,*_`\"']*[ \t]*$|(?:[)\].:]|\*\*|[ \t]*[-–—]){_SEVERAL}(?=[\s*]))",
-    re.MULTILINE,
-)
-# A bare letter must be followed by an end or a reason: "the answer is a matter of taste" and "A man" choose nothing.
-_STATED = re.compile(
-    r"\b(?:answer|choice|option|correct)(?:\s+(?:is|would\s+be|must\s+be|option)){0,3}\s*+[:=]?[\s\"'*_`(\[]*+(?:option\s+)?"
-    rf"([A-Z])(?:[\"'*_`)\]]++(?!\w){_SEVERAL}"
-    rf"|{_SEVERAL}(?=\s*(?:$|[.,;:!?\n–—-]|(?:because|since|as|which|is\s+(?:the\s+)?(?:correct|right|best))\b)))",
-    re.IGNORECASE,
-)
-_BEST = re.compile(r"(?i:\bbest\s+answer\s+is)\W*([A-Z])(?!\w)")
 _OF_OTHERS = re.compile(
     r"(?<!\w)[A-Z]\W{0,2}(?:,|/|&|\s(?:and|or)\s)\W{0,2}[A-Z](?!\w)|(?i:\b(?:all|none|both|any|each|of)\s+(?:of\s+)?(?:the\s+)?above\b)"
 )
-_TRUTH = re.compile(r"(?<!\w)(true|false)(?!\w)", re.IGNORECASE)
-_DENIED = re.compile(r"(?:\bnot|n['’]t|\bnever|\bneither)\s+(?:\w+\s+){0,2}(?:true|false)\b", re.IGNORECASE)
 
 
 def lettered(choices: Sequence[str]) -> str:
@@ -58,28 +40,13 @@ def distinct(choices: Sequence[str]) -> tuple[str, ...]:
 
 def read_letter(text: str, count: int) -> str | Failure:
     """The one letter that an answer chooses of the first `count`; a failure where it chooses none, or several."""
-    answer = without_thoughts(text)
-    allowed = ascii_uppercase[:count]
-    letter = _chosen(answer)
-    return letter if letter and letter in allowed else _unread(answer, f"a letter from A to {allowed[-1]}")
-
-
-def _chosen(answer: str) -> str | None:
-    """A letter alone; or that of "the answer is B", unless another one leads; or the only one that leads a line."""
-    if alone := _ALONE.fullmatch(answer):
-        return str(alone[1]).upper()
-    stated = {str(letter).upper() for letter in _STATED.findall(answer)}
-    leading = set(map(str, _MARKED.findall(answer)))
-    if len(leading) == 1 and stated <= leading:
-        return leading.pop()
-    return stated.pop() if len(stated) == 1 and len(leading) != 1 else None
+    return chosen_letter(text, count) or _unread_letter(text, count)
 
 
 def read_truth(text: str) -> bool | Failure:
     """Whether an answer says True or False; a failure where it says neither, both, or "not true"."""
-    answer = without_thoughts(text)
-    words = {word.lower() for word in _TRUTH.findall(answer)}
-    return words == {"true"} if len(words) == 1 and not _DENIED.search(answer) else _unread(answer, "True or False")
+    truth = chosen_truth(text)
+    return _unread(text, "True or False") if truth is None else truth == "True"
 
 
 def letters(item: Item) -> tuple[str, ...]:
@@ -126,17 +93,20 @@ def truths(_: Item) -> tuple[str, ...]:
 
 def grade_letter(item: Item, text: str) -> Graded | Failure:
     """Correct when the letter is that of a target among the choices."""
-    letter = read_letter(text, len(item.choices))
-    if isinstance(letter, Failure):
-        return letter
-    correct = item.choices[ascii_uppercase.index(letter)] in item.target
-    return Graded(label=Label.CORRECT if correct else Label.INCORRECT, read=letter)
+    return _grade(item, text, chosen_letter)
 
 
 def grade_last_letter(item: Item, text: str) -> Graded | Failure:
     """By the last "The best answer is: B", where a prompt asks for it at the end; else as any letter."""
-    stated = _BEST.findall(without_thoughts(text))
-    return grade_letter(item, stated[-1] if stated else text)
+    return _grade(item, text, last_letter)
+
+
+def _grade(item: Item, text: str, choose: Callable[[str, int], str | None]) -> Graded | Failure:
+    letter = choose(text, len(item.choices))
+    if letter is None:
+        return _unread_letter(text, len(item.choices))
+    correct = item.choices[ascii_uppercase.index(letter)] in item.target
+    return Graded(label=Label.CORRECT if correct else Label.INCORRECT, read=letter)
 
 
 def grade_truth(item: Item, text: str) -> Graded | Failure:
@@ -147,5 +117,10 @@ def grade_truth(item: Item, text: str) -> Graded | Failure:
     return Graded(label=Label.CORRECT if str(truth) in item.target else Label.INCORRECT, read=str(truth))
 
 
-def _unread(answer: str, expected: str) -> Failure:
-    return Failure(kind=FailureKind.PARSE, reason=f"no single choice in {answer[:80]!r}; expected {expected}")
+def _unread_letter(text: str, count: int) -> Failure:
+    return _unread(text, f"a letter from A to {ascii_uppercase[count - 1]}")
+
+
+def _unread(text: str, expected: str) -> Failure:
+    reason = f"no single choice in {without_thoughts(text)[:80]!r}; expected {expected}"
+    return Failure(kind=FailureKind.PARSE, reason=reason)

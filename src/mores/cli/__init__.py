@@ -22,6 +22,7 @@ COMMANDS = {
     "bench": "Measure how well a model knows cultures.",
     "runs": "List the runs in a folder, with their results.",
     "board": "Rank the models of several runs.",
+    "export-task": "Write a benchmark as a task of another harness.",
     "diagnose": "Say why a model fails.",
     "tiers": "Sort the questions of a benchmark by how hard they are.",
     "topics": "Let a model sort the questions of a benchmark by topic.",

@@ -3,23 +3,18 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from typing import Any, TypeVar
 
 import orjson
 from pydantic import BaseModel, ValidationError
 
+from mores.reading import without_thoughts
 from mores.types import Failure, FailureKind
 
+__all__ = ["object_schema", "read_object", "read_written", "without_thoughts"]
+
 M = TypeVar("M", bound=BaseModel)
-
-_THOUGHT = re.compile(r"<think>.*?(?:</think>|\Z)|\A.*</think>", re.DOTALL | re.IGNORECASE)
-
-
-def without_thoughts(text: str) -> str:
-    """The text after the model's thoughts; empty if the thoughts were cut off."""
-    return _THOUGHT.sub("", text).strip()
 
 
 def read_written(text: str, kind: type[M], expected: str) -> M | Failure:

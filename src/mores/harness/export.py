@@ -1,0 +1,166 @@
+"""`mores export-task`: a benchmark as a task of another harness, which gives the same score for the same answers.
+
+Where answers are letters, or True or False, the task has a copy of the code that reads them and needs nothing of Mores;
+other benchmarks are graded by Mores itself (`grading.py`, `inspect.py`).
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import re
+import shutil
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+
+from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
+from mores import __version__, reading
+from mores.bench import names
+from mores.bench.benchmark import Benchmark
+from mores.bench.choice import grade_last_letter, grade_letter, grade_truth
+from mores.bench.run import data_hash
+from mores.bench.session import Asking, read_items
+from mores.engine import Progress
+from mores.engine.progress import SILENT
+from mores.errors import ConfigError, InputError
+from mores.harness import figures
+from mores.io import write_text
+from mores.io.private import make_folder
+from mores.reading import chosen_letter, chosen_truth, last_letter
+from mores.show import count
+from mores.types import Item
+
+INSTALL = "pip install mores"
+_TEMPLATES = Path(__file__).parent / "templates"
+_CODE = "benchmark"
+"""Folder of the exported task with the code of a user's benchmark, for Mores to grade with."""
+
+
+@dataclass(frozen=True)
+class Harness:
+    """Another harness: the files that a task of it consists of, and how it is run."""
+
+    title: str
+    files: dict[str, tuple[str, str]]
+    """By name: the template, and what the file is."""
+    command: str
+    judge: str
+
+
+HARNESSES: dict[str, Harness] = {
+    "lm-eval": Harness(
+        "lm-evaluation-harness",
+        {"{task}.yaml": ("lm_eval.yaml.j2", "the task"), "utils.py": ("lm_eval.py.j2", "its grading and figures")},
+        "lm_eval run --tasks {task} --include_path {out} --model local-chat-completions --apply_chat_template "
+        "--model_args model=NAME,base_url=URL --log_samples --output_path results",
+        "The judge is named in the environment: `MORES_JUDGE=openai:NAME`.",
+    ),
+    "inspect": Harness(
+        "Inspect AI",
+        {"{task}.py": ("inspect.py.j2", "the task, its grading and figures")},
+        "inspect eval {out}/{task}.py@{task} --model openai/NAME",
+        "The judge is the model of the role `grader`: `--model-role grader=openai/NAME`.",
+    ),
+}
+
+
+def write_task(chosen: Benchmark, to: str, folder: Path, asking: Asking, progress: Progress = SILENT) -> None:
+    """Write a benchmark as a task of another harness into a new folder: the data, limit and variant of `asking`."""
+    if to not in HARNESSES:
+        raise ConfigError(f"{to}: no such harness; there are {', '.join(HARNESSES)}", setting="to")
+    if chosen.long_answer:
+        raise ConfigError(
+            f"{chosen.name} has long answers, which are measured rather than graded, by several models and searches; "
+            f"run it with mores bench {chosen.name}"
+        )
+    asking.check(chosen, ("a judge",))
+    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+        raise InputError(f"{folder}: is there already; give a new folder, or remove it", setting="out")
+    items = read_items(chosen, asking.data, asking.limit, progress)
+    make_folder(folder)
+    try:
+        _write_rows(chosen, items, asking.variant, folder / "data.jsonl")
+        if reading_of(chosen) is None and chosen.name not in names():
+            _copy_code(chosen, folder / _CODE)
+        _write_task(chosen, items, HARNESSES[to], folder)
+    except BaseException:
+        shutil.rmtree(folder)  # half a task is none
+        raise
+
+
+def reading_of(benchmark: Benchmark) -> str | None:
+    """The function of `mores.reading` that reads the answers, where a task can grade them without Mores."""
+    known = ((grade_letter, chosen_letter), (grade_last_letter, last_letter), (grade_truth, chosen_truth))
+    return next((read.__name__ for grade, read in known if benchmark.grade is grade), None)
+
+
+def _write_rows(benchmark: Benchmark, items: Sequence[Item], variant: str | None, path: Path) -> None:
+    """One line for each item: as it is asked, the question that it is part of, and how many parts that has."""
+    parts = Counter(map(benchmark.unit, items))
+    lines = []
+    for item in items:
+        *_, message = benchmark.messages(item, variant)
+        asked = benchmark.asked(item, variant).model_copy(update={"prompt": message.content})
+        unit = benchmark.unit(item)
+        row = {
+            "unit": unit,
+            "parts": parts[unit],
+            "system": benchmark.system or "",
+            "item": asked.model_dump(mode="json"),
+        }
+        lines.append(json.dumps(row, ensure_ascii=False) + "\n")
+    write_text(path, "".join(lines))
+
+
+def _write_task(benchmark: Benchmark, items: Sequence[Item], harness: Harness, folder: Path) -> None:
+    task = "mores_" + re.sub(r"\W", "_", benchmark.name)
+    ours = benchmark.name in names()
+    named = {name.format(task=task): template for name, template in harness.files.items()}
+    copied = f'f"{{HERE}}/{_CODE}:{benchmark.name}"'
+    values = {
+        "task": task,
+        "name": benchmark.name,
+        "title": " ".join(benchmark.title.split()).replace("\\", "").replace('"', "'"),
+        "version": __version__,
+        "benchmark_version": benchmark.version,
+        "homepage": benchmark.homepage,
+        "licence": benchmark.licence,
+        "data": f"{data_hash(items)}.{len(items)}",
+        "questions": count(len({benchmark.unit(item) for item in items}), "question"),
+        "figures": benchmark.figures,
+        "max_tokens": benchmark.max_tokens,
+        "temperature": benchmark.temperature,
+        "reading": reading_of(benchmark),
+        "judged": benchmark.judging is not None,
+        "reference": repr(benchmark.name) if ours else copied,
+        "install": INSTALL,
+        "figure_code": _code_of(figures),
+        "reading_code": _code_of(reading),
+        "harness": harness.title,
+        "command": harness.command.format(task=task, out=folder),
+        "judge": harness.judge,
+        "files": {name: what for name, (_, what) in named.items()},
+    }
+    environment = Environment(
+        loader=FileSystemLoader(_TEMPLATES), undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+    )
+    for name, (template, _) in {**named, "README.md": ("README.md.j2", "")}.items():
+        write_text(folder / name, environment.get_template(template).render(values))
+
+
+def _copy_code(benchmark: Benchmark, folder: Path) -> None:
+    """The code of a user's benchmark, without its data, which the task has."""
+    if benchmark.folder is None:
+        raise ConfigError(f"{benchmark.name}: its folder is not known; load it with mores.bench.benchmark")
+    shutil.copytree(benchmark.folder, folder, ignore=shutil.ignore_patterns("data", "sample", "__pycache__", ".*"))
+
+
+def _code_of(module: ModuleType) -> str:
+    """The code of a module, without its docstring and imports."""
+    source = Path(str(module.__file__)).read_text("utf-8")
+    last = max(node.end_lineno or 0 for node in ast.parse(source).body if isinstance(node, ast.Import | ast.ImportFrom))
+    return "\n".join(source.splitlines()[last:]).strip() + "\n"

@@ -1,0 +1,52 @@
+"""Grades answers that another harness collected, exactly as `mores bench` grades its own."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+from mores.bench import benchmark
+from mores.bench.benchmark import Verdict
+from mores.bench.run import Run, Said
+from mores.engine import Asker, open_asker
+from mores.engine.loop import run
+from mores.errors import ConfigError
+from mores.io import JsonlWriter, read_records
+from mores.models.fake import fake
+from mores.types import Item, Response
+
+JUDGE = "MORES_JUDGE"
+"""The environment variable that names the judge, where a harness has no place for one."""
+
+
+class Grader:
+    """The grading of one benchmark; ConfigError at once where a judge is needed and none is named."""
+
+    def __init__(self, name: str) -> None:
+        self.benchmark = benchmark(name)
+        self.judges: tuple[Asker, ...] = ()
+        if self.benchmark.judging:
+            judge = os.environ.get(JUDGE)
+            if not judge:
+                fix = f"name one in the environment: {JUDGE}=openai:NAME"
+                raise ConfigError(f"{self.benchmark.name} is graded by a model; {fix}")
+            self.judges = (open_asker(judge),)
+
+    def grade(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[str]]) -> list[list[Verdict]]:
+        """The verdicts on the answers to each row's item; there may be several answers to one."""
+        items = [Item.model_validate(row["item"]) for row in rows]
+        asker = Asker(fake("clean"), store=None)  # nobody is asked: the answers are here
+        job = Run(self.benchmark, items, asker, self.judges)
+        with TemporaryDirectory(prefix="mores-") as folder:
+            responses, verdicts = Path(folder) / "responses.jsonl", Path(folder) / "verdicts.jsonl"
+            with JsonlWriter(responses) as writer:
+                for item, texts in zip(items, answers, strict=True):
+                    for sample, text in enumerate(texts):
+                        response = Response(item_id=item.id, model="another harness", text=text)
+                        writer.write(Said(sample=sample, response=response))
+            run(job.grade(responses, verdicts))
+            graded = read_records(verdicts, Verdict)
+            return [[next(graded) for _ in texts] for texts in answers]

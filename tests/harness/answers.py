@@ -1,0 +1,67 @@
+"""The same answers for Mores and for the other harnesses: correct, wrong, unparseable, refused and empty ones."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from mores.bench.benchmark import Benchmark, Graded
+from mores.bench.contract import correct_answer
+from mores.models.base import Completion, Request
+from mores.models.fake import FakeModel
+from mores.types import Item
+
+REFUSED = "I am sorry, but I cannot help with that."
+UNPARSEABLE = "Zzyzx: either of them, or neither."
+WRONG = "The wrong thing entirely."
+KINDS = ("correct", "thinking", "wrong", "correct", "unparseable", "correct", "refused", "wrong", "empty")
+
+
+def wrong_answer(benchmark: Benchmark, item: Item) -> str:
+    """An answer that the benchmark's rule calls incorrect."""
+    for text in ("A", "B", "C", "D", "True", "False", "yes", "no", "neutral"):
+        graded = benchmark.grade(item, text) if benchmark.grade else None
+        if isinstance(graded, Graded) and graded.label == "incorrect":
+            return text
+    return WRONG
+
+
+def canned(benchmark: Benchmark, items: Sequence[Item], shift: int = 0) -> dict[str, str]:
+    """By prompt: an answer to every item, of all kinds in turn."""
+    answers = {}
+    for number, item in enumerate(items, shift):
+        correct = correct_answer(benchmark, item)
+        answers[item.prompt] = {
+            "correct": correct,
+            "thinking": f"<think>Is it A or True?</think>\n{correct}",
+            "wrong": wrong_answer(benchmark, item),
+            "unparseable": UNPARSEABLE,
+            "refused": REFUSED,
+            "empty": "",
+        }[KINDS[number % len(KINDS)]]
+    return answers
+
+
+def model_of(answers: dict[str, str]) -> FakeModel:
+    """A model that gives these answers."""
+    return FakeModel("canned", lambda request: Completion(answers[request.messages[-1].content]))
+
+
+def verdict(prompt: str) -> str:
+    """What a judge says of a canned answer; of an unparseable one it says nothing that can be read."""
+    first, single = "VERDICT: NOT_CORRECT" in prompt, "VERDICT" not in prompt
+    if UNPARSEABLE in prompt:
+        return "Who knows?"
+    if WRONG in prompt:
+        return "0" if single else "It differs.\nVERDICT: NOT_CORRECT" if first else "VERDICT: INCORRECT"
+    if REFUSED in prompt:
+        return "0" if single else "VERDICT: NOT_CORRECT" if first else "It declines.\nVERDICT: NOT_ATTEMPTED"
+    return "1" if single else "VERDICT: CORRECT"
+
+
+def judge() -> FakeModel:
+    """A judge who knows the canned answers."""
+    return FakeModel("judge", lambda request: Completion(verdict(_last(request))))
+
+
+def _last(request: Request) -> str:
+    return request.messages[-1].content

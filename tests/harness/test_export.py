@@ -1,0 +1,103 @@
+"""What `mores export-task` writes, and what exported code does without any harness."""
+
+from __future__ import annotations
+
+import ast
+import json
+import math
+import sys
+from pathlib import Path
+
+import pytest
+
+import mores
+from mores.bench import benchmark
+from mores.errors import ConfigError
+from mores.harness import figures, grading
+from mores.harness.figures import figure
+from tests.cli.conftest import Run
+from tests.cli.conftest import home as home
+from tests.cli.conftest import mores as command  # noqa: F401
+
+ACCURACY = (1, 0, 0), (1, 1, 1)
+
+
+def sample(name: str, folder: Path) -> Path:
+    """The folder of data with the sample rows of a benchmark."""
+    chosen = benchmark(name)
+    assert chosen.folder
+    (folder / "data").mkdir()
+    (folder / "data" / chosen.source).symlink_to(chosen.folder / "sample")
+    return folder / "data"
+
+
+def test_a_question_is_correct_when_all_its_parts_are_and_left_out_where_one_is_unread() -> None:
+    answers = [
+        ("a", 2, 0, "correct"), ("a", 2, 0, "correct"),
+        ("b", 2, 0, "correct"), ("b", 2, 0, "incorrect"),
+        ("c", 2, 0, "incorrect"), ("c", 2, 0, None),
+        ("d", 2, 0, "correct"),
+        ("e", 1, 0, "not_attempted"), ("e", 1, 1, "correct"),
+    ]  # fmt: skip
+    assert figure(answers, *ACCURACY) == 2 / 4  # a and the second e, of a, b and twice e
+    assert figure(answers, (1, 0, 0), (1, 1, 0.5)) == 2 / 3.5
+    assert math.isnan(figure([("c", 1, 0, None)], *ACCURACY))
+
+
+def test_the_command_writes_a_task_with_a_readme_that_says_how_to_run_it(command: Run, home: Path) -> None:  # noqa: F811
+    sample("culturalbench-hard", home)
+    done = command("export-task", "culturalbench-hard", "--to", "lm-eval", "--out", "hard", "--data", "data")
+    assert done.returncode == 0, done.stderr
+    assert {path.name for path in (home / "hard").iterdir()} == {
+        "README.md", "data.jsonl", "mores_culturalbench_hard.yaml", "utils.py"
+    }  # fmt: skip
+    readme = (home / "hard" / "README.md").read_text("utf-8")
+    assert "lm_eval run --tasks mores_culturalbench_hard --include_path hard" in readme
+    assert "5 questions" in readme
+    rows = [json.loads(line) for line in (home / "hard" / "data.jsonl").read_text("utf-8").splitlines()]
+    assert len(rows) == 20
+    assert {row["parts"] for row in rows} == {4}
+    again = command("export-task", "culturalbench-hard", "--to", "lm-eval", "--out", "hard", "--data", "data")
+    assert again.returncode == 1
+    assert "hard: is there already; give a new folder, or remove it (--out)" in again.stderr
+
+
+def test_long_answers_and_unknown_harnesses_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match=r"calmqa has long answers, .* run it with mores bench calmqa"):
+        mores.export_task("calmqa", "inspect", tmp_path / "task")
+    with pytest.raises(ConfigError, match="helm: no such harness; there are lm-eval, inspect"):
+        mores.export_task("normad", "helm", tmp_path / "task")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="normad: no variant 'english'; it has rule"):
+        mores.export_task("normad", "inspect", tmp_path / "task", variant="english")
+    assert not (tmp_path / "task").exists()
+
+
+def test_a_variant_is_asked_in_its_words(tmp_path: Path) -> None:
+    folder = mores.export_task("normad", "inspect", tmp_path / "task", data=sample("normad", tmp_path), variant="rule")
+    row = json.loads((folder / "data.jsonl").read_text("utf-8").splitlines()[0])
+    assert row["item"]["prompt"] == row["item"]["metadata"]["variants"]["rule"]
+    assert row["item"]["metadata"]["variant"] == "rule"
+
+
+@pytest.mark.parametrize("to", ["lm-eval", "inspect"])
+@pytest.mark.parametrize("name", ["culturalbench-easy", "culturalbench-hard"])
+def test_choices_are_graded_without_mores(name: str, to: str, tmp_path: Path) -> None:
+    folder = mores.export_task(name, to, tmp_path / "task", data=sample(name, tmp_path))  # type: ignore[arg-type]
+    (code,) = folder.glob("*.py")
+    tree = ast.parse(code.read_text("utf-8"))
+    imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+    assert not [module for module in imported if module and module.startswith("mores")]
+
+
+def test_what_tasks_have_a_copy_of_needs_the_standard_library_alone() -> None:
+    for module in (mores.reading, figures):
+        tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
+        imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
+        assert {str(name).partition(".")[0] for name in imported} <= sys.stdlib_module_names
+
+
+def test_a_judge_that_is_not_named_is_missed_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv(grading.JUDGE, raising=False)
+    with pytest.raises(ConfigError, match=r"msqa is graded by a model; .*: MORES_JUDGE=openai:NAME"):
+        grading.Grader("msqa")

@@ -1,0 +1,103 @@
+"""Exported tasks, run by the real harnesses, give the figures of `mores bench` for the same answers."""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import mores
+from mores.bench import BENCHMARKS, benchmark
+from mores.bench.benchmark import Benchmark
+from mores.bench.session import Asking, Session, read_items
+from mores.engine import Asker
+from mores.engine.progress import SILENT
+from mores.harness import grading
+from tests.harness.answers import canned, judge, model_of, verdict
+from tests.harness.conftest import inspect_model, needs
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # those of the packages of others
+GRADED = [name for name in BENCHMARKS if benchmark(name).long_answer is None]
+
+
+@pytest.fixture(autouse=True)
+def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MORES_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("INSPECT_LOG_DIR", str(tmp_path / "logs"))
+    monkeypatch.setenv("INSPECT_DISPLAY", "none")
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    """A folder with the sample rows of every benchmark."""
+    for name in GRADED:
+        chosen = benchmark(name)
+        assert chosen.folder
+        shutil.copytree(chosen.folder / "sample", tmp_path / "data" / chosen.source, dirs_exist_ok=True)
+    return tmp_path / "data"
+
+
+def ours(chosen: Benchmark, answers: dict[str, str], data: Path, out: Path) -> dict[str, float]:
+    judges = (Asker(judge(), store=None),) if chosen.judging else ()
+    session = Session(Asker(model_of(answers), store=None), judges, Asking(data=data))
+    run = asyncio.run(session.run(chosen, out))
+    return {name: math.nan if result.value is None else result.value for name, result in run.result.figures.items()}
+
+
+def export(chosen: Benchmark, to: Any, data: Path, out: Path) -> tuple[Path, str]:
+    return mores.export_task(chosen, to, out, data=data), "mores_" + chosen.name.replace("-", "_")
+
+
+def by_lm_eval(folder: Path, task: str, answers: dict[str, str]) -> dict[str, float]:
+    from lm_eval import simple_evaluate
+    from lm_eval.api.model import LM
+    from lm_eval.tasks import TaskManager
+
+    class Canned(LM):  # type: ignore[misc]
+        def generate_until(self, requests: list[Any], **_: Any) -> list[str]:
+            return [answers[request.args[0]] for request in requests]
+
+        def loglikelihood(self, *_: Any, **__: Any) -> Any:
+            raise NotImplementedError
+
+        loglikelihood_rolling = loglikelihood
+
+    manager = TaskManager(include_path=str(folder), include_defaults=False)
+    result = simple_evaluate(model=Canned(), tasks=[task], task_manager=manager, bootstrap_iters=10)
+    figures = {name.partition(",")[0]: value for name, value in result["results"][task].items() if ",graded" in name}
+    return {name: value for name, value in figures.items() if "stderr" not in name and name != "unscored"}
+
+
+def by_inspect(folder: Path, task: str, answers: dict[str, str], **options: Any) -> dict[str, float]:
+    from inspect_ai import eval as evaluate
+
+    model = inspect_model("model", answers.__getitem__)
+    grader = inspect_model("grader", verdict)
+    (log,) = evaluate(f"{folder}/{task}.py@{task}", model=model, model_roles={"grader": grader}, **options)
+    assert log.status == "success", log.error
+    assert log.results
+    return {name: metric.value for name, metric in log.results.scores[0].metrics.items()}
+
+
+@needs("lm_eval")
+@pytest.mark.parametrize("name", GRADED)
+def test_lm_eval_gives_the_same_figures(name: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    chosen = benchmark(name)
+    answers = canned(chosen, read_items(chosen, data, None, SILENT))
+    monkeypatch.setenv(grading.JUDGE, "the judge")
+    monkeypatch.setattr(grading, "open_asker", lambda _: Asker(judge(), store=None))
+    theirs = by_lm_eval(*export(chosen, "lm-eval", data, tmp_path / "task"), answers)
+    assert theirs == pytest.approx(ours(chosen, answers, data, tmp_path / "bench"), nan_ok=True)
+
+
+@needs("inspect_ai")
+@pytest.mark.parametrize("name", GRADED)
+def test_inspect_gives_the_same_figures(name: str, data: Path, tmp_path: Path) -> None:
+    chosen = benchmark(name)
+    answers = canned(chosen, read_items(chosen, data, None, SILENT))
+    theirs = by_inspect(*export(chosen, "inspect", data, tmp_path / "task"), answers)
+    assert theirs == pytest.approx(ours(chosen, answers, data, tmp_path / "bench"), nan_ok=True)
