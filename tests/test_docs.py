@@ -59,7 +59,11 @@ def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("page", [p for p in PAGES if "```python" in p.read_text("utf-8")], ids=lambda page: page.stem)
+WITH_PYTHON = [page for page in PAGES if "```python" in page.read_text("utf-8") and page.stem != "serve"]
+"""The pages with examples; those of serve.md are served in tests/serve/test_mounted.py."""
+
+
+@pytest.mark.parametrize("page", WITH_PYTHON, ids=lambda page: page.stem)
 def test_python_examples_run(page: Path, working_folder: Path) -> None:
     """All examples of a page, one after the other: a later one may build on an earlier one."""
     blocks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
@@ -83,10 +87,12 @@ def test_python_examples_run(page: Path, working_folder: Path) -> None:
 def test_every_public_function_and_record_is_in_the_docs() -> None:
     page = (ROOT / "docs" / "python.md").read_text("utf-8")
     reference = (ROOT / "docs" / "api" / "functions.md").read_text("utf-8")
-    for name in {*FUNCTIONS, "open_run", "find_runs"}:
+    others = {"open_run": "mores.run:open_run", "find_runs": "mores.run:find_runs"}
+    others["serve_app"] = "mores.serve.app:serve_app"
+    for name, place in (FUNCTIONS | others).items():
         assert f"`mores.{name}(" in page, name
-        assert FUNCTIONS.get(name, f"mores.run:{name}").replace(":", ".") in reference, name
-    for name in {*AskOptions.__annotations__, *RECORDS} - {"MoresError", "Run", "open_run", "find_runs"}:
+        assert f"::: {place.replace(':', '.')}\n" in reference, name
+    for name in {*AskOptions.__annotations__, *RECORDS} - {"MoresError", "Run", *others}:
         assert f"`{name}`" in page, name
 
 

@@ -27,7 +27,7 @@ LAYERS = [
     {"bench"},
     {"diagnose", "gate", "harness"},
     {"report"},
-    {"studio"},
+    {"studio", "serve"},
     {"cli"},
 ]
 

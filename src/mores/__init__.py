@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from mores.run import Run as Run
     from mores.run import find_runs as find_runs
     from mores.run import open_run as open_run
+    from mores.serve.app import serve_app as serve_app
     from mores.types import Error as Error
     from mores.types import ErrorReport as ErrorReport
     from mores.types import Evidence as Evidence
@@ -52,6 +53,7 @@ __version__ = "0.1.0"
 RECORDS = {
     "MoresError": "mores.errors",
     **dict.fromkeys(("Run", "find_runs", "open_run"), "mores.run"),
+    "serve_app": "mores.serve",
     **dict.fromkeys(
         (
             "Error", "ErrorReport", "Evidence", "Failure", "Item", "Judgement", "Response", "Result", "Sample",

@@ -24,6 +24,7 @@ _EXTRAS = {
         "sqlalchemy",
         "uvicorn",
     ),
+    "serve": ("fastapi", "uvicorn"),
     "lid": ("pycld2", "py3langid"),
     "hf": ("torch", "transformers", "peft", "accelerate", "llguidance", "safetensors", "tokenizers"),
     "ray": ("ray",),

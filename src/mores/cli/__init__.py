@@ -38,6 +38,7 @@ COMMANDS = {
     "export": "Write a tuned model as a GGUF file.",
     "build": "Make training and test data with errors from cultural datasets.",
     "collect": "Filter, translate and label questions for a cultural dataset.",
+    "serve": "Judge texts over HTTP, for other programs.",
     "studio": "Serve the web app in which people make and check cultural data.",
     "sources": "List the datasets that training data are made from.",
 }

@@ -287,13 +287,18 @@ def asking(given: dict[str, Any]) -> AskOptions:
     return cast("AskOptions", {**named, "store": store, "progress": Terminal()})
 
 
-@contextmanager
-def run_of(*askers: Asker) -> Iterator[None]:
-    """Print warnings about the models before a run and, if it stops early, what is kept of it."""
+def print_warnings(*askers: Asker) -> None:
+    """What a person must know about the models before they are used."""
     for warning in dict.fromkeys(asker.model.warning for asker in askers if asker.model.warning):
         click.echo(f"note: {warning}", err=True)
     if any(asker.model.name == "embedded" for asker in askers) and not pull.default_path().exists():
         click.echo(pull.announcement(), err=True)
+
+
+@contextmanager
+def run_of(*askers: Asker) -> Iterator[None]:
+    """Print warnings about the models before a run and, if it stops early, what is kept of it."""
+    print_warnings(*askers)
     try:
         yield
     except (KeyboardInterrupt, ModelError):  # a store that fails says its own fix

@@ -111,8 +111,12 @@ class Asker:
         follow: Follow | None = None,
         counts: Counts | None = None,
         in_order: bool = True,
+        on_open: Callable[[], object] | None = None,
     ) -> AsyncGenerator[Answer, None]:
-        """The answer to every job, in order or as they come; `follow` may ask one more question after an answer."""
+        """The answer to every job, in order or as they come; `follow` may ask one more question after an answer.
+
+        With `on_open` the model is opened at once, and it is called then.
+        """
         with opened(self.store) as store:
             answers = run(
                 jobs,
@@ -123,6 +127,7 @@ class Asker:
                 counts=counts,
                 fresh=self.fresh,
                 in_order=in_order,
+                on_open=on_open,
             )
             async with aclosing(answers):
                 async for answer in answers:

@@ -64,13 +64,15 @@ async def run(
     counts: Counts | None = None,
     fresh: bool = False,
     in_order: bool = True,
+    on_open: Callable[[], object] | None = None,
 ) -> AsyncGenerator[Answer, None]:
     """Answer every job, in order or as answers come. `fresh` asks again what the store already knows.
 
     Jobs that are not known yet come by an asynchronous iterable; the run lasts as long as it does. The model is opened
-    at the first question that the store cannot answer, so a finished run needs no server.
+    at the first question that the store cannot answer, so a finished run needs no server. A service cannot wait for
+    that: with `on_open` the model is opened at once, and it is called then.
     """
-    runner = _Runner(jobs, model, store, limits or Limits(), follow, counts or Counts(), fresh, in_order)
+    runner = _Runner(jobs, model, store, limits or Limits(), follow, counts or Counts(), fresh, in_order, on_open)
     try:
         async for answer in runner.answers():
             yield answer
@@ -102,6 +104,7 @@ class _Runner:
         counts: Counts,
         fresh: bool,
         in_order: bool,
+        on_open: Callable[[], object] | None,
     ) -> None:
         self.jobs = jobs if isinstance(jobs, AsyncIterable) else iter(jobs)
         self.model = model
@@ -110,6 +113,7 @@ class _Runner:
         self.follow = follow
         self.counts = counts
         self.fresh = fresh
+        self.on_open = on_open
         self.arrivals = None if in_order else count()
         self.concurrency = limits.concurrency or model.concurrency
         self.timeout = limits.timeout or model.timeout
@@ -136,6 +140,8 @@ class _Runner:
         self.unkept: list[tuple[Key, Failure]] = []
 
     async def answers(self) -> AsyncGenerator[Answer, None]:
+        if self.on_open is not None:
+            self.opening = self._start(self._enter())
         self._start(self._feed())
         while True:
             while (answer := self.ready.pop(self.next_out, None)) is not None:
@@ -331,6 +337,8 @@ class _Runner:
     async def _enter(self) -> None:
         await self.model.__aenter__()
         self.opened = True
+        if self.on_open is not None:
+            self.on_open()
 
     async def _ask(self, request: Request) -> Completion | Failure | Rejected:
         """One answer, with retries; raises only what stops the run."""

@@ -4,7 +4,7 @@ from mores.io.fields import sample_from
 from mores.io.records import read_record, read_records
 from mores.io.samples import Checked, check_samples, read_samples
 from mores.io.source import FORMATS, spool
-from mores.io.write import JsonlWriter, file_name, write_text
+from mores.io.write import JsonlWriter, file_name, json_line, write_text
 
 __all__ = [
     "FORMATS",
@@ -12,6 +12,7 @@ __all__ = [
     "JsonlWriter",
     "check_samples",
     "file_name",
+    "json_line",
     "read_record",
     "read_records",
     "read_samples",

@@ -46,7 +46,7 @@ class JsonlWriter:
 
     def write(self, record: Record) -> bytes:
         """Adds a record, and returns its line."""
-        line = _line(record)
+        line = json_line(record)
         self._output.write(line)
         return line
 
@@ -62,7 +62,8 @@ def write_text(path: str | Path, text: str) -> None:
         output.write(_utf8(text))
 
 
-def _line(record: Record) -> bytes:
+def json_line(record: Record) -> bytes:
+    """A record as one line of JSON; files and services write the same."""
     try:
         return record.model_dump_json().encode() + b"\n"
     except PydanticSerializationError:  # half an emoji from a model: no reason to lose the other answers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import AsyncGenerator, Iterable, Iterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator, Mapping
 from contextlib import aclosing
 from dataclasses import dataclass, field
 from typing import Any, Unpack
@@ -87,10 +87,21 @@ class Metric:
         self, samples: Iterable[SampleLike], counts: Counts | None = None
     ) -> AsyncGenerator[tuple[Sample, Judgement], None]:
         """Each sample with its judgement, in order, as they come, in constant memory."""
-        follow = self._repair if self.settings.repair else None
-        async with aclosing(self.asker.ask(self.jobs(samples), follow=follow, counts=counts)) as answers:
+        async with aclosing(self.answers(self.jobs(samples), counts)) as answers:
             async for answer in answers:
                 yield answer.job.data, self.read(answer)
+
+    def answers(
+        self,
+        jobs: Iterable[Job] | AsyncIterable[Job],
+        counts: Counts | None = None,
+        *,
+        in_order: bool = True,
+        on_open: Callable[[], object] | None = None,
+    ) -> AsyncGenerator[Answer, None]:
+        """What the model answers to calls of `jobs`, for `read`; a service makes them as texts come."""
+        follow = self._repair if self.settings.repair else None
+        return self.asker.ask(jobs, follow=follow, counts=counts, in_order=in_order, on_open=on_open)
 
     def jobs(self, samples: Iterable[SampleLike]) -> Iterator[Job]:
         """The calls to make."""
@@ -110,10 +121,10 @@ class Metric:
         """The judgement in an answer."""
         sample: Sample = answer.job.data
         if answer.completion is None:
-            return self._failed(sample, answer.failure)
+            return self.failed(sample, answer.failure)
         written = parse(answer.completion)
         if isinstance(written, Failure):
-            return self._failed(sample, written)
+            return self.failed(sample, written)
         report = ErrorReport(
             errors=align(written.errors, sample, share=self._quoting),
             explanation=written.explanation,
@@ -178,7 +189,7 @@ class Metric:
     def unsendable(self, sample: Sample) -> Failure | None:
         """Why a sample cannot be sent, if so."""
         if failure := self.unsearched.get(sample.id):
-            return Failure(kind=failure.kind, reason=f"no evidence could be looked up: {failure.reason}")
+            return no_evidence(failure)
         passages = (part for evidence in sample.evidence for part in (evidence.title, evidence.date, evidence.text))
         whole, most = "".join((sample.instruction, sample.text, *passages)), self.settings.max_characters
         if len(whole) > most:
@@ -209,7 +220,8 @@ class Metric:
         if not answer.job.data.evidence and (reason := weakness(self.model)):
             yield WEAK + reason
 
-    def _failed(self, sample: Sample, failure: Failure | None) -> Judgement:
+    def failed(self, sample: Sample, failure: Failure | None) -> Judgement:
+        """The judgement of a sample that could not be judged."""
         return Judgement.of(
             sample,
             judge=self.model.name,
@@ -217,6 +229,11 @@ class Metric:
             failure=failure,
             signature=self.signature(with_evidence=bool(sample.evidence)),
         )
+
+
+def no_evidence(failure: Failure) -> Failure:
+    """Why a sample is not judged for which a search failed."""
+    return Failure(kind=failure.kind, reason=f"no evidence could be looked up: {failure.reason}")
 
 
 def as_sample(value: SampleLike, number: int) -> Sample:

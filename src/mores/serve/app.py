@@ -1,0 +1,182 @@
+"""The ASGI app: `serve_app("openai:NAME", keys=[…])`, to be served or mounted (docs/serve.md)."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from typing import Annotated, Unpack
+
+from fastapi import Depends, FastAPI, HTTPException, Request
+from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
+from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
+from starlette.datastructures import MutableHeaders
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from mores import __version__
+from mores.engine import AskOptions
+from mores.errors import MoresError
+from mores.io import json_line
+from mores.metric import Settings, open_metric
+from mores.metric.texts import Lookup
+from mores.models import Model
+from mores.search import search_or_corpus
+from mores.serve.body import JSON, LINES, read_body, read_texts
+from mores.serve.keys import Keys
+from mores.serve.meter import CONTENT_TYPE, Meter
+from mores.serve.openapi import ANSWERS, REQUEST, UNKNOWN, Status
+from mores.serve.service import Batch, Bounds, Busy, Service
+from mores.types import Judgement
+
+ABOUT = (
+    "Finds the cultural errors in texts, with the ExCAM metric: what is wrong, where, how bad it is and why."
+    " A text that cannot be judged has a `failure` with its reason in place of a `score`."
+)
+GONE = 499
+"""The status of a request whose client has gone; nobody reads it."""
+
+
+BEARER = HTTPBearer(auto_error=False, description="A key of the service, where it needs one.")
+
+
+def client(request: Request, shown: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]) -> str:
+    """Who asks: a name for the key, or the address where no key is needed."""
+    keys: Keys = request.app.state.keys
+    if not keys:
+        return request.client.host if request.client else ""
+    if shown and (name := keys.client(shown.credentials)):
+        return name
+    raise HTTPException(401, "show a key: Authorization: Bearer KEY", {"WWW-Authenticate": "Bearer"})
+
+
+def serve_app(
+    model: str | Model = "embedded",
+    settings: Settings | None = None,
+    *,
+    keys: Iterable[str] = (),
+    bounds: Bounds | None = None,
+    evidence: str | None = None,
+    passages: int = 3,
+    **options: Unpack[AskOptions],
+) -> FastAPI:
+    """The metric as an ASGI app, to be served or mounted; its lifespan opens the model and finishes what was accepted.
+
+    With `keys`, a request must show one of them. `evidence` is a search or a corpus, in which at most `passages`
+    passages are looked up for each text.
+    """
+    lookup = Lookup(search_or_corpus(evidence), passages) if evidence else None
+    return app_of(Service(open_metric(model, settings, **options), lookup, bounds), Keys(keys))
+
+
+def app_of(service: Service, keys: Keys) -> FastAPI:
+    """The app of one service; it is `app.state.service`."""
+
+    @asynccontextmanager
+    async def lifespan(_app: FastAPI) -> AsyncIterator[None]:
+        async with service:
+            yield
+
+    meter = Meter(service)
+    app = FastAPI(
+        title="Mores", version=__version__, description=ABOUT, lifespan=lifespan, docs_url=None, redoc_url=None
+    )
+    app.state.service, app.state.keys = service, keys
+
+    @app.post("/score", response_model=Judgement | list[Judgement], responses=ANSWERS, openapi_extra=REQUEST)
+    async def score(request: Request, client_name: Annotated[str, Depends(client)]) -> Response:
+        """Judge one text, or several.
+
+        One object is answered with its judgement, several with an array in the same order. With the header `Accept:
+        application/x-ndjson` each judgement is a line, sent as soon as it is there: `sample_id` tells whose it is.
+        """
+        media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+        samples, single = read_texts(await read_body(request, service.bounds.max_body), media, service.bounds)
+        batch = service.submit(samples, client_name)
+        if LINES in request.headers.get("accept", ""):
+            return StreamingResponse(_lines(service, batch), media_type=LINES)
+        return await _whole(request, service, batch, single)
+
+    @app.get("/health", response_model=Status)
+    def health() -> Status:
+        """Whether the service runs; also while it cannot judge texts."""
+        return Status(status="ok", model=service.metric.model.name)
+
+    @app.get("/ready", response_model=Status, responses={503: {"model": Status, "description": "Not ready"}})
+    def ready() -> Response:
+        """Whether texts can be judged now."""
+        status = Status(status=service.unready or "ok", model=service.metric.model.name)
+        return Response(status.model_dump_json(), 503 if service.unready else 200, media_type=JSON)
+
+    @app.get("/metrics", response_class=PlainTextResponse, responses=UNKNOWN, dependencies=[Depends(client)])
+    def metrics() -> Response:
+        """Counts for Prometheus."""
+        return Response(meter.page(), media_type=CONTENT_TYPE)
+
+    app.add_exception_handler(MoresError, _refuse)
+    app.add_middleware(Counted, meter=meter)
+    return app
+
+
+async def _whole(request: Request, service: Service, batch: Batch, single: bool) -> Response:
+    """All judgements at once, in the order of the texts; when the client goes, the rest is withdrawn."""
+
+    async def watch() -> None:
+        while (await request.receive())["type"] != "http.disconnect":
+            pass
+        service.withdraw(batch)
+
+    watching = asyncio.create_task(watch())
+    try:
+        judgements = dict([pair async for pair in batch.judgements()])
+    finally:
+        watching.cancel()
+        service.withdraw(batch)
+    if len(judgements) < len(batch.samples):
+        return Response(status_code=GONE)
+    parts = [json_line(judgements[place]).rstrip() for place in range(len(batch.samples))]
+    return Response(parts[0] if single else b"[" + b",".join(parts) + b"]", media_type=JSON)
+
+
+async def _lines(service: Service, batch: Batch) -> AsyncIterator[bytes]:
+    """Each judgement as soon as it is there; when the client goes, the rest is withdrawn."""
+    try:
+        async for _, judgement in batch.judgements():
+            yield json_line(judgement)
+    finally:
+        service.withdraw(batch)
+
+
+def _refuse(_request: Request, error: Exception) -> Response:
+    """What is wrong with a request, or when it may come again."""
+    if not isinstance(error, Busy):
+        return JSONResponse({"detail": str(error)}, 422)
+    return JSONResponse({"detail": str(error)}, 429 if error.own else 503, {"Retry-After": str(error.retry_after)})
+
+
+class Counted:
+    """ASGI middleware: counts the requests to score texts, and says with every answer that it is not to be kept."""
+
+    def __init__(self, app: ASGIApp, meter: Meter) -> None:
+        self.app, self.meter = app, meter
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+        start, status = time.monotonic(), 500
+
+        async def noted(message: Message) -> None:
+            nonlocal status
+            if message["type"] == "http.response.start":
+                status = message["status"]
+                headers = MutableHeaders(scope=message)
+                headers["Cache-Control"] = "no-store"
+                headers["X-Content-Type-Options"] = "nosniff"
+            await send(message)
+
+        try:
+            await self.app(scope, receive, noted)
+        finally:
+            if scope["path"].endswith("/score"):
+                self.meter.count(status, time.monotonic() - start)

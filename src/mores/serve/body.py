@@ -1,0 +1,81 @@
+"""What a request says: one text, an array of texts, or one text in each line, with the fields of `mores score`."""
+
+from __future__ import annotations
+
+import asyncio
+
+import orjson
+from fastapi import HTTPException, Request
+
+from mores.errors import InputError
+from mores.io import sample_from
+from mores.serve.service import Bounds
+from mores.show import first_problems
+from mores.types import Sample
+
+SECONDS = 30.0
+"""In which a request must have arrived."""
+JSON = "application/json"
+LINES = "application/x-ndjson"
+
+
+async def read_body(request: Request, longest: int) -> bytes:
+    """The whole body; HTTPException where it is too long or does not come."""
+    too_long = HTTPException(413, f"the body has more than {longest:,} bytes; send fewer or shorter texts")
+    if (length := request.headers.get("content-length", "")).isdecimal() and int(length) > longest:
+        raise too_long
+    body = bytearray()
+    try:
+        async with asyncio.timeout(SECONDS):
+            async for part in request.stream():
+                body += part
+                if len(body) > longest:
+                    raise too_long
+    except TimeoutError:
+        raise HTTPException(408, f"the body did not arrive within {SECONDS:g} s") from None
+    return bytes(body)
+
+
+def read_texts(body: bytes, media: str, bounds: Bounds) -> tuple[list[Sample], bool]:
+    """The texts in a body, and whether it is a single one; where it has none, an error with the place and the fix."""
+    if media == LINES:
+        rows = [_parse(line, f"line {number}: ") for number, line in enumerate(body.split(b"\n"), 1) if line.strip()]
+    elif media == JSON:
+        values = _parse(body)
+        if isinstance(values, dict):
+            return [sample_from(values, default_id="1")], True
+        if not isinstance(values, list):
+            raise InputError('expected an object such as {"text": "…"}, or an array of them')
+        rows = values
+    else:
+        raise HTTPException(415, f"the Content-Type is {media or 'missing'}; send {JSON} or {LINES}")
+    if len(rows) > bounds.max_batch:
+        raise HTTPException(413, f"{len(rows):,} texts; send at most {bounds.max_batch:,} in one request")
+    if not rows:
+        raise InputError("there is no text; send at least one")
+    return _samples(rows), False
+
+
+def _samples(rows: list[object]) -> list[Sample]:
+    """The texts of a batch; one that cannot be read spoils it, so that nobody overlooks it."""
+    samples, problems, places = [], [], dict[str, int]()
+    for number, row in enumerate(rows, 1):
+        try:
+            if not isinstance(row, dict):
+                raise InputError('not an object; write {"text": "…"}')
+            sample = sample_from(row, default_id=str(number))
+            if (first := places.setdefault(sample.id, number)) != number:
+                raise InputError(f"id {sample.id!r} is already that of text {first}; give every text its own id")
+            samples.append(sample)
+        except InputError as error:
+            problems.append(f"text {number}: {error}")
+    if problems:
+        raise InputError(f"nothing was judged; correct these texts:{first_problems(problems)}")
+    return samples
+
+
+def _parse(data: bytes, place: str = "") -> object:
+    try:
+        return orjson.loads(data)
+    except orjson.JSONDecodeError as error:
+        raise HTTPException(400, f"{place}not valid JSON ({error.msg} at column {error.colno})") from error

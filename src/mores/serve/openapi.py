@@ -1,0 +1,57 @@
+"""What the OpenAPI document says of requests and answers, made from the records."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from mores.serve.body import JSON, LINES
+from mores.types import Record, Sample
+
+
+class Problem(Record):
+    """Why a request was not answered."""
+
+    detail: str
+
+
+class Status(Record):
+    """How a service is."""
+
+    status: str
+    """`ok`, or why texts cannot be judged now."""
+    model: str
+
+
+def _text() -> dict[str, Any]:
+    """A sample as a client sends it: only its text is needed, and fields that we do not know are not read."""
+    schema = Sample.model_json_schema(ref_template="#/components/schemas/{model}")
+    schema.pop("$defs")
+    schema["properties"]["text"] |= {"pattern": r"\S"}
+    return schema | {"title": "Text", "required": ["text"], "additionalProperties": True}
+
+
+TEXT = _text()
+REQUEST: dict[str, Any] = {
+    "requestBody": {
+        "required": True,
+        "content": {
+            JSON: {"schema": {"oneOf": [TEXT, {"type": "array", "items": TEXT, "minItems": 1}]}},
+            LINES: {"schema": {"type": "string", "description": "One object in each line."}},
+        },
+    }
+}
+_WAIT = {"Retry-After": {"description": "Seconds after which to try again.", "schema": {"type": "integer"}}}
+UNKNOWN: dict[int | str, dict[str, Any]] = {401: {"model": Problem, "description": "No key, or an unknown one"}}
+ANSWERS: dict[int | str, dict[str, Any]] = UNKNOWN | {
+    200: {
+        "description": "The judgement, or the judgements in the order of the texts",
+        "content": {LINES: {"schema": {"type": "string", "description": "One judgement in each line."}}},
+    },
+    400: {"model": Problem, "description": "Not JSON"},
+    408: {"model": Problem, "description": "The body did not arrive in time"},
+    413: {"model": Problem, "description": "Too many bytes or texts"},
+    415: {"model": Problem, "description": "Neither JSON nor lines of JSON"},
+    422: {"model": Problem, "description": "Not texts"},
+    429: {"model": Problem, "description": "Too many of your texts wait", "headers": _WAIT},
+    503: {"model": Problem, "description": "Too many texts wait, or the judge cannot be asked", "headers": _WAIT},
+}

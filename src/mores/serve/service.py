@@ -1,0 +1,340 @@
+"""The queue in front of the judge: texts of many requests share one model and are judged together.
+
+    async with Service(open_metric("openai:gpt-4.1-mini")) as service:
+        batch = service.submit(samples, client="newsroom")      # or Busy
+        async for place, judgement in batch.judgements(): ...
+
+One run of the engine lasts as long as the service. Only as many texts are in it as the model takes at once; the others
+wait here, where they can still be withdrawn, and every request has its turn: a text does not wait behind a whole batch.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import math
+import time
+from collections import Counter, deque
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import AsyncExitStack, aclosing
+from dataclasses import dataclass, fields
+from itertools import count
+from typing import Self
+
+from mores.engine import Answer, Counts, Job
+from mores.errors import ConfigError, MoresError
+from mores.metric import Metric
+from mores.metric.metric import no_evidence
+from mores.metric.prompt import NO_PLACE
+from mores.metric.texts import Grounding, Lookup
+from mores.search import ground
+from mores.types import Failure, FailureKind, Judgement, Sample
+
+LONGEST_WAIT = 60
+"""Most seconds after which a client that is refused may come again."""
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0, 30.0)
+"""Seconds before a model that failed is opened again."""
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """How much a service accepts."""
+
+    max_waiting: int = 1000
+    """Texts that wait for the judge; a request that would make it more is refused."""
+    max_share: int | None = None
+    """Of these, texts of one client; None for no other limit."""
+    max_batch: int = 256
+    """Texts in one request."""
+    max_body: int = 4_000_000
+    """Bytes of one request."""
+    deadline: float = 120.0
+    """Seconds after which what is not judged yet becomes a failure."""
+
+    def __post_init__(self) -> None:
+        for field in fields(self):
+            value = getattr(self, field.name)
+            if value is not None and not 0 < value < math.inf:
+                raise ConfigError(f"{field.name} is {value}; expected a positive number", setting=field.name)
+        room = min(self.max_waiting, self.max_share or self.max_waiting)
+        if self.max_batch > room:
+            reason = f"{self.max_batch} texts in one request can never be accepted where only {room} may wait"
+            raise ConfigError(f"{reason}; choose a smaller max_batch", setting="max_batch")
+
+
+class Busy(MoresError):  # noqa: N818 - as `Transient`
+    """A request that is not accepted now; it may come again after `retry_after` seconds."""
+
+    def __init__(self, message: str, retry_after: int, *, own: bool = False) -> None:
+        super().__init__(message)
+        self.retry_after = retry_after
+        self.own = own
+        """Whether the client's own texts are too many, rather than those of all."""
+
+
+class Batch:
+    """The texts of one request."""
+
+    def __init__(self, client: str, samples: Sequence[Sample]) -> None:
+        self.client = client
+        self.samples = list(samples)
+        self.waiting = deque[int]()
+        """The places of the texts that may be judged as soon as it is their turn."""
+        self.left = dict.fromkeys(range(len(samples)))
+        """The places of those without a judgement."""
+        self._ready: asyncio.Queue[tuple[int, Judgement] | None] = asyncio.Queue()
+
+    def put(self, place: int, judgement: Judgement) -> bool:
+        """Take a judgement; False where the text has one or nobody waits for it."""
+        if place not in self.left:
+            return False
+        del self.left[place]
+        self._ready.put_nowait((place, judgement))
+        if not self.left:
+            self._ready.put_nowait(None)
+        return True
+
+    def close(self) -> None:
+        """Nobody waits for what is left."""
+        self.left.clear()
+        self.waiting.clear()
+        self._ready.put_nowait(None)
+
+    async def judgements(self) -> AsyncIterator[tuple[int, Judgement]]:
+        """Each judgement with the place of its text, as soon as it is there."""
+        while (result := await self._ready.get()) is not None:
+            yield result
+
+
+class Service:
+    """A metric that judges texts as long as it is entered."""
+
+    def __init__(
+        self,
+        metric: Metric,
+        lookup: Lookup | None = None,
+        bounds: Bounds | None = None,
+        on_failed_start: Callable[[MoresError], object] = lambda _: None,
+    ) -> None:
+        if lookup and metric.style == "paper":
+            raise ConfigError(NO_PLACE, setting="style")
+        self.metric, self.lookup, self.bounds = metric, lookup, bounds or Bounds()
+        self.on_failed_start = on_failed_start
+        """Gets the reason where the model cannot be opened at the start."""
+        self.counts = Counts()
+        """What the engine did since the start."""
+        self.judged: Counter[str] = Counter()
+        """Texts by outcome: scored, withdrawn, or the kind of their failure."""
+        self.problem = "the service was not started; its lifespan must run (docs/serve.md)"
+        """Why the model cannot be asked; empty where it can."""
+        self.waiting: Counter[str] = Counter()
+        """Texts that wait, by client."""
+        self._started = self._closing = False
+        self._again_at = 0.0
+        self._failures = 0
+        self._pace, self._last = 0.0, time.monotonic()
+        self._numbers = count()
+        self._turns: deque[Batch] = deque()
+        self._asked: dict[str, tuple[Batch, int]] = {}
+        self._open: dict[Batch, list[asyncio.TimerHandle | asyncio.Task[None]]] = {}
+        self._news, self._idle = asyncio.Event(), asyncio.Event()
+        self._grounding: Grounding | None = None
+        self._task: asyncio.Task[None] | None = None
+
+    async def __aenter__(self) -> Self:
+        """Open the model, in the background."""
+        self.problem = f"{self.metric.model.name} is being opened"
+        self._task = asyncio.create_task(self._work())
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Finish what was accepted, and close the model."""
+        self._closing = True
+        while self._open:
+            self._idle.clear()
+            await self._idle.wait()
+        assert self._task is not None
+        self._task.cancel()
+        await asyncio.gather(self._task, return_exceptions=True)
+        self._closing, self.problem = False, "the service has ended"
+
+    @property
+    def unready(self) -> str:
+        """Why texts cannot be judged now; empty where they can."""
+        if self._closing:
+            return "the service is ending"
+        return self.problem or (self.counts.problem if self.counts.gives_up_at else "")
+
+    @property
+    def asked(self) -> int:
+        """How many texts the model has at the moment."""
+        return len(self._asked)
+
+    # -- texts in -----------------------------------------------------------------------------------------
+
+    def submit(self, samples: Sequence[Sample], client: str = "") -> Batch:
+        """Accept the texts of a request, or raise Busy."""
+        if self.metric.style == "paper" and any(sample.evidence for sample in samples):
+            raise ConfigError(NO_PLACE, setting="style")
+        if self._closing or self.problem:
+            wait = math.ceil(max(1.0, self._again_at - time.monotonic()))
+            raise Busy(self.unready, wait)
+        total, share = self.waiting.total(), self.bounds.max_share
+        if share and self.waiting[client] + len(samples) > share:
+            reason = f"{self.waiting[client]} of your texts wait already; at most {share} may"
+            raise Busy(reason, self._wait(self.waiting[client]), own=True)
+        if total + len(samples) > self.bounds.max_waiting:
+            raise Busy(f"{total} texts wait already; at most {self.bounds.max_waiting} may", self._wait(total))
+        batch = Batch(client, samples)
+        self.waiting[client] += len(samples)
+        expiry = asyncio.get_running_loop().call_later(self.bounds.deadline, self._expire, batch)
+        self._open[batch] = [expiry]
+        if self._grounding:
+            self._open[batch].append(asyncio.create_task(self._ground(batch, self._grounding)))
+        else:
+            self._enqueue(batch, *range(len(samples)))
+        return batch
+
+    def withdraw(self, batch: Batch) -> None:
+        """Nobody waits for the rest of a request: what the model does not have yet is not judged."""
+        if batch in self._open:
+            self.judged["withdrawn"] += len(batch.left)
+            self._unqueue(batch)
+            batch.close()
+            self._leave(batch)
+
+    def _wait(self, texts: int) -> int:
+        """Seconds until so many texts are judged, as fast as it went lately."""
+        return max(1, min(LONGEST_WAIT, math.ceil(texts * self._pace)))
+
+    def _enqueue(self, batch: Batch, *places: int) -> None:
+        if not batch.waiting:
+            self._turns.append(batch)
+        batch.waiting.extend(places)
+        self._news.set()
+
+    def _unqueue(self, batch: Batch) -> None:
+        """Let nothing more of a batch be judged."""
+        asked = {place for other, place in self._asked.values() if other is batch}
+        self._waits_no_more(batch, sum(place not in asked for place in batch.left))
+        if batch.waiting:
+            self._turns.remove(batch)
+            batch.waiting.clear()
+
+    def _waits_no_more(self, batch: Batch, texts: int) -> None:
+        self.waiting[batch.client] -= texts
+        if not self.waiting[batch.client]:
+            del self.waiting[batch.client]
+
+    async def _ground(self, batch: Batch, grounding: Grounding) -> None:
+        """Look every text up; each may be judged as soon as something is known about it."""
+        found = ground(batch.samples, grounding.search, grounding.lookup.k, counts=grounding.counts)
+        place = 0
+        try:
+            async with aclosing(found) as pairs:
+                async for sample, failure in pairs:
+                    batch.samples[place] = sample
+                    if failure:
+                        self._waits_no_more(batch, 1)
+                        self._deliver(batch, place, self.metric.failed(sample, no_evidence(failure)))
+                    else:
+                        self._enqueue(batch, place)
+                    place += 1
+        except Exception as error:
+            failure = no_evidence(Failure(kind=FailureKind.MODEL, reason=_explain(error)))
+            for unsearched in range(place, len(batch.samples)):
+                self._waits_no_more(batch, 1)
+                self._deliver(batch, unsearched, self.metric.failed(batch.samples[unsearched], failure))
+
+    # -- judgements out -----------------------------------------------------------------------------------
+
+    async def _work(self) -> None:
+        """Judge what comes; where the model fails, what is open fails with it, and it is opened again."""
+        while True:
+            try:
+                async with AsyncExitStack() as stack:
+                    if self.lookup:
+                        self._grounding = await stack.enter_async_context(self.lookup.open(self.metric))
+                    answers = self.metric.answers(self._jobs(), self.counts, in_order=False, on_open=self._opened)
+                    async for answer in await stack.enter_async_context(aclosing(answers)):
+                        self._answered(answer)
+            except Exception as error:
+                self._broken(error)
+            await asyncio.sleep(max(0.0, self._again_at - time.monotonic()))
+
+    def _opened(self) -> None:
+        self.metric.signature()  # a model that cannot say what it is cannot be used
+        self._started, self.problem = True, ""
+        self.counts.problem, self.counts.gives_up_at = "", None
+
+    def _broken(self, error: Exception) -> None:
+        self.problem = _explain(error)
+        self._again_at = time.monotonic() + PAUSES[min(self._failures, len(PAUSES) - 1)]
+        self._failures += 1
+        if not self._started:
+            self.on_failed_start(error if isinstance(error, MoresError) else MoresError(self.problem))
+        for batch in list(self._open):
+            self._fail(batch, self.problem)
+        self._asked.clear()
+
+    async def _jobs(self) -> AsyncIterator[Job]:
+        """The next text whenever the model can take one, of each request in turn."""
+        most = self.metric.asker.limits.concurrency or self.metric.model.concurrency
+        while True:
+            while not self._turns or len(self._asked) >= most:
+                self._news.clear()
+                await self._news.wait()
+            batch = self._turns.popleft()
+            place = batch.waiting.popleft()
+            if batch.waiting:
+                self._turns.append(batch)
+            self._waits_no_more(batch, 1)
+            if not self._asked:
+                self._last = time.monotonic()
+            number = str(next(self._numbers))
+            self._asked[number] = batch, place
+            for job in self.metric.jobs([batch.samples[place]]):
+                yield job._replace(id=number)
+
+    def _answered(self, answer: Answer) -> None:
+        now = time.monotonic()
+        self._pace += 0.1 * (now - self._last - self._pace)
+        self._last = now
+        if answer.completion:
+            self._failures = 0
+        batch, place = self._asked.pop(answer.job.id)
+        self._news.set()
+        if place in batch.left:
+            self._deliver(batch, place, self.metric.read(answer))
+
+    def _deliver(self, batch: Batch, place: int, judgement: Judgement) -> None:
+        if batch.put(place, judgement):
+            self.judged[judgement.failure.kind.value if judgement.failure else "scored"] += 1
+        if not batch.left:
+            self._leave(batch)
+
+    def _expire(self, batch: Batch) -> None:
+        problem = f"; the last problem was: {self.counts.problem}" if self.counts.problem else ""
+        self._fail(batch, f"not judged within {self.bounds.deadline:g} s{problem}")
+
+    def _fail(self, batch: Batch, reason: str) -> None:
+        """Let every text that is left be a failure."""
+        self._unqueue(batch)
+        failure = Failure(kind=FailureKind.MODEL, reason=reason)
+        for place in list(batch.left):
+            self._deliver(batch, place, self.metric.failed(batch.samples[place], failure))
+
+    def _leave(self, batch: Batch) -> None:
+        for work in self._open.pop(batch, ()):
+            work.cancel()
+        if not self._open:
+            self._idle.set()
+
+
+def _explain(error: Exception) -> str:
+    """What went wrong, in our own words, or the kind of a surprise, which is logged."""
+    if isinstance(error, MoresError):
+        return str(error)
+    _log.error("unexpected failure", exc_info=error)
+    return f"unexpected {type(error).__name__}"
