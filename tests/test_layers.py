@@ -16,7 +16,7 @@ DEVELOPMENT = (Path(__file__).parents[1] / "docs" / "development.md").read_text(
 LAYERS = [
     {"types", "errors", "cache", "calling"},
     {"culture", "extras", "reading", "signature"},
-    {"io", "stats", "language", "show", "plugins"},
+    {"io", "stats", "language", "show", "plugins", "hub"},
     {"models"},
     {"engine"},
     {"run"},

@@ -10,6 +10,7 @@ import click
 
 from mores.cli.options import FOLDER, NEW_FOLDER, json_option, ray_options
 from mores.cli.progress import Terminal
+from mores.cli.push import push_options, take_push
 from mores.engine import AskOptions
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
@@ -57,12 +58,14 @@ def build() -> None:
 @click.option("--cap", type=click.IntRange(1), help="Most samples of a source; overrides the recipe's.")
 @click.option("--seed", type=int, help="Overrides the recipe's.")
 @click.option("--commercial", is_flag=True, help="Leave out sources that may not be used commercially.")
+@push_options
 @json_option("the table")
 def recipe(name: str, out: Path, data: Path | None, base_url: str | None, as_json: bool, **given: Any) -> None:
     """Build the dataset of RECIPE: `excam40k`, `free` or a YAML file of yours.
 
     `free` has the sources that the embedded metric was tuned on.
     """
+    push = take_push(given)
     asking = AskOptions(base_url=base_url, progress=Terminal())
     try:
         run = run_loop(make(name, out, data=data, **given, **asking))
@@ -74,6 +77,7 @@ def recipe(name: str, out: Path, data: Path | None, base_url: str | None, as_jso
         click.echo(json.dumps(run.about["shortcut"], indent=2))
     else:
         print_tables(run_tables(run))
+    push(run.upload)
 
 
 @build.command()

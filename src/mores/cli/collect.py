@@ -10,6 +10,7 @@ import click
 from mores.cli import options
 from mores.cli.estimate import print_estimate
 from mores.cli.figures import write_run_figures
+from mores.cli.push import push_options, take_push
 from mores.engine.loop import run
 from mores.errors import ModelError
 from mores.io import write_text
@@ -36,6 +37,7 @@ from mores.report.collect import run_page, run_tables
 @click.option("--dry-run", is_flag=True, help="Show what the run would send and cost if nothing is dropped, and stop.")
 @options.price_option
 @options.figures_option
+@push_options
 @click.option("--json", "as_json", is_flag=True, help="Print the numbers as JSON instead of the tables.")
 @options.model_options
 def collect(questions: str, out: Path | None, dry_run: bool, figures: Path | None, as_json: bool, **given: Any) -> None:
@@ -46,6 +48,7 @@ def collect(questions: str, out: Path | None, dry_run: bool, figures: Path | Non
     twice, are not specific to the culture of their language, or are of poor quality are dropped; what the model
     leaves undecided is neither kept nor dropped. A run that was stopped continues where it stopped.
     """  # fmt: skip
+    push = take_push(given)
     asking = options.asking(given)
     job = open_collect(questions, **asking, **given)
     if dry_run:
@@ -68,3 +71,4 @@ def collect(questions: str, out: Path | None, dry_run: bool, figures: Path | Non
         print_tables(run_tables(done))
     if undecided(done.collection):
         raise ModelError(f"no question could be decided; the reasons are in {done.path / 'unscored.jsonl'}")
+    push(done.upload)

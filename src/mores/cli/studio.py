@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import click
 
+from mores.cli.push import push_options, take_push
 from mores.extras import require
 
 DATABASE = "studio.db"
@@ -97,18 +100,18 @@ def invite(database: str, campaign: str, role: str, uses: int) -> None:
     "--format", "form", default="folder", show_default=True,
     help="folder (for mores bench), csv, jsonl, parquet, label-studio or pearmut.",
 )  # fmt: skip
-@click.option("--hub", metavar="OWNER/NAME", help="Send it to this private dataset of the Hugging Face Hub instead.")
+@push_options
 @click.pass_obj
-def export(database: str, campaign: str, folder: Path | None, form: str, hub: str | None) -> None:
+def export(database: str, /, campaign: str, folder: Path | None, form: str, **given: Any) -> None:
     """Write CAMPAIGN into FOLDER, with a data card; by default the accepted items, for `mores bench FOLDER`."""
-    from mores.studio.manage import export_campaign, push_campaign
+    from mores.studio.manage import campaign_upload, export_campaign, push_campaign
 
-    if (folder is None) == (hub is None):
-        raise click.UsageError("give a FOLDER, or --hub OWNER/NAME")
-    if hub:
-        click.echo(push_campaign(database, campaign, hub, form))
+    if folder is None and given["push_to_hub"] is None:
+        raise click.UsageError("give a FOLDER, or --push-to-hub OWNER/NAME, or both")
+    push = take_push(given)
     for path in export_campaign(database, campaign, folder, form) if folder else ():
         click.echo(path)
+    push(partial(campaign_upload, database, campaign, form=form), partial(push_campaign, database, campaign))
 
 
 @studio.command("import")

@@ -11,6 +11,7 @@ import click
 
 from mores.cli.options import FILE, FOLDER, NEW_FOLDER, json_option
 from mores.cli.progress import Terminal
+from mores.cli.push import push_options, take_push
 from mores.engine.loop import run
 from mores.errors import ConfigError
 from mores.meta.leave_one_out import NONE
@@ -39,12 +40,16 @@ if TYPE_CHECKING:
 @click.option("--leave-one-out", is_flag=True, help="Train on all, then once without each source.")
 @click.option("--limit", type=click.IntRange(1), help="Most training samples.")
 @click.option("--evaluate", default="dev,test", show_default=True, help="Splits that the tuned model decides about.")
+@push_options
 @json_option("the table")
 def train(data: Path, base: str, out: Path, as_json: bool, **given: Any) -> None:
     """Tune a model on the error reports of a dataset, so that `mores score` can use it as the metric.
 
     A stopped run continues where it stopped. On several GPUs: `accelerate launch --no_python mores train ...`.
     """
+    if given["push_to_hub"] and given["leave_one_out"]:
+        raise ConfigError("--push-to-hub uploads one model and --leave-one-out makes several; give only one of them")
+    push = take_push(given)
     team = join_team()
     recipe, leave_out, each = read_recipe(given["recipe"], given["set"]), given["leave_out"], given["leave_one_out"]
     if leave_out and each:
@@ -65,6 +70,7 @@ def train(data: Path, base: str, out: Path, as_json: bool, **given: Any) -> None
             click.echo(json.dumps({name: result.model_dump(mode="json") for name, result in results.items()}, indent=2))
         else:
             print_tables(tables(results))
+        push(runs[leave_out or "all"].upload)
     team.end_training()
 
 

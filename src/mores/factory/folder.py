@@ -8,12 +8,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from mores.culture import language
 from mores.errors import InputError
 from mores.factory.facts import FACTS, Fact
 from mores.factory.gold import Gold
 from mores.factory.manifest import MANIFEST, Entry
 from mores.factory.recipe import EDITION
 from mores.factory.split import SPLITS
+from mores.hub import CARD, TAGS, Upload, licence_name, with_fields
 from mores.run import Run
 
 ABOUT = "recipe.json"
@@ -55,3 +57,25 @@ class BuildRun(Run):
     def entries(self) -> Iterator[Entry]:
         """The manifest: what each sample is, and the sum of its record."""
         return self.records(MANIFEST, Entry)
+
+    def upload(self, repository: str) -> Upload:
+        """What a dataset of the Hub gets: the files of the dataset and its card; `mores.hub.push` sends it."""
+        names = [line.split(maxsplit=1)[1] for line in self.file(SUMS).read_text("utf-8").splitlines()]
+        spoken = [name for name in self.about["tables"].get("language of the text", {}) if name != "unknown"]
+        splits = [("train", "train"), ("validation", "dev"), ("test", "test")]
+        fields = {
+            "pretty_name": self.about["recipe"]["name"],
+            "license": licence_name(source["licence"] for source in self.about["sources"]),
+            "language": sorted({language(name).partition("-")[0] for name in spoken}),
+            "tags": TAGS,
+            "configs": [
+                {
+                    "config_name": "default",
+                    "data_files": [{"split": split, "path": f"{name}.parquet"} for split, name in splits],
+                }
+            ],
+        }
+        card = with_fields(self.file("card.md").read_text("utf-8"), fields)
+        files: dict[str, Path | bytes] = {name: self.file(name) for name in (*names, SUMS)}
+        message = f"Dataset {self.about['recipe']['name']}, manifest {self.about['manifest']}"
+        return Upload(repository, "dataset", files | {CARD: card}, message)

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from functools import cached_property
+from pathlib import Path
 
+from mores.hub import CARD, TAGS, Upload, with_fields
 from mores.longform.appraise import SUMMARIES, read_summaries
 from mores.longform.collection import Collected, Collection, Status
 from mores.longform.evaluate import ANSWERS, FILES, read_appraised
@@ -17,6 +19,8 @@ from mores.longform.summary import Summary
 from mores.run import Run
 
 COLLECTION = "collection.json"
+KEPT = f"{Status.KEPT}.jsonl"
+CARD_TITLE = "# Questions of cultures"
 
 
 class LongformRun(Run):
@@ -50,3 +54,26 @@ class CollectRun(Run):
         """The questions that were kept, dropped or left undecided, or all of them."""
         for status in statuses or Status:
             yield from self.records(f"{status}.jsonl", Collected)
+
+    def upload(self, repository: str) -> Upload:
+        """What a dataset of the Hub gets: the kept questions, the numbers and a card; `mores.hub.push` sends it.
+
+        What was dropped stays here: a question may be dropped because it is private.
+        """
+        numbers = self.collection
+        rows = [f"| {each.name} | {each.candidates:,} | {each.kept:,} |" for each in numbers.languages.values()]
+        about = (
+            f"Collected with `mores collect`: {numbers.headline}. `{COLLECTION}` has all numbers, and their signature."
+        )
+        card = [CARD_TITLE, "", about, "", "| language | candidates | kept |", "| --- | --- | --- |", *rows, ""]
+        fields = {
+            "language": sorted({code.partition("-")[0] for code in numbers.languages}),
+            "tags": TAGS,
+            "configs": [{"config_name": "default", "data_files": KEPT}],
+        }
+        files: dict[str, Path | bytes] = {
+            KEPT: self.file(KEPT),
+            COLLECTION: self.file(COLLECTION),
+            CARD: with_fields("\n".join(card), fields),
+        }
+        return Upload(repository, "dataset", files, numbers.headline)

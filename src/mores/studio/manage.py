@@ -7,7 +7,7 @@ from pathlib import Path
 
 from mores.bench.folder import LONGFORM
 from mores.errors import InputError
-from mores.extras import require
+from mores.hub import Upload, push
 from mores.longform.evaluate import ANSWERS
 from mores.studio.data.exports import hub_files, write_export
 from mores.studio.data.imports import LONGEST_FILE, Imported, import_items, read_items_files
@@ -56,23 +56,23 @@ def export_campaign(database: str | Path, campaign: str, folder: Path, form: str
     return paths
 
 
-def push_campaign(database: str | Path, campaign: str, repository: str, form: str = "folder") -> str:
-    """Send an export of a campaign to a private dataset of the Hub; its address."""
-    require("pip install 'mores[hub]'", "huggingface_hub")
-    from huggingface_hub import CommitOperationAdd, HfApi
-
+def campaign_upload(database: str | Path, campaign: str, repository: str, form: str = "folder") -> Upload:
+    """What a dataset of the Hub gets: an export of a campaign, with its card; `push_campaign` sends it."""
     store = open_database(database)
     snapshot = read_snapshot(store, open_campaign(store, campaign))
-    files = hub_files(snapshot, form)
-    with store.write() as connection:
-        record(connection, None, "sent to the Hub", f"{form}, {repository}", campaign)
     store.close()
-    hub = HfApi()
-    hub.create_repo(repository, repo_type="dataset", private=True, exist_ok=True)
-    operations = [CommitOperationAdd(path, data) for path, data in files]
     message = f"Campaign {campaign} as of event {snapshot.last_event}"
-    hub.create_commit(repository, operations, commit_message=message, repo_type="dataset")
-    return f"https://huggingface.co/datasets/{repository}"
+    return Upload(repository, "dataset", dict(hub_files(snapshot, form)), message)
+
+
+def push_campaign(database: str | Path, campaign: str, upload: Upload) -> str:
+    """Send an export of a campaign to a private dataset of the Hub, and note it in its log; the address."""
+    address = push(upload)
+    store = open_database(database)
+    with store.write() as connection:
+        record(connection, None, "sent to the Hub", f"{upload.message}, {upload.repository}", campaign)
+    store.close()
+    return address
 
 
 def import_files(

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from hashlib import sha256
+from typing import Any
 
 import yaml
 
 from mores import show
 from mores.culture import language_name, region_name
+from mores.hub import licence_name
 from mores.stats.distributions import Share, share_of
 from mores.studio.data.snapshot import Snapshot, workers
 from mores.studio.figures import Agreement, Figure
@@ -56,11 +58,12 @@ def dump_settings(snapshot: Snapshot) -> str:
     return str(yaml.safe_dump({"kind": snapshot.campaign.kind.name} | values, allow_unicode=True, sort_keys=False))
 
 
-def front_matter(snapshot: Snapshot) -> str:
-    """The fields that the Hub reads from a card's beginning."""
+def hub_fields(snapshot: Snapshot) -> dict[str, Any]:
+    """What the Hub reads from a card's beginning."""
     languages = sorted({item.language.partition("-")[0] for item in snapshot.items if item.language})
-    fields = {"pretty_name": snapshot.campaign.title, "license": snapshot.campaign.settings.licence.lower()}
-    return f"---\n{yaml.safe_dump(fields | {'language': languages}, allow_unicode=True, sort_keys=False)}---\n\n"
+    campaign = snapshot.campaign
+    licence = licence_name([campaign.settings.licence])
+    return {"pretty_name": campaign.title, "license": licence, "language": languages}
 
 
 def _about(snapshot: Snapshot) -> str:

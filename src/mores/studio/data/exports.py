@@ -17,7 +17,8 @@ from sqlalchemy import func, insert, select
 
 from mores.culture.names import close
 from mores.errors import ConfigError
-from mores.studio.data.card import front_matter, one_line, write_card, write_method
+from mores.hub import with_fields
+from mores.studio.data.card import hub_fields, one_line, write_card, write_method
 from mores.studio.data.label_studio import label_studio_files
 from mores.studio.data.pearmut import pearmut_files
 from mores.studio.data.snapshot import Snapshot, read_snapshot
@@ -160,5 +161,7 @@ def write_export(database: Database, campaign: Campaign, form: str, folder: Path
 
 def hub_files(snapshot: Snapshot, form: str) -> list[ExportFile]:
     """The files of an export with a card that the Hub reads."""
-    head = front_matter(snapshot).encode()
-    return [ExportFile(path, head + data if path == CARD else data) for path, data in make_files(snapshot, form)]
+    return [
+        ExportFile(path, with_fields(data.decode(), hub_fields(snapshot)) if path == CARD else data)
+        for path, data in make_files(snapshot, form)
+    ]
