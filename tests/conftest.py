@@ -12,7 +12,7 @@ os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
 
-pytest_plugins = ["tests.browser", "tests.postgres"]
+pytest_plugins = ["tests.browser", "tests.hub", "tests.postgres"]
 
 settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=1000)
