@@ -6,14 +6,12 @@ A run has `topics.jsonl`, one `QuestionLabels` per line, which `mores bench --la
 from __future__ import annotations
 
 import re
-import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from functools import cached_property
 from hashlib import blake2b
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
 from mores.bench import reference
 from mores.bench.benchmark import Benchmark
@@ -23,6 +21,7 @@ from mores.bench.run import data_hash
 from mores.bench.session import read_items
 from mores.engine import Answer, Asker, Job
 from mores.errors import ConfigError, InputError
+from mores.io.values import load_toml
 from mores.metric.prompt import defuse, fence_mark
 from mores.models import Message, Request
 from mores.models.written import without_thoughts
@@ -61,8 +60,8 @@ def show_counts(name: str, counts: Counter[str]) -> str:
 def read_topics(path: Path) -> dict[str, str]:
     """Names and descriptions of topics in a TOML file: `"Food" = "dishes, drinks"`."""
     try:
-        topics: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        topics = load_toml(path.read_bytes())
+    except ValueError as error:
         raise InputError(f'{path}: {error}; expected lines such as "Food" = "dishes, drinks"') from error
     if len(topics) < 2 or not all(isinstance(text, str) for text in topics.values()):
         raise InputError(f'{path}: expected at least two lines such as "Food" = "dishes, drinks"')

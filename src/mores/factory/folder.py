@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
@@ -16,6 +15,7 @@ from mores.factory.manifest import MANIFEST, Entry
 from mores.factory.recipe import EDITION
 from mores.factory.split import SPLITS
 from mores.hub import CARD, TAGS, Upload, licence_name, with_fields
+from mores.io.values import load_json
 from mores.run import Run
 
 ABOUT = "recipe.json"
@@ -28,9 +28,11 @@ def read_about(path: Path) -> dict[str, Any]:
     """What a `recipe.json` says; InputError if another edition of the data factory wrote it."""
     fix = "build the dataset again with this version of mores"
     try:
-        about: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        about: dict[str, Any] = load_json(path.read_bytes())
     except ValueError as error:
         raise InputError(f"{path}: not JSON ({error}); {fix}") from error
+    if not isinstance(about, dict):
+        raise InputError(f"{path}: not a JSON object; {fix}")
     if (edition := about.get("edition", 1)) != EDITION:
         raise InputError(
             f"{path}: edition {edition} of the data factory wrote it, and this is edition {EDITION}; {fix}"

@@ -10,7 +10,7 @@ from typing import Any, Final, Literal
 from pydantic import Field, ValidationError
 
 from mores.errors import ConfigError, InputError
-from mores.extras import require
+from mores.io.values import load_yaml
 from mores.types import Record
 
 EDITION: Final = 2
@@ -50,25 +50,22 @@ def built_in() -> list[str]:
 def read_recipe(name: str) -> Recipe:
     """The recipe of that name, or in that file."""
     if name in built_in():
-        text = files("mores.factory").joinpath("recipes", f"{name}.yaml").read_text("utf-8")
+        data = files("mores.factory").joinpath("recipes", f"{name}.yaml").read_bytes()
     elif Path(name).is_file():
-        text = Path(name).read_text("utf-8")
+        data = Path(name).read_bytes()
     else:
         raise ConfigError(f"{name}: neither a recipe ({', '.join(built_in())}) nor a file; give a recipe as PATH.yaml")
     try:
-        return Recipe.model_validate(_load(text, name))
+        return Recipe.model_validate(_load(data, name))
     except ValidationError as exc:
         problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in exc.errors(include_url=False))
         raise InputError(f"{name}: {problems}; see the recipes that come with Mores for an example") from exc
 
 
-def _load(text: str, name: str) -> Any:
-    require("pip install 'mores[build]'", "yaml")
-    import yaml
-
+def _load(data: bytes, name: str) -> Any:
     try:
-        return yaml.safe_load(text)
-    except yaml.YAMLError as exc:
+        return load_yaml(data, "pip install 'mores[build]'")
+    except ValueError as exc:
         raise InputError(f"{name}: not YAML: {exc}") from exc
 
 

@@ -13,6 +13,7 @@ from mores.factory.gold import Gold
 from mores.factory.manifest import MANIFEST, Entry, enter, read_entries, sum_of
 from mores.factory.split import SPLITS
 from mores.io import read_records
+from mores.io.source import numbered_lines
 
 
 def verify(folder: Path) -> list[str]:
@@ -20,33 +21,40 @@ def verify(folder: Path) -> list[str]:
     if not (folder / SUMS).is_file():
         raise InputError(f"{folder}: no {SUMS} in it; is it a folder that `mores build` wrote?")
     problems = list(_wrong_sums(folder))
-    about = read_about(folder / ABOUT)
+    errors, most, counted = _promised(folder / ABOUT)
     listed = read_entries(folder)
     seen: dict[str, str] = {}
     groups: dict[str, str] = {}
     splits, sources = Counter[str](), Counter[str]()
-    recipe = about["recipe"]
     for split in SPLITS:
         for gold, line in _golds(folder / f"{split}.jsonl"):
             splits[split] += 1
             sources[gold.sample.source or ""] += 1
             problems += _misplaced(gold, split, seen, groups)
             problems += _unlisted(enter(gold, line), listed)
-            problems += _unsound(gold, recipe["errors"])
+            problems += _unsound(gold, errors)
     problems += [f"{name}: is in {MANIFEST}, but in no split" for name in listed.keys() - seen.keys()]
-    if splits != about["tables"]["split"]:
-        problems.append(f"{ABOUT} counts {about['tables']['split']}, the files have {dict(splits)}")
-    most = recipe["cap"]
+    if splits != counted:
+        problems.append(f"{ABOUT} counts {counted}, the files have {dict(splits)}")
     problems += [
         f"{name}: has {count} samples, and its cap is {most}" for name, count in sources.items() if count > most
     ]
     return problems
 
 
+def _promised(path: Path) -> tuple[int, int, dict[str, int]]:
+    """The most errors in a text, the most samples of a source, and the size of each split, by `recipe.json`."""
+    match read_about(path):
+        case {"recipe": {"errors": int(errors), "cap": int(most)}, "tables": {"split": dict(counted)}}:
+            return errors, most, counted
+    raise InputError(f"{path}: it lacks a part of the recipe or the counts; build the dataset again")
+
+
 def _golds(path: Path) -> Iterator[tuple[Gold, bytes]]:
     """The records of a split, each with its line."""
     with path.open("rb") as file:
-        yield from zip(read_records(path, Gold), filter(bytes.strip, file), strict=True)
+        lines = (line for _, line in numbered_lines(file) if line.strip())
+        yield from zip(read_records(path, Gold), lines, strict=True)
 
 
 def _misplaced(gold: Gold, split: str, seen: dict[str, str], groups: dict[str, str]) -> Iterator[str]:
@@ -88,9 +96,10 @@ def _unsound(gold: Gold, most: int) -> Iterator[str]:
 
 
 def _wrong_sums(folder: Path) -> Iterator[str]:
-    for line in (folder / SUMS).read_text("utf-8").splitlines():
+    there = {path.name for path in folder.iterdir() if path.is_file()}
+    for line in (folder / SUMS).read_text("utf-8", "replace").splitlines():
         wanted, _, name = line.partition("  ")
-        if not (folder / name).is_file():
+        if name not in there:
             yield f"{name}: is missing"
         elif sum_of(folder / name) != wanted:
             yield f"{name}: has been changed (sha256 differs)"

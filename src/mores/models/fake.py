@@ -94,7 +94,7 @@ def _scripted(path: Path) -> Callable[[Request], Completion]:
     try:
         rows: list[dict[str, Any]] = [orjson.loads(line) for line in path.read_bytes().splitlines() if line]
         script = [(str(row["contains"]), str(row["answer"]), row.get("stop", "stop")) for row in rows]
-    except (OSError, ValueError, KeyError) as exc:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as exc:
         raise ConfigError(f"fake:{path}: {exc}; expected rows with 'contains' and 'answer'") from exc
 
     def answer(request: Request) -> Completion:

@@ -24,7 +24,7 @@ def read_text(path: Path, key: str) -> str | None:
     """A text among the file's metadata; None where it has none under this key."""
     try:
         return _find(path, key)
-    except (struct.error, KeyError, OverflowError, OSError, MemoryError) as exc:
+    except (struct.error, KeyError, ValueError, OverflowError, OSError, MemoryError, RecursionError) as exc:
         raise ConfigError(f"{path}: a damaged or cut GGUF file; get it again") from exc
 
 

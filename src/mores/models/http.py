@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import math
 from contextlib import suppress
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import Any
 
 import aiohttp
@@ -43,6 +46,27 @@ def read_json(body: bytes) -> Any:
             raise ValueError("not JSON") from exc
 
 
+def read_wait(retry_after: str | None, date: str | None = None) -> float | None:
+    """Seconds from a Retry-After header, a number or a date; a date is by the server's clock, which `date` tells."""
+    if not retry_after:
+        return None
+    try:
+        seconds = float(retry_after)
+        return None if math.isnan(seconds) else max(0.0, seconds)
+    except ValueError:
+        pass
+    until, now = _read_date(retry_after), _read_date(date or "") or datetime.now(UTC)
+    return None if until is None else max(0.0, (until - now).total_seconds())
+
+
+def _read_date(value: str) -> datetime | None:
+    try:
+        date = parsedate_to_datetime(value)
+    except (ValueError, TypeError, OverflowError):
+        return None
+    return date if date.tzinfo else date.replace(tzinfo=UTC)
+
+
 class Key:
     """The user's key, which some servers repeat in their errors: it is removed from every response."""
 
@@ -60,7 +84,7 @@ class Key:
         if not self._text:
             return body
         if b"\\" in body:
-            with suppress(ValueError):
+            with suppress(ValueError, TypeError):  # it is no JSON, or nested deeper than can be written
                 body = orjson.dumps(read_json(body))
         for form in {self._json, self._text.encode()}:
             body = body.replace(form, MASK.encode())

@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import math
 import os
-from datetime import UTC, datetime
 from difflib import get_close_matches
-from email.utils import parsedate_to_datetime
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -16,7 +13,7 @@ import orjson
 
 from mores.errors import ConfigError, ModelError, Rejected, Transient
 from mores.models.base import Completion, Request, Style, is_logprob
-from mores.models.http import Key, read_body, read_json
+from mores.models.http import Key, read_body, read_json, read_wait
 
 DEFAULT_BASE_URL = "https://api.openai.com/v1"
 _DOWN = {502, 503, 504, 529}
@@ -115,7 +112,7 @@ class OpenAIModel:
         status, headers, body = await self._post(orjson.dumps(sent))
         if status == 200:
             return read_completion(body)
-        problem = _error_of(body)
+        problem = read_error(body)
         if status in (400, 403, 422) and self._adapt(problem, sent):
             return await self.complete(request)
         raise self._refusal(status, headers, problem)
@@ -156,12 +153,12 @@ class OpenAIModel:
         assert self._session is not None
         timeout = aiohttp.ClientTimeout(total=_CONNECT_TIMEOUT)
         try:
-            async with self._session.get(f"{self.base_url}/models", timeout=timeout) as response:
+            async with self._session.get(f"{self.base_url}/models", timeout=timeout, allow_redirects=False) as response:
                 if response.status == 401:  # with 403 a key may still chat, though not list models
                     body = self._mask.masked_body(await read_body(response, MOST_BYTES))
-                    raise self._refusal(response.status, response.headers, _error_of(body))
+                    raise self._refusal(response.status, response.headers, read_error(body))
                 if response.status == 200:
-                    self._served = _names_of(await read_body(response, MOST_BYTES))
+                    self._served = read_names(await read_body(response, MOST_BYTES))
         except aiohttp.ClientConnectorError as exc:
             raise ModelError(
                 f"cannot reach {self.base_url}: {self._describe(exc)};"
@@ -200,7 +197,7 @@ class OpenAIModel:
         if status == 400 and problem.get("code") in ("unsupported_parameter", "unsupported_value"):
             return ModelError(f"{message}; change the temperature or the seed, which this model does not accept")
         if status in _LATER:
-            wait = _retry_after(headers.get("Retry-After"))
+            wait = read_wait(headers.get("Retry-After"), headers.get("Date"))
             if wait is not None and wait > LONGEST_WAIT:
                 return ModelError(f"{message}; the server asks to wait {wait:,.0f} s: run again then")
             return Transient(message, overload=status in _OVERLOADED, down=status in _DOWN, retry_after=wait)
@@ -217,7 +214,7 @@ def read_completion(body: bytes) -> Completion:
     try:
         data = read_json(body)
         if data.get("error"):
-            problem = _error_of(body)
+            problem = read_error(body)
             busy = problem.get("code") in _OVERLOADED
             raise Transient(f"an error in a 200 answer: {problem['message']}", overload=busy)
         choice = data["choices"][0]
@@ -276,39 +273,27 @@ def _count(value: Any) -> int:
     return value if isinstance(value, int) and 0 <= value < 2**31 else 0
 
 
-def _names_of(body: bytes) -> list[str]:
+def read_names(body: bytes) -> list[str]:
     """The models that a server lists; none where it says something else."""
     try:
         return [str(model["id"]) for model in orjson.loads(body)["data"]]
-    except (orjson.JSONDecodeError, KeyError, TypeError):
+    except (orjson.JSONDecodeError, KeyError, TypeError, RecursionError):
         return []
 
 
-def _error_of(body: bytes) -> dict[str, Any]:
+def read_error(body: bytes) -> dict[str, Any]:
     """The error object of a body in any of the usual shapes, always with a message."""
     try:
         error = orjson.loads(body)
         error = error.get("error", error.get("detail", error))
     except (ValueError, AttributeError):
         error = body[:200].decode("utf-8", "replace").strip()
-    if not isinstance(error, dict):
-        return {"message": str(error) or "no reason given"}
-    return error | {"message": str(error.get("message") or error)}
-
-
-def _retry_after(value: str | None) -> float | None:
-    """Seconds from a Retry-After header, which is a number or a date."""
-    if not value:
-        return None
+    reason = (error.get("message") or error) if isinstance(error, dict) else error
     try:
-        seconds = float(value)
-        return None if math.isnan(seconds) else max(0.0, seconds)
-    except ValueError:
-        pass
-    try:
-        return max(0.0, (parsedate_to_datetime(value) - datetime.now(UTC)).total_seconds())
-    except (ValueError, TypeError):
-        return None
+        message = str(reason) or "no reason given"
+    except RecursionError:  # lists in lists in lists
+        message = body[:200].decode("utf-8", "replace")
+    return (error if isinstance(error, dict) else {}) | {"message": message}
 
 
 def _checked_url(url: str) -> str:

@@ -25,7 +25,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from mores.errors import ConfigError, InputError
-from mores.extras import require
+from mores.io.values import load_yaml
 from mores.types import Record
 
 SOMEBODY = ""
@@ -74,15 +74,12 @@ def unspaced(letter: str) -> bool:
 
 def read_schema(path: str | Path) -> dict[str, Code]:
     """The codes of a YAML file; ConfigError says what is wrong with which code."""
-    require("pip install 'mores[meta]'", "yaml")
-    import yaml
-
     try:
-        entries = yaml.safe_load(Path(path).read_text("utf-8"))
+        entries = load_yaml(Path(path).read_bytes(), "pip install 'mores[meta]'")
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read ({error.strerror}); check the path") from error
-    except (yaml.YAMLError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: not YAML: {' '.join(str(error).split())}") from error
+    except ValueError as error:
+        raise ConfigError(f"{path}: not YAML: {error}") from error
     if not isinstance(entries, dict) or not entries:
         raise ConfigError(f"{path}: no codes; write one for each line, such as `style: Style and tone`")
     return {str(name): read_code(str(path), str(name), entry) for name, entry in entries.items()}

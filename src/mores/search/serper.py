@@ -22,7 +22,7 @@ from mores.engine import Counts, Limits
 from mores.engine.limits import Throttle
 from mores.engine.patience import Patience, Tries
 from mores.errors import ConfigError, ModelError, Transient
-from mores.models.http import Key, read_body
+from mores.models.http import Key, read_body, read_wait
 from mores.search.base import Evidence, Found, Query
 from mores.search.clean import clean, evidence, web_address
 from mores.search.stream import together
@@ -134,10 +134,10 @@ class Serper:
         if isinstance(outcome, str):
             return _failed(FailureKind.MODEL, outcome)
         self.counts.calls += 1
-        return Found(evidence=tuple(_evidence(outcome, self._boxes))[:k])
+        return Found(evidence=tuple(outcome)[:k])
 
-    async def _attempt(self, payload: bytes, tries: Tries) -> dict[str, Any] | str | Transient:
-        """An answer, the reason for a refusal, or a problem that may pass; raises what stops the run."""
+    async def _attempt(self, payload: bytes, tries: Tries) -> list[Evidence] | str | Transient:
+        """What was found, the reason for a refusal, or a problem that may pass; raises what stops the run."""
         tries.started = await self._throttle.acquire(0)
         try:
             async with asyncio.timeout(self._timeout):
@@ -151,7 +151,7 @@ class Serper:
             return Transient(f"serper: {self.base_url}: {reason}", down=True)
         finally:
             self._throttle.release()
-        outcome = _parse(body) if status == 200 else self._refusal(status, headers, body)
+        outcome = read_results(body, self._boxes) if status == 200 else self._refusal(status, headers, body)
         if isinstance(outcome, Transient) and outcome.overload:
             self._throttle.overloaded(outcome, tries.started)
         elif not isinstance(outcome, Transient):
@@ -185,7 +185,7 @@ class Serper:
         if 300 <= status < 400 or status == 404:
             raise ModelError(f"{message}; {self.base_url} is not Serper: check MORES_SERPER_URL")
         if status in _LATER or status >= 500:
-            wait = _seconds(headers.get("Retry-After"))
+            wait = read_wait(headers.get("Retry-After"), headers.get("Date"))
             if wait is not None and wait > LONGEST_WAIT:
                 raise ModelError(f"{message}; the server asks to wait {wait:,.0f} s: run again then")
             return Transient(message, overload=status in _OVERLOADED, down=status in _DOWN, retry_after=wait)
@@ -197,15 +197,15 @@ def _body(text: str, query: Query, k: int) -> dict[str, Any]:
     return {"q": text, "num": k} | {name: code for name, code in codes.items() if code}
 
 
-def _parse(body: bytes) -> dict[str, Any] | Transient:
-    """The answer as an object; anything else is a problem that may pass."""
+def read_results(body: bytes, boxes: bool) -> list[Evidence] | Transient:
+    """The results in an answer, with those in boxes beside them if wanted; anything else may pass."""
     try:
         answer = orjson.loads(body)
     except orjson.JSONDecodeError:
         answer = None
     if not isinstance(answer, dict) or not isinstance(answer.get("organic", []), list):
         return Transient(f"serper: not search results: {body[:80].decode('utf-8', 'replace')!r}")
-    return answer
+    return list(_evidence(answer, boxes))
 
 
 def _evidence(answer: dict[str, Any], boxes: bool) -> Iterator[Evidence]:
@@ -250,13 +250,6 @@ def _message(body: bytes) -> str:
         answer = None
     text = answer.get("message") if isinstance(answer, dict) else body.decode("utf-8", "replace")
     return clean(text, 200) or "no reason given"
-
-
-def _seconds(value: str | None) -> float | None:
-    try:
-        return max(0.0, float(value)) if value else None
-    except ValueError:
-        return None
 
 
 def _checked_url(url: str) -> str:

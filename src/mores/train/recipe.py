@@ -5,7 +5,6 @@ The defaults are the paper's (ExCAM, Appendix B); what it leaves to the tools is
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Literal
@@ -13,6 +12,7 @@ from typing import Any, Literal
 from pydantic import Field, ValidationError
 
 from mores.errors import ConfigError, InputError
+from mores.io.values import load_toml
 from mores.models.base import Style
 from mores.types import Record
 
@@ -72,15 +72,14 @@ def read_recipe(path: Path | None = None, settings: Iterable[str] = ()) -> Recip
 
 def _read_file(path: Path) -> Recipe:
     try:
-        values: dict[str, Any] = tomllib.loads(path.read_text("utf-8"))
-        return Recipe.model_validate(values)
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise InputError(f"{path}: {error}; expected lines such as learning_rate = 1e-4") from error
+        return Recipe.model_validate(load_toml(path.read_bytes()))
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         where = ".".join(map(str, first["loc"]))
         known = ", ".join(Recipe.model_fields)
         raise InputError(f"{path}: {where}: {first['msg']}; the settings are {known}") from error
+    except ValueError as error:
+        raise InputError(f"{path}: {error}; expected lines such as learning_rate = 1e-4") from error
 
 
 def write_recipe(recipe: Recipe) -> str:

@@ -13,7 +13,6 @@ and `data/mc_questions_hf/mc_questions_file.json`, of which `mc_questions_file_v
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
@@ -27,6 +26,7 @@ from mores.factory.items import Source, SourceItem, Task
 from mores.factory.sources.files import find, read, read_all
 from mores.factory.sources.matching import alike
 from mores.factory.sources.rows import OnBad, Row, check, collect, digest, fold, letter, unique
+from mores.io.values import load_json
 
 REGIONS = {
     "Algeria": "DZ", "Assam": "IN-AS", "Azerbaijan": "AZ", "China": "CN", "Ethiopia": "ET", "Greece": "GR",
@@ -144,8 +144,11 @@ def _answers(row: Row) -> Answers:
 
 
 def _is_unanswered(row: Row) -> bool:
-    counts = row.values.get("idks") or {}
-    none, unknown = counts.get("no-answer", 0) + counts.get("not-applicable", 0), counts.get("idk", 0)
+    counts = row.mapping("idks") if row.values.get("idks") else {}
+    numbers = [counts.get(name, 0) for name in ("no-answer", "not-applicable", "idk")]
+    if not all(isinstance(number, int | float) for number in numbers):
+        raise InputError("'idks' has something else than numbers; expected the published columns")
+    none, unknown = numbers[0] + numbers[1], numbers[2]
     return bool(none >= MOST_WITHOUT or unknown >= MOST_UNKNOWING)
 
 
@@ -187,7 +190,7 @@ def _choice(row: Row) -> Choice:
 def _options(value: object) -> list[str]:
     """The texts of an object by letter, which the release writes as JSON in a text."""
     try:
-        choices = json.loads(value) if isinstance(value, str) else value
+        choices = load_json(value) if isinstance(value, str) else value
     except ValueError:
         choices = None
     if not isinstance(choices, dict) or not all(isinstance(text, str) for text in choices.values()):

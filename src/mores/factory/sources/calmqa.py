@@ -122,10 +122,10 @@ def _spoken(answer: Any) -> str | None:
 
 
 def _text(of: Any, name: str) -> str | None:
-    match of:
-        case {"translations": dict(texts)}:
-            text = texts.get(name, {}).get("text")
-            return str(text).strip() or None if text else None
+    texts = of.get("translations") if isinstance(of, dict) else None
+    match texts.get(name) if isinstance(texts, dict) else None:
+        case {"text": text} if text:
+            return str(text).strip() or None
     return None
 
 

@@ -18,11 +18,11 @@ from mores.factory.sources.rows import OnBad, Row, digest, fold, items
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     rows = list(read_all(find(folder, "cultureatlas*.json", "cultureatlas*.jsonl")))
-    correct: dict[object, set[str]] = defaultdict(set)
+    correct: dict[str, set[str]] = defaultdict(set)
     for row in rows:
         if isinstance(row, Row):
-            correct[row.values.get("country")].add(fold(str(row.values.get("positive_sample"))))
-    yield from items(rows, lambda row: _item(row, correct[row.values.get("country")]), on_bad)
+            correct[str(row.values.get("country"))].add(fold(str(row.values.get("positive_sample"))))
+    yield from items(rows, lambda row: _item(row, correct[str(row.values.get("country"))]), on_bad)
 
 
 def _item(row: Row, correct: set[str]) -> SourceItem | None:

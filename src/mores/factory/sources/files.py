@@ -10,6 +10,7 @@ import csv
 import gzip
 import io
 import json
+import lzma
 import re
 import tarfile
 import zipfile
@@ -26,11 +27,14 @@ from mores.io.packed import Room
 from mores.io.parquet import import_parquet, parquet_values
 from mores.io.rows import LONGEST_CELL
 from mores.io.source import why_unreadable
+from mores.io.values import load_json
 
 Rows = Iterator[Row | InputError]
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-_DAMAGED = (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, EOFError)
+_DAMAGED = (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError, ValueError)
+_PACKED_OTHERWISE = (NotImplementedError, RuntimeError)
+"""A zip file with a password, or packed in a way that Python does not know."""
 
 
 def find(folder: Path, *patterns: str) -> list[Path]:
@@ -70,7 +74,7 @@ def _is_one_object(text: str) -> bool:
     """Whether a .json file is one object; else it is JSON Lines under another name."""
     first = text.lstrip().split("\n", 1)[0]
     try:
-        json.loads(first)
+        load_json(first)
     except ValueError:
         return True
     return text.strip() == first.strip()
@@ -106,6 +110,8 @@ def _explained(path: Path) -> Iterator[None]:
         yield
     except _DAMAGED as error:
         raise InputError(f"{path}: damaged ({' '.join(str(error).split())[:100]}); get it again") from error
+    except _PACKED_OTHERWISE as error:
+        raise InputError(f"{path}: cannot be unpacked ({error}); unpack it, or get it again") from error
     except OSError as error:
         raise InputError(f"{path}: {why_unreadable(error)}") from error
 
@@ -124,7 +130,7 @@ def _jsonl(label: str, text: str) -> Rows:
         if not line.strip():
             continue
         try:
-            values = json.loads(line)
+            values = load_json(line)
         except ValueError as error:
             yield InputError(f"{label}:{number}: not valid JSON ({error}); write one JSON object per line")
             continue
@@ -141,6 +147,8 @@ def _json(label: str, text: str, depth: int) -> Rows:
     except json.JSONDecodeError as error:
         problem = f"not valid JSON ({error.msg} at column {error.colno})"
         raise InputError(f"{label}:{error.lineno}: {problem}; get the file again") from error
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or brackets as deep
+        raise InputError(f"{label}:{line}: not valid JSON ({error}); get the file again") from error
 
 
 class _Json:

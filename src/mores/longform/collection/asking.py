@@ -139,6 +139,8 @@ def in_tags(stage: Stage, reply: str) -> str | Failure:
     try:
         values = orjson.loads(reply)
     except orjson.JSONDecodeError:
+        values = None
+    if not isinstance(values, dict) or (stage is Stage.TRANSLATION and "translation" not in values):
         return unread(reply, "JSON that fits the schema")
     if stage is Stage.TRANSLATION:
         return str(values["translation"]).strip() or Failure(kind=FailureKind.PARSE, reason="the answer is empty")

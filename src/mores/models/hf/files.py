@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import json
 import re
-import tomllib
 from collections.abc import Iterable
 from hashlib import blake2b
 from pathlib import Path
@@ -12,6 +10,7 @@ from typing import cast
 
 from mores.errors import ConfigError
 from mores.extras import require
+from mores.io.values import load_json, load_toml
 from mores.models.base import STYLES, Style
 
 _HUB_NAME = re.compile(r"[\w.-]+(/[\w.-]+)?")
@@ -66,7 +65,7 @@ def adapter_folder(adapter: str | None) -> Path | None:
     folder = Path(adapter).expanduser()
     fix = "expected a PEFT LoRA folder with adapter_config.json and adapter_model.safetensors"
     try:
-        config = json.loads((folder / "adapter_config.json").read_bytes())
+        config = load_json((folder / "adapter_config.json").read_bytes())
         kind = config.get("peft_type")
     except (OSError, ValueError, AttributeError) as exc:
         raise ConfigError(f"{adapter}: no readable adapter_config.json; {fix}", setting="adapter") from exc
@@ -83,7 +82,7 @@ def tuned_style(folder: Path | None) -> Style | None:
     if recipe is None or not recipe.is_file():
         return None
     try:
-        style = tomllib.loads(recipe.read_text("utf-8")).get("style")
+        style = load_toml(recipe.read_bytes()).get("style")
     except (OSError, ValueError) as exc:
         raise ConfigError(f"{recipe}: cannot be read ({first_line(exc)}); restore or remove it") from exc
     if style not in STYLES:

@@ -179,7 +179,7 @@ def _answer(given: Any, texts: Mapping[str, Any], place: str) -> Content:
         text = texts.get(model)
         try:
             spans = [from_span(span, text if isinstance(text, str) else "") for span in said.get("error_spans") or ()]
-        except InputError as error:
+        except (InputError, AttributeError, TypeError) as error:
             raise InputError(f"{place}: {error}") from error
         found[model] = {"score": said.get("score"), "error_spans": spans, "comment": said.get("textfield") or ""}
     return found if len(found) != 1 else dict(next(iter(found.values())))

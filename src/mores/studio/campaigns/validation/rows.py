@@ -64,7 +64,7 @@ def join(rows: Sequence[Incoming]) -> list[Incoming]:
 
 def _explain(row: Incoming, by_sample: Mapping[str, Mapping[str, str | None]]) -> Incoming:
     given = row.content.get("explanations") or {}
-    metrics = by_sample.get(row.content.get("sample") or "")
+    metrics = by_sample.get(str(row.content.get("sample") or ""))
     if not metrics or not isinstance(given, dict):
         return row
     return row._replace(content=row.content | {"explanations": {**metrics, **given}})

@@ -1,0 +1,50 @@
+"""JSON, TOML and YAML from outside: what cannot be read is a ValueError, whatever its library raises.
+
+Libraries also fail with other errors, for example at brackets that are nested ten thousand deep, or at a date that does
+not exist.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from mores.extras import require
+
+
+def load_json(data: str | bytes) -> Any:
+    """The value of a JSON text."""
+    with as_value_error():
+        return json.loads(data)
+
+
+def load_toml(data: bytes) -> dict[str, Any]:
+    """The values of a TOML file."""
+    with as_value_error():
+        return tomllib.loads(data.decode())
+
+
+def load_yaml(data: bytes, fix: str) -> Any:
+    """The value of a YAML file; `fix` installs the library where it is missing."""
+    require(fix, "yaml")
+    import yaml
+
+    with as_value_error():
+        try:
+            return yaml.safe_load(data.decode())
+        except yaml.YAMLError as error:
+            raise ValueError(" ".join(str(error).split())) from error
+
+
+@contextmanager
+def as_value_error() -> Iterator[None]:
+    """Turns what else a parser may raise into a ValueError."""
+    try:
+        yield
+    except RecursionError as error:
+        raise ValueError("it is nested too deep") from error
+    except OverflowError as error:
+        raise ValueError(str(error)) from error

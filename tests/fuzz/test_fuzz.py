@@ -1,0 +1,57 @@
+"""Damaged input of every parser: a result or one of our errors, in little time; `make fuzz` tries far more."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from mores.errors import MoresError
+from tests.fuzz.damage import Edit, damage, form_of
+from tests.fuzz.parsers import PARSERS, Parser
+
+NUMBERS = st.integers(0, 2**20)
+EDITS = st.lists(st.builds(Edit, NUMBERS, NUMBERS, NUMBERS), min_size=1, max_size=3)
+LONGEST = 5.0
+"""Seconds of work for an example; nearly all take milliseconds."""
+
+
+def parse(parser: Parser, folder: Path) -> object:
+    """What is read, to its end."""
+    result = parser.read(folder)
+    return list(result) if isinstance(result, Iterator) else result
+
+
+@pytest.fixture(params=PARSERS)
+def parser(request: pytest.FixtureRequest, tmp_path: Path) -> Parser:
+    parser = PARSERS[request.param]
+    for name, data in parser.files.items():
+        path = tmp_path / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(data)
+    return parser
+
+
+@settings(
+    max_examples=settings().max_examples // 4,  # there are a hundred parsers
+    suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
+)
+@given(edits=EDITS, which=NUMBERS)
+def test_damaged_input_is_read_or_refused(parser: Parser, tmp_path: Path, edits: list[Edit], which: int) -> None:
+    name = list(parser.files)[which % len(parser.files)]
+    path = tmp_path / name
+    path.write_bytes(damage(parser.files[name], form_of(name), edits))
+    started = time.thread_time()
+    with suppress(MoresError):
+        parse(parser, tmp_path)
+    assert time.thread_time() - started < LONGEST
+    path.write_bytes(parser.files[name])
+
+
+def test_whole_input_is_read(parser: Parser, tmp_path: Path) -> None:
+    parse(parser, tmp_path)
