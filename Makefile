@@ -79,8 +79,9 @@ picture: $(READY) ## take the README's picture again; needs Chromium
 	$(BIN)/mores show examples/world.jsonl examples/world.gold.jsonl --html build/gold.html --quiet
 	$(BIN)/python docs/picture.py build/gold.html docs/page.png
 
-pictures: $(READY) ## a picture of every screen of the studio in build/studio, and those of the docs; needs Chromium
+pictures: picture ## a picture of every screen of the studio in build/studio, and those of the docs; needs Chromium
 	rm -rf build/studio
+	MORES_PICTURES=docs/pictures $(BIN)/pytest -n 0 tests/report/test_every_page.py
 	MORES_PICTURES=build/studio $(BIN)/pytest -n 0 tests/studio/test_looks.py
 	cp build/studio/studio-*.png docs/
 

@@ -8,7 +8,7 @@ import sys
 import tempfile
 from pathlib import Path
 
-WIDTH, HEIGHT = 1100, 1240
+WIDTH, HEIGHT = 1000, 720
 
 
 def take(page: Path, picture: Path) -> None:

@@ -1,7 +1,12 @@
-"""What every page owes its reader: all of it on paper, and without scripts."""
+"""What every page owes its reader: all of it on paper, and without scripts.
+
+`MORES_PICTURES=docs/pictures pytest tests/report/test_every_page.py` takes the pictures of
+docs/gallery.md (`make pictures`).
+"""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -39,6 +44,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "topics": judging_samples.topics_page,
     "rate": test_rate_page.page,
 }
+IN_GALLERY = ("audit", "bench", "board", "card", "diagnose", "longform", "people", "rate", "train")
 PAPER = 703
 """Width of an A4 page between our margins in CSS pixels."""
 CONTROLS = "nav, button, label, script, style, head, [role=status], #none, #popover"
@@ -66,6 +72,11 @@ def test_a_page_keeps_nothing_from_a_reader_on_paper_or_without_scripts(
 ) -> None:
     path = tmp_path / f"{name}.html"
     path.write_text(PAGES[name](), encoding="utf-8")
+    if (folder := os.environ.get("MORES_PICTURES")) and name in IN_GALLERY:
+        picture = browser.page(width=1000, height=720)
+        picture.open(path.as_uri())
+        (Path(folder) / f"{name}.png").write_bytes(picture.screenshot())
+        picture.close()
     tab = browser.page(dark=True)
     tab.send("Emulation.setScriptExecutionDisabled", value=True)
     tab.open(path.as_uri())
