@@ -23,6 +23,9 @@ from mores.engine import AskOptions
 from mores.errors import InputError
 from mores.factory.recipe import built_in
 from mores.io import file_name, read_samples
+from mores.models.pull import default_path
+from mores.run import open_run
+from mores.types import Judgement
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -82,6 +85,54 @@ def test_python_examples_run(page: Path, working_folder: Path) -> None:
         [sys.executable, "-c", code], cwd=working_folder, capture_output=True, text=True, check=False
     )
     assert process.returncode == 0, process.stderr
+
+
+NEEDS_NETWORK = ("python3 -m venv", ". .venv/", "pip install", "mores pull")
+
+
+def follow_tutorial(folder: Path, monkeypatch: pytest.MonkeyPatch, stand_in: str = "") -> str:
+    """Run every command of the tutorial, in order, except those that install; returns what the last one prints."""
+    monkeypatch.chdir(folder)
+    shutil.copytree(ROOT / "examples", folder / "examples")
+    output = ""
+    for block in re.findall(r"```sh\n(.*?)```", (DOCS / "tutorial.md").read_text("utf-8"), re.DOTALL):
+        if block.startswith("cat >"):
+            subprocess.run(["bash", "-c", block], check=True)
+            continue
+        for line in block.splitlines():
+            if line.startswith(NEEDS_NETWORK):
+                continue
+            words = shlex.split(line.replace(".embedded.", f".{file_name(stand_in)}.") if stand_in else line)
+            assert words[0] == "mores"
+            model = ["--model", stand_in] if stand_in and words[1] == "score" else []
+            done = CliRunner().invoke(mores, [*words[1:], *model])
+            assert done.exit_code == 0, (line, done.output, done.exception)
+            output = done.output
+    return output
+
+
+def test_the_tutorial_leads_to_a_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("MORES_CACHE", str(tmp_path / "cache"))
+    output = follow_tutorial(tmp_path, monkeypatch, stand_in="fake:first-word")
+    assert "too few pairs to tell" in output
+    assert "chopsticks" in (tmp_path / "page.html").read_text("utf-8")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not default_path().exists(), reason="the embedded model is not here; `mores pull` gets it")
+def test_the_tutorial_leads_to_a_page_with_the_embedded_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    output = follow_tutorial(tmp_path, monkeypatch)
+    assert "too few pairs to tell" in output
+    judgements = open_run(tmp_path / "texts.jsonl.embedded.score").records("judgements.jsonl", Judgement)
+    assert {judgement.sample_id for judgement in judgements if judgement.report and judgement.report.errors} == {
+        "fork", "january"
+    }  # fmt: skip
+
+
+def test_pictures_are_small() -> None:
+    sizes = {picture.name: picture.stat().st_size for picture in DOCS.rglob("*.png")}
+    assert max(sizes.values()) < 200_000, sizes
+    assert sum(sizes.values()) < 2_000_000
 
 
 def test_every_public_function_and_record_is_in_the_docs() -> None:
@@ -147,7 +198,7 @@ def test_a_benchmark_without_its_file_is_not_sent_to_a_list_that_does_not_have_i
 def shown_commands() -> list[str]:
     """Every command line of the docs, joined where it is continued."""
     fence = re.compile(r"```(?:sh|bash|yaml)?\n(.*?)```", re.DOTALL)
-    blocks = [block for page in PAGES for block in fence.findall(page.read_text("utf-8"))]
+    blocks = [block.replace("\\\n", "") for page in PAGES for block in fence.findall(page.read_text("utf-8"))]
     lines = [line.strip().lstrip("$- ").removeprefix("run: ") for block in blocks for line in block.splitlines()]
     return sorted({line.partition("#")[0].strip() for line in lines if line.startswith("mores ")})
 
