@@ -253,7 +253,7 @@ def test_items_are_read_in_batches_in_the_order_in_which_they_were_made(
 ) -> None:
     campaign = campaign_in(database)
     moment = now()
-    monkeypatch.setattr("mores.studio.store.items.now", lambda: moment)  # many items of one moment
+    monkeypatch.setattr("mores.studio.store.items.changes.now", lambda: moment)  # many items of one moment
     names = [f"{number:03}" for number in range(501)]
     for name in names:
         add(database, campaign, name)

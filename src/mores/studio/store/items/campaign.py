@@ -1,0 +1,27 @@
+"""A campaign as the store knows it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from mores.studio.kind import Kind
+from mores.studio.workflow import Flow
+
+
+def now() -> datetime:
+    """The time, in UTC."""
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True)
+class Campaign:
+    """A campaign that is open in the store: who it is, its kind and its rules."""
+
+    id: str
+    kind: Kind[Any]
+    settings: Any
+    flow: Flow
+    title: str
+    demo: bool = False
