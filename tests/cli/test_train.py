@@ -54,8 +54,13 @@ def test_a_few_samples_are_learnt_and_the_adapter_judges_them(mores: Run, home: 
     assert done.returncode == 0, done.stderr
     assert "warmup_steps = 5" in (home / "spoken" / "recipe.toml").read_text()
     places = ("--data", str(data), "--base", "spoken", "--out", "tuned")
-    done = mores("train", *places, *chosen(rank=16, alpha=32, epochs=60, warmup_steps=5))
+    push = ("--push-to-hub", "me/metric", "--push-dry-run")
+    done = mores("train", *places, *chosen(rank=16, alpha=32, epochs=60, warmup_steps=5), *push)
     assert done.returncode == 0, done.stderr
+    assert "to https://huggingface.co/me/metric (private)\n" in done.stderr
+    listed = done.stderr.partition("would upload ")[2].split()
+    assert {"adapter_model.safetensors", "adapter_config.json", "tokenizer.json", "README.md"} <= set(listed)
+    assert "run.json" not in listed
     trained = json.loads((home / "tuned" / "training.json").read_text())
     assert trained["decisions"]["test"]["a"]["value"] == 1.0
     assert trained["samples"] == 4

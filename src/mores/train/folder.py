@@ -58,6 +58,7 @@ def _without_places(data: Path | bytes, places: Sequence[str]) -> bytes:
     """A text in which folders of this machine go by their names."""
     text = (data if isinstance(data, bytes) else data.read_bytes()).decode()
     for place in places:
-        if Path(place).is_absolute() or (place and Path(place).exists()):
-            text = text.replace(place, Path(place).name)
+        path = Path(place)
+        if len(path.parts) > 1 and (path.is_absolute() or path.exists()):
+            text = text.replace(place, path.name)
     return text.encode()
