@@ -40,7 +40,7 @@ def test_sensitive_and_agnostic_questions_are_never_mixed(tmp_path: Path) -> Non
     [agnostic], worse = load("global-mmlu-agnostic", tmp_path)
     assert not bad + worse
     assert (sensitive.id, agnostic.id) == ("sw:CS", "sw:CA")
-    assert (sensitive.language, sensitive.target, sensitive.topic) == ("sw", ("y",), "world_religions")
+    assert (sensitive.language, sensitive.target, sensitive.topic) == ("sw", ("y",), "world religions")
     assert sensitive.metadata["category"] == "Humanities"
 
 
@@ -88,7 +88,7 @@ def test_the_name_of_a_file_gives_language_and_country(
     [item], bad = load("global-piqa", tmp_path)
     assert not bad
     assert (item.language, item.region, item.metadata["variety"]) == (language, region, variety)
-    assert (item.id, item.target, item.metadata["cultural"]) == (f"{variety}:x7", ("use a knife.",), "yes")
+    assert (item.id, item.target, item.metadata["specificity"]) == (f"{variety}:x7", ("use a knife.",), "cultural")
 
 
 def test_the_splits_of_global_piqa_are_separate_benchmarks(tmp_path: Path) -> None:

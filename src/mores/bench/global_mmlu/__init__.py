@@ -45,7 +45,7 @@ def _item(label: str, row: Row) -> Item | None:
         choices=choices,
         target=(letter(list(choices), row.text("answer")),),
         language=spoken,
-        topic=row.text("subject"),
+        topic=row.text("subject").replace("_", " "),
         metadata={"category": row.text("subject_category")},
     )
 

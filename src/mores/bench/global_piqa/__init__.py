@@ -36,7 +36,7 @@ def _item(split: str, options: int, row: Row) -> Item:
     country = COUNTRIES.get(place)
     choices = distinct([row.text(f"solution{number}") for number in range(options)])
     slots = {f"solution{number}": choice for number, choice in enumerate(choices)}
-    cultural = {"0": "no", "1": "yes"}.get((row.maybe("approx_cultural_score") or "").removesuffix(".0"))
+    specificity = {"0": "general", "1": "cultural"}.get((row.maybe("approx_cultural_score") or "").removesuffix(".0"))
     return Item(
         id=f"{variety}:{row.maybe('example_id') or digest(row.text('prompt'), *choices)}",
         prompt=fill(prompt(__file__, split), situation=row.text("prompt"), **slots),
@@ -44,7 +44,7 @@ def _item(split: str, options: int, row: Row) -> Item:
         target=(letter(list(choices), row.text("label")),),
         language=language("-".join(filter(None, (code, script, country)))),
         region=country,
-        metadata={"variety": variety, "cultural": cultural},
+        metadata={"variety": variety, "specificity": specificity},
     )
 
 
@@ -58,7 +58,7 @@ GLOBAL_PIQA = Benchmark(
     read=partial(_read, "nonparallel", 2),
     source="global_piqa",
     grade=grade_last_letter,
-    groupings=("language", "region", "variety", "cultural"),
+    groupings=("language", "region", "variety", "specificity"),
     candidates=letters,
     references=guess_letter,
     max_tokens=2048,
