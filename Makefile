@@ -77,7 +77,7 @@ studio: $(READY) ## serve the studio with its demo campaigns on http://127.0.0.1
 picture: $(READY) ## take the README's picture again; needs Chromium
 	mkdir -p build
 	$(BIN)/mores show examples/world.jsonl examples/world.gold.jsonl --html build/gold.html --quiet
-	$(BIN)/python docs/picture.py build/gold.html docs/page.png
+	$(BIN)/python -m docs.picture 'build/gold.html#filters' docs/page.png
 
 pictures: picture ## a picture of every screen of the studio in build/studio, and those of the docs; needs Chromium
 	rm -rf build/studio

@@ -1,28 +1,23 @@
-"""Takes a picture of a page with headless Chromium: `python docs/picture.py PAGE.html PICTURE.png`."""
+"""Takes a picture of a page with the browser of the tests: `python -m docs.picture PAGE.html#PLACE PICTURE.png`."""
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import sys
-import tempfile
 from pathlib import Path
+
+from tests.browser import Browser
 
 WIDTH, HEIGHT = 1000, 720
 
 
-def take(page: Path, picture: Path) -> None:
-    """Write the top of the page as a PNG."""
-    browser = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if browser is None:
-        sys.exit("Chromium is not installed")
-    with tempfile.TemporaryDirectory() as profile:
-        command = [browser, "--headless=new", "--no-sandbox", "--disable-gpu", "--hide-scrollbars", "--no-first-run"]
-        command += ["--disable-background-networking", "--disable-component-update", "--disable-sync", "--disable-quic"]
-        command += [f"--user-data-dir={profile}", f"--window-size={WIDTH},{HEIGHT}"]
-        command += [f"--screenshot={picture.resolve()}"]
-        subprocess.run([*command, page.resolve().as_uri()], check=True, stderr=subprocess.DEVNULL)
+def take(page: str, picture: Path) -> None:
+    """Write what a window shows of the page, from its place on, as a PNG."""
+    file, _, place = page.partition("#")
+    with Browser() as browser:
+        tab = browser.page(width=WIDTH, height=HEIGHT)
+        tab.open(f"{Path(file).resolve().as_uri()}#{place}")
+        picture.write_bytes(tab.screenshot())
 
 
 if __name__ == "__main__":
-    take(Path(sys.argv[1]), Path(sys.argv[2]))
+    take(sys.argv[1], Path(sys.argv[2]))
