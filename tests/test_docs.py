@@ -44,6 +44,15 @@ def test_links_lead_somewhere(page: Path) -> None:
         assert (page.parent / target).exists(), target
 
 
+def test_every_test_and_benchmark_that_the_docs_name_is_there() -> None:
+    named = [
+        (page, path)
+        for page in PAGES
+        for path in re.findall(r"\b(?:tests|benchmarks)/[\w./-]+\w", page.read_text("utf-8"))
+    ]
+    assert [f"{page.name}: {path}" for page, path in named if not (ROOT / path).exists()] == []
+
+
 MODELS = {"openai:gpt-4.1-mini": "fake:first-word", "openai:gpt-4.1": "fake:clean", "embedded": "fake:first-word"}
 """What stands in for the models of the examples."""
 BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
@@ -200,6 +209,8 @@ def shown_commands() -> list[str]:
     fence = re.compile(r"```(?:sh|bash|yaml)?\n(.*?)```", re.DOTALL)
     blocks = [block.replace("\\\n", "") for page in PAGES for block in fence.findall(page.read_text("utf-8"))]
     lines = [line.strip().lstrip("$- ").removeprefix("run: ") for block in blocks for line in block.splitlines()]
+    inline = [span for page in PAGES for span in re.findall(r"`(mores [^`]*? --[^`]*)`", page.read_text("utf-8"))]
+    lines += [" ".join(span.split()) for span in inline if "…" not in span]
     return sorted({line.partition("#")[0].strip() for line in lines if line.startswith("mores ")})
 
 
