@@ -295,16 +295,20 @@ def test_csv_messages(content: str, problem: str) -> None:
 @pytest.mark.parametrize(
     ("path", "problem"),
     [
-        ("a.json", "a.json: JSON is read one object per line; convert it: jq -c '.[]' a.json > a.jsonl"),
+        (
+            "a.json",
+            "a.json: JSON is read one object per line; convert it: jq -c '.[]' a.json > a.jsonl; "
+            "or, if it is a log, name the format: inspect",
+        ),
         (
             "a.docx",
-            "a.docx: suffix '.docx' is not known; use one of .jsonl, .ndjson, .csv, .tsv, .parquet, .txt, .md "
-            "or name the format: jsonl, csv, tsv, parquet, text",
+            "a.docx: suffix '.docx' is not known; use one of .jsonl, .ndjson, .csv, .tsv, .parquet, .txt, .md, .eval "
+            "or name the format: jsonl, csv, tsv, parquet, text, inspect, lm-eval",
         ),
         (
             "texts",
-            "texts: the name has no suffix; use one of .jsonl, .ndjson, .csv, .tsv, .parquet, .txt, .md "
-            "or name the format: jsonl, csv, tsv, parquet, text",
+            "texts: the name has no suffix; use one of .jsonl, .ndjson, .csv, .tsv, .parquet, .txt, .md, .eval "
+            "or name the format: jsonl, csv, tsv, parquet, text, inspect, lm-eval",
         ),
         ("no.jsonl", "no.jsonl: no such file; check the path"),
         ("no.parquet", "no.parquet: no such file; check the path"),

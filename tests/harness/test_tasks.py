@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import math
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -52,14 +53,14 @@ def export(chosen: Benchmark, to: Any, data: Path, out: Path) -> tuple[Path, str
     return mores.export_task(chosen, to, out, data=data), "mores_" + chosen.name.replace("-", "_")
 
 
-def by_lm_eval(folder: Path, task: str, answers: dict[str, str]) -> dict[str, float]:
+def lm_eval_results(folder: Path, task: str, answer: Callable[[str], str], **options: Any) -> dict[str, Any]:
     from lm_eval import simple_evaluate
     from lm_eval.api.model import LM
     from lm_eval.tasks import TaskManager
 
     class Canned(LM):  # type: ignore[misc]
         def generate_until(self, requests: list[Any], **_: Any) -> list[str]:
-            return [answers[request.args[0]] for request in requests]
+            return [answer(request.args[0]) for request in requests]
 
         def loglikelihood(self, *_: Any, **__: Any) -> Any:
             raise NotImplementedError
@@ -67,7 +68,12 @@ def by_lm_eval(folder: Path, task: str, answers: dict[str, str]) -> dict[str, fl
         loglikelihood_rolling = loglikelihood
 
     manager = TaskManager(include_path=str(folder), include_defaults=False)
-    result = simple_evaluate(model=Canned(), tasks=[task], task_manager=manager, bootstrap_iters=10)
+    results: dict[str, Any] = simple_evaluate(model=Canned(), tasks=[task], task_manager=manager, **options)
+    return results
+
+
+def by_lm_eval(folder: Path, task: str, answers: dict[str, str]) -> dict[str, float]:
+    result = lm_eval_results(folder, task, answers.__getitem__)
     figures = {name.partition(",")[0]: value for name, value in result["results"][task].items() if ",graded" in name}
     return {name: value for name, value in figures.items() if "stderr" not in name and name != "unscored"}
 

@@ -1,6 +1,7 @@
 """Files in and out: texts become `Sample`s, records become JSON Lines; every error says `file:line: what; fix`."""
 
 from mores.io.fields import sample_from
+from mores.io.logs import split_log
 from mores.io.records import read_record, read_records
 from mores.io.samples import Checked, check_samples, read_samples
 from mores.io.source import FORMATS, spool
@@ -17,6 +18,7 @@ __all__ = [
     "read_records",
     "read_samples",
     "sample_from",
+    "split_log",
     "spool",
     "write_text",
 ]

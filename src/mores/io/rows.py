@@ -1,4 +1,4 @@
-"""The rows of a file, one at a time: JSON Lines, CSV and TSV, Parquet, plain text.
+"""The rows of a file, one at a time: JSON Lines, CSV and TSV, Parquet, plain text, and the logs of other harnesses.
 
 A bad row is a value (an InputError) and the next one follows; what spoils the whole file is raised.
 """
@@ -15,6 +15,7 @@ import orjson
 
 from mores.errors import InputError
 from mores.io.fields import KNOWN, Row, complain
+from mores.io.logs import LOGS
 from mores.io.parquet import column_names, import_parquet, parquet_values
 from mores.io.source import Source, not_utf8, numbered_lines, why_unreadable
 
@@ -48,6 +49,9 @@ def _read(source: Source, check: Check, wanted: frozenset[str] | None) -> Rows:
     """The rows of a source; of a Parquet file only the wanted columns, or all if that is None."""
     if source.format == "parquet":
         yield from _parquet(source, check, wanted)
+        return
+    if source.format in LOGS:
+        yield from LOGS[source.format](source)
         return
     with source.open() as file:
         lines = numbered_lines(file)

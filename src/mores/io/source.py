@@ -13,7 +13,7 @@ from typing import IO
 
 from mores.errors import ConfigError, InputError, StoreError
 
-FORMATS = ("jsonl", "csv", "tsv", "parquet", "text")
+FORMATS = ("jsonl", "csv", "tsv", "parquet", "text", "inspect", "lm-eval")
 SUFFIXES = {
     ".jsonl": "jsonl",
     ".ndjson": "jsonl",
@@ -22,6 +22,7 @@ SUFFIXES = {
     ".parquet": "parquet",
     ".txt": "text",
     ".md": "text",
+    ".eval": "inspect",
 }
 STDIN = "-"
 BOM = b"\xef\xbb\xbf"
@@ -44,11 +45,12 @@ class Source:
     @property
     def unit(self) -> str:
         """What its places are counted in."""
-        return "row" if self.format == "parquet" else "line"
+        return {"parquet": "row", "inspect": "sample"}.get(self.format or "", "line")
 
     def error(self, problem: str, line: int | None = None) -> InputError:
         """An error that says where: `texts.jsonl:17: …`."""
-        return InputError(f"{self.label}: {problem}" if line is None else f"{self.label}:{line}: {problem}")
+        place = "" if line is None else f" sample {line}:" if self.format == "inspect" else f"{line}:"
+        return InputError(f"{self.label}:{place} {problem}")
 
     @contextmanager
     def open(self) -> Iterator[IO[bytes]]:
@@ -91,7 +93,8 @@ def to_path(path: str | Path) -> Path:
 
 def _unknown_suffix(path: Path) -> str:
     if path.suffix.lower() == ".json":
-        return f"JSON is read one object per line; convert it: jq -c '.[]' {path.name} > {path.stem}.jsonl"
+        convert = f"jq -c '.[]' {path.name} > {path.stem}.jsonl"
+        return f"JSON is read one object per line; convert it: {convert}; or, if it is a log, name the format: inspect"
     kind = f"suffix {path.suffix!r} is not known" if path.suffix else "the name has no suffix"
     return f"{kind}; use one of {', '.join(SUFFIXES)} or name the format: {', '.join(FORMATS)}"
 

@@ -38,6 +38,7 @@ async def score_file(
     settings: Settings | None = None,
     *,
     out: Path | str | None = None,
+    format: str | None = None,  # noqa: A002 - as the command's option
     evidence: str | None = None,
     passages: int = 3,
     skip_bad: bool = False,
@@ -45,11 +46,12 @@ async def score_file(
 ) -> ScoreRun:
     """Judge a file of texts; the run is in the folder `out`, or in TEXTS.MODEL.score, and continues where it stopped.
 
-    `evidence` is a search or a corpus, in which at most `passages` passages are looked up for each text.
+    `format` is one of `mores.io.FORMATS`, where the name of the file does not tell: `inspect` and `lm-eval` are logs of
+    these harnesses. `evidence` is a search or a corpus; at most `passages` passages are looked up in it for each text.
     """
     metric = open_metric(model, settings, **options)
     lookup = Lookup(search_or_corpus(evidence), passages) if evidence else None
-    with open_texts(str(texts), skip_bad=skip_bad, progress=metric.asker.progress) as opened:
+    with open_texts(str(texts), format, skip_bad=skip_bad, progress=metric.asker.progress) as opened:
         return await score_texts(metric, opened, lookup, out)
 
 
