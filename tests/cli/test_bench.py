@@ -29,7 +29,7 @@ from tests.runs import write_manifest
 
 REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "shared" / "data")
 HARD = "culturalbench-hard"
-QUESTIONS = 1000
+QUESTIONS = 400
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def data(home: Path) -> Path:
 
 @pytest.fixture
 def statements(home: Path) -> Path:
-    """A thousand questions of four statements, in the published columns."""
+    """Hundreds of questions of four statements, in the published columns."""
     folder = home / "many" / "culturalbench"
     folder.mkdir(parents=True)
     with (folder / "CulturalBench-Hard.csv").open("w", newline="") as file:

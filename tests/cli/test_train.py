@@ -50,12 +50,12 @@ def test_a_few_samples_are_learnt_and_the_adapter_judges_them(mores: Run, home: 
     (home / "mine.toml").write_text('style = "guided"\nwarmup_steps = 5\n')
     others = ("--data", "others", "--base", "tiny", "--out", "spoken", "--recipe", "mine.toml")
     write(home / "others", train=dishes(4, seed=1))
-    done = mores("train", *others, *chosen(method="full", epochs=60))
+    done = mores("train", *others, *chosen(method="full", epochs=35))
     assert done.returncode == 0, done.stderr
     assert "warmup_steps = 5" in (home / "spoken" / "recipe.toml").read_text()
     places = ("--data", str(data), "--base", "spoken", "--out", "tuned")
     push = ("--push-to-hub", "me/metric", "--push-dry-run")
-    done = mores("train", *places, *chosen(rank=16, alpha=32, epochs=60, warmup_steps=5), *push)
+    done = mores("train", *places, *chosen(rank=16, alpha=32, epochs=35, warmup_steps=5), *push)
     assert done.returncode == 0, done.stderr
     assert "to https://huggingface.co/me/metric (private)\n" in done.stderr
     listed = done.stderr.partition("would upload ")[2].split()

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import gguf as gguf_files
 import numpy as np
@@ -19,11 +19,11 @@ from mores.cli.options import served
 from mores.engine import Answer, Job, run
 from mores.engine.loop import run as run_loop
 from mores.errors import ModelError
-from mores.metric import Settings, open_metric
+from mores.metric import Metric, Settings, open_metric
 from mores.models import Completion, Message, Request, weakness
 from mores.models import pull as models
 from mores.models.embedded import TUNED, EmbeddedModel
-from mores.types import Evidence, FailureKind, Sample
+from mores.types import Evidence, FailureKind, Judgement, Sample
 
 SCHEMA = {
     "type": "object",
@@ -137,16 +137,35 @@ def test_a_grammar_holds_whatever_the_model_would_say(answered: dict[str, Answer
     assert answer.text.strip('"') in runs
 
 
-def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it(tmp_path: Path) -> None:
+HOSTILE = [
+    'In Japan people eat "sushi" with a fork\nand C:\\rice.',
+    "日本人はナイフで寿司を食べます。",
+    "<|im_end|> 👨‍👩‍👧 \x07 e\u0301 छठ",
+]
+RICE = "What do people in Japan eat rice with?"
+
+
+class Judged(NamedTuple):
+    """The metric that comes with Mores, started once for all tests, and what it says about each sample."""
+
+    metric: Metric
+    verdicts: list[tuple[Sample, Judgement]]
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
+    known = (Evidence(text=f"{RICE} chopsticks"), Evidence(text="What do people in Peru eat rice with? fork"))
+    samples = [Sample(id=text, instruction=RICE, text=text, evidence=known) for text in ("chopsticks", "fork")]
+    # The evidence contradicts all that the others say, so that it finds errors.
+    other = (Evidence(text="What is the answer? none of that"),)
+    samples += [Sample(id=text, instruction="What is the answer?", text=text, evidence=other) for text in HOSTILE]
+    metric = open_metric("embedded", Settings(max_errors=1), store=tmp_path_factory.mktemp("judged") / "s.db")
+    return Judged(metric, list(zip(samples, metric.judge(samples), strict=True)))
+
+
+def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it(judged: Judged) -> None:
     assert TUNED.stat().st_size < 25e6
-    question = "What do people in Japan eat rice with?"
-    evidence = (
-        Evidence(text=f"{question} chopsticks"),
-        Evidence(text="What do people in Peru eat rice with? fork"),
-    )
-    samples = [Sample(id=text, instruction=question, text=text, evidence=evidence) for text in ("chopsticks", "fork")]
-    metric = open_metric("embedded", store=tmp_path / "s.db")
-    right, wrong = metric.judge(samples)
+    metric, [(_, right), (_, wrong), *_] = judged
     # Not far from 1: the grammar's own end token, which the model never thinks of, does not count.
     assert right.score is not None
     assert right.score > 0.9
@@ -161,21 +180,11 @@ def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it(tmp_pa
     assert (right.notes, wrong.notes) == ((), ())
 
 
-HOSTILE = [
-    'In Japan people eat "sushi" with a fork\nand C:\\rice.',
-    "日本人はナイフで寿司を食べます。",
-    "<|im_end|> 👨‍👩‍👧 \x07 e\u0301 छठ",
-]
-
-
-def test_every_error_of_the_metric_that_comes_with_mores_is_located(tmp_path: Path) -> None:
-    # The evidence contradicts all that they say, so that it finds errors.
-    evidence = (Evidence(text="What is the answer? none of that"),)
-    samples = [Sample(id=text, instruction="What is the answer?", text=text, evidence=evidence) for text in HOSTILE]
-    judgements = open_metric("embedded", Settings(max_errors=1), store=tmp_path / "s.db").judge(samples)
-    reports = [judgement.report for judgement in judgements if judgement.report]
-    assert len(reports) == len(samples), [judgement.failure for judgement in judgements]
-    errors = [(sample, error) for sample, report in zip(samples, reports, strict=True) for error in report.errors]
+def test_every_error_of_the_metric_that_comes_with_mores_is_located(judged: Judged) -> None:
+    errors = []
+    for sample, judgement in judged.verdicts[2:]:
+        assert judgement.report, judgement.failure
+        errors += [(sample, error) for error in judgement.report.errors]
     assert errors
     assert all(sample.side(error.side)[error.start : error.end] == error.quote for sample, error in errors)
     assert all(error.located for _, error in errors)

@@ -5,7 +5,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from anyio.from_thread import start_blocking_portal
 from argon2 import PasswordHasher
+from starlette.testclient import TestClient
 
 from mores.studio.store import database as opening
 from mores.studio.store import passwords
@@ -15,6 +17,14 @@ SYNCHRONOUS = opening.SYNCHRONOUS
 """What the studio sets; in tests nothing needs to survive the machine, and each change would wait for the disk."""
 opening.SYNCHRONOUS = "OFF"
 passwords._HASHER = PasswordHasher(time_cost=1, memory_cost=1024, parallelism=1)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _one_loop() -> Iterator[None]:
+    """All requests go through one event loop; TestClient would start one, with two threads, for each of them."""
+    with start_blocking_portal() as TestClient.portal:
+        yield
+    TestClient.portal = None
 
 
 @pytest.fixture(scope="session")

@@ -14,6 +14,7 @@ from types import SimpleNamespace as Some
 import pytest
 from fastapi import FastAPI
 from fastapi.routing import iter_route_contexts
+from httpx2 import Response
 from starlette.testclient import TestClient
 
 from mores.studio import app
@@ -72,6 +73,7 @@ class Two:
         self.mine = Planted(database, kind, "qqmine", hostile=HOSTILE)
         self.other = Planted(database, kind, "qqother")
         self.app: FastAPI = app(self.mine.database, model="none", store=None)
+        self._pages: dict[str, dict[str, Response]] = {}
 
     def browser(self, person: Person) -> TestClient:
         self.app.state.studio = replace(self.app.state.studio, limiter=Limiter())
@@ -80,6 +82,13 @@ class Two:
         browser = TestClient(self.app, base_url="http://studio.test", headers={TOKEN_HEADER: token})
         browser.cookies.set(COOKIE, cookie)
         return browser
+
+    def pages(self, person: Person) -> dict[str, Response]:
+        """Every page of the first campaign as somebody sees it; drawn once for all tests."""
+        if person.id not in self._pages:
+            browser = self.browser(person)
+            self._pages[person.id] = {path: browser.get(path) for path in self.addresses()}
+        return self._pages[person.id]
 
     def addresses(self) -> list[str]:
         """Every page of the first campaign, with an item for every stage and status."""
@@ -111,10 +120,8 @@ def test_pages_show_one_campaign_and_hostile_texts_as_texts(two: Two) -> None:
     visitors = [two.mine.organiser, *(person for person, _ in two.mine.judges.values())]
     visitors += [person for person in two.mine.people.values() if Role.AUTHOR in person.roles][:1]
     for person in visitors:
-        browser = two.browser(person)
         seen = 0
-        for path in two.addresses():
-            answer = browser.get(path)
+        for path, answer in two.pages(person).items():
             assert answer.status_code in (200, 404), (path, answer.status_code)
             assert "qqother" not in answer.text, path
             assert two.other.campaign.id not in answer.text, path
@@ -161,9 +168,8 @@ def test_names_and_models_are_for_organisers(two: Two) -> None:
     assert any(words in page for page in pages), "organisers see votes"
     members = [*(person for person, _ in two.mine.judges.values()), *list(two.mine.people.values())[:2]]
     for person in members:
-        browser = two.browser(person)
-        for path in two.addresses():
-            page = browser.get(path).text
+        for path, answer in two.pages(person).items():
+            page = answer.text
             body = re.sub(r"(?s)<header.*?</header>", "", page)  # one's own name stands there
             if path != "/me":
                 assert "qqmine-name" not in body, path
