@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 COMPILE := build/lock/bin/uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 \
 	--no-header --no-annotate --quiet
 
-.PHONY: demo prose test check test-slow test-harness coverage bench docs site picture pictures studio lock clean
+.PHONY: demo prose test check test-slow test-harness coverage bench docs site picture pictures studio lock release-check clean
 
 demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
@@ -84,6 +84,12 @@ pictures: picture ## a picture of every screen of the studio in build/studio, an
 	MORES_PICTURES=docs/pictures $(BIN)/pytest -n 0 tests/report/test_every_page.py
 	MORES_PICTURES=build/studio $(BIN)/pytest -n 0 tests/studio/test_looks.py
 	cp build/studio/studio-*.png docs/
+
+release-check: $(READY) ## build a release into dist/, check what is in it, and install it in clean environments
+	@test -z "$$(git status --porcelain)" || { git status --short; echo "commit or remove these first"; exit 1; }
+	rm -rf dist
+	$(BIN)/hatchling build
+	MORES_DIST=dist $(BIN)/pytest -n auto tests/test_release.py tests/test_licence.py tests/test_lock.py
 
 lock: ## pin the newest versions of everything that development uses, with the hashes of all their files
 	$(PYTHON) -m venv --clear build/lock

@@ -48,5 +48,14 @@ def test_the_locks_hold_what_the_project_needs() -> None:
     assert names <= set(pinned("requirements-extras.lock"))
 
 
+def test_both_locks_pin_the_same_versions() -> None:
+    versions = [
+        {(found[1], found[2]) for entry in pinned(name).values() if (found := re.match(r"(\S+?)==([\w.]+)", entry))}
+        for name in ("requirements-dev.lock", "requirements-extras.lock")
+    ]
+    assert versions[0]
+    assert versions[0] <= versions[1]
+
+
 def test_make_checks_the_hashes() -> None:
     assert "--require-hashes --requirement requirements-dev.lock" in (ROOT / "Makefile").read_text("utf-8")

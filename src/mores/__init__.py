@@ -48,7 +48,7 @@ if TYPE_CHECKING:
     score_file = blocking(aio.score_file)
     train = blocking(aio.train)
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 RECORDS = {
     "MoresError": "mores.errors",
