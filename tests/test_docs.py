@@ -132,7 +132,10 @@ def test_the_tutorial_leads_to_a_page(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_the_tutorial_leads_to_a_page_with_the_embedded_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     output = follow_tutorial(tmp_path, monkeypatch)
     assert "too few pairs to tell" in output
-    judgements = open_run(tmp_path / "texts.jsonl.embedded.score").records("judgements.jsonl", Judgement)
+    run = tmp_path / "texts.jsonl.embedded.score"
+    table = CliRunner().invoke(mores, ["show", str(run)]).output
+    assert "\n".join(map(str.rstrip, table.splitlines())) in (DOCS / "tutorial.md").read_text("utf-8")
+    judgements = open_run(run).records("judgements.jsonl", Judgement)
     assert {judgement.sample_id for judgement in judgements if judgement.report and judgement.report.errors} == {
         "fork", "january"
     }  # fmt: skip
