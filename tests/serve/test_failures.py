@@ -7,7 +7,7 @@ from typing import Self
 
 import pytest
 
-from mores.errors import ModelError, Transient
+from mores.errors import ModelError, Rejected, Transient
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel, fake
 from mores.serve import Bounds
@@ -40,6 +40,7 @@ class Moody(FakeModel):
         (ModelError("moody: wrong key; check OPENAI_API_KEY"), "moody: wrong key; check OPENAI_API_KEY"),
         (ZeroDivisionError("secret"), "unexpected ZeroDivisionError"),
         (Transient("the server is on fire"), "the server is on fire (tried 1 times)"),
+        (Rejected("the prompt is too long"), "the prompt is too long"),
     ],
 )
 def test_a_judge_that_fails_yields_failures_and_is_asked_again(
@@ -49,11 +50,14 @@ def test_a_judge_that_fails_yields_failures_and_is_asked_again(
     judge = Moody()
     address = serve(judge, store=None, attempts=1)
     judge.mood = mood
-    got = ask(address, TEXTS)
+    got = ask(address, [{"text": f"Text {number}"} for number in range(25)])
     assert got.status == 200
-    assert [judgement["failure"] for judgement in got.json] == [{"kind": "model", "reason": reason}] * len(TEXTS)
-    assert [judgement["score"] for judgement in got.json] == [None] * len(TEXTS)
-    if not isinstance(mood, Transient):  # it stops a run of the engine: for a moment nothing is accepted
+    assert [judgement["failure"] for judgement in got.json] == [{"kind": "model", "reason": reason}] * 25
+    assert [judgement["score"] for judgement in got.json] == [None] * 25
+    if isinstance(mood, Transient | Rejected):  # only these texts fail, however many they are
+        assert ask(address, path="/ready").status == 200
+        assert judge.entered == 1
+    else:  # the judge as a whole: for a moment nothing is accepted
         again = ask(address, {"text": "a"})
         assert (again.status, again.json["detail"], again.headers["Retry-After"]) == (503, reason, "1")
         assert ask(address, path="/ready").json["status"] == reason

@@ -8,7 +8,7 @@ from collections.abc import AsyncIterator, Iterable
 from contextlib import asynccontextmanager
 from typing import Annotated, Unpack
 
-from fastapi import Depends, FastAPI, HTTPException, Request
+from fastapi import APIRouter, Depends, FastAPI, HTTPException, Request
 from fastapi.responses import JSONResponse, PlainTextResponse, Response, StreamingResponse
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from starlette.datastructures import MutableHeaders
@@ -37,17 +37,15 @@ GONE = 499
 """The status of a request whose client has gone; nobody reads it."""
 
 
-BEARER = HTTPBearer(auto_error=False, description="A key of the service, where it needs one.")
+BEARER = HTTPBearer(auto_error=False, description="A key of the service.")
 
 
-def client(request: Request, shown: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]) -> str:
-    """Who asks: a name for the key, or the address where no key is needed."""
+def check_key(request: Request, shown: Annotated[HTTPAuthorizationCredentials | None, Depends(BEARER)]) -> None:
+    """Let in who shows a key; its name is `request.state.client`."""
     keys: Keys = request.app.state.keys
-    if not keys:
-        return request.client.host if request.client else ""
-    if shown and (name := keys.client(shown.credentials)):
-        return name
-    raise HTTPException(401, "show a key: Authorization: Bearer KEY", {"WWW-Authenticate": "Bearer"})
+    request.state.client = keys.client(shown.credentials) if shown else None
+    if request.state.client is None:
+        raise HTTPException(401, "show a key: Authorization: Bearer KEY", {"WWW-Authenticate": "Bearer"})
 
 
 def serve_app(
@@ -82,9 +80,10 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
         title="Mores", version=__version__, description=ABOUT, lifespan=lifespan, docs_url=None, redoc_url=None
     )
     app.state.service, app.state.keys = service, keys
+    guarded = APIRouter(dependencies=[Depends(check_key)], responses=UNKNOWN) if keys else APIRouter()
 
-    @app.post("/score", response_model=Judgement | list[Judgement], responses=ANSWERS, openapi_extra=REQUEST)
-    async def score(request: Request, client_name: Annotated[str, Depends(client)]) -> Response:
+    @guarded.post("/score", response_model=Judgement | list[Judgement], responses=ANSWERS, openapi_extra=REQUEST)
+    async def score(request: Request) -> Response:
         """Judge one text, or several.
 
         One object is answered with its judgement, several with an array in the same order. With the header `Accept:
@@ -92,27 +91,29 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
         """
         media = request.headers.get("content-type", "").partition(";")[0].strip().lower()
         samples, single = read_texts(await read_body(request, service.bounds.max_body), media, service.bounds)
-        batch = service.submit(samples, client_name)
+        address = request.client.host if request.client else ""
+        batch = service.submit(samples, request.state.client if keys else address)
         if LINES in request.headers.get("accept", ""):
             return StreamingResponse(_lines(service, batch), media_type=LINES)
         return await _whole(request, service, batch, single)
 
     @app.get("/health", response_model=Status)
-    def health() -> Status:
+    async def health() -> Status:
         """Whether the service runs; also while it cannot judge texts."""
         return Status(status="ok", model=service.metric.model.name)
 
     @app.get("/ready", response_model=Status, responses={503: {"model": Status, "description": "Not ready"}})
-    def ready() -> Response:
+    async def ready() -> Response:
         """Whether texts can be judged now."""
         status = Status(status=service.unready or "ok", model=service.metric.model.name)
         return Response(status.model_dump_json(), 503 if service.unready else 200, media_type=JSON)
 
-    @app.get("/metrics", response_class=PlainTextResponse, responses=UNKNOWN, dependencies=[Depends(client)])
-    def metrics() -> Response:
+    @guarded.get("/metrics", response_class=PlainTextResponse)
+    async def metrics() -> Response:
         """Counts for Prometheus."""
         return Response(meter.page(), media_type=CONTENT_TYPE)
 
+    app.include_router(guarded)
     app.add_exception_handler(MoresError, _refuse)
     app.add_middleware(Counted, meter=meter)
     return app
@@ -128,7 +129,7 @@ async def _whole(request: Request, service: Service, batch: Batch, single: bool)
 
     watching = asyncio.create_task(watch())
     try:
-        judgements = dict([pair async for pair in batch.judgements()])
+        judgements = {place: judgement async for arrived in batch.arrivals() for place, judgement in arrived}
     finally:
         watching.cancel()
         service.withdraw(batch)
@@ -141,8 +142,8 @@ async def _whole(request: Request, service: Service, batch: Batch, single: bool)
 async def _lines(service: Service, batch: Batch) -> AsyncIterator[bytes]:
     """Each judgement as soon as it is there; when the client goes, the rest is withdrawn."""
     try:
-        async for _, judgement in batch.judgements():
-            yield json_line(judgement)
+        async for arrived in batch.arrivals():
+            yield b"".join(json_line(judgement) for _, judgement in arrived)
     finally:
         service.withdraw(batch)
 

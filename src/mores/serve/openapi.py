@@ -23,10 +23,15 @@ class Status(Record):
 
 
 def _text() -> dict[str, Any]:
-    """A sample as a client sends it: only its text is needed, and fields that we do not know are not read."""
+    """A sample as `mores.io.sample_from` takes it: only its text is needed, and fields of other names are not read."""
     schema = Sample.model_json_schema(ref_template="#/components/schemas/{model}")
     schema.pop("$defs")
-    schema["properties"]["text"] |= {"pattern": r"\S"}
+    fields = schema["properties"]
+    fields["text"]["pattern"] = r"\S"
+    fields["id"] = {"type": ["string", "integer", "null"], "title": "Id"}
+    fields["instruction"]["type"] = ["string", "null"]
+    fields["evidence"]["type"] = ["array", "null"]
+    fields["evidence"]["items"] = {"anyOf": [{"type": "string", "pattern": r"\S"}, fields["evidence"]["items"]]}
     return schema | {"title": "Text", "required": ["text"], "additionalProperties": True}
 
 
@@ -41,8 +46,9 @@ REQUEST: dict[str, Any] = {
     }
 }
 _WAIT = {"Retry-After": {"description": "Seconds after which to try again.", "schema": {"type": "integer"}}}
-UNKNOWN: dict[int | str, dict[str, Any]] = {401: {"model": Problem, "description": "No key, or an unknown one"}}
-ANSWERS: dict[int | str, dict[str, Any]] = UNKNOWN | {
+_PROBLEM = {JSON: {"schema": {"$ref": "#/components/schemas/Problem"}}}  # also of what answers with plain text
+UNKNOWN: dict[int | str, dict[str, Any]] = {401: {"description": "No key, or an unknown one", "content": _PROBLEM}}
+ANSWERS: dict[int | str, dict[str, Any]] = {
     200: {
         "description": "The judgement, or the judgements in the order of the texts",
         "content": {LINES: {"schema": {"type": "string", "description": "One judgement in each line."}}},

@@ -2,7 +2,7 @@
 
     async with Service(open_metric("openai:gpt-4.1-mini")) as service:
         batch = service.submit(samples, client="newsroom")      # or Busy
-        async for place, judgement in batch.judgements(): ...
+        async for judgements in batch.arrivals(): ...
 
 One run of the engine lasts as long as the service. Only as many texts are in it as the model takes at once; the others
 wait here, where they can still be withdrawn, and every request has its turn: a text does not wait behind a whole batch.
@@ -13,11 +13,12 @@ from __future__ import annotations
 import asyncio
 import logging
 import math
+import sys
 import time
 from collections import Counter, deque
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AsyncExitStack, aclosing
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from itertools import count
 from typing import Self
 
@@ -83,28 +84,32 @@ class Batch:
         """The places of the texts that may be judged as soon as it is their turn."""
         self.left = dict.fromkeys(range(len(samples)))
         """The places of those without a judgement."""
-        self._ready: asyncio.Queue[tuple[int, Judgement] | None] = asyncio.Queue()
+        self._arrived: list[tuple[int, Judgement]] = []
+        self._news = asyncio.Event()
 
     def put(self, place: int, judgement: Judgement) -> bool:
         """Take a judgement; False where the text has one or nobody waits for it."""
         if place not in self.left:
             return False
         del self.left[place]
-        self._ready.put_nowait((place, judgement))
-        if not self.left:
-            self._ready.put_nowait(None)
+        self._arrived.append((place, judgement))
+        self._news.set()
         return True
 
     def close(self) -> None:
         """Nobody waits for what is left."""
         self.left.clear()
         self.waiting.clear()
-        self._ready.put_nowait(None)
+        self._news.set()
 
-    async def judgements(self) -> AsyncIterator[tuple[int, Judgement]]:
-        """Each judgement with the place of its text, as soon as it is there."""
-        while (result := await self._ready.get()) is not None:
-            yield result
+    async def arrivals(self) -> AsyncIterator[list[tuple[int, Judgement]]]:
+        """Judgements with the places of their texts: whenever there are new ones, all of them."""
+        while self._arrived or self.left:
+            if not self._arrived:
+                self._news.clear()
+                await self._news.wait()
+            arrived, self._arrived = self._arrived, []
+            yield arrived
 
 
 class Service:
@@ -120,6 +125,8 @@ class Service:
         if lookup and metric.style == "paper":
             raise ConfigError(NO_PLACE, setting="style")
         self.metric, self.lookup, self.bounds = metric, lookup, bounds or Bounds()
+        # A run gives up where one text after the other fails. Here they may all be those of one client.
+        metric.asker = replace(metric.asker, limits=replace(metric.asker.limits, give_up=sys.maxsize))
         self.on_failed_start = on_failed_start
         """Gets the reason where the model cannot be opened at the start."""
         self.counts = Counts()
