@@ -16,11 +16,13 @@ import asyncio
 import json
 import math
 import os
+import platform
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Awaitable, Callable, Sequence
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -215,8 +217,14 @@ def show(rows: list[Row], options: argparse.Namespace) -> None:
         for share in (0.5, 0.99):
             result[f"p{100 * share:g}_ms"] = 1000 * waits[int(share * len(waits))] if waits else None
         results.append(result)
+    load, cores = os.getloadavg()[0], os.cpu_count() or 1
     if options.json:
-        print(json.dumps(results, indent=2))
+        about = {"date": time.strftime("%Y-%m-%d"), "system": platform.platform(), "cores": cores, "load": load}
+        versions = {name: version(name) for name in ("mores", "fastapi", "uvicorn")} | {
+            "python": sys.version.split()[0]
+        }
+        settings = {name: getattr(options, name) for name in ("texts", "concurrency", "connections", "latency_ms")}
+        print(json.dumps(about | {"versions": versions, "settings": settings, "rows": results}, indent=2))
         return
     print(f"{options.texts:,} texts, a judge of {options.latency_ms:g} ms, {options.concurrency} calls at once\n")
     print(f"{'':<16}{'texts/s':>10}{'ratio':>8}{'CPU ms/text':>14}{'ratio':>8}{'p50 ms':>10}{'p99 ms':>10}")
@@ -226,6 +234,8 @@ def show(rows: list[Row], options: argparse.Namespace) -> None:
             f"{result['way']:<16}{result['texts_per_s']:>10,.0f}{result['speed']:>8.2f}"
             f"{result['cpu_ms']:>14.2f}{result['cpu']:>8.2f}{waits}"
         )
+    if load > cores:
+        print(f"\nOther programs used the machine (load {load:.0f}, {cores} cores): compare the CPU time, not texts/s.")
 
 
 if __name__ == "__main__":
