@@ -220,19 +220,18 @@ def show(rows: list[Row], options: argparse.Namespace) -> None:
     load, cores = os.getloadavg()[0], os.cpu_count() or 1
     if options.json:
         about = {"date": time.strftime("%Y-%m-%d"), "system": platform.platform(), "cores": cores, "load": load}
-        versions = {name: version(name) for name in ("mores", "fastapi", "uvicorn")} | {
-            "python": sys.version.split()[0]
-        }
+        versions = {name: version(name) for name in ("mores", "fastapi", "uvicorn")}
+        versions["python"] = platform.python_version()
         settings = {name: getattr(options, name) for name in ("texts", "concurrency", "connections", "latency_ms")}
         print(json.dumps(about | {"versions": versions, "settings": settings, "rows": results}, indent=2))
         return
     print(f"{options.texts:,} texts, a judge of {options.latency_ms:g} ms, {options.concurrency} calls at once\n")
     print(f"{'':<16}{'texts/s':>10}{'ratio':>8}{'CPU ms/text':>14}{'ratio':>8}{'p50 ms':>10}{'p99 ms':>10}")
     for result in results:
-        waits = "".join(f"{result[name] or 0:>10,.1f}" for name in ("p50_ms", "p99_ms")) if result["p50_ms"] else ""
+        percentiles = [result[name] for name in ("p50_ms", "p99_ms") if result[name] is not None]
         print(
             f"{result['way']:<16}{result['texts_per_s']:>10,.0f}{result['speed']:>8.2f}"
-            f"{result['cpu_ms']:>14.2f}{result['cpu']:>8.2f}{waits}"
+            f"{result['cpu_ms']:>14.2f}{result['cpu']:>8.2f}" + "".join(f"{value:>10,.1f}" for value in percentiles)
         )
     if load > cores:
         print(f"\nOther programs used the machine (load {load:.0f}, {cores} cores): compare the CPU time, not texts/s.")
