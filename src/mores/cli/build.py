@@ -19,8 +19,6 @@ from mores.factory.manifest import MANIFEST, compare, sum_of
 from mores.factory.verify import verify as check
 from mores.report.base.grid import plain_console, print_tables
 from mores.report.card import difference_tables, run_tables
-from mores.report.train import grounded_table
-from mores.train.ground import Grounding, ground_dataset
 
 
 class _Recipes(click.Group):
@@ -135,6 +133,9 @@ def ground(folder: Path, out: Path, as_json: bool, **given: Any) -> None:
     test-covered.jsonl and test-uncovered.jsonl measure with a corpus that covers what is asked, and one that does not,
     test-reworded.jsonl with answers and facts in other words.
     """
+    from mores.report.train import grounded_table
+    from mores.train.ground import Grounding, ground_dataset
+
     grounded = ground_dataset(folder, out, Grounding(**given), Terminal().track)
     click.echo(f"wrote {out}", err=True)
     if as_json:

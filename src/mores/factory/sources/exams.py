@@ -34,6 +34,7 @@ _ASIDE = re.compile(
 """What tells pupils to draw a circle, or on which page of their atlas to look."""
 _SEVERAL = re.compile(r"\bA \w.*[;.] B \w.*[;.] C \w", re.DOTALL)
 """The options of another question, which was taken for a part of this one."""
+_BLANKS = re.compile(r"[ \t]{2,}|\t")
 _ENDING = re.compile(r"\s*[:：]?\s*-+\s*$")
 _LABEL = re.compile(r"^[A-EА-Д]\)\s*")
 
@@ -78,7 +79,9 @@ def _has_unsound_key(spoken: str, subject: str) -> bool:
 
 
 def _stem(text: str) -> str:
-    stem = _ENDING.sub(":", re.sub(r"[ \t]+", " ", _ASIDE.sub("", text))).strip()
+    stem = _BLANKS.sub(" ", _ASIDE.sub("", text)).strip()
+    if stem.endswith("-"):
+        stem = _ENDING.sub(":", stem)
     return stem[:1].upper() + stem[1:]
 
 

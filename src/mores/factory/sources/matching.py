@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from functools import lru_cache
+from typing import NamedTuple
 
 _ENDS = (
     ("sses", "ss"), ("ies", "y"), ("ches", "ch"), ("shes", "sh"), ("xes", "x"), ("zes", "z"), ("oes", "o"),
@@ -20,31 +21,43 @@ MANY = 32_768
 _TWICE = re.compile(r"([bdgmnprt])\1\Z")
 
 
+class _Read(NamedTuple):
+    """What is compared of a text, as a text that may give an answer and as an answer."""
+
+    lowered: str
+    lemmas: frozenset[str]
+    forms: tuple[str, ...]
+    """In which it may be written as an answer; none where it has no letter or digit."""
+    needed: frozenset[str]
+    """The lemmas of an answer."""
+    joined: str
+    """Without blanks and punctuation."""
+
+
 def says(text: str, answer: str) -> bool:
     """Whether a text gives an answer."""
-    lowered, forms = text.lower(), _forms(answer)
-    if any(form in lowered for form in forms):
-        return True
-    return bool(forms) and _lemmas(forms[0]) <= _lemmas(lowered)
-
-
-@lru_cache(maxsize=MANY)
-def _forms(answer: str) -> tuple[str, ...]:
-    """An answer in each form that it may be written in; none where it has no letter or digit."""
-    plain = answer.lower().strip(" .")
-    if not any(map(str.isalnum, plain)):
-        return ()
-    return tuple(dict.fromkeys((plain, plain.replace("-", " "), plain.replace(" ", "-"))))
+    return _says(_read(text), _read(answer))
 
 
 def alike(first: str, second: str) -> bool:
     """Whether one of two answers gives the other, also where they differ only in blanks, as "master chef" may."""
-    return says(first, second) or says(second, first) or _joined(first) == _joined(second)
+    a, b = _read(first), _read(second)
+    return _says(a, b) or _says(b, a) or a.joined == b.joined
+
+
+def _says(text: _Read, answer: _Read) -> bool:
+    for form in answer.forms:  # `any` takes three times as long, and answers are compared a hundred thousand times
+        if form in text.lowered:
+            return True
+    return bool(answer.forms) and answer.needed <= text.lemmas
 
 
 @lru_cache(maxsize=MANY)
-def _joined(text: str) -> str:
-    return re.sub(r"[\W_]", "", text.lower())
+def _read(text: str) -> _Read:
+    lowered = text.lower()
+    plain = lowered.strip(" .")
+    forms = (plain, plain.replace("-", " "), plain.replace(" ", "-")) if any(map(str.isalnum, plain)) else ()
+    return _Read(lowered, _lemmas(lowered), tuple(dict.fromkeys(forms)), _lemmas(plain), re.sub(r"[\W_]", "", lowered))
 
 
 @lru_cache(maxsize=MANY)
