@@ -11,13 +11,72 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from anyio.to_thread import run_sync
 from inspect_ai.model import ChatMessage, ChatMessageSystem, ChatMessageUser, GenerateConfig, get_model
+from inspect_ai.scorer import Score, Scorer, Target, mean, scorer, stderr
+from inspect_ai.solver import TaskState
 
 from mores.bench import benchmark
 from mores.bench.benchmark import Graded, Judging
 from mores.bench.run import JUDGE_TOKENS
+from mores.harness.live import LiveMetric
+from mores.io.logs import instruction_of, place_of
+from mores.metric import open_metric
+from mores.metric.texts import Lookup
 from mores.models.base import Message
-from mores.types import Failure, Item
+from mores.search import search_or_corpus
+from mores.types import Error, Evidence, Failure, Item, Judgement, Sample
+
+
+@scorer(metrics=[mean(), stderr()])
+def excam(
+    model: str = "embedded",
+    base_url: str | None = None,
+    evidence: str | None = None,
+    passages: int = 3,
+    targets: bool = False,
+) -> Scorer:
+    """The cultural errors of an answer: -1 for each minor and -5 for each major one, or the judge's certainty if none.
+
+    `model` is a judge of Mores (docs/models.md), `evidence` a search or corpus in which at most `passages` passages are
+    looked up for each answer; with `targets` the judge sees the sample's targets as evidence.
+    """
+    lookup = Lookup(search_or_corpus(evidence), passages) if evidence else None
+    live = LiveMetric(open_metric(model, base_url=base_url), lookup)
+
+    async def score(state: TaskState, target: Target) -> Score:
+        if not state.output.completion.strip():
+            return Score.unscored(reason="no_response", explanation="the answer is empty")
+        messages = [{"role": message.role, "content": message.text} for message in state.messages]
+        sample = Sample(
+            id=f"{state.sample_id}#{state.epoch}",
+            instruction=instruction_of(messages) or state.input_text,
+            text=state.output.completion,
+            evidence=tuple(Evidence(text=text, title="Target") for text in target if text.strip()) if targets else (),
+            **place_of(state.metadata),
+        )
+        return score_of(await run_sync(live.judge(sample).result, abandon_on_cancel=True))
+
+    return score
+
+
+def score_of(judgement: Judgement) -> Score:
+    """A judgement as a score; what could not be judged is unscored."""
+    about = {"judge": judgement.judge, "signature": str(judgement.signature), "notes": list(judgement.notes)}
+    if judgement.score is None or judgement.report is None:
+        reason = judgement.failure.reason if judgement.failure else "there is no report"
+        return Score.unscored(reason="grader_failed", explanation=reason, metadata=about)
+    report = judgement.report
+    return Score(
+        value=judgement.score,
+        answer=judgement.text,
+        explanation="\n".join([*map(_line, report.errors), report.explanation]).strip(),
+        metadata={**about, "errors": [error.model_dump(mode="json") for error in report.errors]},
+    )
+
+
+def _line(error: Error) -> str:
+    return f"{error.severity.value}, {error.type}: “{error.quote}”. {error.explanation}".rstrip()
 
 
 class InspectGrader:

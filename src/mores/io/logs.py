@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import sys
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 from zipfile import BadZipFile, ZipFile, ZipInfo
@@ -123,16 +123,21 @@ def _inspect_values(sample: Mapping[str, Any], about: Mapping[str, Any]) -> dict
     if not text.strip():
         reason = (sample.get("error") or {}).get("message") or (choices and choices[0].get("stop_reason")) or "empty"
         raise InputError(f"{identifier!r}, epoch {epoch}, has no answer ({str(reason)[:80]}); leave it out")
-    asked = sample.get("messages") or []
-    last = max((place for place, message in enumerate(asked) if message["role"] == "assistant"), default=len(asked))
-    turns = [(message["role"], content(message)) for message in asked[:last]]
+    messages = [{"role": message["role"], "content": content(message)} for message in sample.get("messages") or []]
     return {
         "id": identifier if epoch == 1 else f"{identifier}{AGAIN}{epoch}",
-        "instruction": _conversation(turns) or str(sample.get("input")),
+        "instruction": instruction_of(messages) or str(sample.get("input")),
         "text": text,
         "source": " by ".join(str(about[name]) for name in ("task", "model") if about.get(name)),
-        **_place(sample.get("metadata") or {}),
+        **place_of(sample.get("metadata") or {}),
     }
+
+
+def instruction_of(messages: Sequence[Mapping[str, str]]) -> str:
+    """What a model was asked: the messages before its last one."""
+    own = [place for place, message in enumerate(messages) if message["role"] == "assistant"]
+    asked = messages[: own[-1]] if own else messages
+    return _conversation((message["role"], message["content"]) for message in asked)
 
 
 def _content(content: Any) -> str:
@@ -174,7 +179,7 @@ def read_lm_eval(source: Source) -> Rows:
 def _lm_eval_values(sample: Mapping[str, Any]) -> Iterator[dict[str, object]]:
     arguments, responses = sample["arguments"], sample["resps"]
     calls = [list(call.values()) for call in arguments.values()] if isinstance(arguments, dict) else list(arguments)
-    shared = {"instruction": _prompt(calls[0][0]), **_place(sample.get("doc") or {})}
+    shared = {"instruction": _prompt(calls[0][0]), **place_of(sample.get("doc") or {})}
     if isinstance(responses[0][0], str):
         texts = responses[0]
     else:  # log-probabilities of continuations
@@ -195,12 +200,12 @@ def _prompt(argument: Any) -> str:
         return str(text)
 
 
-def _place(values: Mapping[str, Any]) -> dict[str, object]:
+def place_of(values: Mapping[str, Any]) -> dict[str, str]:
     """The language and region among metadata, where they are such: a language may also be one to program in."""
     from mores import culture  # 0.1 s of tables
 
     known: dict[str, Callable[[str], str]] = {"language": culture.language, "region": culture.region}
-    places: dict[str, object] = {}
+    places: dict[str, str] = {}
     for field, normalize in known.items():
         for name in (field, *FIELDS[field]):
             value = values.get(name)
