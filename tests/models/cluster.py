@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import signal
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, Self
 
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel, fake
@@ -92,11 +93,18 @@ class Cluster:
 
 
 class Mortal(FakeModel):
-    """Finds an error in the first word; kills its process, always at `poison`, and once for all at `once`."""
+    """Finds an error in the first word; kills its process, always at `poison`, and once for all at `once`.
+
+    Its folder has a file for each process that loaded it, with a line for each text that it answered.
+    """
 
     def __init__(self, folder: Path, delay: float = 0.0) -> None:
         super().__init__("first-word", fake("first-word")._answer)
         self.folder, self.delay = folder, delay
+
+    async def __aenter__(self) -> Self:
+        self.log = (self.folder / f"{os.getpid()}.pid").open("a")
+        return self
 
     async def complete(self, request: Request) -> Completion:
         text, mark = request.messages[-1].content, self.folder / "died"
@@ -104,4 +112,5 @@ class Mortal(FakeModel):
             mark.touch()
             os.kill(os.getpid(), signal.SIGKILL)
         await asyncio.sleep(self.delay)
+        print(re.findall(r"Number \d+", text), file=self.log, flush=True)
         return await super().complete(request)

@@ -1,16 +1,25 @@
-"""A real Ray cluster of two worker processes on this machine; one of them dies."""
+"""A real Ray cluster on this machine whose workers die; with `pytest -m slow`, at random and all at once."""
 
 from __future__ import annotations
 
 import json
 import logging
+import os
+import random
+import signal
+import subprocess
+import sys
+import threading
+import time
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import mores
+from mores.engine import Store
 from mores.io import read_records
 from mores.metric.folder import JUDGEMENTS
 from mores.models.fake import fake
@@ -54,3 +63,80 @@ def test_a_run_is_the_same_on_a_cluster_whose_worker_dies(tmp_path: Path, monkey
     assert (there.path / JUDGEMENTS).read_bytes() == (here.path / JUDGEMENTS).read_bytes()
     assert manifest(there.path) == manifest(here.path)
     assert len(list(read_records(there.path / JUDGEMENTS, Judgement))) == 200
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("cluster")
+def test_workers_are_killed_at_random(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = write_texts(Path("texts.jsonl"), 1500, t700="This is poison.")
+    ended, killed = threading.Event(), set[int]()
+
+    def kill() -> None:
+        """Kill workers that have answered some texts, so that the others get on, however slow the machine is."""
+        chance = random.Random(1)
+        while not ended.wait(chance.uniform(0, 1)):
+            busy = [int(log.stem) for log in tmp_path.glob("*.pid") if log.read_text().count("\n") > 100]
+            if alive := [pid for pid in busy if pid not in killed]:
+                killed.add(victim := chance.choice(alive))
+                os.kill(victim, signal.SIGKILL)
+
+    killer = threading.Thread(target=kill)
+    killer.start()
+    try:
+        there = mores.score_file(texts, Mortal(tmp_path, 0.1), out="there", store="store.db", ray=True, ray_workers=2)
+    finally:
+        ended.set()
+        killer.join()
+    here = mores.score_file(texts, fake("first-word"), out="here", store=None)
+    assert len(killed) > 3
+    lines, expected = ((run.path / JUDGEMENTS).read_text().splitlines() for run in (there, here))
+    assert lines[:700] + lines[701:] == expected[:700] + expected[701:]
+    assert "3 workers ended over this request" in lines[700]
+    with Store("store.db") as store:
+        assert len(store) == 1499
+
+
+SCRIPT = """
+import sys, mores
+from pathlib import Path
+from tests.models.cluster import Mortal
+judge = Mortal(Path(sys.argv[1]), 0.1)
+mores.score_file("texts.jsonl", judge, out="there", store="store.db", ray="local", ray_workers=2)
+"""
+
+
+@pytest.mark.slow
+def test_a_run_goes_on_after_the_whole_cluster_was_killed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    texts = write_texts(Path("texts.jsonl"), 2000)
+    for number in range(2):
+        Path(str(number)).mkdir()
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    monkeypatch.setenv("MORES_TEST", str(tmp_path))  # all processes of the cluster inherit it
+    with Store("store.db") as store:
+        process = subprocess.Popen([sys.executable, "-c", SCRIPT, "0"])
+        while len(store) < 200:
+            assert process.poll() is None
+            time.sleep(0.1)
+        while marked := marked_processes(f"MORES_TEST={tmp_path}"):
+            for pid in marked:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
+            process.poll()
+        kept = len(store)
+    assert 200 <= kept < 2000
+    subprocess.run([sys.executable, "-c", SCRIPT, "1"], check=True)
+    here = mores.score_file(texts, fake("first-word"), out="here", store=None)
+    assert Path("there", JUDGEMENTS).read_bytes() == (here.path / JUDGEMENTS).read_bytes()
+    assert sum(len(path.read_text().splitlines()) for path in Path("1").iterdir()) == 2000 - kept
+
+
+def marked_processes(mark: str) -> list[int]:
+    """The processes with this in their environment, but for this one."""
+    pids = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        with suppress(OSError):
+            if mark.encode() in (folder / "environ").read_bytes() and int(folder.name) != os.getpid():
+                pids.append(int(folder.name))
+    return pids

@@ -16,10 +16,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import threading
 from collections import deque
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from importlib import import_module
 from typing import Any, Self
 
 from mores.errors import ConfigError, ModelError, MoresError, Rejected
@@ -34,6 +37,8 @@ LIVES = 3
 """Workers that one request may cost."""
 BATCHES = 2
 """Batches that a worker has at once."""
+_ANSWERS = 20.0
+"""Seconds in which a cluster answers that has not stopped."""
 _LONGEST_WAIT = 30.0
 """Most seconds before a worker that cannot be started is tried again."""
 
@@ -240,6 +245,8 @@ class RayModel:
             finally:
                 _kill(worker)
             failed += 1
+            if isinstance(problem, _Lost) and not await _is_there():
+                problem = MoresError("the Ray cluster has stopped, or cannot be reached any more")
             if self._is_final(problem, failed):
                 self._stop(problem if isinstance(problem, MoresError) else self._broken(problem))
                 return
@@ -336,7 +343,28 @@ def connect(address: str | bool | None) -> list[Mapping[str, float]]:
             fix = "check that it runs with `ray status`, and that this machine belongs to it"
             where = f"no Ray cluster at {place}" if place else "Ray could not be started"
             raise ConfigError(f"{where}: {_first_line(exc)}; {fix}", setting="ray") from exc
+        # Ray reports the death of each worker on standard output, which is for data, and has no setting for it.
+        import_module("ray._private.worker").print_to_stdstream = lambda *_, **__: None
     return [node["Resources"] for node in ray.nodes() if node["Alive"]]
+
+
+async def _is_there() -> bool:
+    """Whether the cluster answers. If not, Ray ends this process after a minute, without a word about the run."""
+    import ray
+
+    loop = asyncio.get_running_loop()
+    answered = asyncio.Event()
+
+    def ask() -> None:
+        with suppress(Exception):  # the loop may have ended too
+            ray.nodes()
+            loop.call_soon_threadsafe(answered.set)
+
+    threading.Thread(target=ask, daemon=True).start()  # nobody can wait for it: it may never return
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_ANSWERS):
+            await answered.wait()
+    return answered.is_set()
 
 
 def share(kind: str, options: Options, machines: Sequence[Mapping[str, float]]) -> Share:
