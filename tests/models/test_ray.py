@@ -144,7 +144,7 @@ def test_a_worker_that_hangs_is_replaced(ask: Ask) -> None:
     cluster = Cluster()
     answers = ask(Hanging(), cluster, limits=Limits(timeout=0.2, backoff=0.01))
     assert all(answer.completion for answer in answers)
-    assert cluster.started == 4
+    assert cluster.started >= 4
 
 
 class Unloadable(Echo):

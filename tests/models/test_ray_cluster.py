@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import random
+import shutil
 import signal
 import subprocess
 import sys
@@ -18,14 +19,19 @@ from typing import Any
 
 import pytest
 
-import mores
+from mores import score_file
+from mores.bench import benchmark
 from mores.engine import Store
 from mores.io import read_records
 from mores.metric.folder import JUDGEMENTS
 from mores.models.fake import fake
+from mores.run import Status, read_manifest
 from mores.types import Judgement
+from tests.cli.conftest import Run, home, mores
+from tests.factory.test_build import put, survey
 from tests.models.cluster import Mortal
 
+__all__ = ["home", "mores"]  # fixtures
 ray = pytest.importorskip("ray", reason="needs Ray: pip install 'mores[ray]'")
 
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::FutureWarning")
@@ -57,12 +63,38 @@ def manifest(folder: Path) -> dict[str, Any]:
 def test_a_run_is_the_same_on_a_cluster_whose_worker_dies(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     texts = write_texts(Path("texts.jsonl"), 200, t40="Only once.")
-    here = mores.score_file(texts, fake("first-word"), out="here", store=None)
-    there = mores.score_file(texts, Mortal(tmp_path), out="there", store="store.db", ray=True, ray_workers=2)
+    here = score_file(texts, fake("first-word"), out="here", store=None)
+    there = score_file(texts, Mortal(tmp_path), out="there", store="store.db", ray=True, ray_workers=2)
     assert Path("died").exists()
     assert (there.path / JUDGEMENTS).read_bytes() == (here.path / JUDGEMENTS).read_bytes()
     assert manifest(there.path) == manifest(here.path)
     assert len(list(read_records(there.path / JUDGEMENTS, Judgement))) == 200
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("cluster")
+def test_bench_and_build_write_the_same_files(mores: Run, home: Path) -> None:
+    sample = benchmark("normad").folder
+    assert sample
+    Path("data").mkdir()
+    Path("data", benchmark("normad").source).symlink_to(sample / "sample")
+    put(home, [item.model_copy(update={"wrong": (), "answer": f"They eat {item.id}."}) for item in survey(20)], "texts")
+    Path("mine.yaml").write_text("name: mine\nsources: [texts.jsonl]\nsoft: model\nsampling: paper\n")
+    Path("s.jsonl").write_text(json.dumps({"contains": "", "answer": "yes"}) + "\n")
+    for out, ray_options in (("here", []), ("there", ["--ray", "--ray-workers", "1"])):
+        asking = ["--model", "fake:s.jsonl", *ray_options]
+        done = mores("bench", "normad", "--data", "data", "--out", f"{out}/bench", "--no-store", *asking)
+        assert done.returncode == 0, done.stderr
+        done = mores("build", "mine.yaml", "--out", f"{out}/build", *asking)
+        assert done.returncode == 0, done.stderr
+        shutil.rmtree("cache")
+    for path in Path("here").rglob("*"):
+        other = Path("there") / path.relative_to("here")
+        if path.name == "run.json":
+            assert manifest(path.parent) == manifest(other.parent)
+        elif path.is_file() and path.suffix != ".html":
+            assert path.read_bytes() == other.read_bytes(), path
+    assert sum(path.is_file() for path in Path("here").rglob("*")) == sum(p.is_file() for p in Path("there").rglob("*"))
 
 
 @pytest.mark.slow
@@ -84,11 +116,11 @@ def test_workers_are_killed_at_random(tmp_path: Path, monkeypatch: pytest.Monkey
     killer = threading.Thread(target=kill)
     killer.start()
     try:
-        there = mores.score_file(texts, Mortal(tmp_path, 0.1), out="there", store="store.db", ray=True, ray_workers=2)
+        there = score_file(texts, Mortal(tmp_path, 0.1), out="there", store="store.db", ray=True, ray_workers=2)
     finally:
         ended.set()
         killer.join()
-    here = mores.score_file(texts, fake("first-word"), out="here", store=None)
+    here = score_file(texts, fake("first-word"), out="here", store=None)
     assert len(killed) > 3
     lines, expected = ((run.path / JUDGEMENTS).read_text().splitlines() for run in (there, here))
     assert lines[:700] + lines[701:] == expected[:700] + expected[701:]
@@ -127,9 +159,34 @@ def test_a_run_goes_on_after_the_whole_cluster_was_killed(tmp_path: Path, monkey
         kept = len(store)
     assert 200 <= kept < 2000
     subprocess.run([sys.executable, "-c", SCRIPT, "1"], check=True)
-    here = mores.score_file(texts, fake("first-word"), out="here", store=None)
+    here = score_file(texts, fake("first-word"), out="here", store=None)
     assert Path("there", JUDGEMENTS).read_bytes() == (here.path / JUDGEMENTS).read_bytes()
     assert sum(len(path.read_text().splitlines()) for path in Path("1").iterdir()) == 2000 - kept
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda number: number.name)
+def test_a_command_that_is_told_to_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals) -> None:
+    monkeypatch.chdir(tmp_path)
+    write_texts(Path("texts.jsonl"), 100_000)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(filter(None, sys.path)))
+    options = ["--model", "fake:clean", "--out", "there", "--store", "store.db", "--ray", "local", "--ray-workers", "2"]
+    with Store("store.db") as store:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "mores", "score", "texts.jsonl", *options],
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )  # fmt: skip
+        while len(store) < 100:
+            assert process.poll() is None
+            time.sleep(0.1)
+        process.send_signal(number)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == {signal.SIGINT: 1, signal.SIGTERM: 143}[number]
+    assert not out
+    assert "what was answered is kept: run the same command again to go on" in err
+    assert "Traceback" not in err
+    assert "logging.cc" not in err
+    assert read_manifest(Path("there")).status is Status.STOPPED
 
 
 def marked_processes(mark: str) -> list[int]:

@@ -16,10 +16,11 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
+import signal
 import threading
 from collections import deque
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from importlib import import_module
@@ -335,17 +336,35 @@ def connect(address: str | bool | None) -> list[Mapping[str, float]]:
     import ray
 
     if not ray.is_initialized():
-        place = address if isinstance(address, str) else None
+        place = address if isinstance(address, str) else os.environ.get("RAY_ADDRESS") or None
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
-            ray.init(place, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+            with _same_signals():
+                ray.init(place, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
         except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as exc:
-            fix = "check that it runs with `ray status`, and that this machine belongs to it"
+            fix = (
+                "check with `ray status` that it runs and that this machine, with RAY_AUTH_MODE as there, belongs to it"
+            )
             where = f"no Ray cluster at {place}" if place else "Ray could not be started"
             raise ConfigError(f"{where}: {_first_line(exc)}; {fix}", setting="ray") from exc
         # Ray reports the death of each worker on standard output, which is for data, and has no setting for it.
-        import_module("ray._private.worker").print_to_stdstream = lambda *_, **__: None
+        internals: Any = import_module("ray._private.worker")
+        internals.print_to_stdstream = lambda *_, **__: None
     return [node["Resources"] for node in ray.nodes() if node["Alive"]]
+
+
+@contextmanager
+def _same_signals() -> Iterator[None]:
+    """Ray takes over SIGTERM and the like; they end a run as they do without it."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:
+                signal.signal(number, handler)
 
 
 async def _is_there() -> bool:
