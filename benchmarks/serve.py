@@ -17,6 +17,7 @@ import json
 import math
 import os
 import platform
+import signal
 import socket
 import subprocess
 import sys
@@ -196,6 +197,7 @@ def main() -> None:
     if options.listen:
         listen(options.listen, Judge(options.latency_ms / 1000, options.concurrency))
         return
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # the service ends with us
     process, address = start(options)
     try:
         rows = run(compare(options, process.pid, address))

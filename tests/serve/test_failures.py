@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from typing import Self
 
 import pytest
 
 from mores.errors import ModelError, Rejected, Transient
+from mores.metric import open_metric
 from mores.models import Completion, Request
 from mores.models.fake import FakeModel, fake
 from mores.serve import Bounds
+from mores.serve.service import Service
+from mores.types import Sample
 from tests.engine.server import Server
 from tests.serve.conftest import Serve
 from tests.serve.judge import LINES, TEXTS, Held, ask, send, until
@@ -135,6 +139,21 @@ def test_one_key_cannot_take_the_whole_queue(serve: Serve, held: Held) -> None:
         assert int(full.headers["Retry-After"]) >= 1
         with send(address, TEXTS[:3], **second):
             until(lambda: b"mores_texts_waiting 5" in ask(address, path="/metrics", **second).body)
+
+
+def test_a_service_that_has_ended_can_be_started_again(held: Held) -> None:
+    service = Service(open_metric(held, store=None))
+
+    async def use() -> float | None:
+        async with service:
+            while service.unready:  # noqa: ASYNC110 - nothing tells when
+                await asyncio.sleep(0.001)
+            batch = service.submit([Sample(id="a", text="A text.")])
+            [[(_, judgement)]] = [arrived async for arrived in batch.arrivals()]
+            return judgement.score
+
+    assert asyncio.run(use()) == asyncio.run(use()) == -1
+    assert (held.entered, held.left, service.unready) == (2, 2, "the service has ended")
 
 
 def test_what_was_accepted_is_finished_and_the_model_is_closed(held: Held) -> None:

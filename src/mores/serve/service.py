@@ -151,6 +151,7 @@ class Service:
 
     async def __aenter__(self) -> Self:
         """Open the model, in the background."""
+        self._news, self._idle = asyncio.Event(), asyncio.Event()  # of this loop
         self.problem = f"{self.metric.model.name} is being opened"
         self._task = asyncio.create_task(self._work())
         return self
