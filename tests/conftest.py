@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 
 # Tests run side by side: threads of one that wait by spinning would take the cores from the others.
@@ -18,6 +19,16 @@ settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True
 settings.register_profile("nightly", deadline=None, max_examples=1000)
 settings.register_profile("fuzz", deadline=None, max_examples=8000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
+
+
+def pytest_sessionstart() -> None:
+    """What collecting makes stays to the end: no use looking for garbage in it, then or later."""
+    gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

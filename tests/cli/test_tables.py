@@ -94,8 +94,10 @@ def write_questions(home: Path) -> None:
     (home / "collector.jsonl").write_text(script)
 
 
-def write_ratings(home: Path) -> None:
+def write_study(home: Path) -> None:
+    """A study, analysed once: that takes seconds."""
     made_up_ratings.write(home / "ratings.jsonl", made_up_ratings.study(4))
+    call("rate", "ratings.jsonl")
 
 
 def write_items(home: Path) -> None:
@@ -141,7 +143,7 @@ COMMANDS: dict[str, tuple[Callable[[Path], object], tuple[str, ...], str]] = {
     "people": (lambda home: write_people(home, 20), ("meta", "--data", "ratings:people.csv", "--metric", "good.csv",
                                                       "--metric", "poor.csv"), r"^good.csv: Pearson r 0\.\d+ \["),
     "juice": (write_bench, ("meta", "--data", f"juice:{EXAMPLE}"), r"^model-x: F1 0.44"),
-    "rate": (write_ratings, ("rate", "ratings.jsonl"), r"^cherry is rated highest: mean \d.\d\d of 5; against apple p"),
+    "rate": (write_study, ("show", "ratings.rate"), r"^cherry is rated highest: mean \d.\d\d of 5; against apple p"),
     "compare": (write_judged, ("compare", "good.jsonl", "poor.jsonl", "--data", "d"),
                 r"^good.jsonl is better than poor.jsonl in .*\+1.000"),
     "build": (write_items, ("build", "mine.yaml", "--out", "built"), r"^\d+ samples; a classifier that sees the text"),
