@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import asyncio
+import math
 from collections.abc import Sequence
+from pathlib import Path
 
 from mores.bench.benchmark import Benchmark, Graded
 from mores.bench.contract import correct_answer
+from mores.bench.session import Asking, Session
+from mores.engine import Asker
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
 from mores.types import Item
@@ -61,6 +66,14 @@ def verdict(prompt: str) -> str:
 def judge() -> FakeModel:
     """A judge who knows the canned answers."""
     return FakeModel("judge", lambda request: Completion(verdict(_last(request))))
+
+
+def figures_of(chosen: Benchmark, answers: dict[str, str], data: Path | None, out: Path) -> dict[str, float]:
+    """What `mores bench` makes of the answers."""
+    judges = (Asker(judge(), store=None),) if chosen.judging else ()
+    session = Session(Asker(model_of(answers), store=None), judges, Asking(data=data))
+    run = asyncio.run(session.run(chosen, out))
+    return {name: math.nan if result.value is None else result.value for name, result in run.result.figures.items()}
 
 
 def _last(request: Request) -> str:

@@ -5,19 +5,26 @@ from __future__ import annotations
 import ast
 import json
 import math
+import runpy
 import sys
 from pathlib import Path
+from types import ModuleType, SimpleNamespace
 
 import pytest
 
 import mores
-from mores.bench import benchmark
+from mores import reading
+from mores.bench import BENCHMARKS, benchmark
+from mores.bench.session import read_items
+from mores.engine import Asker
+from mores.engine.progress import SILENT
 from mores.errors import ConfigError
 from mores.harness import figures, grading
 from mores.harness.figures import figure
 from tests.cli.conftest import Run
 from tests.cli.conftest import home as home
 from tests.cli.conftest import mores as command  # noqa: F401
+from tests.harness.answers import canned, figures_of, judge
 
 ACCURACY = (1, 0, 0), (1, 1, 1)
 
@@ -90,7 +97,7 @@ def test_choices_are_graded_without_mores(name: str, to: str, tmp_path: Path) ->
 
 
 def test_what_tasks_have_a_copy_of_needs_the_standard_library_alone() -> None:
-    for module in (mores.reading, figures):
+    for module in (reading, figures):
         tree = ast.parse(Path(str(module.__file__)).read_text("utf-8"))
         imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
         imported |= {alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names}
@@ -101,3 +108,94 @@ def test_a_judge_that_is_not_named_is_missed_before_anything_is_asked(monkeypatc
     monkeypatch.delenv(grading.JUDGE, raising=False)
     with pytest.raises(ConfigError, match=r"msqa is graded by a model; .*: MORES_JUDGE=openai:NAME"):
         grading.Grader("msqa")
+
+
+OWN = """
+from mores.bench.benchmark import Benchmark, Graded, Label
+from mores.types import Item
+
+def read(folder, on_bad):
+    for number, line in enumerate((folder / "words.txt").read_text().split()):
+        yield Item(id=str(number), prompt=f"Say {line}.", target=(line,), region="JP")
+
+def grade(item, text):
+    label = Label.CORRECT if text in item.target else Label.INCORRECT if text else Label.NOT_ATTEMPTED
+    return Graded(label=label)
+
+WORDS = Benchmark(name="own-words", title="Words", version="1", licence="CC0", homepage="https://example.org",
+                  files="words.txt", source="words", read=read, grade=grade, groupings=("region",))
+"""
+
+
+def own_folder(folder: Path) -> Path:
+    """A user's benchmark with its own rule and data."""
+    (folder / "own" / "data").mkdir(parents=True)
+    (folder / "own" / "__init__.py").write_text(OWN)
+    (folder / "own" / "data" / "words.txt").write_text("one two three four five six seven")
+    return folder / "own"
+
+
+def studio_folder(folder: Path) -> Path:
+    """What the studio exports for a campaign with two benchmarks."""
+    kind = pytest.importorskip("mores.studio.kind", reason="the studio is not installed")
+    from mores.studio.export import Runnable, bench_folder
+
+    rows = benchmark("culturalbench-easy").folder
+    assert rows
+    data = {path.name: path.read_bytes() for path in (rows / "sample").glob("*.csv")}
+    runnables = [Runnable("culturalbench:EASY", "easy"), Runnable("culturalbench:HARD", "hard")]
+    settings = kind.Settings(title="Our campaign", licence="CC0")
+    for name, content in bench_folder(settings, runnables, data, data, "About it."):
+        path = folder / "campaign" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return folder / "campaign"
+
+
+def by_exported_code(folder: Path, answers: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> dict[str, float]:
+    """The figures that the code of an exported task computes, with a stand-in for the package `datasets`."""
+    stand_in = ModuleType("datasets")
+    stand_in.Dataset = SimpleNamespace(from_list=list)  # type: ignore[attr-defined]
+    monkeypatch.setitem(sys.modules, "datasets", stand_in)
+    code = runpy.run_path(str(folder / "utils.py"))
+    documents = code["dataset"]()["test"]
+    graded = code["grade_all"]([[answers[document["prompt"]]] for document in documents], documents)
+    rows = [code["process_results"](document, [one]) for document, one in zip(documents, graded, strict=True)]
+    names = enumerate(code["FIGURES"], 1)
+    return {name: code[f"figure_{number}"]([row[name] for row in rows]) for number, name in names}
+
+
+@pytest.mark.parametrize(
+    "name", [*(name for name in BENCHMARKS if benchmark(name).long_answer is None), "own", "easy", "hard"]
+)
+def test_the_code_of_a_task_gives_the_figures_of_mores_bench(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = None
+    if name == "own":
+        chosen = benchmark(own_folder(tmp_path))
+    elif name in ("easy", "hard"):
+        chosen = benchmark(f"{studio_folder(tmp_path)}:our-campaign-{name}")
+    else:
+        chosen, data = benchmark(name), sample(name, tmp_path)
+    monkeypatch.setenv(grading.JUDGE, "the judge")
+    monkeypatch.setattr(grading, "open_asker", lambda _: Asker(judge(), store=None))
+    items = read_items(chosen, data, None, SILENT)
+    folder = mores.export_task(chosen, "lm-eval", tmp_path / "task", data=data)
+    for shift in range(3):
+        answers = canned(chosen, items, shift)
+        theirs = by_exported_code(folder, answers, monkeypatch)
+        assert theirs == pytest.approx(figures_of(chosen, answers, data, tmp_path / f"bench{shift}"), nan_ok=True)
+
+
+def test_the_code_of_a_users_benchmark_goes_with_the_task(tmp_path: Path) -> None:
+    folder = mores.export_task(own_folder(tmp_path), "inspect", tmp_path / "task")
+    assert {path.name for path in (folder / "benchmark").iterdir()} == {"__init__.py"}
+    assert 'InspectGrader(f"{HERE}/benchmark:own-words")' in (folder / "mores_own_words.py").read_text("utf-8")
+
+
+def test_a_task_that_mores_grades_says_so_where_it_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = mores.export_task("normad", "lm-eval", tmp_path / "task", data=sample("normad", tmp_path))
+    monkeypatch.setitem(sys.modules, "mores.harness.grading", None)
+    with pytest.raises(ImportError, match="mores_normad is graded by Mores; install it: pip install mores"):
+        by_exported_code(folder, {}, monkeypatch)

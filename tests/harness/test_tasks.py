@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -14,11 +12,11 @@ import pytest
 import mores
 from mores.bench import BENCHMARKS, benchmark
 from mores.bench.benchmark import Benchmark
-from mores.bench.session import Asking, Session, read_items
+from mores.bench.session import read_items
 from mores.engine import Asker
 from mores.engine.progress import SILENT
 from mores.harness import grading
-from tests.harness.answers import canned, judge, model_of, verdict
+from tests.harness.answers import canned, figures_of, judge, verdict
 from tests.harness.conftest import inspect_model, needs
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of the packages of others
@@ -40,13 +38,6 @@ def data(tmp_path: Path) -> Path:
         assert chosen.folder
         shutil.copytree(chosen.folder / "sample", tmp_path / "data" / chosen.source, dirs_exist_ok=True)
     return tmp_path / "data"
-
-
-def ours(chosen: Benchmark, answers: dict[str, str], data: Path, out: Path) -> dict[str, float]:
-    judges = (Asker(judge(), store=None),) if chosen.judging else ()
-    session = Session(Asker(model_of(answers), store=None), judges, Asking(data=data))
-    run = asyncio.run(session.run(chosen, out))
-    return {name: math.nan if result.value is None else result.value for name, result in run.result.figures.items()}
 
 
 def export(chosen: Benchmark, to: Any, data: Path, out: Path) -> tuple[Path, str]:
@@ -97,7 +88,7 @@ def test_lm_eval_gives_the_same_figures(name: str, data: Path, tmp_path: Path, m
     monkeypatch.setenv(grading.JUDGE, "the judge")
     monkeypatch.setattr(grading, "open_asker", lambda _: Asker(judge(), store=None))
     theirs = by_lm_eval(*export(chosen, "lm-eval", data, tmp_path / "task"), answers)
-    assert theirs == pytest.approx(ours(chosen, answers, data, tmp_path / "bench"), nan_ok=True)
+    assert theirs == pytest.approx(figures_of(chosen, answers, data, tmp_path / "bench"), nan_ok=True)
 
 
 @needs("inspect_ai")
@@ -106,4 +97,18 @@ def test_inspect_gives_the_same_figures(name: str, data: Path, tmp_path: Path) -
     chosen = benchmark(name)
     answers = canned(chosen, read_items(chosen, data, None, SILENT))
     theirs = by_inspect(*export(chosen, "inspect", data, tmp_path / "task"), answers)
-    assert theirs == pytest.approx(ours(chosen, answers, data, tmp_path / "bench"), nan_ok=True)
+    assert theirs == pytest.approx(figures_of(chosen, answers, data, tmp_path / "bench"), nan_ok=True)
+
+
+@needs("inspect_ai")
+def test_epochs_are_samples_and_a_judge_that_is_missing_is_named(data: Path, tmp_path: Path) -> None:
+    chosen = benchmark("culturalbench-hard")
+    answers = canned(chosen, read_items(chosen, data, None, SILENT))
+    folder, task = export(chosen, "inspect", data, tmp_path / "task")
+    assert by_inspect(folder, task, answers, epochs=2) == pytest.approx(by_inspect(folder, task, answers))
+    folder, task = export(benchmark("msqa"), "inspect", data, tmp_path / "judged")
+    from inspect_ai import eval as evaluate
+
+    (log,) = evaluate(f"{folder}/{task}.py@{task}", inspect_model("model", lambda _: "x"), limit=1)
+    assert log.status == "error"
+    assert "grader" in log.error.message

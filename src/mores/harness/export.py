@@ -56,7 +56,8 @@ HARNESSES: dict[str, Harness] = {
         "lm-evaluation-harness",
         {"{task}.yaml": ("lm_eval.yaml.j2", "the task"), "utils.py": ("lm_eval.py.j2", "its grading and figures")},
         "lm_eval run --tasks {task} --include_path {out} --model local-chat-completions --apply_chat_template "
-        "--model_args model=NAME,base_url=URL --log_samples --output_path results",
+        "--model_args model=NAME,base_url=http://localhost:8000/v1/chat/completions "
+        "--log_samples --output_path results",
         "The judge is named in the environment: `MORES_JUDGE=openai:NAME`.",
     ),
     "inspect": Harness(
