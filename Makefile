@@ -51,7 +51,7 @@ test-harness: ## exported tasks and scorers with the real lm-evaluation-harness 
 	$(PYTHON) -m venv build/harness
 	build/harness/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
 		--requirement tests/harness/requirements.txt
-	build/harness/bin/python -m pytest tests/harness
+	build/harness/bin/python -m pytest -W ignore tests/harness # the warnings of others
 
 coverage: $(READY) ## the lines and branches that the tests reach, in child processes too
 	mkdir -p build/coverage
