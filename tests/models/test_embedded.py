@@ -22,7 +22,7 @@ from mores.errors import ModelError
 from mores.metric import Metric, Settings, open_metric
 from mores.models import Completion, Message, Request, weakness
 from mores.models import pull as models
-from mores.models.embedded import TUNED, EmbeddedModel
+from mores.models.embedded import TUNED, EmbeddedModel, available_cores
 from mores.types import Evidence, FailureKind, Judgement, Sample
 
 SCHEMA = {
@@ -280,3 +280,20 @@ def test_a_file_that_is_no_model_says_so(tmp_path: Path) -> None:
     (tmp_path / "bad.gguf").write_bytes(b"GGUF" + b"\0" * 100)
     with pytest.raises(ModelError, match=r"did not start with .*bad\.gguf"):
         answers(EmbeddedModel(str(tmp_path / "bad.gguf")), japan=JAPAN)
+
+
+@pytest.mark.parametrize(
+    ("quota", "cores"), [("max 100000", 8), ("250000 100000", 2), ("50000 100000", 1), ("1600000 100000", 8), ("", 8)]
+)
+def test_it_uses_the_cores_that_it_may_use(
+    quota: str, cores: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _: set(range(8)), raising=False)
+    if quota:
+        (tmp_path / "cpu.max").write_text(quota + "\n")
+    assert available_cores(tmp_path) == cores
+
+
+def test_the_number_of_threads_changes_no_answer(answered: dict[str, Answer]) -> None:
+    japan = answers(EmbeddedModel(context=1024, threads=1), japan=JAPAN)["japan"]
+    assert completion(japan) == completion(answered["japan"])

@@ -143,7 +143,7 @@ _SERVING = [
     click.option("--context", default=8192, show_default=True, type=click.IntRange(256),
                  help="Context length of the embedded server in tokens."),
     click.option("--threads", type=click.IntRange(1),
-                 help="Threads of the embedded server; give fewer than all beside other work  [default: all cores]."),
+                 help="Threads of the embedded server  [default: all cores that it may use]."),
 ]  # fmt: skip
 _RAY = [
     click.option("--ray", is_flag=False, flag_value="", metavar="[ADDRESS]", callback=_ray_address,

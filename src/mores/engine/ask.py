@@ -50,7 +50,7 @@ class AskOptions(TypedDict, total=False):
     context: int
     """Context length of the embedded server in tokens."""
     threads: int | None
-    """Threads of the embedded server; None for all cores."""
+    """Threads of the embedded server; None for all cores that it may use."""
     ray: bool | str | None
     """Run local models on a Ray cluster: its address, or True for the one that runs here, or a new one."""
     ray_workers: int | None

@@ -31,7 +31,7 @@ class Options:
     context: int = 8192
     """Context length in tokens of the embedded server."""
     threads: int | None = None
-    """Threads of the embedded server; None means all cores."""
+    """Threads of the embedded server; None means all cores that it may use."""
     ray: str | bool | None = None
     """The address of a Ray cluster on which local models run; True for the one that runs here, or a new one."""
     ray_workers: int | None = None

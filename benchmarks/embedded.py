@@ -1,0 +1,160 @@
+"""Speed of the embedded judge as ratios measured in one run: against llama.cpp's own loop, idle and beside other load.
+
+    python benchmarks/embedded.py                  # 4 texts of examples/world.jsonl, alone and beside 2 busy programs
+    python benchmarks/embedded.py --texts 32 --load 4 --json
+
+The judge's time for a text is all that a user waits for: setting the slot back, the prompt, the constraint and the
+answer. llama.cpp's is what the same server reports for as many tokens without a constraint: like `llama-bench` it
+counts no HTTP, no grammar and no log-probabilities. The ways to wait are those of llama.cpp's threads for each other,
+see `mores.models.embedded`. They answer each text in turn, so that whatever else the machine does affects all equally.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator, Sequence
+from contextlib import AsyncExitStack, contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import perf_counter
+
+import orjson
+
+from mores.metric.metric import Metric, Settings, as_sample, open_metric
+from mores.models import Request, embedded
+
+EXAMPLES = Path(__file__).parents[1] / "examples" / "world.jsonl"
+WAYS: dict[str, dict[str, str]] = {
+    "mores": {},
+    "spinning": {"GOMP_SPINCOUNT": "300000"},  # what the library does by default
+    "sleeping": {"GOMP_SPINCOUNT": "0"},
+}
+FIRST_TOKEN = 100
+"""Tokens from here on are ordinary ones in every vocabulary."""
+
+
+@dataclass
+class Row:
+    """What one way to wait took for all texts."""
+
+    name: str
+    busy: int
+    """Other programs that kept a core busy meanwhile."""
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+    tokens: int = 0
+    library_seconds: float = 0.0
+    """What llama.cpp takes for as many tokens."""
+
+
+class Timed(embedded.EmbeddedModel):
+    """The judge's model, which keeps what its server says about the last request."""
+
+    timings: dict[str, float]
+
+    async def _post(self, payload: bytes) -> tuple[int, object, bytes]:
+        status, headers, body = await super()._post(payload)
+        self.timings = json.loads(body).get("timings", {})
+        return status, headers, body
+
+    @property
+    def cpu_seconds(self) -> float:
+        assert self._process is not None
+        fields = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()
+        return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+    async def bare(self, prompt: int, answer: int) -> float:
+        """Seconds of llama.cpp for that many tokens, by its own clock."""
+        assert self._session is not None
+        tokens = [random.randrange(FIRST_TOKEN, 10_000) for _ in range(prompt)]
+        body = {"prompt": tokens, "n_predict": answer, "cache_prompt": False, "ignore_eos": True}
+        address = self.base_url.removesuffix("/v1") + "/completion"
+        async with self._session.post(address, data=orjson.dumps(body)) as response:
+            timings = json.loads(await response.read())["timings"]
+        return float(timings["prompt_ms"] + timings["predicted_ms"]) / 1000
+
+
+async def judge(model: Timed, request: Request, row: Row) -> None:
+    """Judge one text, then have llama.cpp read and write as many tokens."""
+    start, cpu = perf_counter(), model.cpu_seconds
+    await model.complete(request)
+    row.seconds += perf_counter() - start
+    row.cpu_seconds += model.cpu_seconds - cpu
+    prompt, answer = int(model.timings["prompt_n"]), int(model.timings["predicted_n"])
+    row.tokens += prompt + answer
+    row.library_seconds += await model.bare(prompt, answer)
+
+
+@contextmanager
+def busy_programs(number: int) -> Iterator[None]:
+    """Other programs that compete for the cores; they end by themselves if this one is killed."""
+    loop = "import time\nend = time.monotonic() + 600\nwhile time.monotonic() < end: pass"
+    programs = [subprocess.Popen([sys.executable, "-S", "-c", loop], start_new_session=True) for _ in range(number)]
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+
+
+async def measure(requests: Sequence[Request], models: dict[str, Timed], busy: int) -> list[Row]:
+    """Every way to wait, text by text, beside that many busy programs."""
+    rows = {name: Row(name, busy) for name in models}
+    with busy_programs(busy):
+        for request in requests:
+            for name in random.sample(sorted(models), len(models)):
+                await judge(models[name], request, rows[name])
+    return list(rows.values())
+
+
+async def run(texts: int, loads: Sequence[int], threads: int | None) -> list[Row]:
+    rows: list[Row] = []
+    async with AsyncExitStack() as stack:
+        models: dict[str, Timed] = {}
+        for name, waiting in WAYS.items():
+            os.environ.update(waiting)
+            models[name] = await stack.enter_async_context(Timed("", str(embedded.TUNED), threads=threads))
+            for variable in waiting:
+                del os.environ[variable]
+        metric: Metric = open_metric(models["mores"], Settings(max_errors=1))
+        lines = EXAMPLES.read_text("utf-8").splitlines()
+        requests = [metric.request(as_sample(json.loads(line), n)) for n, line in enumerate(lines[: texts + 1], 1)]
+        for model in models.values():  # the system prompt is read once, before the clock runs
+            await model.complete(requests[0])
+        for busy in loads:
+            rows += await measure(requests[1:], models, busy)
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--texts", type=int, default=4)
+    parser.add_argument("--load", type=int, default=2, help="busy programs beside it, after a round without")
+    parser.add_argument("--threads", type=int, help="threads of the server; default: all cores")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args()
+    before = os.getloadavg()[0]
+    rows = asyncio.run(run(options.texts, [0, options.load], options.threads))
+    if options.json:
+        print(json.dumps({"load_before": before, "rows": [asdict(row) for row in rows]}, indent=2))
+        return
+    print(f"{options.texts} texts; load of the machine before: {before:.1f}\n")
+    print("waiting     busy   s/text  CPU s/text  tokens/s  of llama.cpp  CPU, mores = 1")
+    for row in rows:
+        ours = next(other for other in rows if other.busy == row.busy and other.name == "mores")
+        print(
+            f"{row.name:10}{row.busy:6}{row.seconds / options.texts:9.2f}{row.cpu_seconds / options.texts:12.2f}"
+            f"{row.tokens / row.seconds:10.1f}{row.library_seconds / row.seconds:14.0%}"
+            f"{row.cpu_seconds / ours.cpu_seconds:16.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
