@@ -136,16 +136,16 @@ async def run(texts: int, loads: Sequence[int], threads: int | None) -> list[Row
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--texts", type=int, default=4)
-    parser.add_argument("--load", type=int, default=2, help="busy programs beside it, after a round without")
+    parser.add_argument("--load", type=int, default=2, help="busy programs beside it in a second round; 0 for none")
     parser.add_argument("--threads", type=int, help="threads of the server; default: all cores")
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args()
     before = os.getloadavg()[0]
-    rows = asyncio.run(run(options.texts, [0, options.load], options.threads))
+    rows = asyncio.run(run(options.texts, sorted({0, options.load}), options.threads))
     if options.json:
         print(json.dumps({"load_before": before, "rows": [asdict(row) for row in rows]}, indent=2))
         return
-    print(f"{options.texts} texts; load of the machine before: {before:.1f}\n")
+    print(f"texts: {options.texts}; load of the machine before: {before:.1f}\n")
     print("waiting     busy   s/text  CPU s/text  tokens/s  of llama.cpp  CPU, mores = 1")
     for row in rows:
         ours = next(other for other in rows if other.busy == row.busy and other.name == "mores")
