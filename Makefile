@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 COMPILE := build/lock/bin/uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 \
 	--no-header --no-annotate --quiet
 
-.PHONY: demo prose test check test-slow test-harness coverage bench docs site picture pictures studio lock release-check clean
+.PHONY: demo prose test check test-slow chaos fuzz atheris test-harness coverage bench docs site picture pictures studio lock release-check clean
 
 demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
@@ -52,6 +52,15 @@ test-harness: ## exported tasks and scorers with the real lm-evaluation-harness 
 	build/harness/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
 		--requirement tests/harness/requirements.txt
 	build/harness/bin/python -m pytest -W ignore tests/harness # the warnings of others
+
+chaos: $(READY) ## kill runs at random, damage the store hundreds of times, a minute's outage: about ten minutes
+	$(BIN)/pytest tests/chaos -n auto --dist worksteal
+
+fuzz: $(READY) ## two thousand damaged inputs for every parser of data from outside: about half an hour
+	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/fuzz -n auto --dist worksteal
+
+atheris: $(READY) ## fuzz one parser by the code that it reaches, for ten minutes: PARSER="build recipe"; needs Atheris
+	$(BIN)/python -m tests.fuzz.atheris_harness "$(PARSER)" -max_total_time=600
 
 coverage: $(READY) ## the lines and branches that the tests reach, in child processes too
 	mkdir -p build/coverage

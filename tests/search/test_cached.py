@@ -183,9 +183,9 @@ def test_a_result_that_cannot_be_kept_is_not_used(tmp_path: Path) -> None:
     search = Cached(FakeSearch("x", echo), path)
     with sqlite3.connect(path) as other:
         other.execute("DROP TABLE found")
-        other.execute("CREATE TABLE found (key BLOB PRIMARY KEY, evidence BLOB)")
+        other.execute("CREATE TABLE found (key BLOB PRIMARY KEY, query, backend, evidence, at, sum, more)")
     other.close()
-    with pytest.raises(StoreError, match="5 values were supplied"):
+    with pytest.raises(StoreError, match="6 values were supplied"):
         find(search, [Query("a"), Query("b")])
 
 

@@ -7,6 +7,7 @@ import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from hashlib import blake2b
 from pathlib import Path
 from typing import NamedTuple
 
@@ -23,6 +24,8 @@ class Layout(NamedTuple):
     """Marks the file as ours."""
     version: int
     tables: tuple[str, ...]
+    upgrade: tuple[str, ...] = ()
+    """Makes a file of the version before one of this version."""
 
 
 def connect(path: Path, layout: Layout) -> sqlite3.Connection:
@@ -38,6 +41,14 @@ def connect(path: Path, layout: Layout) -> sqlite3.Connection:
             db.close()
             raise
         return db
+
+
+def checksum(*values: object) -> bytes:
+    """A sum of a row's values. SQLite sees that a page is damaged only where that breaks the structure of the file.
+
+    A row that does not match its sum counts as unknown. Rows that older versions wrote have none.
+    """
+    return blake2b(ascii(values).encode(), digest_size=8).digest()
 
 
 @contextmanager
@@ -59,7 +70,7 @@ def _problem(path: Path, layout: Layout, exc: Exception) -> str:
         return f"{text}; another program holds it: wait for that to end, or name another file"
     if "not a database" in text:
         return f"{text}; it is damaged or something else: move it away, or name another file"
-    if "malformed" in text or "decode" in text or isinstance(exc, ValueError):
+    if "malformed" in text or "no such" in text or "decode" in text or isinstance(exc, ValueError):
         return (
             f"damaged ({text}); rescue the {layout.content} that can be read with"
             f" `python -m mores.engine.rescue {path}`, or delete it: they are then asked for again"
@@ -74,7 +85,10 @@ def _prepare(db: sqlite3.Connection, path: Path, layout: Layout) -> None:
         db.execute(query).fetchone()[0]
         for query in ("PRAGMA application_id", "PRAGMA user_version", "SELECT count(*) FROM sqlite_master")
     )
-    if application == layout.application and version != layout.version:
+    if application == layout.application and version == layout.version - 1:
+        for statement in layout.upgrade:
+            db.execute(statement)
+    elif application == layout.application and version != layout.version:
         raise StoreError(f"{path}: written by another version of mores (version {version}); name another file")
     if application != layout.application and tables:
         raise StoreError(f"{path}: a database, but none with {layout.content} of mores; name another file")

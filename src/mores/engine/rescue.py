@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import sqlite3
 import sys
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 
+from mores.engine.store import LAYOUT
 from mores.errors import InputError, StoreError
 from mores.io.private import make_part
 
@@ -28,7 +29,7 @@ def rescue(path: Path) -> dict[str, int]:
     try:
         with closing(sqlite3.connect(path)) as old, closing(sqlite3.connect(new)) as db:
             counts = _copy(old, db)
-    except sqlite3.Error as exc:
+    except (sqlite3.Error, ValueError) as exc:  # the second where a name or a message is not UTF-8
         new.unlink(missing_ok=True)
         raise StoreError(f"{path}: nothing can be read ({exc}); delete it") from exc
     for end in ("", "-wal", "-shm"):
@@ -40,13 +41,22 @@ def rescue(path: Path) -> dict[str, int]:
 
 
 def _copy(old: sqlite3.Connection, db: sqlite3.Connection) -> dict[str, int]:
-    for name in ("application_id", "user_version"):
-        db.execute(f"PRAGMA {name} = {old.execute(f'PRAGMA {name}').fetchone()[0]}")
+    schemas = dict(old.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall())
+    kind, version = (old.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version"))
+    statements: Iterable[str] = schemas.values()
+    if "response" in schemas:  # answers: what the file says about its own form may be damaged too
+        kind, version, statements = LAYOUT.application, LAYOUT.version, LAYOUT.tables
+    db.execute(f"PRAGMA application_id = {kind}")
+    db.execute(f"PRAGMA user_version = {version}")
+    for statement in statements:
+        db.execute(statement)
     counts: dict[str, int] = {}
-    for table, schema in old.execute("SELECT name, sql FROM sqlite_master WHERE type = 'table'").fetchall():
-        db.execute(schema)
-        marks = ", ".join("?" * len(db.execute(f"PRAGMA table_info({table})").fetchall()))
-        db.executemany(f"INSERT OR REPLACE INTO {table} VALUES ({marks})", _rows(old, table))
+    for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
+        width = len(db.execute(f"PRAGMA table_info({table})").fetchall())
+        insert = f"INSERT OR REPLACE INTO {table} VALUES ({', '.join('?' * width)})"
+        for row in _rows(old, table) if table in schemas else ():
+            with suppress(sqlite3.IntegrityError):  # a value is missing in it
+                db.execute(insert, (*row, *[None] * (width - len(row)))[:width])
         counts[table] = int(db.execute(f"SELECT count(*) FROM {table}").fetchone()[0])
     db.commit()
     return counts
@@ -66,7 +76,7 @@ def _rows(old: sqlite3.Connection, table: str) -> Iterator[tuple[Any, ...]]:
 def _first(old: sqlite3.Connection, query: str) -> tuple[Any, ...] | None:
     try:
         row: tuple[Any, ...] | None = old.execute(query).fetchone()
-    except sqlite3.DatabaseError:
+    except (sqlite3.DatabaseError, ValueError):
         return None
     return row
 

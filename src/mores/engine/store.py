@@ -2,7 +2,8 @@
 
 An answer's key is the hash of the model's identity, the whole request and the sample index. Prompts and settings
 are stored once, however often they are sampled. Writes are grouped: one commit for all that came in meanwhile.
-A refusal that is final (the prompt is too long, say) is kept like an answer.
+A refusal that is final (the prompt is too long, say) is kept like an answer. A row has a checksum: one that was damaged
+on the disk is asked for again.
 """
 
 from __future__ import annotations
@@ -22,28 +23,29 @@ from typing import NamedTuple, Self
 import orjson
 
 from mores.engine.claims import Claims
-from mores.engine.database import Layout, connect, explained
+from mores.engine.database import Layout, checksum, connect, explained
 from mores.models.base import Completion, Request
 from mores.types import Failure, FailureKind
 
 LAYOUT = Layout(
     content="answers",
     application=0x4D4F5245,  # MORE
-    version=1,
+    version=2,
     tables=(
         "CREATE TABLE IF NOT EXISTS prompt (hash BLOB PRIMARY KEY, messages BLOB NOT NULL)",
         "CREATE TABLE IF NOT EXISTS setting (hash BLOB PRIMARY KEY, body BLOB NOT NULL)",
         """CREATE TABLE IF NOT EXISTS response (
             key BLOB PRIMARY KEY, prompt BLOB NOT NULL, setting BLOB NOT NULL, sample INTEGER NOT NULL,
             text TEXT NOT NULL, logprobs BLOB, stop TEXT NOT NULL,
-            prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, at REAL NOT NULL)""",
+            prompt_tokens INTEGER NOT NULL, completion_tokens INTEGER NOT NULL, at REAL NOT NULL, sum BLOB)""",
         # The likeliest first tokens of the few answers that they were asked for.
         "CREATE TABLE IF NOT EXISTS alternative (key BLOB PRIMARY KEY, body BLOB NOT NULL)",
         # Requests that the server will never answer.
         """CREATE TABLE IF NOT EXISTS refusal (
             key BLOB PRIMARY KEY, prompt BLOB NOT NULL, setting BLOB NOT NULL, sample INTEGER NOT NULL,
-            reason TEXT NOT NULL, at REAL NOT NULL)""",
+            reason TEXT NOT NULL, at REAL NOT NULL, sum BLOB)""",
     ),
+    upgrade=("ALTER TABLE response ADD COLUMN sum BLOB", "ALTER TABLE refusal ADD COLUMN sum BLOB"),
 )
 _CHUNK = 500
 
@@ -130,17 +132,21 @@ class Store:
 
     def _answers(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Completion]]:
         query = (
-            "SELECT key, text, logprobs, stop, prompt_tokens, completion_tokens, body"
-            f" FROM response LEFT JOIN alternative USING (key) WHERE key IN ({_marks(keys)})"
+            "SELECT sum, body, response.key, prompt, setting, sample, text, logprobs, stop, prompt_tokens,"
+            " completion_tokens, at FROM response LEFT JOIN alternative USING (key)"
+            f" WHERE response.key IN ({_marks(keys)})"
         )
-        for key, text, logprobs, stop, prompt_tokens, completion_tokens, body in self._reader.execute(query, keys):
-            alternatives = _alternatives(body)
-            yield key, Completion(text, _unpack(logprobs), stop, prompt_tokens, completion_tokens, alternatives)
+        for total, body, *row in self._reader.execute(query, keys):
+            if total is None or total == checksum(*row, body):
+                key, _, _, _, text, logprobs, stop, prompt_tokens, completion_tokens, _ = row
+                alternatives = _alternatives(body)
+                yield key, Completion(text, _unpack(logprobs), stop, prompt_tokens, completion_tokens, alternatives)
 
     def _refusals(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Failure]]:
-        query = f"SELECT key, reason FROM refusal WHERE key IN ({_marks(keys)})"
-        for key, reason in self._reader.execute(query, keys) if keys else ():
-            yield key, Failure(kind=FailureKind.MODEL, reason=reason)
+        query = f"SELECT sum, key, prompt, setting, sample, reason, at FROM refusal WHERE key IN ({_marks(keys)})"
+        for total, key, *row, reason, at in self._reader.execute(query, keys) if keys else ():
+            if total is None or total == checksum(key, *row, reason, at):
+                yield key, Failure(kind=FailureKind.MODEL, reason=reason)
 
     def put(self, key: Key, outcome: Outcome) -> asyncio.Future[None]:
         """Keep an answer or a refusal; the future is done once it is committed."""
@@ -180,14 +186,14 @@ class Store:
     def _write(self, batch: _Batch) -> None:
         now = time.time()
         keys = [key for key, _, _ in batch]
+        others = {
+            k.key: orjson.dumps(c.alternatives) for k, c, _ in batch if isinstance(c, Completion) and c.alternatives
+        }
         rows = [
             (k.key, k.prompt, k.setting, k.sample, c.text, _pack(c.logprobs), c.stop,
              c.prompt_tokens, c.completion_tokens, now)
             for k, c, _ in batch if isinstance(c, Completion)
         ]  # fmt: skip
-        others = [
-            (k.key, orjson.dumps(c.alternatives)) for k, c, _ in batch if isinstance(c, Completion) and c.alternatives
-        ]
         refusals = [
             (k.key, k.prompt, k.setting, k.sample, f.reason, now) for k, f, _ in batch if isinstance(f, Failure)
         ]
@@ -198,10 +204,16 @@ class Store:
             with self._writer as db:
                 db.executemany("INSERT OR IGNORE INTO setting VALUES (?, ?)", settings.items())
                 db.executemany("INSERT OR IGNORE INTO prompt VALUES (?, ?)", [(k.prompt, k.messages) for k in keys])
-                db.executemany("INSERT OR REPLACE INTO response VALUES (?,?,?,?,?,?,?,?,?,?)", rows)
-                db.executemany("INSERT OR REPLACE INTO alternative VALUES (?, ?)", others)
+                db.executemany(
+                    "INSERT OR REPLACE INTO response VALUES (?,?,?,?,?,?,?,?,?,?,?)",
+                    ((*row, checksum(*row, others.get(row[0]))) for row in rows),
+                )
+                db.executemany("INSERT OR REPLACE INTO alternative VALUES (?, ?)", others.items())
                 db.executemany("DELETE FROM refusal WHERE key = ?", [row[:1] for row in rows])
-                db.executemany("INSERT OR REPLACE INTO refusal VALUES (?,?,?,?,?,?)", refusals)
+                db.executemany(
+                    "INSERT OR REPLACE INTO refusal VALUES (?,?,?,?,?,?,?)",
+                    ((*row, checksum(*row)) for row in refusals),
+                )
         self._settings.update(settings)
 
     def _connect(self) -> sqlite3.Connection:

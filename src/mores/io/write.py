@@ -87,7 +87,7 @@ class _Output:
         self._file: IO[bytes] | None = None
 
     def __enter__(self) -> Self:
-        with _explained(self._path):
+        with explain_writing(self._path):
             self._file = self._open()
         return self
 
@@ -103,7 +103,7 @@ class _Output:
 
     def write(self, data: bytes) -> None:
         assert self._file is not None, "write inside the `with` block"
-        with _explained(self._path):
+        with explain_writing(self._path):
             self._file.write(data)
 
     def __exit__(
@@ -111,7 +111,7 @@ class _Output:
     ) -> None:
         try:
             if kind is None:
-                with _explained(self._path):
+                with explain_writing(self._path):
                     self._complete()
         finally:
             self._clean_up()
@@ -153,7 +153,7 @@ def _open_alone(path: Path) -> IO[bytes]:
 
 
 @contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explain_writing(path: Path) -> Iterator[None]:
     """Turns the system's errors on writing into ours, with the fix."""
     try:
         yield
@@ -172,7 +172,9 @@ def _unwritable(path: Path, error: OSError) -> MoresError:
     if code in {errno.EACCES, errno.EPERM, errno.EROFS}:
         return InputError(f"{path}: may not be written ({error.strerror}); choose another folder")
     if code == errno.ELOOP:
-        return InputError(f"{path}: .{path.name}.part beside it is a link, and may lead anywhere; remove it")
+        name = Path(error.filename or path).name
+        link = "it" if name == path.name else f"{name} beside it"
+        return InputError(f"{path}: {link} is a link, and may lead anywhere; remove it")
     if code == errno.EAGAIN:
         return InputError(f"{path}: another run is writing it; wait for that to end or choose another name")
     if code in {errno.ENOSPC, errno.EDQUOT}:

@@ -17,6 +17,7 @@ from mores.engine.progress import SILENT, Progress
 from mores.errors import ConfigError, InputError
 from mores.io import read_record, read_records, write_text
 from mores.io.private import NO_LINK, make_folder, open_private
+from mores.io.write import explain_writing
 from mores.run.manifest import MANIFEST, Manifest, Plan, Status
 from mores.types import Record, Signature
 
@@ -130,7 +131,8 @@ def start_run(folder: Path, plan: Plan, *, numbered: bool = True, progress: Prog
         path = folder if number == 1 else folder.with_name(f"{folder.name}-{number}")
         if path.exists() and not path.is_dir():
             raise ConfigError(f"{path} is a file; name a folder for the run")
-        make_folder(path)
+        with explain_writing(path):
+            make_folder(path)
         with _locked(path) as locked:
             known = read_manifest(path) if (path / MANIFEST).exists() else None
             if known is not None and known.status is Status.FAILED and _is_empty(path):
@@ -180,7 +182,8 @@ def _locked(path: Path) -> Iterator[bool]:
     if fcntl is None:
         yield True
         return
-    descriptor = open_private(path / LOCK, os.O_RDWR | NO_LINK)
+    with explain_writing(path / LOCK):
+        descriptor = open_private(path / LOCK, os.O_RDWR | NO_LINK)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -18,7 +18,7 @@ import orjson
 from mores.cache import cache_folder
 from mores.engine import Counts
 from mores.engine.claims import Claims
-from mores.engine.database import Layout, connect, explained
+from mores.engine.database import Layout, checksum, connect, explained
 from mores.errors import StoreError
 from mores.search.base import Evidence, Found, Query, Search
 from mores.search.clean import writable
@@ -27,12 +27,13 @@ from mores.search.stream import together
 LAYOUT = Layout(
     content="search results",
     application=0x4D4F5346,  # MOSF
-    version=1,
+    version=2,
     tables=(
         """CREATE TABLE IF NOT EXISTS found (
             key BLOB PRIMARY KEY, query TEXT NOT NULL, backend TEXT NOT NULL, evidence BLOB NOT NULL,
-            at REAL NOT NULL)""",
+            at REAL NOT NULL, sum BLOB)""",
     ),
+    upgrade=("ALTER TABLE found ADD COLUMN sum BLOB",),
 )
 _CHUNK = 500
 _ELSEWHERE = 0.2
@@ -145,7 +146,8 @@ class Cached:
     def _write(self, rows: list[_Row]) -> None:
         try:
             with explained(self._path, LAYOUT), self._writer as db:
-                db.executemany("INSERT OR REPLACE INTO found VALUES (?, ?, ?, ?, ?)", rows)
+                sealed = ((*row, checksum(*row)) for row in rows)
+                db.executemany("INSERT OR REPLACE INTO found VALUES (?, ?, ?, ?, ?, ?)", sealed)
         except StoreError as exc:
             self._problem = exc  # for all whose rows these were
 
@@ -155,6 +157,9 @@ class Cached:
             for start in range(0, len(keys), _CHUNK):
                 chunk = keys[start : start + _CHUNK]
                 marks = ",".join("?" * len(chunk))
-                for key, body in self._reader.execute(f"SELECT key, evidence FROM found WHERE key IN ({marks})", chunk):
-                    known[key] = Found(evidence=tuple(Evidence(**piece) for piece in orjson.loads(body)))
+                query = f"SELECT sum, key, query, backend, evidence, at FROM found WHERE key IN ({marks})"
+                for total, *row in self._reader.execute(query, chunk):
+                    if total is None or total == checksum(*row):
+                        pieces = orjson.loads(row[3])
+                        known[row[0]] = Found(evidence=tuple(Evidence(**piece) for piece in pieces))
         return known
