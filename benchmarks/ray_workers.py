@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -51,7 +52,9 @@ def jobs(rows: int) -> Iterator[Job]:
 
 async def measure(rows: int, delay: float, workers: int) -> dict[str, float]:
     """One run in this process; without workers, without Ray."""
-    ray: dict[str, Any] = {"ray": "local", "ray_workers": workers} if workers else {}
+    ray: dict[str, Any] = {"ray": True, "ray_workers": workers} if workers else {}
+    if workers:  # more than there are cores, because the judge only waits
+        import_module("ray").init("local", num_cpus=workers, include_dashboard=False, logging_level="ERROR")
     with tempfile.TemporaryDirectory(prefix="mores-") as folder, Store(Path(folder) / "store.db") as store:
         asker = open_asker(Slow(delay), store=store, **ray)
         answered, started, early, cpu = 0, 0.0, 0.0, 0.0

@@ -341,7 +341,7 @@ def connect(address: str | bool | None) -> list[Mapping[str, float]]:
         try:
             with _same_signals():
                 ray.init(place, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
-        except (ConnectionError, RuntimeError, ValueError, ray.exceptions.RayError) as exc:
+        except Exception as exc:  # Ray raises this very class where its processes do not start in time
             fix = (
                 "check with `ray status` that it runs and that this machine, with RAY_AUTH_MODE as there, belongs to it"
             )
