@@ -154,7 +154,7 @@ class Installed(NamedTuple):
         environment = cleared | {"MORES_CACHE": str(self.folder / "cache"), "PATH": f"{self.bin}:/usr/bin:/bin"}
         return subprocess.run(
             [str(self.bin / command[0]), *command[1:]],
-            cwd=self.folder, env=environment, capture_output=True, text=True, timeout=600, check=False,
+            cwd=self.folder, env=environment, capture_output=True, text=True, timeout=1800, check=False,
         )  # fmt: skip
 
     def works(self, *command: str) -> str:
