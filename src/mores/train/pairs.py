@@ -7,8 +7,9 @@ A refuted claim has one error, at the words that differ from the passage; a clai
 decide has none: there is no error by this evidence. In training half of the samples of a source have an error: refuted
 claims come as often as the others together, each time with its passages in another order and others between them. A
 short passage also comes as the claim about its claim, because a contradiction holds both ways. Sources that lack a
-label would teach the source, so each also has claims with passages about something else, and supported claims in which
-one word of the passage is exchanged. Such claims are also made in many languages from plain sentences.
+label would teach the source, so each also has claims with passages about something else, and supported claims that
+say the contrary after a small change (`mores.train.contrast`) or have another word. Sentences of the passages are claims
+too, unchanged and turned around. Such claims are also made in many languages from plain sentences.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ from mores.factory.items import Task
 from mores.io import read_records
 from mores.language.sentences import sentences
 from mores.search.ground import cut
+from mores.train.contrast import contrasts
 from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Evidence, Record, Sample, Severity
 
 TYPE = "contradicts the evidence"
@@ -39,7 +41,9 @@ LONGEST_QUOTATION = 100
 TESTED = 8
 """Percent of the groups of a source that are not trained on."""
 DERIVED = 20
-"""Percent of the claims that also come with foreign passages, and of the supported ones with an exchanged word."""
+"""Percent of the claims that also come with foreign passages."""
+CHANGED = 40
+"""Percent of the supported claims that also come changed, and of the pairs whose passage gives a claim."""
 SENTENCES = "sentences"
 """The source of claims that are made of plain sentences."""
 SHORTEST, LONGEST_CLAIM = 12, 250
@@ -76,7 +80,7 @@ def read_pairs(folder: Path) -> list[Pair]:
     return list(unique.values())
 
 
-def read_sentences(folder: Path, most: int = 40) -> list[Pair]:
+def read_sentences(folder: Path, most: int = 20) -> list[Pair]:
     """Claims that are a sentence of their passage, or none, in the language that the name of each file says."""
     paths = sorted(folder.glob("*.txt"))
     if not paths:
@@ -110,6 +114,16 @@ def mirrored(pair: Pair) -> Pair | None:
     return pair.model_copy(update={"claim": passage, "evidence": (pair.claim,), "label": label})
 
 
+def lift(pair: Pair, digest: bytes) -> Pair | None:
+    """A sentence of a passage as a claim, which that passage supports; None where no sentence is fit for it."""
+    passage = pair.evidence[digest[0] % len(pair.evidence)]
+    parts = [passage[start:end].strip() for start, end in sentences(passage)]
+    parts = [part for part in parts if SHORTEST <= len(part) <= LONGEST_CLAIM]
+    if not parts:
+        return None
+    return pair.model_copy(update={"claim": parts[digest[1] % len(parts)], "label": "supported"})
+
+
 @dataclass
 class Reading:
     """The samples that are made of pairs."""
@@ -133,13 +147,18 @@ class Reading:
             exchange = Exchange(kept)
             for pair in kept:
                 yield from self._varied(pair, counts, kept)
-                yield from self._derived(pair, kept, exchange, source)
+                yield from self._derived(pair, kept, exchange, 100 if not counts["refuted"] else CHANGED)
 
     def test(self) -> Iterator[Gold]:
         """What is measured on, without passages of other pairs: as many claims with an error as without."""
         for _, pairs in sorted(self._by_source.items()):
             tested = sorted((pair for pair in pairs if self._is_tested(pair)), key=self._rank)
             yield from (self._gold(pair, "test") for pair in balanced(tested))
+
+    def sets(self, most: int = 600) -> Iterator[Gold]:
+        """Every source as it is, to decide about those that a training leaves out."""
+        for _, pairs in sorted(self._by_source.items()):
+            yield from (self._gold(pair, "set") for pair in balanced(sorted(pairs, key=self._rank), most))
 
     def _is_tested(self, pair: Pair) -> bool:
         digest = draw(self.seed, "test", self._group_of[name_of(pair)])
@@ -151,29 +170,39 @@ class Reading:
         times = 2 if pair.label == "refuted" and others > 1.4 * counts["refuted"] else 1
         for copy in range(times):
             yield self._gold(pair, f"copy {copy}", kept)
-            if reverse := mirrored(pair):
+            if counts["refuted"] and (reverse := mirrored(pair)):
                 gold = self._gold(reverse, f"mirror {copy}", kept)
                 yield gold.model_copy(update={"maker": "rule:mirror"})
 
-    def _derived(self, pair: Pair, kept: Sequence[Pair], exchange: Exchange, source: str) -> Iterator[Gold]:
+    def _derived(self, pair: Pair, kept: Sequence[Pair], exchange: Exchange, share: int) -> Iterator[Gold]:
         digest = draw(self.seed, "derived", name_of(pair))
-        labels = {other.label for other in kept}
         if digest[0] % 100 < DERIVED:
             foreign = self._foreign(pair, kept, "foreign", 1 + digest[1] % 2)
             if foreign:
                 yield self._made(pair.model_copy(update={"evidence": foreign, "label": "unknown"}), "foreign")
-        share = 100 if "refuted" not in labels else DERIVED
         if pair.label == "supported" and digest[2] % 100 < share:
-            changed = exchange.changed(pair, digest[3:])
-            if changed:
-                claim, span = changed
-                refuted = pair.model_copy(update={"claim": claim, "label": "refuted"})
-                yield self._made(refuted, f"exchange in {source}", span)
+            yield from self._changed(pair, exchange, "changed")
+        if pair.source != SENTENCES and digest[3] % 100 < CHANGED and (lifted := lift(pair, digest[4:])):
+            yield self._made(lifted, "lifted")
+            yield from self._changed(lifted, exchange, "lifted, changed")
+
+    def _changed(self, pair: Pair, exchange: Exchange, copy: str) -> Iterator[Gold]:
+        """The supported claim turned around, or else with an exchanged word."""
+        digest, edits = draw(self.seed, copy, name_of(pair)), contrasts(pair.claim, pair.language)
+        if edits and digest[0] % 4:
+            edit = edits[digest[1] % len(edits)]
+            changed = edit.apply(pair.claim), edit.span(pair.claim)
+        elif not (exchanged := exchange.changed(pair, digest[2:])):
+            return
+        else:
+            changed = exchanged
+        claim, span = changed
+        yield self._made(pair.model_copy(update={"claim": claim, "label": "refuted"}), copy, span)
 
     def _made(self, pair: Pair, copy: str, span: tuple[int, int] | None = None) -> Gold:
         gold = self._gold(pair, copy, self._by_source[pair.source], span)
         kind = "soft" if gold.report.errors else "correct"
-        return gold.model_copy(update={"kind": kind, "maker": f"rule:{copy.split()[0]}"})
+        return gold.model_copy(update={"kind": kind, "maker": f"rule:{copy.split(', ')[-1]}"})
 
     def _gold(self, pair: Pair, copy: str, kept: Sequence[Pair] = (), span: tuple[int, int] | None = None) -> Gold:
         digest = draw(self.seed, copy, name_of(pair))

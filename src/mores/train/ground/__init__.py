@@ -2,12 +2,13 @@
 
 | file | evidence |
 | --- | --- |
-| `train.jsonl` | a quarter of the samples without, all with facts of training items; pairs and translated samples |
+| `train.jsonl` | a quarter of the samples without, all twice with facts of training items; pairs, translated samples |
 | `dev`, `test` `.jsonl` | none |
 | `dev-covered`, `test-covered` `.jsonl` | facts of all items: a corpus that covers what is asked |
 | `dev-reworded`, `test-reworded` `.jsonl` | the same in words that are never trained on; texts are sentences |
 | `dev-uncovered`, `test-uncovered` `.jsonl` | facts of the training items alone: never the own one |
 | `test-pairs`, `test-translated` `.jsonl` | claims with passages, and facts in another language, if given |
+| `sets` `.jsonl` | the sets of claims as they are, trained on or not, for a training that leaves some of them out |
 | `ground.json` | settings, how often an item's own fact was found, and what it was made from |
 
 Passages are shuffled, so that a metric reads all of them. In training some of the texts and facts are reworded, and

@@ -46,8 +46,8 @@ _TOGETHER = 3
 """One passage in this many says something else too."""
 _OWN = 4
 """In training, one group in this many does not see its own facts."""
-Words = Literal["own", "some", "other"]
-"""Texts and facts unchanged, some of them in other words, or all of them."""
+Words = Literal["own", "some", "all", "other"]
+"""Texts and facts unchanged, some or all of them in other words where they can be, or all in words of the test."""
 
 
 def ground_dataset(data: Path, out: Path, settings: Grounding | None = None, progress: Progress = quiet) -> Grounded:
@@ -98,10 +98,12 @@ class _Making:
         known = self._known("train", training)
         drawn = (gold for gold in known if draw(seed, "plain", gold.item)[0] % _PLAIN == 0)
         plain = map(uncited, self._worded(drawn, training, "some", "plain"))
-        grounded = map(by_evidence, self._grounded("train", "train", training, most, "some"))
+        once = self._grounded("train", "train", training, most, "some")
+        again = map(partial(renamed, "again"), self._grounded("train again", "train", training, _anything, "all"))
+        grounded = map(by_evidence, chain(once, again))
         others = self._others(every)
         counts = {"train": self._write("train", chain(plain, others["train"]), grounded)}
-        for name in ("test-pairs", "test-translated"):
+        for name in ("test-pairs", "sets", "test-translated"):
             if name in others:
                 self._write(name, others[name])
         kinds: dict[str, tuple[Facts, Keep, Words]] = {
@@ -125,6 +127,7 @@ class _Making:
             others["train"] = self.progress("reading pairs", reading.train())
             if pairs:  # no claim that is made of sentences is refuted, so they measure nothing
                 others["test-pairs"] = reading.test()
+                others["sets"] = reading.sets()
         if self.settings.translated:
             split_of = {fact.source: fact.split for fact in every.of.values()}
             translated = Translated(read_asked(self.settings.translated), split_of, self.settings.seed)
@@ -145,12 +148,12 @@ class _Making:
 
     def _grounded(self, name: str, split: str, facts: Facts, keep: Keep, words: Words) -> Iterator[Gold]:
         known = self.progress(f"evidence for {name}", self._known(split, facts))
-        golds, seed = self._worded(known, facts, words, "grounded"), self.settings.seed
+        golds, seed = self._worded(known, facts, words, name), self.settings.seed
         while chunk := list(islice(golds, _CHUNK)):
             nearby = run(nearest(facts.corpus, chunk, self.settings.passages, keep))
             for gold, near in zip(chunk, nearby, strict=True):
-                passages = self._passages(gold, near, facts, words)
-                passages.sort(key=lambda piece: draw(seed, "order", gold.sample.id, piece.source, piece.text))
+                passages = self._passages(gold, near, facts, words, name)
+                passages.sort(key=lambda piece: draw(seed, name, gold.sample.id, piece.source, piece.text))
                 yield with_evidence(gold, passages)
 
     def _worded(self, golds: Iterable[Gold], facts: Facts, words: Words, copy: str) -> Iterator[Gold]:
@@ -163,18 +166,18 @@ class _Making:
                 changed := reword.sentence(gold, fact, key, _part(words))
             ):
                 yield changed
-            elif words == "some":
+            elif words != "other":
                 yield gold
 
-    def _passages(self, gold: Gold, near: Near, facts: Facts, words: Words) -> list[Evidence]:
+    def _passages(self, gold: Gold, near: Near, facts: Facts, words: Words, copy: str) -> list[Evidence]:
         """Perhaps in other words, and perhaps beside what the next one says."""
         others = [piece for piece in near.others if facts.of[piece.source].group != gold.group]
         seed, characters = self.settings.seed, self.settings.characters
         passages = []
         for piece in near.passages:
-            key = f"{gold.item} {piece.source}"
+            key = f"{copy} {gold.item} {piece.source}"
             digest = draw(seed, "passage", key)
-            if words == "other" or (words == "some" and digest[0] % 2):
+            if words in ("all", "other") or (words == "some" and digest[0] % 2):
                 piece = reword.evidence(piece, facts.of[piece.source], characters, key, _part(words))
             if words != "own" and digest[1] % _TOGETHER == 0:
                 for other in others:
@@ -205,6 +208,11 @@ def _foreign(facts: Facts) -> Keep:
 def _most(foreign: Keep, seed: int, gold: Gold, piece: Evidence) -> bool:
     """For most of the groups anything, so that a model learns to use evidence, and what does not decide."""
     return draw(seed, "ground", gold.group)[0] % _OWN != 0 or foreign(gold, piece)
+
+
+def renamed(copy: str, gold: Gold) -> Gold:
+    """The pair under another id, for one that comes again with other passages."""
+    return gold.model_copy(update={"sample": gold.sample.model_copy(update={"id": f"{gold.sample.id} {copy}"})})
 
 
 def _part(words: Words) -> reword.Part:
