@@ -57,10 +57,10 @@ def main() -> None:
 
 
 def read_golds(data: Path) -> dict[str, Gold]:
-    """All samples of a dataset with evidence, by file and id; those that were left out are in `train`."""
+    """All samples of a dataset with evidence, by file and id; those that were left out are in `train` or `sets`."""
     golds: dict[str, Gold] = {}
     for path in sorted(data.glob("*.jsonl")):
-        split = "left-out" if path.stem == "train" else path.stem
+        split = "left-out" if path.stem in ("train", "sets") else path.stem
         golds |= {f"{split} {gold.sample.id}": gold for gold in read_records(path, Gold)}
     return golds
 

@@ -88,8 +88,9 @@ def parted(golds: list[Gold]) -> tuple[list[Gold], list[Gold]]:
 def test_training_has_every_sample_with_evidence_and_some_without(data: Path, tmp_path: Path) -> None:
     ground_dataset(data, tmp_path / "out")
     plain, grounded = parted(read(tmp_path / "out", "train"))
-    before = read(data, "train")
-    assert [record.sample.text for record in grounded] == [record.sample.text for record in before]
+    before = [record.sample.text for record in read(data, "train")]
+    assert [record.sample.text for record in grounded] == before + before
+    assert len({record.sample.id for record in grounded}) == len(grounded)
     assert {len(record.sample.evidence) for record in grounded} == {3}
     assert {int(name.removeprefix("made-up/")) for record in grounded for name in sources(record)} <= set(
         NUMBERS["train"]
@@ -114,18 +115,20 @@ def test_by_evidence_that_does_not_decide_there_is_no_error(data: Path, tmp_path
     wrong = {record.sample.id for record in read(data, "train") if record.report.errors}
     for record in grounded:
         seen = record.item in sources(record)
-        assert bool(record.report.errors) == (seen and record.sample.id in wrong)
+        assert bool(record.report.errors) == (seen and record.sample.id.removesuffix(" again") in wrong)
         assert all(sources(record)[number - 1] == record.item for e in record.report.errors for number in e.evidence)
 
 
 def test_a_quarter_of_the_groups_see_no_fact_of_their_own(data: Path, tmp_path: Path) -> None:
     ground_dataset(data, tmp_path / "out")
     seen: dict[str, set[bool]] = defaultdict(set)
-    for record in parted(read(tmp_path / "out", "train"))[1]:
+    grounded = parted(read(tmp_path / "out", "train"))[1]
+    for record in grounded[: len(grounded) // 2]:
         is_own = [group_of(int(name.removeprefix("made-up/"))) == record.group for name in sources(record)]
         seen[record.group].add(any(is_own))
     assert set(map(len, seen.values())) == {1}, "samples of one group do not agree"
     assert 10 <= sum(True in any_own for any_own in seen.values()) <= 19, "not near three quarters of 20"
+    assert all(record.item in sources(record) for record in grounded[len(grounded) // 2 :]), "all do the second time"
 
 
 def test_the_own_fact_stands_at_any_place(data: Path, tmp_path: Path) -> None:
@@ -142,7 +145,7 @@ def test_samples_of_sources_without_facts_have_none_of_their_own(data: Path, tmp
     for split, golds in zip(NUMBERS, tweets, strict=True):
         put(data / f"{split}.jsonl", [*read_records(data / f"{split}.jsonl", Gold), *golds])
     grounded = ground_dataset(data, tmp_path / "out")
-    assert grounded.found["train"]["epic"].samples == 1
+    assert grounded.found["train"]["epic"].samples == 2
     assert grounded.found["test-covered"]["epic"].own == 0
     assert "epic" not in grounded.found["test-reworded"]
 
@@ -222,10 +225,13 @@ def test_reworded_samples_are_sentences_that_cite_sentences(worded: Path, tmp_pa
 
 def test_half_of_the_training_texts_and_some_passages_are_in_other_words(worded: Path, tmp_path: Path) -> None:
     ground_dataset(worded, tmp_path / "out")
-    before, (_, grounded) = read(worded, "train"), parted(read(tmp_path / "out", "train"))
-    changed = [
-        record.item for record, old in zip(grounded, before, strict=True) if record.sample.text != old.sample.text
-    ]
+    before, (_, twice) = read(worded, "train"), parted(read(tmp_path / "out", "train"))
+    grounded, again = twice[: len(before)], twice[len(before) :]
+    changed, changed_again = (
+        [record.item for record, old in zip(copies, before, strict=True) if record.sample.text != old.sample.text]
+        for copies in (grounded, again)
+    )
+    assert set(changed_again) != set(changed), "others the second time"
     assert 10 < len(set(changed)) < 30, "not near half of 40 items"
     assert len(changed) == 2 * len(set(changed)), "correct and wrong answers of an item do not agree"
     text_of = {fact.id: fact.text for fact in read_records(worded / FACTS, Fact)}

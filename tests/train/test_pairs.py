@@ -67,16 +67,38 @@ def test_half_of_the_pairs_of_a_source_have_an_error() -> None:
     assert counts[True] == pytest.approx(counts[False], rel=0.15)
 
 
-def test_a_source_without_refuted_claims_gets_some_in_which_a_word_is_exchanged() -> None:
+def test_a_source_without_refuted_claims_gets_some_that_are_changed() -> None:
     golds = list(Reading([pair(number, "supported") for number in range(40)]).train())
     wrong = [gold for gold in golds if gold.report.errors]
     assert len(wrong) > 15
     for gold in wrong:
         [error] = gold.report.errors
         [number] = error.evidence
-        assert gold.maker == "rule:exchange"
+        assert gold.maker == "rule:changed"
         assert error.quote.casefold() not in gold.sample.evidence[number - 1].text.casefold().split()
         assert gold.sample.text[error.start : error.end] == error.quote
+
+
+def test_a_sentence_of_a_passage_is_a_claim_that_it_supports_and_refutes_after_a_change() -> None:
+    passages = tuple(f"Festival {n} is old. It was held before the war in {1900 + n}." for n in range(80))
+    pairs = [pair(n, "unknown", claim=f"Nobody knows {n}.", evidence=(passages[n],)) for n in range(80)]
+    golds = [gold for gold in Reading(pairs).train() if gold.maker in ("rule:lifted", "rule:changed")]
+    lifted = [gold for gold in golds if not gold.report.errors]
+    assert 15 < len(lifted) < 60, "not near four in ten"
+    assert all(any(gold.sample.text in piece.text for piece in gold.sample.evidence) for gold in lifted)
+    changed = [gold for gold in golds if gold.report.errors]
+    assert changed
+    for gold in changed:
+        [error] = gold.report.errors
+        assert not any(gold.sample.text in piece.text for piece in gold.sample.evidence)
+        assert gold.sample.text[error.start : error.end] == error.quote
+
+
+def test_sets_are_measured_on_as_they_are() -> None:
+    golds = list(Reading(three_labels(120)).sets(most=40))
+    assert Counter(bool(gold.report.errors) for gold in golds) == {True: 20, False: 20}
+    assert {len(gold.sample.evidence) for gold in golds} == {1}
+    assert {gold.maker for gold in golds} == {"source"}
 
 
 def test_passages_stand_in_any_order_and_others_between_them_decide_nothing() -> None:

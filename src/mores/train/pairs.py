@@ -8,8 +8,9 @@ decide has none: there is no error by this evidence. In training half of the sam
 claims come as often as the others together, each time with its passages in another order and others between them. A
 short passage also comes as the claim about its claim, because a contradiction holds both ways. Sources that lack a
 label would teach the source, so each also has claims with passages about something else, and supported claims that
-say the contrary after a small change (`mores.train.contrast`) or have another word. Sentences of the passages are claims
-too, unchanged and turned around. Such claims are also made in many languages from plain sentences.
+say the contrary after a small change (`mores.train.contrast`) or have another word. Sentences of the passages are
+claims too, unchanged and turned around, and several claims make a text (`mores.train.composed`). Such claims are also
+made in many languages from plain sentences.
 """
 
 from __future__ import annotations
@@ -31,6 +32,7 @@ from mores.factory.items import Task
 from mores.io import read_records
 from mores.language.sentences import sentences
 from mores.search.ground import cut
+from mores.train.composed import composed
 from mores.train.contrast import contrasts
 from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Evidence, Record, Sample, Severity
 
@@ -141,13 +143,14 @@ class Reading:
 
     def train(self) -> Iterator[Gold]:
         """What is trained on: half of each source has an error."""
-        for source, pairs in sorted(self._by_source.items()):
+        for _, pairs in sorted(self._by_source.items()):
             kept = [pair for pair in pairs if not self._is_tested(pair)]
             counts: Counter[str] = Counter(pair.label for pair in kept)
             exchange = Exchange(kept)
             for pair in kept:
                 yield from self._varied(pair, counts, kept)
                 yield from self._derived(pair, kept, exchange, 100 if not counts["refuted"] else CHANGED)
+            yield from self._composed(kept)
 
     def test(self) -> Iterator[Gold]:
         """What is measured on, without passages of other pairs: as many claims with an error as without."""
@@ -163,6 +166,14 @@ class Reading:
     def _is_tested(self, pair: Pair) -> bool:
         digest = draw(self.seed, "test", self._group_of[name_of(pair)])
         return int.from_bytes(digest[:4], "big") % 100 < TESTED
+
+    def _composed(self, kept: Sequence[Pair]) -> Iterator[Gold]:
+        """Texts of several claims, see `mores.train.composed`."""
+        by_language: dict[str, list[Gold]] = defaultdict(list)
+        for pair in kept:
+            by_language[pair.language].append(self._gold(pair, "part"))
+        for golds in by_language.values():
+            yield from composed(golds, self.seed)
 
     def _varied(self, pair: Pair, counts: Counter[str], kept: Sequence[Pair]) -> Iterator[Gold]:
         """The pair once, or twice if it is refuted and too few of its source are."""

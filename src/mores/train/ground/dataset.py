@@ -46,8 +46,8 @@ _TOGETHER = 3
 """One passage in this many says something else too."""
 _OWN = 4
 """In training, one group in this many does not see its own facts."""
-Words = Literal["own", "some", "all", "other"]
-"""Texts and facts unchanged, some or all of them in other words where they can be, or all in words of the test."""
+Words = Literal["own", "some", "other"]
+"""Texts and facts unchanged, some of them in other words, or all of them."""
 
 
 def ground_dataset(data: Path, out: Path, settings: Grounding | None = None, progress: Progress = quiet) -> Grounded:
@@ -99,7 +99,7 @@ class _Making:
         drawn = (gold for gold in known if draw(seed, "plain", gold.item)[0] % _PLAIN == 0)
         plain = map(uncited, self._worded(drawn, training, "some", "plain"))
         once = self._grounded("train", "train", training, most, "some")
-        again = map(partial(renamed, "again"), self._grounded("train again", "train", training, _anything, "all"))
+        again = map(partial(renamed, "again"), self._grounded("train again", "train", training, _anything, "some"))
         grounded = map(by_evidence, chain(once, again))
         others = self._others(every)
         counts = {"train": self._write("train", chain(plain, others["train"]), grounded)}
@@ -166,7 +166,7 @@ class _Making:
                 changed := reword.sentence(gold, fact, key, _part(words))
             ):
                 yield changed
-            elif words != "other":
+            elif words == "some":
                 yield gold
 
     def _passages(self, gold: Gold, near: Near, facts: Facts, words: Words, copy: str) -> list[Evidence]:
@@ -177,7 +177,7 @@ class _Making:
         for piece in near.passages:
             key = f"{copy} {gold.item} {piece.source}"
             digest = draw(seed, "passage", key)
-            if words in ("all", "other") or (words == "some" and digest[0] % 2):
+            if words == "other" or (words == "some" and digest[0] % 2):
                 piece = reword.evidence(piece, facts.of[piece.source], characters, key, _part(words))
             if words != "own" and digest[1] % _TOGETHER == 0:
                 for other in others:
