@@ -1,14 +1,11 @@
-"""Near twins between training and test, by definitions that the splits were not made with.
+"""Near twins between training and test, by a definition that the splits were not made with.
 
     python benchmarks/twins.py DATASET                     # a folder that `mores build` wrote
-    python benchmarks/twins.py DATASET --encoder minilm    # by meaning too: pip install 'mores[embed]'
     python benchmarks/twins.py DATASET --examples 20       # the nearest pairs
 
 `mores build` keeps items together that share half of their rare runs of five characters. Here two facts are near twins
-
-- by words, if 80% or 70% of their words, common ones too, are the same in the same order: twice the length of the
-  longest common subsequence over the words of both. In a script without spaces characters are compared;
-- by meaning, if the vectors that a sentence encoder gives them have a cosine of 0.9 or more.
+if 80% or 70% of their words, common ones too, are the same in the same order: twice the length of the longest common
+subsequence over the words of both. In a script without spaces characters are compared.
 
 The table has the facts of the test split with a near twin in the training split, and beside them how many there would
 be if facts were drawn into splits of the same sizes one by one, and not by group.
@@ -30,10 +27,8 @@ from mores.errors import MoresError
 from mores.factory.errors.units import keys
 from mores.factory.facts import FACTS, Fact
 from mores.io import read_records
-from mores.search.encoders import ENCODERS, Floats, open_encoder, unit_vectors
 
 BY_WORDS: tuple[float, ...] = (0.8, 0.7)
-BY_MEANING: tuple[float, ...] = (0.9,)
 _ROWS = 200
 """Facts of the test that are compared at a time, for the memory that they need."""
 
@@ -101,18 +96,6 @@ def common_length(first: Sequence[str], second: Sequence[str]) -> int:
     return len(first) - unmatched.bit_count()
 
 
-def by_meaning(texts: Sequence[str], encoder: str) -> Compare:
-    """Compares the vectors of facts."""
-    vectors: Floats = unit_vectors(open_encoder(encoder), texts)
-
-    def compare(tested: Sequence[int], trained: Sequence[int]) -> Iterator[Nearest]:
-        cosines = vectors[tested] @ vectors[trained].T
-        for row, place in zip(tested, cosines.argmax(axis=1), strict=True):
-            yield Nearest(float(vectors[row] @ vectors[trained[place]]), row, trained[place])
-
-    return compare
-
-
 def find_nearest(splits: Sequence[str], compare: Compare) -> list[Nearest]:
     """The nearest training fact of each fact of the test, the most alike first."""
     tested, trained = ([n for n, its_split in enumerate(splits) if its_split == split] for split in ("test", "train"))
@@ -129,28 +112,23 @@ def main() -> None:
     """Compare all facts of the test with those of training, and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("data", type=Path, help="folder that `mores build` wrote")
-    parser.add_argument("--encoder", choices=ENCODERS, help="compare meanings too")
-    parser.add_argument("--examples", type=int, default=0, metavar="N", help="print the N nearest pairs of each kind")
+    parser.add_argument("--examples", type=int, default=0, metavar="N", help="print the N nearest pairs")
     options = parser.parse_args()
     try:
         facts = list(read_records(options.data / FACTS, Fact))
-        texts = [fact.text for fact in facts]
-        measures = [("words", BY_WORDS, by_words(texts))]
-        if options.encoder:
-            measures.append((options.encoder, BY_MEANING, by_meaning(texts, options.encoder)))
     except MoresError as error:
         parser.error(str(error))
     splits = [fact.split for fact in facts]
     one_by_one = random.Random(0).sample(splits, len(splits))
     columns = [("tested", by_source(facts, (number for number, split in enumerate(splits) if split == "test")))]
-    for name, thresholds, compare in measures:
-        pairs, drawn = (find_nearest(given, compare) for given in (splits, one_by_one))
-        for least in thresholds:
-            for label, nearest in ((f"{name} {least}", pairs), ("one by one", drawn)):
-                twins = by_source(facts, (pair.tested for pair in nearest if pair.likeness >= least))
-                columns.append((label, twins))
-        for pair in pairs[: options.examples]:
-            print(f"{pair.likeness:.2f}  {facts[pair.tested].text}\n      {facts[pair.trained].text}")
+    compare = by_words([fact.text for fact in facts])
+    pairs, drawn = (find_nearest(given, compare) for given in (splits, one_by_one))
+    for least in BY_WORDS:
+        for label, nearest in ((f"words {least}", pairs), ("one by one", drawn)):
+            twins = by_source(facts, (pair.tested for pair in nearest if pair.likeness >= least))
+            columns.append((label, twins))
+    for pair in pairs[: options.examples]:
+        print(f"{pair.likeness:.2f}  {facts[pair.tested].text}\n      {facts[pair.trained].text}")
     print(f"{'near twins':<16}" + "".join(f"{label:>12}" for label, _ in columns))
     for source in sorted(columns[0][1], key=lambda source: (source == "all", source)):
         print(f"{source:<16}" + "".join(f"{counts[source]:>12,}" for _, counts in columns))

@@ -53,9 +53,9 @@ _NEEDED = (
 """How the names of the variables begin that the server's process gets."""
 
 _WAITING = {"GOMP_SPINCOUNT": "10000"}
-"""llama.cpp's threads wait for each other hundreds of times a token: they spin for some microseconds, which is all that
-an idle machine needs, then sleep. By default they spin for milliseconds, and beside many busy programs that alone costs
-half as much CPU time again. Threads that never spin write tokens a third slower on an idle machine."""
+"""llama.cpp's threads often wait for each other: they spin briefly, which is all that an idle machine needs, and then
+sleep. By default they spin longer, which costs CPU time beside busy programs; threads that never spin write tokens more
+slowly on an idle machine (benchmarks/embedded.py)."""
 
 
 class EmbeddedModel(OpenAIModel):
