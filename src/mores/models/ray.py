@@ -14,22 +14,16 @@ workers is found; after three it is a failure, and the others are answered.
 from __future__ import annotations
 
 import asyncio
-import logging
-import os
-import signal
-import threading
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from importlib import import_module
 from typing import Any, Self
 
-from mores.errors import ConfigError, ModelError, MoresError, Rejected
+from mores.errors import ModelError, MoresError, Rejected
 from mores.extras import require
 from mores.models import Options
 from mores.models.base import Completion, Model, Request, Style
+from mores.models.cluster import Share, check_address, connect, first_line, is_there, share
 from mores.models.worker import Card, Opening, Outcome, Worker
 
 PATIENCE = 600.0
@@ -38,8 +32,6 @@ LIVES = 3
 """Workers that one request may cost."""
 BATCHES = 2
 """Batches that a worker has at once."""
-_ANSWERS = 20.0
-"""Seconds in which a cluster answers that has not stopped."""
 _LONGEST_WAIT = 30.0
 """Most seconds before a worker that cannot be started is tried again."""
 
@@ -81,15 +73,6 @@ class _Seat:
         return not self.ended and not any(other.alone for other in self.held) and not (call.alone and self.held)
 
 
-@dataclass(frozen=True)
-class Share:
-    """What each worker takes of the cluster, and how many there are."""
-
-    workers: int
-    cpus: float
-    gpus: float
-
-
 class RayModel:
     """A model that answers in the processes of a Ray cluster."""
 
@@ -97,7 +80,7 @@ class RayModel:
         self._model, self._options = model, options
         self._kind = (model if isinstance(model, str) else model.name).partition(":")[0]
         self._problem: MoresError | None = None
-        _check_address(options.ray)
+        check_address(options.ray)
         require("pip install 'mores[ray]'", "ray")
 
     # -- what it is ---------------------------------------------------------------------------------------
@@ -126,7 +109,7 @@ class RayModel:
             ray.cancel(reference)
             raise self._none_started() from exc
         except ray.exceptions.RayError as exc:
-            raise ModelError(f"{self._model}: no Ray worker could open it: {_first_line(exc)}") from exc
+            raise ModelError(f"{self._model}: no Ray worker could open it: {first_line(exc)}") from exc
         if isinstance(card, MoresError):
             raise card
         return card
@@ -246,7 +229,7 @@ class RayModel:
             finally:
                 _kill(worker)
             failed += 1
-            if isinstance(problem, _Lost) and not await _is_there():
+            if isinstance(problem, _Lost) and not await is_there():
                 problem = MoresError("the Ray cluster has stopped, or cannot be reached any more")
             if self._is_final(problem, failed):
                 self._stop(problem if isinstance(problem, MoresError) else self._broken(problem))
@@ -328,96 +311,6 @@ class RayModel:
         return ModelError(f"{self.name}: {LIVES} Ray workers ended as they loaded the model, the last with: {problem}")
 
 
-# -- the cluster ------------------------------------------------------------------------------------------
-
-
-def connect(address: str | bool | None) -> list[Mapping[str, float]]:
-    """The resources of each machine of a cluster: the one at an address, the one that runs here, or a new one."""
-    import ray
-
-    if not ray.is_initialized():
-        place = address if isinstance(address, str) else os.environ.get("RAY_ADDRESS") or None
-        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        try:
-            with _same_signals():
-                ray.init(place, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
-        except Exception as exc:  # Ray raises this very class where its processes do not start in time
-            fix = (
-                "check with `ray status` that it runs and that this machine, with RAY_AUTH_MODE as there, belongs to it"
-            )
-            where = f"no Ray cluster at {place}" if place else "Ray could not be started"
-            raise ConfigError(f"{where}: {_first_line(exc)}; {fix}", setting="ray") from exc
-        # Ray reports the death of each worker on standard output, which is for data, and has no setting for it.
-        internals: Any = import_module("ray._private.worker")
-        internals.print_to_stdstream = lambda *_, **__: None
-    return [node["Resources"] for node in ray.nodes() if node["Alive"]]
-
-
-@contextmanager
-def _same_signals() -> Iterator[None]:
-    """Ray takes over SIGTERM and the like; they end a run as they do without it."""
-    names = ("SIGINT", "SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
-    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
-    before = {number: signal.getsignal(number) for number in numbers}
-    try:
-        yield
-    finally:
-        for number, handler in before.items():
-            if handler is not None:
-                signal.signal(number, handler)
-
-
-async def _is_there() -> bool:
-    """Whether the cluster answers. If not, Ray ends this process after a minute, without a word about the run."""
-    import ray
-
-    loop = asyncio.get_running_loop()
-    answered = asyncio.Event()
-
-    def ask() -> None:
-        with suppress(Exception):  # the loop may have ended too
-            ray.nodes()
-            loop.call_soon_threadsafe(answered.set)
-
-    threading.Thread(target=ask, daemon=True).start()  # nobody can wait for it: it may never return
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_ANSWERS):
-            await answered.wait()
-    return answered.is_set()
-
-
-def share(kind: str, options: Options, machines: Sequence[Mapping[str, float]]) -> Share:
-    """One worker for each GPU where `hf` can have one, else for each machine; one for each core where a model is light.
-
-    The smallest machine decides how many cores a worker gets, so that every machine has at least one.
-    """
-    cores = [machine["CPU"] for machine in machines if machine.get("CPU")]
-    gpus = options.ray_gpus
-    if gpus is None:
-        gpus = 1.0 if kind == "hf" and any(machine.get("GPU") for machine in machines) else 0.0
-    if gpus:
-        cpus = 1.0
-        fitting = sum(int(machine.get("GPU", 0.0) / gpus) for machine in machines)
-    else:
-        heavy = kind in ("embedded", "hf")
-        cpus = float(options.threads or (min(cores, default=1.0) if heavy else 1.0))
-        fitting = sum(int(each / cpus) for each in cores)
-    return Share(options.ray_workers or max(1, fitting), cpus, gpus)
-
-
-def _check_address(address: str | bool | None) -> None:
-    if not isinstance(address, str) or address in ("auto", "local"):
-        return
-    if "://" in address:
-        fix = "run this on a machine of the cluster, or with `ray job submit`"
-        raise ConfigError(f"{address}: Ray's client protocol is not supported; {fix}", setting="ray")
-    host, colon, port = address.rpartition(":")
-    if not (host and colon and port.isdigit()):
-        raise ConfigError(
-            f"{address!r} is no address of a Ray cluster; expected HOST:PORT, auto or local", setting="ray"
-        )
-
-
 async def _settled(reference: Any) -> Any:
     """What a worker returned, or how it failed."""
     import ray
@@ -425,9 +318,9 @@ async def _settled(reference: Any) -> Any:
     try:
         return await reference
     except ray.exceptions.RayTaskError as exc:  # not a problem that we know, so it is in the code
-        return MoresError(f"a Ray worker failed: {_first_line(exc.cause)}")
+        return MoresError(f"a Ray worker failed: {first_line(exc.cause)}")
     except ray.exceptions.RayError as exc:
-        return _Lost(_first_line(exc))
+        return _Lost(first_line(exc))
 
 
 def _as_lost(problem: _Lost | MoresError) -> _Lost | MoresError:
@@ -440,7 +333,3 @@ def _kill(worker: Any) -> None:
 
     if ray.is_initialized():
         ray.kill(worker)
-
-
-def _first_line(problem: object) -> str:
-    return f"{type(problem).__name__}: {str(problem).strip()}".splitlines()[0]

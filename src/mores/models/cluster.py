@@ -1,0 +1,120 @@
+"""The Ray cluster that workers run on: the connection to it, and what a worker takes of it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import signal
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+from mores.errors import ConfigError
+from mores.models import Options
+
+_ANSWERS = 20.0
+"""Seconds in which a cluster answers that has not stopped."""
+
+
+@dataclass(frozen=True)
+class Share:
+    """What each worker takes of the cluster, and how many there are."""
+
+    workers: int
+    cpus: float
+    gpus: float
+
+
+def connect(address: str | bool | None) -> list[Mapping[str, float]]:
+    """The resources of each machine of a cluster: the one at an address, the one that runs here, or a new one."""
+    import ray
+
+    if not ray.is_initialized():
+        place = address if isinstance(address, str) else os.environ.get("RAY_ADDRESS") or None
+        os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        try:
+            with _same_signals():
+                ray.init(place, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
+        except Exception as exc:  # Ray raises this very class where its processes do not start in time
+            fix = (
+                "check with `ray status` that it runs and that this machine, with RAY_AUTH_MODE as there, belongs to it"
+            )
+            where = f"no Ray cluster at {place}" if place else "Ray could not be started"
+            raise ConfigError(f"{where}: {first_line(exc)}; {fix}", setting="ray") from exc
+        # Ray reports the death of each worker on standard output, which is for data, and has no setting for it.
+        internals: Any = import_module("ray._private.worker")
+        internals.print_to_stdstream = lambda *_, **__: None
+    return [node["Resources"] for node in ray.nodes() if node["Alive"]]
+
+
+@contextmanager
+def _same_signals() -> Iterator[None]:
+    """Ray takes over SIGTERM and the like; they end a run as they do without it."""
+    names = ("SIGINT", "SIGTERM", "SIGHUP") if threading.current_thread() is threading.main_thread() else ()
+    numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
+    before = {number: signal.getsignal(number) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            if handler is not None:
+                signal.signal(number, handler)
+
+
+async def is_there() -> bool:
+    """Whether the cluster answers. If not, Ray ends this process after a minute, without a word about the run."""
+    import ray
+
+    loop = asyncio.get_running_loop()
+    answered = asyncio.Event()
+
+    def ask() -> None:
+        with suppress(Exception):  # the loop may have ended too
+            ray.nodes()
+            loop.call_soon_threadsafe(answered.set)
+
+    threading.Thread(target=ask, daemon=True).start()  # nobody can wait for it: it may never return
+    with suppress(TimeoutError):
+        async with asyncio.timeout(_ANSWERS):
+            await answered.wait()
+    return answered.is_set()
+
+
+def share(kind: str, options: Options, machines: Sequence[Mapping[str, float]]) -> Share:
+    """One worker for each GPU where `hf` can have one, else for each machine; one for each core where a model is light.
+
+    The smallest machine decides how many cores a worker gets, so that every machine has at least one.
+    """
+    cores = [machine["CPU"] for machine in machines if machine.get("CPU")]
+    gpus = options.ray_gpus
+    if gpus is None:
+        gpus = 1.0 if kind == "hf" and any(machine.get("GPU") for machine in machines) else 0.0
+    if gpus:
+        cpus = 1.0
+        fitting = sum(int(machine.get("GPU", 0.0) / gpus) for machine in machines)
+    else:
+        heavy = kind in ("embedded", "hf")
+        cpus = float(options.threads or (min(cores, default=1.0) if heavy else 1.0))
+        fitting = sum(int(each / cpus) for each in cores)
+    return Share(options.ray_workers or max(1, fitting), cpus, gpus)
+
+
+def check_address(address: str | bool | None) -> None:
+    if not isinstance(address, str) or address in ("auto", "local"):
+        return
+    if "://" in address:
+        fix = "run this on a machine of the cluster, or with `ray job submit`"
+        raise ConfigError(f"{address}: Ray's client protocol is not supported; {fix}", setting="ray")
+    host, colon, port = address.rpartition(":")
+    if not (host and colon and port.isdigit()):
+        raise ConfigError(
+            f"{address!r} is no address of a Ray cluster; expected HOST:PORT, auto or local", setting="ray"
+        )
+
+
+def first_line(problem: object) -> str:
+    return f"{type(problem).__name__}: {str(problem).strip()}".splitlines()[0]
