@@ -123,7 +123,9 @@ def looks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Looks]:
 
 
 @browsing
-@pytest.mark.parametrize("view", ["wide", "arabic", pytest.param("phone", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "view", ["wide", *(pytest.param(view, marks=pytest.mark.slow) for view in ("arabic", "phone"))]
+)
 def test_every_screen(looks: Looks, browser: Browser, view: str) -> None:
     width, dark, locale = VIEWS[view]
     with looks.walk.database.write() as connection:

@@ -367,6 +367,7 @@ def test_types_of_numbers_are_checked(llama: Path, tmp_path: Path) -> None:
 # -- the embedded model -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not default_path().exists(), reason="the embedded model is not here; `mores pull` gets it")
 def test_the_embedded_model_reads_the_same_tokens_in_both(tmp_path: Path) -> None:
     unpack(default_path(), tmp_path / "base")

@@ -148,6 +148,7 @@ def two(place: Place) -> subprocess.CompletedProcess[str]:
     return start([*launcher, *program], ACCELERATE_USE_CPU="true")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("two")
 def test_two_processes_take_the_steps_of_one(place: Place) -> None:
     log = rows(place.two / tune.LOG)
@@ -157,6 +158,7 @@ def test_two_processes_take_the_steps_of_one(place: Place) -> None:
     assert_steps_alike(steps, log[:3] + log[5:])
 
 
+@pytest.mark.slow
 def test_two_processes_train_what_one_trains(place: Place, two: subprocess.CompletedProcess[str]) -> None:
     assert two.returncode == 0, two.stderr
     assert_alike(place.one, place.two)
@@ -166,6 +168,7 @@ def test_two_processes_train_what_one_trains(place: Place, two: subprocess.Compl
         assert trained[0][name] == trained[1][name], name
 
 
+@pytest.mark.slow
 def test_the_first_process_alone_speaks(place: Place, two: subprocess.CompletedProcess[str]) -> None:
     assert two.stdout.count("trained on all: scaled accuracy") == 1
     assert two.stderr.count(f"wrote {place.two}") == 1
@@ -234,12 +237,14 @@ def training(place: Place, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> A
     return tune.Training(model, list(Examples(tokenizer, recipe).of(dishes(4))), recipe, tmp_path, "x")
 
 
+@pytest.mark.slow
 def test_processes_that_see_different_checkpoints_are_refused(training: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(accelerate.utils, "gather_object", lambda objects: [*objects, (3, 100)])
     with pytest.raises(ConfigError, match="the processes see different files"):
         training.tune()
 
 
+@pytest.mark.slow
 def test_deepspeed_does_not_go_on_from_a_checkpoint(training: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (training.folder / tune.CHECKPOINT).write_bytes(b"")
     monkeypatch.setattr(tune, "DEEPSPEED", "NO")  # what a run of one process calls itself
