@@ -66,4 +66,4 @@ def test_a_database_that_cannot_be_opened_is_explained(mores: Run, address: str)
 def test_an_unknown_campaign_is_named(mores: Run, tmp_path: Path, database: str) -> None:
     done = mores("studio", "--database", database, "export", "nothing", str(tmp_path / "out"))
     assert done.returncode == 1
-    assert "no such campaign" in done.stderr
+    assert "no such campaign 'nothing'; there are none" in done.stderr

@@ -15,7 +15,7 @@ from mores.studio.data.snapshot import read_snapshot
 from mores.studio.records import Person, Role
 from mores.studio.serve import link_of, owner_of
 from mores.studio.store.campaigns import all_campaigns, make_campaign, open_campaign, parse_campaign
-from mores.studio.store.database import open_database
+from mores.studio.store.database import Database, open_database
 from mores.studio.store.items import Campaign, rebuild
 from mores.studio.store.people import add_member, invite, record
 
@@ -43,7 +43,7 @@ def owner_link(database: str | Path) -> str:
 def invite_people(database: str | Path, campaign: str, role: str, uses: int = 1) -> str:
     """Make an invitation; the path of its link."""
     store = open_database(database)
-    token = invite(store, open_campaign(store, campaign), Role(role), owner_of(store), uses=uses)
+    token = invite(store, find_campaign(store, campaign), Role(role), owner_of(store), uses=uses)
     store.close()
     return f"/join/{token}"
 
@@ -51,7 +51,7 @@ def invite_people(database: str | Path, campaign: str, role: str, uses: int = 1)
 def export_campaign(database: str | Path, campaign: str, folder: Path, form: str = "folder") -> list[Path]:
     """Write an export of a campaign into a folder, and keep it; the files."""
     store = open_database(database)
-    paths = write_export(store, open_campaign(store, campaign), form, folder)
+    paths = write_export(store, find_campaign(store, campaign), form, folder)
     store.close()
     return paths
 
@@ -59,7 +59,7 @@ def export_campaign(database: str | Path, campaign: str, folder: Path, form: str
 def campaign_upload(database: str | Path, campaign: str, repository: str, form: str = "folder") -> Upload:
     """What a dataset of the Hub gets: an export of a campaign, with its card; `push_campaign` sends it."""
     store = open_database(database)
-    snapshot = read_snapshot(store, open_campaign(store, campaign))
+    snapshot = read_snapshot(store, find_campaign(store, campaign))
     store.close()
     message = f"Campaign {campaign} as of event {snapshot.last_event}"
     return Upload(repository, "dataset", dict(hub_files(snapshot, form)), message)
@@ -80,7 +80,7 @@ def import_files(
 ) -> Imported:
     """Import the items of files into a campaign, all or none; the folder of a run stands for its long answers."""
     store = open_database(database)
-    opened = open_campaign(store, campaign)
+    opened = find_campaign(store, campaign)
     found = [find_answers(path) if path.is_dir() else path for path in paths]
     size = sum(path.stat().st_size for path in found)
     if size > LONGEST_FILE:
@@ -101,6 +101,14 @@ def find_answers(folder: Path) -> Path:
     if found is None:
         raise InputError(f"{folder}: no {ANSWERS} in it; give a file, or the folder of a run with long answers")
     return found
+
+
+def find_campaign(store: Database, name: str) -> Campaign:
+    """A campaign; an error that lists the campaigns where there is none of that name."""
+    known = [campaign.id for campaign in all_campaigns(store)]
+    if name not in known:
+        raise InputError(f"no such campaign {name!r}; there are {', '.join(known) or 'none'}")
+    return open_campaign(store, name)
 
 
 def rebuild_tables(database: str | Path) -> int:
