@@ -21,7 +21,9 @@ from mores.errors import ConfigError, ModelError, Rejected
 from mores.models import Options, hf, open_model
 from mores.models.base import Completion, Message, Model, Request
 from mores.models.hf import HFModel, files
-from mores.models.hf.network import Network, _Chooser, _Row
+from mores.models.hf.choose import Answer as Written
+from mores.models.hf.choose import Chooser, Row
+from mores.models.hf.network import Network
 from mores.types import FailureKind
 
 _REASON = "needs the extra hf: pip install 'mores[hf]'"
@@ -284,10 +286,10 @@ def test_no_seed_is_a_new_one_each_time(tiny: Path) -> None:
 def test_samples_follow_the_distribution(settings: dict[str, Any], expected: list[float]) -> None:
     count = 4000
     network = Network("hf:none", None, None, CONTEXT, [], 1.0)
-    rows = [_Row(ask("", seed=seed, **settings), [], 1) for seed in range(count)]
+    answers = [Written(Row(ask("", seed=seed, **settings), [], 1)) for seed in range(count)]
     # The likeliest token is not the first, and two cannot be had at all.
     logits = torch.tensor([0.15, 0.0, 0.5, 0.05, 0.3, 0.0]).log().repeat(count, 1)
-    tokens = _Chooser(rows, network, torch.device("cpu"))(None, logits).argmax(-1)
+    tokens = Chooser(answers, network)(None, logits).argmax(-1)
     shares = (torch.bincount(tokens, minlength=6) / count)[[2, 4, 0, 3]]
     assert shares.tolist() == pytest.approx(expected, abs=0.025)  # three standard errors at one half
     assert shares.tolist() == pytest.approx(expected, abs=1e-9) or 1.0 not in expected
@@ -397,7 +399,7 @@ def test_too_little_memory_splits_the_batch(tiny: Path, monkeypatch: pytest.Monk
 def test_what_nobody_waits_for_is_not_finished(tiny: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     started, go_on = threading.Event(), threading.Event()
     steps = 0
-    choose = _Chooser.__call__
+    choose = Chooser.__call__
 
     def slow(self: Any, input_ids: Any, scores: Any) -> Any:
         nonlocal steps
@@ -406,7 +408,7 @@ def test_what_nobody_waits_for_is_not_finished(tiny: Path, monkeypatch: pytest.M
         assert go_on.wait(10)
         return choose(self, input_ids, scores)
 
-    monkeypatch.setattr(_Chooser, "__call__", slow)
+    monkeypatch.setattr(Chooser, "__call__", slow)
 
     async def give_up(model: HFModel) -> None:
         tasks = [asyncio.create_task(model.complete(ask("tea", max_tokens=200))) for _ in range(3)]

@@ -10,10 +10,12 @@ and takes the tokenizer from that folder where it brings one. Code that comes wi
   model's own settings only the end tokens count and, where a request names none, the temperature.
 - **Log-probabilities**: natural logarithm under the model's own softmax, before temperature, top-p and schema, with
   the end token's as the last one.
-- **Batches**: requests that arrive together are generated together, 16 on a GPU, one on a CPU. What shares a batch
-  changes the low-order digits of a log-probability (below 1e-4 in float32, some hundredths in bfloat16), so now
-  and then a near tie falls the other way. The batch size is part of the identity; asked one by one, answers repeat
-  exactly.
+- **Batches**: on a GPU up to 128 answers are written at once, and one that ends makes room for the next request at
+  once (`continuous.py`); what all prompts begin with is read once. Models whose layers keep more than plain keys and
+  values, such as sliding windows or states, are asked in static batches of 16, and on a CPU requests are answered one
+  by one. What shares a batch changes the low-order digits of a log-probability (below 1e-4 in float32, some
+  hundredths in bfloat16), so now and then a near tie falls the other way. The way and the number of answers are
+  part of the identity; asked one by one, answers repeat exactly.
 - **Schema or grammar**: llguidance masks the tokens that would leave it.
 """
 
@@ -21,15 +23,18 @@ from __future__ import annotations
 
 import asyncio
 import importlib.metadata
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from functools import cached_property, partial
-from typing import NamedTuple, Self
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Self
 
 from mores.errors import ModelError, MoresError
 from mores.extras import require
 from mores.models.base import Completion, Request, Style
+from mores.models.hf.continuous import Stream, supports
 from mores.models.hf.files import (
     adapter_files,
     adapter_folder,
@@ -43,32 +48,50 @@ from mores.models.hf.files import (
 from mores.models.hf.load import has_gpu, load_network
 from mores.models.hf.network import Network
 
+_SLOTS_ON_GPU = 128
 _BATCH_ON_GPU = 16
 _LINGER = 0.01
 """Seconds that a batch waits for more requests."""
 
 
-class _Job(NamedTuple):
+@dataclass(frozen=True, slots=True, eq=False)
+class _Job:
+    """A request and who waits for its answer in the event loop."""
+
+    model: str
     request: Request
     answer: asyncio.Future[Completion]
 
+    @property
+    def abandoned(self) -> bool:
+        return self.answer.cancelled()
+
+    def settle(self, outcome: Completion | Exception) -> None:
+        """From any thread."""
+        known = _known(outcome, self.model) if isinstance(outcome, Exception) else outcome
+        self.answer.get_loop().call_soon_threadsafe(_settle, self.answer, known)
+
 
 class HFModel:
-    """A causal language model; `batch` overrides how many requests are generated together."""
+    """A causal language model.
+
+    `slots` overrides how many answers are written at once, `batch` asks in static batches of that many requests.
+    """
 
     constrained = False
     grammars = True
     timeout = 3600.0
     warning: str | None = None
 
-    def __init__(self, name: str, adapter: str | None = None, batch: int | None = None) -> None:
+    def __init__(self, name: str, adapter: str | None = None, batch: int = 0, slots: int = 0) -> None:
         self._folder = local_folder(name)
         self.model = name
         self.adapter = adapter_folder(adapter)
-        self._batch = batch
+        self._batch, self._slots = batch, slots
         self.style: Style | None = tuned_style(self.adapter or self._folder)
         require("pip install 'mores[hf]'", "torch", "transformers", *(["peft"] if adapter else []))
         self._network: Network | None = None
+        self._stream: Stream | None = None
         self._serving: asyncio.Task[None] | None = None
 
     @property
@@ -86,14 +109,20 @@ class HFModel:
             parts.append(f"lora@{fingerprint(adapter_files(self.adapter), whole=True)}")
         parts.append("bfloat16" if has_gpu() else "float32")
         parts.append(f"transformers-{importlib.metadata.version('transformers')}")
-        return "hf/" + "/".join([*parts, f"batch{self.concurrency}"])
+        return "hf/" + "/".join([*parts, f"slots{self.slots}" if self.slots else f"batch{self.concurrency}"])
+
+    @cached_property
+    def slots(self) -> int:
+        """How many answers are written at once by continuous batching; 0 for static batches."""
+        slots = self._slots or (_SLOTS_ON_GPU if has_gpu() and not self._batch else 0)
+        return slots if slots and supports(*self._origin) else 0
 
     @cached_property
     def concurrency(self) -> int:
-        return self._batch or (_BATCH_ON_GPU if has_gpu() else 1)
+        return self.slots or self._batch or (_BATCH_ON_GPU if has_gpu() else 1)
 
     async def __aenter__(self) -> Self:
-        self._waiting: list[_Job] = []
+        self._waiting: deque[_Job] = deque()
         self._full = asyncio.Event()
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mores-hf")
         try:
@@ -101,15 +130,16 @@ class HFModel:
         except BaseException:
             self._thread.shutdown(wait=False)
             raise
+        self._stream = Stream(self._network, self.slots) if self.slots else None
         return self
 
     async def __aexit__(self, *exc: object) -> None:
-        for job in self._waiting:
+        for job in tuple(self._waiting):
             job.answer.cancel()
         if self._serving is not None:
             await self._serving
         self._thread.shutdown()
-        self._network = None
+        self._network = self._stream = None
         if has_gpu():
             import torch
 
@@ -120,7 +150,7 @@ class HFModel:
         assert self._network is not None, "the model is entered before it is asked"
         if request.constrained:
             require("pip install llguidance", "llguidance")
-        job = _Job(request, asyncio.get_running_loop().create_future())
+        job = _Job(self.name, request, asyncio.get_running_loop().create_future())
         self._waiting.append(job)
         if len(self._waiting) >= self.concurrency:
             self._full.set()
@@ -129,43 +159,46 @@ class HFModel:
         return await job.answer
 
     async def _serve(self, network: Network) -> None:
-        """Answer all that wait, batch after batch."""
+        """Answer all that wait."""
+        loop = asyncio.get_running_loop()
         while self._waiting:
-            jobs = await self._gather()
-            abandoned = partial(_all_cancelled, [job.answer for job in jobs])
-            outcomes: Sequence[Completion | MoresError]
-            try:
-                outcomes = await asyncio.get_running_loop().run_in_executor(
-                    self._thread, network.answer, [job.request for job in jobs], abandoned
-                )
-            except Exception as exc:  # whatever it was, those who wait must hear of it
-                outcomes = [_known(exc, self.name)] * len(jobs)
-            for job, outcome in zip(jobs, outcomes, strict=True):
-                _settle(job.answer, outcome)
-
-    async def _gather(self) -> list[_Job]:
-        """The next batch, after a moment for others to join it."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(_LINGER):
-                await self._full.wait()
-        jobs, self._waiting = self._waiting[: self.concurrency], self._waiting[self.concurrency :]
-        if len(self._waiting) < self.concurrency:
+            with suppress(TimeoutError):  # others may join
+                async with asyncio.timeout(_LINGER):
+                    await self._full.wait()
             self._full.clear()
-        return [job for job in jobs if not job.answer.cancelled()]
+            if self._stream:
+                await loop.run_in_executor(self._thread, self._stream.run, self._waiting)
+            else:
+                await loop.run_in_executor(self._thread, _answer_batch, network, self._next_batch())
+
+    def _next_batch(self) -> list[_Job]:
+        jobs = [self._waiting.popleft() for _ in range(min(self.concurrency, len(self._waiting)))]
+        if len(self._waiting) >= self.concurrency:
+            self._full.set()
+        return [job for job in jobs if not job.abandoned]
 
     @cached_property
     def _commit(self) -> str:
         return hub_commit(self.model)
 
+    @property
+    def _origin(self) -> tuple[str, str | None]:
+        """A folder, or a name on the Hub and its commit."""
+        return (str(self._folder), None) if self._folder else (self.model, self._commit)
+
     def _load(self) -> Network:
-        if self._folder:
-            return load_network(str(self._folder), None, self.adapter)
-        return load_network(self.model, self._commit, self.adapter)
+        return load_network(*self._origin, self.adapter)
 
 
-def _all_cancelled(answers: Iterable[asyncio.Future[Completion]]) -> bool:
-    """Whether no request waits any more, so that the work may stop; read from the model's thread."""
-    return all(answer.cancelled() for answer in answers)
+def _answer_batch(network: Network, jobs: Sequence[_Job]) -> None:
+    """A static batch; it stops when nobody waits for it any more."""
+    outcomes: Sequence[Completion | Exception]
+    try:
+        outcomes = network.answer([job.request for job in jobs], lambda: all(job.abandoned for job in jobs))
+    except Exception as exc:  # whatever it was, those who wait must hear of it
+        outcomes = [exc] * len(jobs)
+    for job, outcome in zip(jobs, outcomes, strict=True):
+        job.settle(outcome)
 
 
 def _settle(answer: asyncio.Future[Completion], outcome: Completion | MoresError) -> None:

@@ -20,7 +20,7 @@ def load_network(where: str, commit: str | None, adapter: Path | None) -> Networ
         model, tokenizer = _load(where, origin, adapter)
         if adapter:
             model = _with_adapter(model, adapter)
-    return _network(f"hf:{where}", model.eval(), tokenizer)
+    return make_network(f"hf:{where}", model.eval(), tokenizer)
 
 
 def has_gpu() -> bool:
@@ -56,8 +56,8 @@ def _load(where: str, origin: Mapping[str, str], adapter: Path | None) -> tuple[
     return model, tokenizer
 
 
-def _network(name: str, model: Any, tokenizer: Any) -> Network:
-    """Ignore the model's decoding settings, such as a repetition penalty: the request has them all."""
+def make_network(name: str, model: Any, tokenizer: Any) -> Network:
+    """Without the model's decoding settings, such as a repetition penalty: the request has them all."""
     from transformers import GenerationConfig
 
     config = model.generation_config

@@ -1,0 +1,212 @@
+"""Speed of `hf:` with continuous batching against plain `generate` with static batches: the same texts, in one run.
+
+    python benchmarks/hf.py --model PATH --texts 2000          # on a GPU
+    python benchmarks/hf.py --texts 2000                       # a random Llama of 1.1 billion weights
+    python benchmarks/hf.py --texts 40 --layers 2 --width 64   # a small one, on a CPU
+
+Needs only torch and transformers, and llguidance for `--constrained`. Both ways have the same model in memory, prompts,
+limits and code that chooses tokens. A random model ends no answer by itself, so each answer gets a limit of its own.
+It has many near ties, which bfloat16 decides one way or the other: `--dtype float32` compares its answers exactly.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import json
+import random
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Sequence
+from importlib.util import find_spec
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import torch
+import transformers
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "src"))
+if find_spec("pydantic") is None or find_spec("orjson") is None:  # all that `hf:` needs of `mores.io` is in one module
+    sys.modules["mores.io"] = ModuleType("mores.io")
+    sys.modules["mores.io"].__path__ = [str(ROOT / "src" / "mores" / "io")]
+
+from mores.models.base import Completion, Message, Request  # noqa: E402
+from mores.models.hf import HFModel  # noqa: E402
+from mores.models.hf.load import make_network  # noqa: E402
+from mores.models.hf.network import Network  # noqa: E402
+
+PROMPTS = ROOT / "src" / "mores" / "metric" / "prompts"
+TEMPLATE = "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}assistant:"
+SCHEMA = {
+    "type": "object",
+    "properties": {
+        "errors": {
+            "type": "array",
+            "maxItems": 3,
+            "items": {
+                "type": "object",
+                "properties": {"severity": {"enum": ["minor", "major"]}, "explanation": {"type": "string"}},
+                "required": ["severity", "explanation"],
+                "additionalProperties": False,
+            },
+        }
+    },
+    "required": ["errors"],
+    "additionalProperties": False,
+}
+
+
+class Loaded(HFModel):
+    """A model that is in memory already."""
+
+    def __init__(self, folder: Path, network: Network, batch: int = 0, slots: int = 0) -> None:
+        super().__init__(str(folder), batch=batch, slots=slots)
+        self._loaded = network
+
+    def _load(self) -> Network:
+        return self._loaded
+
+
+def main() -> None:
+    """Time both ways and compare their answers."""
+    options = _options()
+    with tempfile.TemporaryDirectory() as temporary:
+        folder = Path(options.model) if options.model else Path(temporary)
+        network = _load(options, folder)
+        requests = list(_requests(options))
+        ways = {f"static {size}": {"batch": size} for size in options.batch}
+        ways |= {f"continuous {options.slots}": {"slots": options.slots}}
+        rows: list[dict[str, Any]] = []
+        for name, way in ways.items():
+            model = Loaded(folder, network, **way)
+            if "slots" in way and not model.slots:
+                sys.exit(f"hf:{folder}: continuous batching does not support this model")
+            asyncio.run(_ask(model, requests[: 2 * model.concurrency]))  # warm up
+            seconds, answers = asyncio.run(_ask(model, requests))
+            tokens = sum(answer.completion_tokens for answer in answers)
+            rows.append({"way": name, "seconds": seconds, "tokens": tokens, "answers": answers})
+            print(f"{name}: {seconds:.1f} s, {len(answers) / seconds:.1f} texts/s, {tokens / seconds:,.0f} tokens/s")
+    *static, continuous = rows
+    results: list[dict[str, Any]] = [
+        {
+            "against": row["way"],
+            "ratio": row["seconds"] / continuous["seconds"],
+            "different": sum(map(_different, row["answers"], continuous["answers"])),
+        }
+        for row in static
+    ]
+    device = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
+    for result in results:
+        same = f"{len(requests) - result['different']} of {len(requests)} answers are identical"
+        print(f"continuous: {result['ratio']:.1f} times {result['against']}; {same}")
+    if options.json:
+        timings = [{key: row[key] for key in ("way", "seconds", "tokens")} for row in rows]
+        versions = {"torch": torch.__version__, "transformers": transformers.__version__}
+        print(json.dumps({"device": device, **versions, "texts": len(requests), "ways": timings, "ratios": results}))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--model", help="folder of a transformers model; a random one without it")
+    parser.add_argument("--texts", type=int, default=2000)
+    parser.add_argument("--tokens", type=int, default=200, help="most tokens of an answer")
+    parser.add_argument("--batch", type=int, nargs="+", default=[16], help="sizes of static batches")
+    parser.add_argument("--slots", type=int, default=128)
+    parser.add_argument("--constrained", action="store_true", help="to a JSON schema")
+    parser.add_argument("--dtype", choices=("bfloat16", "float32"))
+    parser.add_argument("--layers", type=int, default=16, help="of the random model")
+    parser.add_argument("--width", type=int, default=2048, help="of the random model")
+    parser.add_argument("--json", action="store_true")
+    return parser.parse_args()
+
+
+async def _ask(model: HFModel, requests: Sequence[Request]) -> tuple[float, list[Completion]]:
+    """The seconds from the first request to the last answer, and the answers; a request follows each answer."""
+    places = asyncio.Semaphore(model.concurrency)
+
+    async def complete(request: Request) -> Completion:
+        async with places:
+            return await model.complete(request)
+
+    async with model:
+        start = time.perf_counter()
+        answers = await asyncio.gather(*map(complete, requests))
+        return time.perf_counter() - start, list(answers)
+
+
+def _different(one: Completion, other: Completion) -> bool:
+    return (one.text, one.stop, one.completion_tokens) != (other.text, other.stop, other.completion_tokens)
+
+
+def _requests(options: argparse.Namespace) -> Iterator[Request]:
+    """The metric's instructions and the example texts, each numbered so that no two are equal."""
+    dice = random.Random(0)
+    instructions = "\n\n".join((PROMPTS / name).read_text("utf-8") for name in ("system.txt", "guide.txt", "fence.txt"))
+    for number in range(options.texts):
+        text = _examples()[number % len(_examples())]
+        limit = options.tokens if options.model else min(options.tokens, 8 + int(dice.expovariate(4 / options.tokens)))
+        yield Request(
+            (Message("system", instructions), Message("user", f"Text {number}: {text}")),
+            max_tokens=limit,
+            schema=SCHEMA if options.constrained else None,
+        )
+
+
+def _examples() -> list[str]:
+    lines = (ROOT / "examples" / "world.jsonl").read_text("utf-8").splitlines()
+    return [f"{row['instruction']}\n{row['text']}" for row in map(json.loads, lines)]
+
+
+def _load(options: argparse.Namespace, folder: Path) -> Network:
+    """The model on the GPU if there is one, with its tokenizer; a random model leaves its settings in the folder."""
+    gpu = torch.cuda.is_available()
+    dtype = getattr(torch, options.dtype or ("bfloat16" if gpu else "float32"))
+    if options.model:
+        model: Any = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
+        tokenizer = transformers.AutoTokenizer.from_pretrained(folder)
+    else:
+        tokenizer = _random_tokenizer()
+        heads = max(4, options.width // 64)
+        config = transformers.LlamaConfig(
+            vocab_size=32_000,
+            hidden_size=options.width,
+            intermediate_size=4 * options.width,
+            num_hidden_layers=options.layers,
+            num_attention_heads=heads,
+            num_key_value_heads=heads // 4,
+            max_position_embeddings=8192,
+            bos_token_id=None,
+            eos_token_id=tokenizer.eos_token_id,
+            pad_token_id=tokenizer.pad_token_id,
+        )
+        torch.manual_seed(0)
+        with torch.device("cuda" if gpu else "cpu"):
+            model = transformers.LlamaForCausalLM(config).to(dtype)
+        config.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
+    return make_network(f"hf:{folder}", model.to("cuda" if gpu else "cpu").eval(), tokenizer)
+
+
+def _random_tokenizer() -> Any:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
+
+    inner = Tokenizer(models.BPE())
+    inner.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    inner.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=4000,
+        special_tokens=["<|pad|>", "<|end|>"],
+        initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )
+    inner.train_from_iterator([*_examples(), *(path.read_text("utf-8") for path in PROMPTS.glob("*.txt"))], trainer)
+    tokenizer = transformers.PreTrainedTokenizerFast(tokenizer_object=inner, eos_token="<|end|>", pad_token="<|pad|>")
+    tokenizer.chat_template = TEMPLATE
+    return tokenizer
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,133 @@
+"""Chooses the next token of each answer: greedily or by the dice of its own seed, within its schema or grammar."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from mores.models.base import Request
+
+if TYPE_CHECKING:
+    from mores.models.hf.network import Network
+
+
+@dataclass(slots=True)
+class Row:
+    """A request, ready for the network."""
+
+    request: Request
+    ids: list[int]
+    limit: int
+    """Most tokens that the answer may have: what was asked, or what the context leaves."""
+    matcher: Any = None
+    """Follows an answer token by token and knows which may come next; copied for each answer."""
+
+
+class Answer:
+    """An answer while it is written."""
+
+    def __init__(self, row: Row) -> None:
+        self.row = row
+        self.tokens: list[int] = []
+        self.logprobs: list[float] = []
+        self.first: list[tuple[int, float]] = []
+        """The likeliest first tokens and their log-probabilities, where the request wants them."""
+        self.problem = ""
+        """Why it cannot go on."""
+        self.finished = False
+        self.matcher = None if row.matcher is None else row.matcher.deep_copy()
+        self.dice = _dice(row.request.seed)
+
+    def add(self, token: int, logprob: float, ends: Sequence[int]) -> None:
+        """Write one more token, which may be the last."""
+        self.tokens.append(token)
+        self.logprobs.append(logprob)
+        self.finished = token in ends or len(self.tokens) >= self.row.limit
+        if self.matcher is not None and not self.finished and not self.matcher.consume_token(token):
+            self.problem = f"the constraint was lost: {self.matcher.get_error()}"
+            self.finished = True
+        if self.finished:
+            self.matcher = None
+
+
+class Chooser:
+    """Chooses for the rows of a batch in the place of transformers, whose sampling has one seed for all."""
+
+    def __init__(self, answers: Sequence[Answer], network: Network) -> None:
+        self.answers = answers
+        self._network = network
+        requests = [answer.row.request for answer in answers]
+        self._temperatures = [network.temperature if r.temperature is None else r.temperature for r in requests]
+        self._sampling = any(self._temperatures)
+
+    def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002 - transformers counts the parameters
+        """As a logits processor: leaves only the chosen tokens possible."""
+        return scores.new_full(scores.shape, -math.inf).scatter(1, self.choose(scores), 0.0)
+
+    def choose(self, scores: Any) -> Any:
+        """The next token of each row, also written into the answers; `scores` is overwritten."""
+        logprobs = scores.log_softmax(dim=-1)
+        self._note_first(logprobs)
+        scores = self._constrain(scores)
+        tokens = scores.argmax(dim=-1, keepdim=True)
+        if self._sampling:
+            greedy = self._column(self._temperatures, scores.device) == 0
+            tokens = tokens.where(greedy, self._draw(scores))
+        chosen = zip(tokens[:, 0].tolist(), logprobs.gather(1, tokens)[:, 0].tolist(), strict=True)
+        for answer, (token, logprob) in zip(self.answers, chosen, strict=True):
+            if not answer.finished:
+                answer.add(token, logprob, self._network.ends)
+        return tokens
+
+    def _note_first(self, logprobs: Any) -> None:
+        new = [i for i, answer in enumerate(self.answers) if answer.row.request.alternatives and not answer.tokens]
+        if not new:
+            return
+        most = max(self.answers[i].row.request.alternatives for i in new)
+        values, ids = logprobs[new].topk(min(most, logprobs.shape[-1]), dim=-1)
+        for i, pairs in zip(new, map(zip, ids.tolist(), values.tolist()), strict=True):
+            self.answers[i].first = list(pairs)[: self.answers[i].row.request.alternatives]
+
+    def _draw(self, scores: Any) -> Any:
+        """One token per row from the smallest set of likely ones that holds top_p, by the inverse of its sum."""
+        import torch
+
+        temperature = self._column([temperature or 1.0 for temperature in self._temperatures], scores.device)
+        top_p = self._column([answer.row.request.top_p for answer in self.answers], scores.device)
+        likely, order = (scores.double() / temperature).softmax(dim=-1).sort(dim=-1, descending=True, stable=True)
+        mass = likely.cumsum(dim=-1)
+        last = ((mass - likely < top_p) & (likely > 0)).sum(dim=-1, keepdim=True) - 1
+        thrown = torch.cat([torch.rand(1, generator=answer.dice, dtype=torch.float64) for answer in self.answers])
+        point = thrown.to(scores.device)[:, None] * mass.gather(1, last)
+        return order.gather(1, torch.searchsorted(mass, point, right=True).minimum(last))
+
+    def _constrain(self, scores: Any) -> Any:
+        """Rule out what would leave the schemas and grammars: one bit for each token, for all rows in one transfer."""
+        import torch
+
+        matchers = [(answer.matcher, i) for i, answer in enumerate(self.answers) if answer.matcher is not None]
+        if not matchers:
+            return scores
+        masks = self._network.masks(matchers, len(scores)).to(scores.device)
+        bits = torch.arange(32, dtype=torch.int32, device=scores.device)
+        allowed = ((masks[:, :, None] >> bits) & 1).bool().flatten(1)[:, : scores.shape[1]]
+        return scores.masked_fill_(~allowed, -math.inf)
+
+    @staticmethod
+    def _column(values: Iterable[float], device: Any) -> Any:
+        import torch
+
+        return torch.tensor(list(values), device=device, dtype=torch.float64)[:, None]
+
+
+def _dice(seed: int | None) -> Any:
+    import torch
+
+    dice = torch.Generator()
+    if seed is None:
+        dice.seed()
+    else:
+        dice.manual_seed(seed)
+    return dice
