@@ -219,13 +219,36 @@ def test_it_is_the_way_on_a_gpu_and_part_of_the_identity(folder: Path, monkeypat
     assert HFModel(str(folder), batch=16).identity.endswith("/batch16")
 
 
-def test_layers_with_a_sliding_window_are_asked_in_static_batches(folder: Path, tmp_path: Path) -> None:
-    copy = Path(shutil.copytree(folder, tmp_path / "sliding"))
-    change(copy / "config.json", model_type="mistral", architectures=["MistralForCausalLM"], sliding_window=8)
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"model_type": "mistral", "architectures": ["MistralForCausalLM"], "sliding_window": 8},
+        {"rope_parameters": {"rope_type": "dynamic", "rope_theta": 10000.0, "factor": 2.0}},
+    ],
+    ids=["sliding window", "dynamic positions"],
+)
+def test_layers_of_another_kind_are_asked_in_static_batches(
+    folder: Path, tmp_path: Path, settings: dict[str, Any]
+) -> None:
+    copy = Path(shutil.copytree(folder, tmp_path / "other"))
+    change(copy / "config.json", **settings)
     model = HFModel(str(copy), slots=4)
     assert (model.slots, model.concurrency) == (0, 1)
     assert model.identity == HFModel(str(copy), batch=1).identity
     assert complete(model, ask("tea")) == complete(HFModel(str(copy), batch=1), ask("tea"))
+
+
+def test_learned_positions_end_with_the_context(tmp_path: Path) -> None:
+    torch.manual_seed(1)
+    config = transformers.GPT2Config(
+        vocab_size=320, n_embd=32, n_layer=2, n_head=4, n_positions=64, initializer_range=0.3, eos_token_id=2
+    )
+    transformers.GPT2LMHeadModel(config).save_pretrained(tmp_path)
+    tiny_models.make_tokenizer().save_pretrained(tmp_path)
+    requests = [ask("milk " * (i % 4), max_tokens=80, grammar="%llguidance {}\nstart: /[a-c]{70}/") for i in range(7)]
+    answers = complete(HFModel(str(tmp_path), slots=3), *requests)
+    assert {answer.prompt_tokens + answer.completion_tokens for answer in answers} == {64}
+    same(complete(HFModel(str(tmp_path), batch=1), *requests), answers)
 
 
 def test_the_engine_keeps_the_rows_filled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

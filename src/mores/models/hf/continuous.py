@@ -28,10 +28,15 @@ _PREFILL = 16_384
 """Most tokens of prompts that are read at once."""
 _SHORTEST_PREFIX = 16
 _INPUTS = {"input_ids", "attention_mask", "position_ids", "past_key_values", "logits_to_keep"}
+_BY_LENGTH = {"dynamic", "longrope"}
+"""Rotary embeddings that change with the longest row of a batch."""
 
 
 def supports(where: str, commit: str | None) -> bool:
-    """Whether a model can be asked so: all its layers keep plain keys and values, and it takes positions."""
+    """Whether a model can be asked so.
+
+    All its layers must keep plain keys and values, which depend on nothing but the tokens before, and take positions.
+    """
     from transformers import MODEL_FOR_CAUSAL_LM_MAPPING, AutoConfig, DynamicCache
     from transformers.cache_utils import DynamicLayer
 
@@ -41,9 +46,11 @@ def supports(where: str, commit: str | None) -> bool:
         kind = MODEL_FOR_CAUSAL_LM_MAPPING[type(config)]
         layers = DynamicCache(config=config).layers
         inputs = inspect.signature(kind.forward).parameters.keys()
+        rotation = (getattr(config, "rope_parameters", None) or {}).get("rope_type")
     except Exception:  # whatever is wrong with it, loading it will say so
         return False
-    return bool(layers) and all(type(layer) is DynamicLayer for layer in layers) and inputs >= _INPUTS
+    plain = bool(layers) and all(type(layer) is DynamicLayer for layer in layers)
+    return plain and inputs >= _INPUTS and rotation not in _BY_LENGTH
 
 
 class Work(Protocol):
