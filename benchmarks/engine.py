@@ -3,6 +3,7 @@
     python benchmarks/engine.py                    # 20,000 calls, 200 connections, 200 ms: a table
     python benchmarks/engine.py --only mores,aiohttp --json
     python benchmarks/engine.py --million          # a million calls, then the same again from the store
+    python benchmarks/engine.py --save             # and writes results/peers/calls.json
 
 Every contestant makes the same calls to the same kind of server (see `stub.py`), one after the other, each in a
 process of its own (see `contestants.py`). See README.md for what is counted.
@@ -25,6 +26,7 @@ from pathlib import Path
 from typing import Any
 
 import contestants
+import peers
 import stub
 from contestants import CONTESTANTS, DEFAULT, Plan
 
@@ -326,6 +328,18 @@ def print_targets(targets: Sequence[dict[str, Any]]) -> None:
         print(f"{target['name']}: {target['value']:.3g}, wanted {target['wanted']}: {verdicts[target['met']]}")
 
 
+def save(result: dict[str, Any]) -> None:
+    """Write the results file of the comparison."""
+    rows, load = {row["title"]: row for row in result["rows"] if row["installed"]}, result["load"]
+    work = f"Calls alone: {load['calls']:,}, {load['connections']} at once, {load['latency_ms']:g} ms each"
+    figures = {
+        "calls/s (more is better)": {title: row["calls_per_s"] for title, row in rows.items()},
+        "CPU ms per call": {title: row["cpu_ms_per_call"] for title, row in rows.items()},
+        "peak MB": {title: row["peak_mb"] for title, row in rows.items()},
+    }
+    peers.save("calls", work, {title: row["version"] for title, row in rows.items()}, figures)
+
+
 # -- the command -------------------------------------------------------------------------------------------
 
 
@@ -349,8 +363,11 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     )
     parser.add_argument("--stub", choices=["c", "asyncio"], help="the server (default: c where it compiles)")
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+    parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
     options = parser.parse_args(arguments)
     options.only = options.only.split(",")
+    if options.save and (options.million or options.only[0] != "mores"):
+        parser.error("--save: it is for comparisons with mores, which comes first; leave --million out")
     if unknown := set(options.only) - set(CONTESTANTS):
         parser.error(f"--only: no contestant {sorted(unknown)[0]!r}; there are {', '.join(CONTESTANTS)}")
     return options
@@ -374,6 +391,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         (print_million if options.million else print_comparison)(result)
         print()
         print_targets(result["targets"])
+    if options.save:
+        save(result)
     return int(any(row.get("installed", True) and row["good"] < row["calls"] for row in rows))
 
 

@@ -2,6 +2,7 @@
 
     python benchmarks/factory.py                       # 10,000 and 100,000 made-up items
     python benchmarks/factory.py --sizes 10000,100000,1000000
+    python benchmarks/factory.py --save                # and writes results/peers/factory.json
 
 Each size is built and written in a separate process, uncapped, with rules for soft errors and the shortcut-free
 sampling. A quarter of the items are of each task: multiple choice, short questions with a label prior, texts, roles.
@@ -20,6 +21,9 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+import peers
+
+import mores
 from mores.factory.build import build
 from mores.factory.items import SourceItem, Task
 from mores.factory.output import write
@@ -80,21 +84,37 @@ def main() -> None:
     """Measure each size in a fresh process and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sizes", default="10000,100000")
+    parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
     parser.add_argument("--one", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one:
         print(json.dumps(measure(options.one)))
         return
+    rows = []
     print(f"{'items':>10} {'samples':>10} {'seconds':>9} {'ms/item':>8} {'peak MB':>8}")
     for size in map(int, options.sizes.split(",")):
         process = subprocess.run(
             [sys.executable, __file__, "--one", str(size)], capture_output=True, text=True, check=True
         )
         row = json.loads(process.stdout)
+        rows.append(row)
         each = 1000 * row["seconds"] / size
         print(
             f"{size:>10,} {row['samples']:>10,} {row['seconds']:>9.1f} {each:>8.2f} {row['peak_mb']:>8,.0f}", flush=True
         )
+    if options.save:
+        save(rows)
+
+
+def save(rows: list[dict[str, float]]) -> None:
+    """Write the results file: how more items compare with fewer."""
+    names = ["Mores", *(f"{row['items']:,} items" for row in rows[1:])]
+    figures = {
+        "ms per item": {name: 1000 * row["seconds"] / row["items"] for name, row in zip(names, rows, strict=True)},
+        "peak MB": {name: row["peak_mb"] for name, row in zip(names, rows, strict=True)},
+    }
+    work = f"Data factory: {rows[0]['items']:,} items; the same with more"
+    peers.save("factory", work, {"Mores": mores.__version__}, figures)
 
 
 if __name__ == "__main__":

@@ -199,6 +199,11 @@ def known_tag(code: str) -> str | None:
         return None
 
 
+def same(code: str) -> str:
+    """The model's tag of another library's code; the code itself where the model does not know the language."""
+    return known_tag({"no": "nb", "iw": "he", "jw": "jv"}.get(code, code)) or code
+
+
 def cut(words: Sequence[str], size: int) -> Iterator[str]:
     """Runs of words with at least so many characters."""
     run = ""
@@ -219,12 +224,6 @@ def print_examples(folder: Path) -> None:
     def by_cld2(text: str) -> str:
         clean = "".join(letter for letter in text if letter.isprintable())
         return same(pycld2.detect(clean, bestEffort=True)[2][0][1])
-
-    def same(code: str) -> str:
-        try:
-            return model_tag(language({"no": "nb", "iw": "he", "jw": "jv"}.get(code, code))) or code
-        except InputError:
-            return code
 
     known = {same(code) for _, code in pycld2.LANGUAGES} & {same(str(code)) for code in identifier.labels}
     print("| characters | texts | languages | ours | CLD2 | py3langid | certain | correct of these |")

@@ -2,11 +2,13 @@
 
     python benchmarks/search.py                                  # 20,000 made-up documents, 2,000 queries
     python benchmarks/search.py --corpus documents.jsonl         # your own; queries are words of its passages
+    python benchmarks/search.py --save                           # and writes results/peers/search.json
     pip install bm25s tantivy rank_bm25                          # the peers; without them their rows say so
 
 `mores` is all that a user waits for: the corpus is read, cut, indexed and written to disk, and every query gives
 evidence with text and source. The peers get the same passages as lists of words, keep their index in memory and give
-numbers of passages. A ratio above 1 says how many times faster `mores` answers. rank_bm25 is asked fewer queries.
+numbers of passages; FTS5 is that of Python's own SQLite. A ratio above 1 says how many times faster `mores` answers.
+rank_bm25 is asked fewer queries.
 """
 
 from __future__ import annotations
@@ -16,14 +18,19 @@ import asyncio
 import json
 import random
 import resource
+import sqlite3
 import sys
 import time
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from itertools import accumulate
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+import peers as record
+
+import mores
 from mores.search.base import Query
 from mores.search.corpus import Corpus
 from mores.search.passages import find_documents, read_passages
@@ -123,6 +130,23 @@ def with_tantivy(passages: list[list[str]]) -> Find:
     return find
 
 
+def with_fts5(passages: list[list[str]]) -> Find:
+    """SQLite's full-text search in memory, with its own BM25."""
+    database = sqlite3.connect(":memory:")
+    database.execute("CREATE VIRTUAL TABLE passages USING fts5(words, content='', tokenize='unicode61')")
+    rows = ((place, " ".join(passage)) for place, passage in enumerate(passages))
+    database.executemany("INSERT INTO passages (rowid, words) VALUES (?, ?)", rows)
+    database.execute("INSERT INTO passages (passages) VALUES ('optimize')")
+    database.commit()
+
+    def find(query: list[str]) -> list[int]:
+        either = " OR ".join(f'"{word}"' for word in query)
+        sql = "SELECT rowid FROM passages WHERE passages MATCH ? ORDER BY rank LIMIT ?"
+        return [place for (place,) in database.execute(sql, (either, K))]
+
+    return find
+
+
 def with_rank_bm25(passages: list[list[str]]) -> Find:
     """rank_bm25, which goes through all passages in Python."""
     import numpy as np
@@ -140,6 +164,7 @@ def with_rank_bm25(passages: list[list[str]]) -> Find:
 PEERS: dict[str, tuple[Callable[[list[list[str]]], Find], float]] = {
     "bm25s": (with_bm25s, 1.0),
     "tantivy": (with_tantivy, 1.0),
+    "SQLite FTS5": (with_fts5, 1.0),
     "rank_bm25": (with_rank_bm25, 0.02),
 }
 """Each peer, and the share of the queries that it is asked."""
@@ -177,6 +202,20 @@ def _peak_mb() -> float:
     return used / 1e6 if sys.platform == "darwin" else used * 1024 / 1e6
 
 
+def save(passages: int, queries: int, ours: Row, peers: list[Row]) -> None:
+    """Write the results file."""
+    rows = {"Mores": ours, **{row.name: row for row in peers}}
+    versions = {"Mores": mores.__version__, "SQLite FTS5": sqlite3.sqlite_version}
+    versions |= {name: version(name) for name in rows if name not in versions}
+    figures = {
+        "queries/s (more is better)": {name: row.rate for name, row in rows.items()},
+        "s to build the index": {name: row.build for name, row in rows.items()},
+    }
+    record.save(
+        "search", f"Search: {passages:,} passages, {queries:,} queries of {WORDS_ASKED} words", versions, figures
+    )
+
+
 def main() -> None:
     """Measure everything and print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -184,6 +223,7 @@ def main() -> None:
     parser.add_argument("--documents", type=int, default=DOCUMENTS, help="made-up ones (default: %(default)s)")
     parser.add_argument("--queries", type=int, default=QUERIES, help="(default: %(default)s)")
     parser.add_argument("--json", action="store_true", help="rows as JSON")
+    parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
     options = parser.parse_args()
     with TemporaryDirectory() as name:
         path = options.corpus or Path(name) / "documents.jsonl"
@@ -198,6 +238,8 @@ def main() -> None:
         print(json.dumps({"rows": rows, "opened": opened}))
     else:
         print("\n".join(lines(ours, opened, peers)))
+    if options.save:
+        save(len(texts), len(queries), ours, [row for row in peers.values() if row])
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
     python benchmarks/serve.py                      # a judge that answers at once: what the service itself costs
     python benchmarks/serve.py --latency-ms 200     # a judge as slow as a hosted one: whether it is kept busy
     python benchmarks/serve.py --json
+    python benchmarks/serve.py --save               # and writes results/peers/serve.json
 
 All ways judge the same texts in one run, without a store, with as many calls at once. The service has its own process;
 its CPU time is user and system time from the first request to the last answer, without what the client takes. Every
@@ -28,6 +29,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import aiohttp
+import peers
 import uvicorn
 
 import mores
@@ -192,6 +194,7 @@ def main() -> None:
     parser.add_argument("--connections", type=int, default=128, help="requests at once, with one text each")
     parser.add_argument("--latency-ms", type=float, default=0.0, help="of the judge")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
     parser.add_argument("--listen", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.listen:
@@ -205,6 +208,19 @@ def main() -> None:
         process.terminate()
         process.wait(30)
     show(rows, options)
+    if options.save:
+        save(rows, options.texts)
+
+
+def save(rows: list[Row], texts: int) -> None:
+    """Write the results file."""
+    names = {row.way: "Mores" if row is rows[0] else row.way for row in rows}
+    figures = {
+        "texts/s (more is better)": {names[row.way]: texts / row.seconds for row in rows},
+        "CPU ms per text": {names[row.way]: 1000 * row.cpu / texts for row in rows},
+    }
+    versions = {"Mores": mores.__version__, "FastAPI": version("fastapi"), "uvicorn": version("uvicorn")}
+    peers.save("serve", f"`mores serve`: {texts:,} texts over HTTP; Mores is the metric in process", versions, figures)
 
 
 def show(rows: list[Row], options: argparse.Namespace) -> None:

@@ -2,6 +2,7 @@
 
     python benchmarks/stats.py                      # a table, in a few minutes
     python benchmarks/stats.py --pairs 200000       # fewer pairs for the pair-by-pair reference
+    python benchmarks/stats.py --save               # and writes results/peers/ties.json
 
 Made-up scores: people count minor and major errors, so that many pairs are tied; the metric adds noise to the sum.
 Times are the best of three, the reference's that of one run. SciPy is needed for one of the rows.
@@ -17,17 +18,30 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import peers
 
+import mores
 from mores.stats.correlation import kendall_tau_b
 from mores.stats.resampling import compare_means, resample_sums
 from mores.stats.ties import calibrate_ties
 
 Floats = npt.NDArray[np.float64]
 PAIRS, SYSTEMS, ONE_GROUP, SAMPLES = 2_000_000, 15, 8_000, 40_000
+
+
+class Compared(NamedTuple):
+    """The same work by Mores and by something else."""
+
+    work: str
+    seconds: float
+    other: float
+
+    def cells(self) -> list[str]:
+        return [self.work, f"{self.seconds:.3f}", f"{self.other:.3f}", f"{self.other / self.seconds:.1f}×"]
 
 
 def score(count: int) -> tuple[Floats, Floats]:
@@ -74,7 +88,7 @@ def clock(work: Callable[[], Any], times: int = 3) -> tuple[float, Any]:
     return min(timings, key=lambda timing: timing[0])
 
 
-def compare_with_reference(name: str, sizes: npt.NDArray[np.int64]) -> list[str]:
+def compare_with_reference(name: str, sizes: npt.NDArray[np.int64]) -> Compared:
     """One row: groups of these sizes, against the pair-by-pair reference, whose best accuracy must be the same."""
     groups = np.repeat(np.arange(sizes.size), sizes)
     human, metric = score(groups.size)
@@ -83,7 +97,7 @@ def compare_with_reference(name: str, sizes: npt.NDArray[np.int64]) -> list[str]
     reference, (accuracy, _) = clock(lambda: calibrate_pair_by_pair(*values), 1)
     if abs(ours.accuracy - accuracy) > 1e-9:
         raise SystemExit(f"{name}: accuracy {ours.accuracy}, but pair by pair {accuracy}")
-    return [f"tie calibration, {ours.pairs:,} pairs, {name}", *_compared(seconds, reference)]
+    return Compared(f"tie calibration, {ours.pairs:,} pairs, {name}", seconds, reference)
 
 
 def shapes(pairs: int) -> dict[str, npt.NDArray[np.int64]]:
@@ -109,7 +123,7 @@ def compare_kendall(count: int) -> list[str]:
     theirs, result = clock(lambda: kendalltau(human, metric).statistic)
     if abs(ours - result) > 1e-12:
         raise SystemExit(f"{name}: {ours}, but SciPy {result}")
-    return [f"{name}; SciPy", *_compared(seconds, theirs)]
+    return Compared(f"{name}; SciPy", seconds, theirs).cells()
 
 
 def time_resampling(count: int) -> list[list[str]]:
@@ -140,8 +154,11 @@ def start_one_group(count: int) -> list[str]:
     return [f"tie calibration, {pairs:,} pairs, one group", f"{measured['seconds']:.3f}", "", "", memory]
 
 
-def _compared(seconds: float, other: float) -> list[str]:
-    return [f"{seconds:.3f}", f"{other:.3f}", f"{other / seconds:.1f}×"]
+def save(rows: Sequence[Compared]) -> None:
+    """Write the results file of tie calibration."""
+    figures = {f"s, {row.work.partition(', ')[2]}": {"Mores": row.seconds, "pair by pair": row.other} for row in rows}
+    versions = {"Mores": mores.__version__, "NumPy": np.__version__}
+    peers.save("ties", "Tie calibration; the same accuracy", versions, figures)
 
 
 def _peak_mb() -> float:
@@ -161,6 +178,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pairs", type=int, default=PAIRS, help="of the comparison (default: %(default)s)")
     parser.add_argument("--samples", type=int, default=SAMPLES, help="of the other tests (default: %(default)s)")
+    parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
     parser.add_argument("--one-group", type=int, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.one_group:
@@ -168,9 +186,12 @@ def main() -> None:
         return
     # First, while this process is small: a new process starts with the peak of the one that it came from.
     lines = [["", "seconds", "other's", "ratio", "memory"], start_one_group(ONE_GROUP)]
-    lines += [compare_with_reference(name, sizes) for name, sizes in shapes(options.pairs).items()]
+    compared = [compare_with_reference(name, sizes) for name, sizes in shapes(options.pairs).items()]
+    lines += [row.cells() for row in compared]
     lines += [compare_kendall(options.samples), *time_resampling(options.samples)]
     print_table(lines)
+    if options.save:
+        save(compared)
 
 
 if __name__ == "__main__":

@@ -26,16 +26,16 @@ TEXT = "A fixed answer that has about as many words as a model writes when asked
 MODELS = b'{"object": "list", "data": []}'
 
 
-def answer_body() -> bytes:
-    """A chat completion of twenty tokens with their log-probabilities."""
-    words = [word if i == 0 else f" {word}" for i, word in enumerate(TEXT.split())]
+def answer_body(text: str = TEXT) -> bytes:
+    """A chat completion, by default of twenty tokens, with their log-probabilities."""
+    words = [word if i == 0 else f" {word}" for i, word in enumerate(text.split())]
     tokens = [
         {"token": word, "logprob": -0.01 * (i + 1), "bytes": list(word.encode()), "top_logprobs": []}
         for i, word in enumerate(words)
     ]
     choice = {
         "index": 0,
-        "message": {"role": "assistant", "content": TEXT},
+        "message": {"role": "assistant", "content": text},
         "finish_reason": "stop",
         "logprobs": {"content": tokens, "refusal": None},
     }
@@ -85,10 +85,10 @@ def build(folder: Path, kind: Kind | None = None) -> Program:
 
 
 @contextlib.contextmanager
-def serve(program: Program, folder: Path, latency_ms: float) -> Iterator[Stub]:
-    """The server, for as long as the block lasts."""
+def serve(program: Program, folder: Path, latency_ms: float, text: str = TEXT) -> Iterator[Stub]:
+    """The server, for as long as the block lasts; it always answers with this text."""
     body = folder / "answer.json"
-    body.write_bytes(answer_body())
+    body.write_bytes(answer_body(text))
     command = [*program.command, str(latency_ms), str(body)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdin is not None

@@ -4,6 +4,7 @@
     python benchmarks/studio.py --database postgresql://…         # the same on PostgreSQL
     python benchmarks/studio.py --kills 20                        # the server is killed 20 times meanwhile
     python benchmarks/studio.py --pages --items 10000             # server time and size of every page
+    python benchmarks/studio.py --save                            # and writes results/peers/studio.json
 
 Each annotator takes an item, opens its page and votes, as fast as the server answers. Afterwards the database is
 compared with what the server acknowledged: a vote that is missing, doubled or on a full item is a failure (exit 1).
@@ -34,6 +35,7 @@ from typing import Any
 import aiohttp
 from sqlalchemy import select
 
+import mores
 from mores.studio.campaigns import open_kind
 from mores.studio.records import Person, Role
 from mores.studio.store.campaigns import make_campaign, read_settings
@@ -261,6 +263,18 @@ def summary(crowd: Crowd, seconds: float, cpu: float) -> dict[str, Any]:
     return figures | {"refused": dict(crowd.refused), "requests": latencies}
 
 
+def save(result: dict[str, Any], kind: str, people: int) -> None:
+    """Write the results file; there is no peer to compare with."""
+    import peers  # beside this file, which tests load from elsewhere
+
+    figures = {
+        "votes/s (more is better)": {"Mores": result["votes_per_second"]},
+        "server's CPU ms per vote": {"Mores": result["server_cpu_ms_per_vote"]},
+        "95% of votes are answered within, ms": {"Mores": result["requests"]["vote"]["p95_ms"]},
+    }
+    peers.save("studio", f"Studio: {people} annotators at once, {kind}", {"Mores": mores.__version__}, figures)
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run it and print what was measured."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -271,6 +285,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     parser.add_argument("--votes", type=int, help="stop after so many, however long it takes up to --seconds")
     parser.add_argument("--kills", type=int, default=0)
     parser.add_argument("--pages", action="store_true", help="measure pages instead")
+    parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
     chosen = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         address = chosen.database or str(Path(folder, "studio.db"))
@@ -291,7 +306,10 @@ def main(arguments: Sequence[str] | None = None) -> None:
         problems = audit(database, campaign, crowd)
         kind = "SQLite" if database.sqlite else "PostgreSQL"
         database.close()
-    print(json.dumps({"database": kind, "problems": problems} | summary(crowd, seconds, server.cpu), indent=2))
+    result = summary(crowd, seconds, server.cpu)
+    print(json.dumps({"database": kind, "problems": problems} | result, indent=2))
+    if chosen.save and not problems:
+        save(result, kind, chosen.people)
     sys.exit(1 if problems else 0)
 
 
