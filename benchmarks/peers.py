@@ -83,7 +83,8 @@ def _rows(record: dict[str, Any]) -> Iterator[str]:
 
 
 def _other(who: str, version: str, value: float, ours: float, figure: str) -> str:
-    ratio = "" if "%" in figure else f" ({_show(value / ours)}×)"
+    times = value / ours
+    ratio = "" if "%" in figure else f" ({times:.2g}×)" if times < 10 else f" ({times:.0f}×)"
     return f"{f'{who} {version}'.strip()}: {_show(value)}{ratio}"
 
 
