@@ -37,7 +37,9 @@ class Detector(NamedTuple):
 
 
 def with_mores() -> Detector:
-    return Detector(mores.__version__, languages(), lambda texts: [found.language for found in detect(list(texts))])
+    return Detector(
+        mores.__version__, languages(), lambda texts: [found.language or "" for found in detect(list(texts))]
+    )
 
 
 def with_pycld2() -> Detector:
