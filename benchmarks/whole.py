@@ -83,8 +83,8 @@ class Row(NamedTuple):
 # -- the work ----------------------------------------------------------------------------------------------
 
 
-def write_work(folder: Path, questions: int, samples: int) -> float:
-    """The benchmark and its tasks; returns the accuracy that the server's answers have."""
+def write_work(folder: Path, questions: int, samples: int, package: str) -> float:
+    """The benchmark, and the task where a harness needs one; returns the accuracy that the server's answers have."""
     (folder / "quiz" / "data").mkdir(parents=True)
     (folder / "quiz" / "__init__.py").write_text(BENCHMARK.lstrip())
     items = []
@@ -95,11 +95,12 @@ def write_work(folder: Path, questions: int, samples: int) -> float:
         target = [choices[number % 3]]
         items.append({"id": str(number), "prompt": prompt, "choices": choices, "target": target, "language": "en"})
     (folder / "quiz" / "data" / "quiz.jsonl").write_text("".join(json.dumps(item) + "\n" for item in items))
-    for harness in ("lm-eval", "inspect"):
+    if harness := {"lm-eval": "lm-eval", "inspect-ai": "inspect"}.get(package):
         command = ["export-task", "./quiz", "--to", harness, "--out", f"task-{harness}"]
         _run([sys.executable, "-m", "mores", *command], folder)
-    with (folder / "task-lm-eval" / f"{TASK}.yaml").open("a") as file:
-        file.write(f"repeats: {samples}\n")
+    if package == "lm-eval":
+        with (folder / "task-lm-eval" / f"{TASK}.yaml").open("a") as file:
+            file.write(f"repeats: {samples}\n")
     place = "ABCD".index(LETTER)
     return sum(item["target"] == [item["choices"][place]] for item in items) / questions
 
@@ -250,7 +251,7 @@ def run_once(
     """One evaluation in a folder of its own, against a new server: its seconds and what it used."""
     with tempfile.TemporaryDirectory(prefix="mores-whole-") as place, serve() as server:
         folder = Path(place)
-        expected = write_work(folder, options.questions, options.samples)
+        expected = write_work(folder, options.questions, options.samples, contestant.package)
         plan = Plan(folder, server.base_url, options.samples, options.connections)
         wall, used = _run(contestant.command(plan), folder)
         requests, accuracy = server.stats()["requests"], contestant.accuracy(folder)
