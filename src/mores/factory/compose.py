@@ -22,8 +22,7 @@ from tomllib import loads
 from mores.culture import region_name
 from mores.factory.drafts import Draft, draw, soft
 from mores.factory.errors.rules import RULES, Pool, changes
-from mores.factory.errors.rules.edit import data
-from mores.factory.errors.rules.pool import UNSPACED
+from mores.factory.errors.rules.edit import UNSPACED, data
 from mores.factory.gold import Change
 from mores.factory.items import SourceItem, Task
 from mores.factory.statement import Statement, bare, sentence

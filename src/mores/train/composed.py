@@ -13,6 +13,7 @@ from itertools import islice
 from tomllib import loads
 
 from mores.factory.drafts import draw
+from mores.factory.errors.rules.edit import UNSPACED
 from mores.factory.gold import Gold
 from mores.types import Error, ErrorReport
 
@@ -27,7 +28,6 @@ _MOST = 3
 _LONGEST = 200
 """Characters of a claim that is one of several."""
 _ENDS = (".", "!", "?", "。", "！", "？", "؟", "।", "…", "”", "»")
-_UNSPACED = {"zh", "ja"}
 
 
 def composed(golds: Sequence[Gold], seed: int = 0) -> Iterator[Gold]:
@@ -68,8 +68,8 @@ def join(golds: Sequence[Gold], seed: int) -> Gold:
     text, errors = "", list[Error]()
     for place, gold in enumerate(ordered):
         text = _add(text, _frame(language, draw(seed, "frame", name, str(place))), language)
+        offset = len(text)
         text = _add(text, gold.sample.text, language)
-        offset = len(text.rstrip()) - len(ended(gold.sample.text, language))
         errors += [_moved(error, offset, gold.sample.id, numbers) for error in gold.report.errors]
     text = _add(text, _frame(language, draw(seed, "frame", name, "last")), language).rstrip()
     sample = first.sample.model_copy(
@@ -86,12 +86,12 @@ def join(golds: Sequence[Gold], seed: int) -> Gold:
 def ended(claim: str, language: str) -> str:
     """A claim that ends like a sentence, whether or not it did."""
     claim = claim.strip()
-    return claim if claim.endswith(_ENDS) else f"{claim}{'。' if language in _UNSPACED else '.'}"
+    return claim if claim.endswith(_ENDS) else f"{claim}{'。' if language in UNSPACED else '.'}"
 
 
 def _add(text: str, sentence: str, language: str) -> str:
     """With a space after it, except where the language has none."""
-    return f"{text}{ended(sentence, language)}{'' if language in _UNSPACED else ' '}" if sentence else text
+    return f"{text}{ended(sentence, language)}{'' if language in UNSPACED else ' '}" if sentence else text
 
 
 def _moved(error: Error, offset: int, source: str, numbers: dict[tuple[str, int], int]) -> Error:

@@ -13,8 +13,7 @@ from functools import cache
 from importlib.resources import files
 from tomllib import loads
 
-from mores.factory.errors.rules.edit import Edit, like, whole
-from mores.factory.errors.rules.lexical import UNSPACED
+from mores.factory.errors.rules.edit import UNSPACED, Edit, like, whole
 from mores.factory.errors.rules.numbers import numbers
 from mores.factory.items import SourceItem, Task
 
@@ -23,8 +22,7 @@ def contrasts(text: str, language: str) -> list[Edit]:
     """The changes that can be made to a text, of which each alone turns it around."""
     primary = language.split("-")[0]
     item = SourceItem(source="", id="", task=Task.FREEFORM, question="", answer=text, language=language)
-    spaced = primary not in UNSPACED
-    edits = [*_negated(text, primary), *_opposed(text, primary, spaced), *numbers(item)]
+    edits = [*_negated(text, primary), *_opposed(text, primary), *numbers(item)]
     return [edit for edit in edits if edit.new.casefold() != text[edit.start : edit.end].casefold()]
 
 
@@ -36,10 +34,10 @@ def _negated(text: str, language: str) -> Iterator[Edit]:
             return
 
 
-def _opposed(text: str, language: str, spaced: bool) -> Iterator[Edit]:
+def _opposed(text: str, language: str) -> Iterator[Edit]:
     pattern, opposites = _opposites(language)
     for match in pattern.finditer(text) if opposites else ():
-        if not spaced or whole(text, *match.span()):
+        if language in UNSPACED or whole(text, *match.span()):
             yield Edit(*match.span(), like(match[0], opposites[match[0].casefold()]))
 
 

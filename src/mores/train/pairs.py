@@ -4,13 +4,13 @@
 passages), `label` (`supported`, `refuted` or `unknown`), `language` and `source`.
 
 A refuted claim has one error, at the words that differ from the passage; a claim that the passages support or do not
-decide has none: there is no error by this evidence. In training half of the samples of a source have an error: refuted
-claims come as often as the others together, each time with its passages in another order and others between them. A
-short passage also comes as the claim about its claim, because a contradiction holds both ways. Sources that lack a
-label would teach the source, so each also has claims with passages about something else, and supported claims that
-say the contrary after a small change (`mores.train.contrast`) or have another word. Sentences of the passages are
-claims too, unchanged and turned around, and several claims make a text (`mores.train.composed`). Such claims are also
-made in many languages from plain sentences.
+decide has none: there is no error by this evidence. In training about half of the samples of a source have an error, so
+a refuted claim may come twice, with its passages in another order and among other passages. A short passage also comes
+as the claim about its claim, because a contradiction holds both ways. Sources that lack a label would teach the source,
+so each also has claims with passages about something else, and supported claims that say the contrary after a small
+change (`mores.train.contrast`) or have another word. Sentences of the passages are claims too, unchanged and turned
+around, and several claims make a text (`mores.train.composed`). Such claims are also made in many languages from plain
+sentences.
 """
 
 from __future__ import annotations

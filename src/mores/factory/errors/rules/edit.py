@@ -17,6 +17,8 @@ from mores.factory.items import SourceItem
 T = TypeVar("T")
 AROUND = 100
 """Code points before and after a place that can tell what stands there: the time stays linear in the text."""
+UNSPACED = {"zh", "ja"}
+"""Languages that put no spaces between words."""
 _HIRAGANA = re.compile("[\u3041-\u309f]")
 
 

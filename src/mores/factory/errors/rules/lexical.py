@@ -8,10 +8,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from mores.factory.errors.rules.edit import Edit, data, ends_with, like, primary, whole
+from mores.factory.errors.rules.edit import UNSPACED, Edit, data, ends_with, like, primary, whole
 from mores.factory.items import SourceItem
 
-UNSPACED = {"zh", "ja"}
 CONTEXT = 40
 """Code points before a match in which `unless_after` is looked for."""
 

@@ -14,7 +14,7 @@ from functools import cache
 from typing import Generic, TypeVar
 
 from mores import culture
-from mores.factory.errors.rules.edit import data, digest, folded, primary
+from mores.factory.errors.rules.edit import UNSPACED, data, digest, folded, primary
 from mores.factory.items import SourceItem, Task
 
 CATEGORIES = 20_000
@@ -30,8 +30,6 @@ V = TypeVar("V")
 
 Names = dict[str, str]
 """Names and codes of regions."""
-
-UNSPACED = {"zh", "ja"}
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from functools import cache
 from mores import culture
 from mores.factory.errors.rules.edit import (
     AROUND,
+    UNSPACED,
     Draw,
     Edit,
     data,
@@ -22,7 +23,7 @@ from mores.factory.errors.rules.edit import (
     primary,
     whole,
 )
-from mores.factory.errors.rules.pool import UNSPACED, Group, Pool, apart, is_country, named
+from mores.factory.errors.rules.pool import Group, Pool, apart, is_country, named
 from mores.factory.items import SourceItem
 
 VOWELS = "AEIOUaeiou"
