@@ -89,7 +89,7 @@ def test_an_answer_becomes_a_sentence_whose_error_is_still_the_answer(wrong: str
 
 def test_the_patterns_of_the_test_are_never_trained_on() -> None:
     train, test = reword.phrases("train"), reword.phrases("test")
-    assert all(not set(train[kind]) & set(test[kind]) for kind in train)
+    assert all(not set(train[kind]) & set(test[kind]) for kind in test)
     right, _ = pair("corn", "a fork")
     texts = {part: {reword.sentence(right, fact(), key, part) for key in KEYS} for part in ("train", "test")}
     assert not texts["train"] & texts["test"]

@@ -17,8 +17,8 @@ _IS = "is|was"
 """Of several things sentences would need other verbs."""
 _MAY = "should|can|could|would|will|must|might"
 _THEY = "you|we|they|people|one|locals|students|children|women|men|guests|visitors"
-_OF = r"(?P<of>(?!of )[\w' -]*?)"
-"""The kind of thing that is asked for: the words before the first verb."""
+_OF = rf"(?P<of>(?!(?:of|are|do|does|did|may|{_MAY}) )[\w' -]*?)"
+"""The kind of thing that is asked for: the words before the first verb, if it does not come at once."""
 _RULES = tuple(
     (re.compile(asked), phrase)
     for asked, phrase in (

@@ -37,7 +37,8 @@ def evidence(piece: Evidence, fact: Fact, characters: int, key: str, part: Part 
     digest = draw(0, "evidence", key)
     answers = _JOINS[digest[0] % len(_JOINS)].join(fact.answers)
     if fact.subject is not None:
-        text = _said(_drawn(part, "said", digest[1]), fact.subject, answers)
+        words = _wrapped(part, digest) or _drawn(part, "said", digest[1])
+        text = _said(words.replace("{gap}", "{answers}"), fact.subject, answers)
         text = _between(text, part, digest, characters)
     else:
         question = piece.text.removesuffix("; ".join(fact.answers)).rstrip()
@@ -45,7 +46,14 @@ def evidence(piece: Evidence, fact: Fact, characters: int, key: str, part: Part 
     return piece.model_copy(update={"text": text}) if len(text) <= characters else piece
 
 
-def _between(text: str, part: Part, digest: bytes, characters: int) -> str:
+def _wrapped(part: Part, digest: bytes) -> str:
+    """A clause inside others' words, for most sentences of training: there are far more of these than can be listed."""
+    if "wraps" not in phrases(part) or digest[1] < 64:
+        return ""
+    return _drawn(part, "wraps", digest[6]).format(clause=_drawn(part, "clauses", digest[7]))
+
+
+def _between(text: str, part: Part, digest: bytes, characters: int = 1000) -> str:
     """A sentence with another one before it, after it, both or neither, as far as there is room."""
     before, after = (_drawn(part, kind, digest[place]) for kind, place in (("before", 2), ("after", 3)))
     parts = [before] * (digest[4] % 3 == 0) + [text] + [after] * (digest[5] % 3 == 0)
@@ -68,10 +76,11 @@ def sentence(gold: Gold, fact: Fact, key: str, part: Part = "train") -> Gold | N
     answer = gold.report.errors[0].quote if gold.report.errors else fact.answers[0]
     if answer not in gold.sample.text or fact.subject.casefold() in gold.sample.text.casefold():
         return None  # it says something else, or is a sentence already
-    choices, ended = phrases(part)["answered"], answer.endswith((".", "!", "?"))
-    if ended:
-        choices = [words for words in choices if "{gap}." in words]
-    words = choices[draw(0, "sentence", key)[0] % len(choices)]
+    digest, ended = draw(0, "sentence", key), answer.endswith((".", "!", "?"))
+    choices = [words for words in phrases(part)["answered"] if "{gap}." in words or not ended]
+    words = (not ended and _wrapped(part, digest)) or choices[digest[0] % len(choices)]
+    if part == "train":
+        words = _between(words, part, digest)
     before, _, after = _said(words, fact.subject).partition(_GAP)
     after = after.removeprefix(".") if ended else after
     start, end = len(before), len(before) + len(answer)
