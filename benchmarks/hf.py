@@ -71,41 +71,76 @@ class Loaded(HFModel):
 
 
 def main() -> None:
-    """Time both ways and compare their answers."""
+    """Time all ways and compare their answers."""
     options = _options()
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(options.model) if options.model else Path(temporary)
         network = _load(options, folder)
         requests = list(_requests(options))
-        ways = {f"static {size}": {"batch": size} for size in options.batch}
-        ways |= {f"continuous {options.slots}": {"slots": options.slots}}
-        rows: list[dict[str, Any]] = []
-        for name, way in ways.items():
-            model = Loaded(folder, network, **way)
-            if "slots" in way and not model.slots:
-                sys.exit(f"hf:{folder}: continuous batching does not support this model")
-            asyncio.run(_ask(model, requests[: 2 * model.concurrency]))  # warm up
-            seconds, answers = asyncio.run(_ask(model, requests))
-            tokens = sum(answer.completion_tokens for answer in answers)
-            rows.append({"way": name, "seconds": seconds, "tokens": tokens, "answers": answers})
-            print(f"{name}: {seconds:.1f} s, {len(answers) / seconds:.1f} texts/s, {tokens / seconds:,.0f} tokens/s")
-    *static, continuous = rows
-    results: list[dict[str, Any]] = [
-        {
-            "against": row["way"],
-            "ratio": row["seconds"] / continuous["seconds"],
-            "different": sum(map(_different, row["answers"], continuous["answers"])),
-        }
-        for row in static
-    ]
-    device = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
-    for result in results:
-        same = f"{len(requests) - result['different']} of {len(requests)} answers are identical"
-        print(f"continuous: {result['ratio']:.1f} times {result['against']}; {same}")
+        continuous = [
+            _measure(f"continuous {slots}", Loaded(folder, network, slots=slots), requests) for slots in options.slots
+        ]
+        static = [_measure(f"static {size}", Loaded(folder, network, batch=size), requests) for size in options.batch]
+    results = [_compare(way, other, options.constrained) for way in continuous for other in static]
     if options.json:
-        timings = [{key: row[key] for key in ("way", "seconds", "tokens")} for row in rows]
-        versions = {"torch": torch.__version__, "transformers": transformers.__version__}
-        print(json.dumps({"device": device, **versions, "texts": len(requests), "ways": timings, "ratios": results}))
+        row = {
+            "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
+            "torch": torch.__version__,
+            "transformers": transformers.__version__,
+            "model": folder.name if options.model else f"random, {_billions(network):.1f} billion weights",
+            "dtype": str(network.model.dtype).removeprefix("torch."),
+            "constrained": options.constrained,
+            "texts": len(requests),
+            "ways": [{key: value for key, value in way.items() if key != "answers"} for way in static + continuous],
+            "ratios": results,
+        }
+        options.json.write_text(json.dumps(row, indent=1) + "\n", "utf-8")
+
+
+def _measure(name: str, model: Loaded, requests: Sequence[Request]) -> dict[str, Any]:
+    """Ask it all, after a short warm-up."""
+    if name.startswith("continuous") and not model.slots:
+        sys.exit(f"{model.name}: continuous batching does not support this model")
+    asyncio.run(_ask(model, [request._replace(max_tokens=8) for request in requests[: model.concurrency]]))
+    if torch.cuda.is_available():
+        torch.cuda.reset_peak_memory_stats()
+    seconds, answers = asyncio.run(_ask(model, requests))
+    tokens = sum(answer.completion_tokens for answer in answers)
+    speed = f"{len(answers) / seconds:.1f} texts/s, {tokens / seconds:,.0f} tokens/s"
+    print(f"{name}: {seconds:.1f} s, {speed}", flush=True)
+    memory = torch.cuda.max_memory_allocated() / 1e9 if torch.cuda.is_available() else None
+    return {"way": name, "seconds": seconds, "tokens": tokens, "gpu_gb": memory, "answers": answers}
+
+
+def _compare(way: dict[str, Any], other: dict[str, Any], constrained: bool) -> dict[str, Any]:
+    """How many times as fast, and how many answers and verdicts are the same."""
+    pairs = list(zip(way["answers"], other["answers"], strict=True))
+    result: dict[str, Any] = {
+        "way": way["way"],
+        "against": other["way"],
+        "ratio": other["seconds"] / way["seconds"],
+        "same_answers": sum(not _different(*pair) for pair in pairs),
+    }
+    line = f"{result['way']}: {result['ratio']:.1f} times {result['against']}"
+    line += f"; {result['same_answers']} of {len(pairs)} answers are identical"
+    if constrained:
+        verdicts = [tuple(map(_verdict, pair)) for pair in pairs]
+        result["same_verdicts"] = sum(one == two for one, two in verdicts)
+        result["unread"] = sum(None in pair for pair in verdicts)
+        line += f", {result['same_verdicts']} verdicts ({result['unread']} are cut off)"
+    print(line, flush=True)
+    return result
+
+
+def _verdict(answer: Completion) -> tuple[str, ...] | None:
+    """The severities of the errors in a report; None for one that the limit cut off."""
+    if answer.stop != "stop":
+        return None
+    return tuple(error["severity"] for error in json.loads(answer.text)["errors"])
+
+
+def _billions(network: Network) -> float:
+    return float(sum(weights.numel() for weights in network.model.parameters())) / 1e9
 
 
 def _options() -> argparse.Namespace:
@@ -113,13 +148,13 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--model", help="folder of a transformers model; a random one without it")
     parser.add_argument("--texts", type=int, default=2000)
     parser.add_argument("--tokens", type=int, default=200, help="most tokens of an answer")
-    parser.add_argument("--batch", type=int, nargs="+", default=[16], help="sizes of static batches")
-    parser.add_argument("--slots", type=int, default=128)
+    parser.add_argument("--batch", type=int, nargs="*", default=[16], help="sizes of static batches")
+    parser.add_argument("--slots", type=int, nargs="+", default=[128], help="answers written at once")
     parser.add_argument("--constrained", action="store_true", help="to a JSON schema")
     parser.add_argument("--dtype", choices=("bfloat16", "float32"))
     parser.add_argument("--layers", type=int, default=16, help="of the random model")
     parser.add_argument("--width", type=int, default=2048, help="of the random model")
-    parser.add_argument("--json", action="store_true")
+    parser.add_argument("--json", type=Path, help="file for the figures")
     return parser.parse_args()
 
 

@@ -26,6 +26,7 @@ from .test_hf import SCHEMA, ask, change, complete, use
 torch: Any = pytest.importorskip("torch")
 transformers: Any = pytest.importorskip("transformers")
 pytest.importorskip("llguidance", reason="constrained output needs llguidance")
+attention: Any = pytest.importorskip("mores.models.hf.attention")
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +104,25 @@ def test_answers_with_an_adapter_are_those_of_static_batches(folder: Path, tmp_p
     expected = complete(HFModel(str(folder), adapter, batch=4), *MIXED[::3])
     same(expected, complete(HFModel(str(folder), adapter, slots=4), *MIXED[::3]))
     assert expected[1].text != complete(HFModel(str(folder)), MIXED[3])[0].text
+
+
+@pytest.mark.parametrize("able", [False, True])
+def test_heads_that_share_keys_are_asked_together_where_the_model_can(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, able: bool
+) -> None:
+    expected = complete(HFModel(str(folder), batch=4), *MIXED[:8])
+    widths: list[tuple[int, ...]] = []
+    attend = attention._attend
+
+    def noted(module: Any, query: Any, key: Any, *others: Any, **more: Any) -> Any:
+        widths.append(tuple(key.shape[:2]))
+        return attend(module, query, key, *others, **more)
+
+    monkeypatch.setattr(attention, "_attend", noted)
+    monkeypatch.setattr(attention, "_SPARE", 3)  # the cache grows in the middle of an answer
+    monkeypatch.setattr(transformers.LlamaForCausalLM, "_supports_attention_backend", able)
+    same(expected, complete(HFModel(str(folder), slots=4), *MIXED[:8]))
+    assert {heads for _, heads in widths} == ({2} if able else set())
 
 
 def test_prompts_are_read_in_portions(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -68,6 +68,8 @@ class Chooser:
 
     def choose(self, scores: Any) -> Any:
         """The next token of each row, also written into the answers; `scores` is overwritten."""
+        import torch
+
         logprobs = scores.log_softmax(dim=-1)
         self._note_first(logprobs)
         scores = self._constrain(scores)
@@ -75,10 +77,11 @@ class Chooser:
         if self._sampling:
             greedy = self._column(self._temperatures, scores.device) == 0
             tokens = tokens.where(greedy, self._draw(scores))
-        chosen = zip(tokens[:, 0].tolist(), logprobs.gather(1, tokens)[:, 0].tolist(), strict=True)
+        # In one transfer: each waits for the GPU.
+        chosen = torch.cat([tokens.double(), logprobs.gather(1, tokens).double()], dim=1).tolist()
         for answer, (token, logprob) in zip(self.answers, chosen, strict=True):
             if not answer.finished:
-                answer.add(token, logprob, self._network.ends)
+                answer.add(int(token), logprob, self._network.ends)
         return tokens
 
     def _note_first(self, logprobs: Any) -> None:

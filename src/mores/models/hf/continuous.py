@@ -100,8 +100,10 @@ class Stream:
         """Answer all that wait, and what joins them meanwhile."""
         import torch
 
+        from mores.models.hf.attention import kernels
+
         try:
-            with torch.inference_mode():
+            with torch.inference_mode(), kernels():
                 while self._ready or self._places or waiting:
                     if not self._advance(waiting):
                         self._retreat()
@@ -192,8 +194,7 @@ class Stream:
             return
         longest = max(place.length for place in self._places)
         for layer in self._cache.layers:
-            layer.keys = layer.keys[kept, :, -longest:]
-            layer.values = layer.values[kept, :, -longest:]
+            layer.hold(layer.keys[kept, :, -longest:], layer.values[kept, :, -longest:])
         self._chooser = Chooser([place.answer for place in self._places], self._network)
 
     def _admit(self, new: Sequence[tuple[Work, Row]]) -> None:
@@ -204,8 +205,7 @@ class Stream:
             self._cache = cache
         else:
             for layer, more in zip(self._cache.layers, cache.layers, strict=True):
-                layer.keys = _stack(layer.keys, more.keys)
-                layer.values = _stack(layer.values, more.values)
+                layer.hold(_stack(layer.keys, more.keys), _stack(layer.values, more.values))
         self._places += places
         self._chooser = Chooser([place.answer for place in self._places], self._network)
         self._settle()
@@ -225,24 +225,33 @@ class Stream:
         """One more token of each answer."""
         import torch
 
+        from mores.models.hf.attention import grouped, step_mask
+
         assert self._chooser is not None
-        device = self._network.model.device
-        tokens = torch.tensor([place.answer.tokens[-1:] for place in self._places], device=device)
-        lengths = torch.tensor([[place.length] for place in self._places], device=device)
+        model = self._network.model
+        newest = [(place.answer.tokens[-1], place.length) for place in self._places]
+        tokens, lengths = torch.tensor(newest, device=model.device).split(1, dim=1)
         width = self._cache.get_seq_length()
-        output = self._network.model(
-            input_ids=tokens,
-            attention_mask=(torch.arange(width + 1, device=device) >= width - lengths).long(),
-            position_ids=lengths,
-            past_key_values=self._cache,
-            use_cache=True,
-        )
+        with grouped(model) as additive:
+            if additive:
+                mask = step_mask(lengths, width, model.dtype)
+            else:
+                mask = (torch.arange(width + 1, device=model.device) >= width - lengths).long()
+            output = model(
+                input_ids=tokens,
+                attention_mask=mask,
+                position_ids=lengths,
+                past_key_values=self._cache,
+                use_cache=True,
+            )
         self._chooser.choose(output.logits[:, -1].float())
 
     def _read_prompts(self, places: Sequence[_Place]) -> Any:
         """A cache with the prompts, each at its end; the first tokens are chosen on the way."""
         import torch
         from transformers import DynamicCache
+
+        from mores.models.hf.attention import Columns
 
         model = self._network.model
         start = len(self._prefix)
@@ -269,10 +278,10 @@ class Stream:
         )
         padding = torch.tensor([[width - len(tail)] for tail in tails])
         columns = (torch.arange(start + width) - padding) % (start + width)  # padding goes to the beginning
-        for layer in cache.layers:
+        for index, layer in enumerate(cache.layers):
             order = columns.to(layer.keys.device)[:, None, :, None]
-            layer.keys = layer.keys.gather(2, order.expand_as(layer.keys))
-            layer.values = layer.values.gather(2, order.expand_as(layer.values))
+            keys, values = (s.gather(2, order.expand_as(s)) for s in (layer.keys, layer.values))
+            cache.layers[index] = Columns(keys, values)
         return cache
 
     def _share(self, prompts: Sequence[list[int]]) -> None:

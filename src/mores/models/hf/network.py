@@ -126,6 +126,8 @@ class Network:
         import torch
         from transformers import LogitsProcessorList, StoppingCriteriaList
 
+        from mores.models.hf.attention import kernels
+
         device = self.model.device
         width = max(len(row.ids) for row in rows)
         padded = [[self.pad] * (width - len(row.ids)) + row.ids for row in rows]
@@ -135,7 +137,7 @@ class Network:
         def finished(ids: Any, _: Any, **__: Any) -> Any:
             return torch.tensor([answer.finished for answer in answers], device=ids.device) | abandoned()
 
-        with torch.inference_mode():
+        with torch.inference_mode(), kernels():
             self.model.generate(
                 input_ids=torch.tensor(padded, device=device),
                 attention_mask=torch.tensor(mask, device=device),
