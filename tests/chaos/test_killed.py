@@ -89,6 +89,6 @@ def test_killed_at_random_it_comes_to_the_same(home: Path, name: str, at_once: i
             finish(process)
     for number in range(at_once):
         assert records(home / f"broken{number}") == records(home / "whole")
-    # Only what was in flight at a kill may be answered twice: four calls of a process.
-    assert server.answered.total() - len(server.answered) * (40 if name == "bench" else 1) <= 4 * kills
+    # Only what was in flight or not yet on disk at a kill may be answered twice: four calls and three answers.
+    assert server.answered.total() - len(server.answered) * (40 if name == "bench" else 1) <= 7 * kills
     assert not list(home.rglob("*.part"))

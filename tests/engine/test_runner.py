@@ -11,6 +11,7 @@ import time
 from collections.abc import AsyncIterator, Callable, Iterable, Iterator
 from contextlib import aclosing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -401,6 +402,30 @@ def test_a_full_disk_stops_the_run_and_keeps_what_is_there(tmp_path: Path) -> No
         kept = len(store)
         assert 0 < kept < 500
         assert sum(a.cached for a in collect(jobs, FakeModel("echo", echo), store)) == kept
+
+
+def test_a_slow_disk_holds_up_the_calls(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a kill would lose is bounded: calls in flight, and fewer answers than that on their way to the disk."""
+    answered, most = 0, 0
+
+    def answer(request: Request) -> Completion:
+        nonlocal answered
+        answered += 1
+        return echo(request)
+
+    with Store(tmp_path / "s.db") as store:
+        write = store._write
+
+        def slowly(batch: list[Any]) -> None:
+            nonlocal most
+            time.sleep(0.05)
+            most = max(most, answered - len(store))
+            write(batch)
+
+        monkeypatch.setattr(store, "_write", slowly)
+        collect([ask(f"q{i}") for i in range(40)], FakeModel("echo", answer), store, Limits(concurrency=4))
+        assert len(store) == 40
+    assert 4 <= most < 2 * 4
 
 
 @pytest.mark.parametrize("content", [b"not a database at all, but long enough to look at" * 100])

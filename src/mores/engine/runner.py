@@ -255,6 +255,8 @@ class _Runner:
                 continue
             await self._open()
             await self._doubt()
+            if self.store is not None:
+                await self.store.room(self.concurrency)
             self.asking += 1
             try:
                 outcome = await self._ask(ticket.request)
@@ -308,7 +310,7 @@ class _Runner:
         self._resolve(ticket, failure)
 
     def _keep(self, ticket: _Ticket, outcome: Outcome) -> None:
-        """Pass the answer on after it is committed; the worker does not wait for that."""
+        """Pass the answer on after it is committed; the worker does not wait for that, unless many are not."""
         assert self.store is not None
         while self.unkept:  # if it cannot be written, neither can the outcome, which says so
             self.store.put(*self.unkept.pop()).add_done_callback(asyncio.Future.exception)

@@ -98,6 +98,7 @@ class Store:
         self._thread = ThreadPoolExecutor(max_workers=1, thread_name_prefix="mores-store")
         self._pending: _Batch = []
         self._flushing: asyncio.Future[None] | None = None
+        self._writing = 0
         self._settings: set[bytes] = set()
 
     def __enter__(self) -> Self:
@@ -156,6 +157,11 @@ class Store:
             self._flush()
         return done
 
+    async def room(self, most: int) -> None:
+        """Wait while so many answers are not on disk yet: they would be lost if the process were killed now."""
+        while self._flushing is not None and len(self._pending) + self._writing >= most:
+            await asyncio.wait([self._flushing])
+
     async def drain(self) -> None:
         """Wait until everything that was put is on disk."""
         while self._flushing is not None:
@@ -163,6 +169,7 @@ class Store:
 
     def _flush(self) -> None:
         batch, self._pending = self._pending, []
+        self._writing = len(batch)
         loop = asyncio.get_running_loop()
         self._flushing = loop.create_future()
         writing = loop.run_in_executor(self._thread, self._write, batch)
