@@ -169,7 +169,10 @@ def test_weights_come_back_exactly(tiny: Path, tmp_path: Path) -> None:
     assert fields[1] == fields[0] | {"general.file_type": 0}
 
 
-@pytest.mark.parametrize(("kind", "near"), [("f16", 5e-4), ("q8_0", 5e-3), ("like-base", 0.0)])
+@pytest.mark.parametrize(
+    ("kind", "near"),
+    [("f16", 5e-4), ("q8_0", 5e-3), ("q5_0", 0.07), ("q4_1", 0.07), ("q4_0", 0.14), ("like-base", 0.0)],
+)
 def test_weights_in_fewer_bits(llama: Path, tmp_path: Path, kind: str, near: float) -> None:
     export_merged(llama / "base", None, llama / "base.gguf", tmp_path / "again.gguf", kind)
     before, after = FileWeights(llama / "base.gguf"), FileWeights(tmp_path / "again.gguf")
@@ -242,7 +245,10 @@ def test_the_size_of_each_change_is_kept(llama: Path, tmp_path: Path, options: d
         assert ours.read(name) == pytest.approx(theirs.read(name), abs=1e-5), name
 
 
-@pytest.mark.parametrize(("kind", "share"), [("f32", 4), ("f16", 2), ("q8_0", 34 / 32)])
+@pytest.mark.parametrize(
+    ("kind", "share"),
+    [("f32", 4), ("f16", 2), ("q8_0", 34 / 32), ("q5_0", 22 / 32), ("q4_1", 20 / 32), ("q4_0", 18 / 32)],
+)
 def test_an_adapter_in_fewer_bits(llama: Path, tmp_path: Path, kind: str, share: float) -> None:
     adapter = make_adapter(llama / "base", tmp_path / "adapter", r=32)
     export_adapter(adapter, llama / "base", tmp_path / "lora.gguf", kind)
@@ -358,9 +364,13 @@ def test_adapters_that_llama_cpp_cannot_have(
 
 
 def test_types_of_numbers_are_checked(llama: Path, tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="q9: no such type of numbers; choose from f32, f16, q8_0, like-base"):
+    with pytest.raises(
+        ConfigError, match="q9: no such type of numbers; choose from f32, f16, q8_0, q5_0, q4_1, q4_0, like-base"
+    ):
         export_merged(llama / "base", None, llama / "base.gguf", tmp_path / "out.gguf", "q9")
-    with pytest.raises(ConfigError, match=r"like-base: no such type of numbers; choose from f32, f16, q8_0$"):
+    with pytest.raises(
+        ConfigError, match=r"like-base: no such type of numbers; choose from f32, f16, q8_0, q5_0, q4_1, q4_0$"
+    ):
         export_adapter(llama / "base", llama / "base.gguf", tmp_path / "out.gguf", "like-base")
 
 

@@ -10,7 +10,7 @@ from mores.cli.options import FOLDER, NEW_FILE
 from mores.show import megabytes, percent
 from mores.train.api import export_tuned
 
-TYPES = ("q8_0", "f16", "f32")
+TYPES = ("q8_0", "q5_0", "q4_1", "q4_0", "f16", "f32")
 
 
 @click.command()

@@ -17,10 +17,10 @@ from mores.train.gguf.adapter import Change, read_adapter
 from mores.train.gguf.layout import NORMED, Floats
 from mores.train.gguf.weights import FileWeights, Weights, check_same, open_weights
 
-_TYPES = {"f32": "F32", "f16": "F16", "q8_0": "Q8_0"}
+_TYPES = {kind: kind.upper() for kind in ("f32", "f16", "q8_0", "q5_0", "q4_1", "q4_0")}
 KINDS = (*_TYPES, "like-base")
 """Types of numbers; `like-base`, for whole models, is for each weight the type that it has in the base."""
-_FILE_TYPES = {"f32": 0, "f16": 1, "q8_0": 7}
+_FILE_TYPES = {"f32": 0, "f16": 1, "q4_0": 2, "q4_1": 3, "q8_0": 7, "q5_0": 8}
 """What llama.cpp calls a file in which most weights have such a type."""
 _SMALLEST = 1e-3
 """A norm weight below this, relative to the largest, is not divided by."""
