@@ -18,7 +18,7 @@ import pytest
 from mores.cli.options import served
 from mores.engine import Answer, Job, run
 from mores.engine.loop import run as run_loop
-from mores.errors import ModelError
+from mores.errors import ConfigError, ModelError
 from mores.metric import Metric, Settings, open_metric
 from mores.models import Completion, Message, Request, weakness
 from mores.models import pull as models
@@ -231,6 +231,18 @@ def test_an_adapter_changes_the_answers_and_the_identity(
     assert "/lora@" in tuned.identity
     assert model.identity != tuned.identity
     assert tuned.warning is None
+
+
+def test_an_adapter_of_another_architecture_is_refused_before_anything_starts(tmp_path: Path) -> None:
+    for name, architecture in (("base.gguf", "llama"), ("lora.gguf", "gemma3")):
+        writer = gguf_files.GGUFWriter(tmp_path / name, architecture)
+        writer.write_header_to_file()
+        writer.write_kv_data_to_file()
+        writer.close()
+    model = EmbeddedModel(str(tmp_path / "base.gguf"), adapter=str(tmp_path / "lora.gguf"))
+    reason = r"lora\.gguf: an adapter for models of architecture 'gemma3', and base\.gguf is 'llama'"
+    with pytest.raises(ConfigError, match=reason):
+        _ = model.identity
 
 
 def write_lora(path: Path) -> None:

@@ -87,8 +87,11 @@ class EmbeddedModel(OpenAIModel):
 
     @cached_property
     def path(self) -> Path:
-        """The model's file; the default one is downloaded when it is first needed."""
-        return pull.resolve(self._asked)
+        """The model's file, which the adapter has to fit; the default one is downloaded when it is first needed."""
+        path = pull.resolve(self._asked)
+        if self.adapter:
+            _check_fit(self.adapter, path)
+        return path
 
     @property
     def name(self) -> str:
@@ -209,7 +212,8 @@ class EmbeddedModel(OpenAIModel):
         if not line.startswith(b"http"):
             lines = (Path(folder) / "log").read_text("utf-8", "replace").strip().splitlines()
             reason = lines[-1] if lines else "no reason given"
-            raise ModelError(f"the embedded server did not start with {self.path}: {reason}")
+            files = f"{self.path} and {self.adapter}, if that was made for it" if self.adapter else self.path
+            raise ModelError(f"the embedded server did not start with {files}: {reason}")
         return line.decode().strip()
 
     async def _end(self) -> None:
@@ -248,3 +252,12 @@ def _existing(adapter: str | None) -> Path | None:
         return path
     fix = "give one, or 'none'; a PEFT folder goes with hf:PATH"
     raise ConfigError(f"{adapter}: not a GGUF LoRA file; {fix}", setting="adapter")
+
+
+def _check_fit(adapter: Path, model: Path) -> None:
+    """Refuse an adapter of another architecture: llama.cpp would not start, and would not say why."""
+    made_for, architecture = (gguf.read_text(path, gguf.ARCHITECTURE) for path in (adapter, model))
+    if made_for != architecture:
+        reason = f"an adapter for models of architecture {made_for!r}, and {model.name} is {architecture!r}"
+        fix = "name the model that it was made for as embedded:FILE.gguf"
+        raise ConfigError(f"{adapter}: {reason}; {fix}", setting="adapter")

@@ -10,6 +10,7 @@ from mores.errors import ConfigError
 
 _SCALARS = {0: "<B", 1: "<b", 2: "<H", 3: "<h", 4: "<I", 5: "<i", 6: "<f", 7: "<?", 10: "<Q", 11: "<q", 12: "<d"}
 _STRING, _LIST = 8, 9
+ARCHITECTURE = "general.architecture"
 STYLE = "mores.style"
 """The key under which `mores train` writes the prompt that a model was tuned with."""
 
