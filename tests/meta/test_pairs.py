@@ -41,8 +41,9 @@ def test_a_judge_is_measured_on_a_file_of_pairs(tmp_path: Path, monkeypatch: pyt
     lines = {advice.metric: advice.line for advice in run.result.advice}
     assert lines["excam:fake:clean"].startswith("excam:fake:clean: not better than guessing here")
     assert "useful here: scaled accuracy 1.00" in lines[str(people)]
-    # Learned baselines have nothing to learn from, and nobody said where the errors are.
-    assert "words" not in [evaluation.metric for evaluation in run.result.evaluations]
+    # Learned baselines have nothing to learn from, which goes without saying; nobody said where the errors are.
+    assert [evaluation.metric for evaluation in run.result.evaluations][2:] == ["always", "never"]
+    assert run.result.notes == ()
     assert all("span_f1" not in evaluation.scores for evaluation in run.result.evaluations)
 
 

@@ -91,7 +91,7 @@ def open_session(data: Path | str, metrics: str | Sequence[str] = (), **options:
     if kind:
         return _open_people(kind, file, names, options)
     _refuse(options, "a dataset that `mores build` wrote", "iou", "columns", "aliases")
-    scorers = _scorers(names, options.pop("baselines", "all"))
+    scorers = _scorers(names, options.pop("baselines", "all"), learning=not Path(data).is_file())
     dataset = open_dataset(Path(data), options.pop("split", "test"), options.pop("limit", None))
     leave_one_out, settings = options.pop("leave_one_out", False), options.pop("settings", None)
     votes = options.pop("votes", None)
@@ -163,9 +163,11 @@ def folder_of(data: Path | str, out: Path | str | None) -> Path:
     return Path(f"{path.stem if kind else path.resolve().name}.meta")
 
 
-def _scorers(metrics: Iterable[str], baselines: str | Sequence[str]) -> list[Scorer]:
+def _scorers(metrics: Iterable[str], baselines: str | Sequence[str], *, learning: bool) -> list[Scorer]:
+    """The metrics and baselines; those that learn are not among `all` where there is nothing to learn from."""
     if isinstance(baselines, str):
-        chosen = {"all": list(ALL), "none": []}.get(baselines, [name.strip() for name in baselines.split(",")])
+        every = [name for name in ALL if learning or not BASELINES[name]().learns]
+        chosen = {"all": every, "none": []}.get(baselines, [name.strip() for name in baselines.split(",")])
     else:
         chosen = list(baselines)
     if unknown := sorted(set(chosen) - set(BASELINES)):
