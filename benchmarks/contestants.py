@@ -117,24 +117,18 @@ def prepare_mores(plan: Plan) -> Callable[[], Done]:
     return lambda: loop.run(main())
 
 
-def lm_eval_model(plan: Plan) -> Any:
-    """lm-evaluation-harness's `local-chat-completions` model."""
-    chat = importlib.import_module("lm_eval.models.openai_completions").LocalChatCompletion
-    return chat(model="stub", base_url=f"{plan.base_url}/chat/completions", num_concurrent=plan.connections)
-
-
-LM_EVAL_DECODING = {"until": [], "max_gen_toks": 1024, "logprobs": True}
-
-
 def prepare_lm_eval(plan: Plan) -> Callable[[], Done]:
-    """lm-evaluation-harness: its model called with all requests at once, without an evaluation; nothing is kept."""
-    model = lm_eval_model(plan)
+    """lm-evaluation-harness: its `local-chat-completions` model called with all requests at once; nothing is kept."""
+    completion = importlib.import_module("lm_eval.models.openai_completions").LocalChatCompletion
+    url = f"{plan.base_url}/chat/completions"
+    model = completion(model="stub", base_url=url, num_concurrent=plan.connections)
     chat = importlib.import_module("lm_eval.models.api_models").JsonChatStr
     instance = importlib.import_module("lm_eval.api.instance").Instance
+    decoding = {"until": [], "max_gen_toks": 1024, "logprobs": True}
 
     def ask(i: int) -> Any:
         messages = chat(json.dumps([{"role": "user", "content": question(i)}]))
-        return instance("generate_until", {}, (messages, LM_EVAL_DECODING), i)
+        return instance("generate_until", {}, (messages, decoding), i)
 
     def main() -> Done:
         answers = model.generate_until([ask(i) for i in range(plan.calls)])
@@ -143,45 +137,12 @@ def prepare_lm_eval(plan: Plan) -> Callable[[], Done]:
     return main
 
 
-def prepare_lm_eval_whole(plan: Plan) -> Callable[[], Done]:
-    """lm-evaluation-harness: a whole evaluation with exact match, its cache of answers on disk."""
-    folder = Path(plan.folder)
-    os.environ |= {"HF_HOME": str(folder / "hf"), "HF_HUB_OFFLINE": "1"}
-    lm_eval = importlib.import_module("lm_eval")
-    model = lm_eval_model(plan)
-    rows = (json.dumps({"question": question(i), "answer": stub.TEXT}) for i in range(plan.calls))
-    (folder / "items.jsonl").write_text("\n".join(rows))
-    task = {
-        "task": "stub",
-        "dataset_path": "json",
-        "dataset_kwargs": {"data_files": {"test": str(folder / "items.jsonl")}},
-        "test_split": "test",
-        "doc_to_text": "{{question}}",
-        "doc_to_target": "{{answer}}",
-        "output_type": "generate_until",
-        "generation_kwargs": LM_EVAL_DECODING,
-        "metric_list": [{"metric": "exact_match"}],
-    }
-
-    def main() -> Done:
-        result = lm_eval.simple_evaluate(
-            model, tasks=[task], apply_chat_template=True, use_cache=str(folder / "cache"), bootstrap_iters=0
-        )
-        return Done(round(result["results"]["stub"]["exact_match,none"] * plan.calls))
-
-    return main
-
-
-def inspect_model(plan: Plan) -> Any:
-    """Inspect AI's `openai-api` provider; it imports its client when it is made, so it is made untimed."""
+def prepare_inspect(plan: Plan) -> Callable[[], Done]:
+    """Inspect AI: its `openai-api` model called from a worker per connection; nothing is kept."""
     models = importlib.import_module("inspect_ai.model")
     config = models.GenerateConfig(max_connections=plan.connections, logprobs=True)
-    return models.get_model("openai-api/stub/stub", base_url=plan.base_url, api_key="x", config=config)
-
-
-def prepare_inspect(plan: Plan) -> Callable[[], Done]:
-    """Inspect AI: its model called from a worker per connection, without an evaluation and its log."""
-    model = inspect_model(plan)
+    # It imports its client when it is made.
+    model = models.get_model("openai-api/stub/stub", base_url=plan.base_url, api_key="x", config=config)
 
     async def work(numbers: Iterator[int]) -> int:
         return sum([(await model.generate(question(i))).completion == stub.TEXT for i in numbers])
@@ -191,32 +152,6 @@ def prepare_inspect(plan: Plan) -> Callable[[], Done]:
         return Done(sum(await asyncio.gather(*(work(numbers) for _ in range(plan.connections)))))
 
     return lambda: run_loop(main())
-
-
-def prepare_inspect_whole(plan: Plan) -> Callable[[], Done]:
-    """Inspect AI: a whole evaluation without a scorer, its log on disk, no display."""
-    inspect = importlib.import_module("inspect_ai")
-    dataset = importlib.import_module("inspect_ai.dataset")
-    solver = importlib.import_module("inspect_ai.solver")
-    model = inspect_model(plan)
-
-    def main() -> Done:
-        samples = [dataset.Sample(input=question(i)) for i in range(plan.calls)]
-        (log,) = inspect.eval(
-            inspect.Task(dataset=dataset.MemoryDataset(samples), solver=solver.generate()),
-            model=model,
-            max_samples=plan.connections,
-            display="none",
-            log_dir=plan.folder,
-            log_realtime=False,
-            log_header_only=True,
-            score=False,
-        )
-        # The samples are in the log on disk; reading them back would cost the memory that is measured.
-        tokens = sum(usage.output_tokens for usage in log.stats.model_usage.values())
-        return Done(tokens // len(stub.TEXT.split()) if log.status == "success" else 0)
-
-    return main
 
 
 class _Caller(asyncio.Protocol):
@@ -273,11 +208,7 @@ CONTESTANTS = {
     "aiohttp": Contestant("raw aiohttp", "aiohttp", prepare_aiohttp),
     "lm-eval": Contestant("lm-evaluation-harness", "lm-eval", prepare_lm_eval),
     "inspect": Contestant("Inspect AI", "inspect-ai", prepare_inspect),
-    "lm-eval-whole": Contestant("lm-evaluation-harness, whole", "lm-eval", prepare_lm_eval_whole),
-    "inspect-whole": Contestant("Inspect AI, whole", "inspect-ai", prepare_inspect_whole),
 }
-DEFAULT = ("mores", "aiohttp", "lm-eval", "inspect")
-"""Those that only make the calls; a whole evaluation does more, and is run when it is asked for."""
 
 
 def version(name: str) -> str | None:

@@ -6,7 +6,7 @@
     python benchmarks/engine.py --save             # and writes results/peers/calls.json
 
 Every contestant makes the same calls to the same kind of server (see `stub.py`), one after the other, each in a
-process of its own (see `contestants.py`). See README.md for what is counted.
+process of its own (see `contestants.py`). See README.md for what is counted, and `whole.py` for whole evaluations.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from typing import Any
 import contestants
 import peers
 import stub
-from contestants import CONTESTANTS, DEFAULT, Plan
+from contestants import CONTESTANTS, Plan
 
 CALLS, CONNECTIONS, LATENCY_MS, MILLION = 20_000, 200, 200.0, 1_000_000
 
@@ -350,9 +350,7 @@ def parse(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--latency-ms", type=float, default=LATENCY_MS, help="how long the server waits (default: %(default)g)"
     )
-    parser.add_argument(
-        "--only", default=",".join(DEFAULT), help=f"some of {', '.join(CONTESTANTS)} (default: %(default)s)"
-    )
+    parser.add_argument("--only", default=",".join(CONTESTANTS), help="some of the contestants (default: %(default)s)")
     parser.add_argument(
         "--million",
         type=int,
