@@ -99,7 +99,7 @@ def prepare_aiohttp(plan: Plan) -> Callable[[], Done]:
 
 def prepare_mores(plan: Plan) -> Callable[[], Done]:
     """The engine as the commands use it: every answer is in the store before it is handed on."""
-    from mores.engine import Job, Limits, Store, loop, run
+    from mores.engine import Job, Limits, RunOptions, Store, loop, run
     from mores.models.base import Message, Request
     from mores.models.openai import OpenAIModel
 
@@ -109,7 +109,8 @@ def prepare_mores(plan: Plan) -> Callable[[], Done]:
         jobs = (Job(id=str(i), request=request) for i, request in enumerate(requests))
         model = OpenAIModel(name="stub", base_url=plan.base_url, api_key="x")
         with Store(Path(plan.folder) / "responses.sqlite") as store:
-            async for answer in run(jobs, model, store=store, limits=Limits(concurrency=plan.connections)):
+            options = RunOptions(store=store, limits=Limits(concurrency=plan.connections))
+            async for answer in run(jobs, model, options):
                 good += answer.completion is not None and answer.completion.text == stub.TEXT
                 cached += answer.cached
         return Done(good, cached)

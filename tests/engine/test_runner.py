@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
-from mores.engine import Answer, Counts, Job, Limits, Store, run
+from mores.engine import Answer, Counts, Job, Limits, RunOptions, Store, run
+from mores.engine.job import Follow
 from mores.engine.loop import run as run_loop
-from mores.engine.runner import Follow
 from mores.errors import ModelError, Rejected, StoreError, Transient
 from mores.models.base import Completion, Message, Model, Request
 from mores.models.fake import FakeModel
@@ -45,9 +45,10 @@ def collect(
     counts: Counts | None = None,
     fresh: bool = False,
 ) -> list[Answer]:
+    options = RunOptions(store=store, limits=limits, follow=follow, counts=counts or Counts(), fresh=fresh)
+
     async def gather() -> list[Answer]:
-        answers = run(jobs, model, store=store, limits=limits, follow=follow, counts=counts, fresh=fresh)
-        return [answer async for answer in answers]
+        return [answer async for answer in run(jobs, model, options)]
 
     return run_loop(gather())
 
@@ -71,7 +72,7 @@ def test_jobs_that_are_not_known_yet_are_answered_as_they_come() -> None:
             yield ask("third")
 
         heard = []
-        async for answer in run(jobs(), Model("echo", echo), limits=QUICK, in_order=False):
+        async for answer in run(jobs(), Model("echo", echo), RunOptions(limits=QUICK, in_order=False)):
             heard.append(answer.job.id)
             (second if answer.job.id == "second" else slow).set()
         return heard
@@ -100,7 +101,7 @@ def test_endless_jobs_are_read_only_as_far_as_needed() -> None:
             yield ask(f"q{next(read)}")
 
     async def first_hundred() -> None:
-        async with aclosing(run(endless(), FakeModel("echo", echo), limits=QUICK)) as answers:
+        async with aclosing(run(endless(), FakeModel("echo", echo), RunOptions(limits=QUICK))) as answers:
             async for answer in answers:
                 if answer.job.id == "q99":
                     return

@@ -50,7 +50,7 @@ def test_answers_that_were_stored_by_older_versions_are_found() -> None:
 
 RUN = """
 import sys
-from mores.engine import Job, Limits, Store, run
+from mores.engine import Job, Limits, RunOptions, Store, run
 from mores.engine.loop import run as run_loop
 from mores.models.base import Message, Request
 from mores.models.openai import OpenAIModel
@@ -60,7 +60,7 @@ async def go(url, path):
     with Store(path) as store:
         print("ready", flush=True)
         sys.stdin.readline()
-        answers = run(jobs, OpenAIModel("x", url, "k"), store=store, limits=Limits(concurrency=8))
+        answers = run(jobs, OpenAIModel("x", url, "k"), RunOptions(store=store, limits=Limits(concurrency=8)))
         print(sum([a.completion is not None async for a in answers]), flush=True)
 
 run_loop(go(*sys.argv[1:]))

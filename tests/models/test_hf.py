@@ -15,7 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from mores.engine import Answer, Job, Store
+from mores.engine import Answer, Job, RunOptions, Store
 from mores.engine import run as run_engine
 from mores.errors import ConfigError, ModelError, Rejected
 from mores.models import Options, hf, open_model
@@ -707,7 +707,7 @@ def test_it_runs_in_the_engine(tiny: Path, adapter: Path, tmp_path: Path) -> Non
 
     async def answers(model: Model) -> list[Answer]:
         with Store(tmp_path / "store.sqlite") as store:
-            return [answer async for answer in run_engine(jobs, model, store=store)]
+            return [answer async for answer in run_engine(jobs, model, RunOptions(store=store))]
 
     model = open_model(f"hf:{tiny}", Options(adapter=str(adapter)))
     first = asyncio.run(answers(model))

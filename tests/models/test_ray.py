@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from mores.engine import Answer, Job, Limits, Store, open_asker, run
+from mores.engine import Answer, Job, Limits, RunOptions, Store, open_asker, run
 from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError, ModelError, MoresError, Rejected, Transient
 from mores.models import Message, Model, Options, Request
@@ -60,7 +60,7 @@ def ask(monkeypatch: pytest.MonkeyPatch) -> Ask:
 
         async def answers() -> list[Answer]:
             remote = RayModel(model, Options(ray=True, ray_workers=3))
-            return [answer async for answer in run(jobs(count), remote, **options)]
+            return [answer async for answer in run(jobs(count), remote, RunOptions(**options))]
 
         answers_ = run_loop(answers())
         assert not cluster.alive, "a worker is left over"

@@ -9,12 +9,13 @@ the store before it is handed on, so a run that was killed continues where it st
 
 from mores.engine.ask import Asker, AskOptions, Reply, open_asker, read_reply, unread
 from mores.engine.counts import Counts
+from mores.engine.job import Answer, Job
 from mores.engine.limits import Limits
 from mores.engine.progress import SILENT, Progress
-from mores.engine.runner import Answer, Job, run
+from mores.engine.runner import RunOptions, run
 from mores.engine.store import Store, request_key
 
 __all__ = [
-    "SILENT", "Answer", "AskOptions", "Asker", "Counts", "Job", "Limits", "Progress", "Reply", "Store", "open_asker",
-    "read_reply", "request_key", "run", "unread",
+    "SILENT", "Answer", "AskOptions", "Asker", "Counts", "Job", "Limits", "Progress", "Reply", "RunOptions", "Store",
+    "open_asker", "read_reply", "request_key", "run", "unread",
 ]  # fmt: skip

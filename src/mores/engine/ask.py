@@ -18,9 +18,10 @@ from typing import Any, TypedDict, TypeVar, Unpack
 from mores.cache import store_path
 from mores.engine.cost import Price, guess_tokens, price_of
 from mores.engine.counts import Counts
+from mores.engine.job import Answer, Follow, Job
 from mores.engine.limits import Limits
 from mores.engine.progress import SILENT, Progress
-from mores.engine.runner import Answer, Follow, Job, run
+from mores.engine.runner import RunOptions, run
 from mores.engine.store import Store, opened
 from mores.errors import ConfigError
 from mores.io import JsonlWriter
@@ -118,18 +119,16 @@ class Asker:
         With `on_open` the model is opened at once, and it is called then.
         """
         with opened(self.store) as store:
-            answers = run(
-                jobs,
-                self.model,
+            options = RunOptions(
                 store=store,
                 limits=self.limits,
-                follow=follow,
-                counts=counts,
                 fresh=self.fresh,
+                follow=follow,
+                counts=counts or Counts(),
                 in_order=in_order,
                 on_open=on_open,
             )
-            async with aclosing(answers):
+            async with aclosing(run(jobs, self.model, options)) as answers:
                 async for answer in answers:
                     yield answer
 

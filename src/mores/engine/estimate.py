@@ -7,7 +7,7 @@ from itertools import islice
 
 from mores.engine.ask import Asker
 from mores.engine.cost import guess_tokens
-from mores.engine.runner import Job
+from mores.engine.job import Job
 from mores.engine.store import Store, opened, request_key
 from mores.models import Request
 from mores.types import Record

@@ -6,12 +6,13 @@ import asyncio
 import time
 from collections import Counter
 from collections.abc import AsyncGenerator, AsyncIterable, Callable, Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from itertools import count
-from typing import Any, NamedTuple
+from typing import Any
 
 from mores.engine.cost import guess_tokens
 from mores.engine.counts import Counts
+from mores.engine.job import Answer, Follow, Job
 from mores.engine.limits import Limits, Throttle
 from mores.engine.patience import Patience, Tries
 from mores.engine.store import Key, Outcome, Store, request_key
@@ -27,52 +28,33 @@ _ELSEWHERE = 0.2
 """Seconds until we look again for an answer that another process is asking for."""
 
 
-class Job(NamedTuple):
-    """One call to make. A job that cannot be sent carries its Failure instead and passes through in its place."""
+@dataclass(frozen=True, kw_only=True)
+class RunOptions:
+    """How jobs are put to a model."""
 
-    id: str
-    request: Request | Failure
-    sample: int = 0
-    """Tells apart several answers to the same request."""
-    data: Any = None
-    """Whatever the caller wants back with the answer."""
-
-
-class Answer(NamedTuple):
-    """A job with its outcome: a completion, or a failure with its reason."""
-
-    job: Job
-    completion: Completion | None = None
-    failure: Failure | None = None
-    cached: bool = False
-    """Whether it came from the store (or from the same request earlier in the run)."""
-    followed: bool = False
-    """Whether it answers the second question that `follow` asked."""
-
-
-Follow = Callable[[Job, Completion], Request | None]
-"""Looks at an answer and may ask one more question in its place."""
+    store: Store | None = None
+    """Keeps every answer; None keeps nothing."""
+    limits: Limits = field(default_factory=Limits)
+    fresh: bool = False
+    """Ask again what the store already knows."""
+    follow: Follow | None = None
+    counts: Counts = field(default_factory=Counts)
+    """Filled as the run goes."""
+    in_order: bool = True
+    """Answers come in the order of the jobs, else as they arrive."""
+    on_open: Callable[[], object] | None = None
+    """Called once the model is open. With it the model is opened at once, as a service needs it; without it, at the
+    first question that the store cannot answer, so a finished run needs no server."""
 
 
 async def run(
-    jobs: Iterable[Job] | AsyncIterable[Job],
-    model: Model,
-    *,
-    store: Store | None = None,
-    limits: Limits | None = None,
-    follow: Follow | None = None,
-    counts: Counts | None = None,
-    fresh: bool = False,
-    in_order: bool = True,
-    on_open: Callable[[], object] | None = None,
+    jobs: Iterable[Job] | AsyncIterable[Job], model: Model, options: RunOptions | None = None
 ) -> AsyncGenerator[Answer, None]:
-    """Answer every job, in order or as answers come. `fresh` asks again what the store already knows.
+    """Answer every job.
 
-    Jobs that are not known yet come by an asynchronous iterable; the run lasts as long as it does. The model is opened
-    at the first question that the store cannot answer, so a finished run needs no server. A service cannot wait for
-    that: with `on_open` the model is opened at once, and it is called then.
+    Jobs that are not known yet come by an asynchronous iterable; the run lasts as long as it does.
     """
-    runner = _Runner(jobs, model, store, limits or Limits(), follow, counts or Counts(), fresh, in_order, on_open)
+    runner = _Runner(jobs, model, options or RunOptions())
     try:
         async for answer in runner.answers():
             yield answer
@@ -94,31 +76,16 @@ class _Ticket:
 
 
 class _Runner:
-    def __init__(
-        self,
-        jobs: Iterable[Job] | AsyncIterable[Job],
-        model: Model,
-        store: Store | None,
-        limits: Limits,
-        follow: Follow | None,
-        counts: Counts,
-        fresh: bool,
-        in_order: bool,
-        on_open: Callable[[], object] | None,
-    ) -> None:
+    def __init__(self, jobs: Iterable[Job] | AsyncIterable[Job], model: Model, options: RunOptions) -> None:
         self.jobs = jobs if isinstance(jobs, AsyncIterable) else iter(jobs)
         self.model = model
-        self.store = store
-        self.limits = limits
-        self.follow = follow
-        self.counts = counts
-        self.fresh = fresh
-        self.on_open = on_open
-        self.arrivals = None if in_order else count()
-        self.concurrency = limits.concurrency or model.concurrency
-        self.timeout = limits.timeout or model.timeout
-        self.throttle = Throttle(limits, self.concurrency)
-        self.patience = Patience(limits, counts)
+        self.options = options
+        self.store, self.counts, self.limits = options.store, options.counts, options.limits
+        self.arrivals = None if options.in_order else count()
+        self.concurrency = self.limits.concurrency or model.concurrency
+        self.timeout = self.limits.timeout or model.timeout
+        self.throttle = Throttle(self.limits, self.concurrency)
+        self.patience = Patience(self.limits, self.counts)
         # How far the jobs may run ahead of the oldest open one: bounds memory, whatever the stream's length.
         self.window = max(4 * _CHUNK, 8 * self.concurrency)
         self.queue: asyncio.Queue[_Ticket] = asyncio.Queue()
@@ -140,7 +107,7 @@ class _Runner:
         self.unkept: list[tuple[Key, Failure]] = []
 
     async def answers(self) -> AsyncGenerator[Answer, None]:
-        if self.on_open is not None:
+        if self.options.on_open is not None:
             self.opening = self._start(self._enter())
         self._start(self._feed())
         while True:
@@ -230,7 +197,7 @@ class _Runner:
     def _admit(self, tickets: list[_Ticket]) -> None:
         """Answer from the store what it knows, and queue the rest; the same question is asked once."""
         known: dict[bytes, Outcome] = {}
-        if self.store is not None and not self.fresh:
+        if self.store is not None and not self.options.fresh:
             known = self.store.get_many([t.key.key for t in tickets])
             self.patience.worked += len(known)
         for ticket in tickets:
@@ -272,7 +239,7 @@ class _Runner:
 
     def _claim(self, ticket: _Ticket) -> bool:
         """Whether to ask. Another process may have the answer meanwhile, or be asking: then we come back to it."""
-        if self.store is None or self.fresh:
+        if self.store is None or self.options.fresh:
             return True
         key = ticket.key.key
         claimed = self.store.claims.take(key)  # before we look, or the other could answer in between
@@ -339,8 +306,8 @@ class _Runner:
     async def _enter(self) -> None:
         await self.model.__aenter__()
         self.opened = True
-        if self.on_open is not None:
-            self.on_open()
+        if self.options.on_open is not None:
+            self.options.on_open()
 
     async def _ask(self, request: Request) -> Completion | Failure | Rejected:
         """One answer, with retries; raises only what stops the run."""
@@ -400,7 +367,7 @@ class _Runner:
         if isinstance(outcome, Failure):
             self._deliver(ticket.index, Answer(ticket.job, failure=outcome, cached=cached))
             return
-        again = self.follow(ticket.job, outcome) if self.follow and not ticket.followed else None
+        again = self.options.follow(ticket.job, outcome) if self.options.follow and not ticket.followed else None
         if again is not None:
             self._admit([self._ticket(ticket.index, ticket.job, again, followed=True)])
         else:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Self
 
 from mores.engine.ask import Asker, AskOptions, open_asker
-from mores.engine.runner import Answer, Job
+from mores.engine.job import Answer, Job
 from mores.errors import MoresError
 from mores.search import Search, open_search
 from mores.studio.form import storable, storable_values

@@ -1,0 +1,36 @@
+"""What is asked and what comes back: a job, and the answer to it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+from mores.models.base import Completion, Request
+from mores.types import Failure
+
+
+class Job(NamedTuple):
+    """One call to make. A job that cannot be sent carries its Failure instead and passes through in its place."""
+
+    id: str
+    request: Request | Failure
+    sample: int = 0
+    """Tells apart several answers to the same request."""
+    data: Any = None
+    """Whatever the caller wants back with the answer."""
+
+
+class Answer(NamedTuple):
+    """A job with its outcome: a completion, or a failure with its reason."""
+
+    job: Job
+    completion: Completion | None = None
+    failure: Failure | None = None
+    cached: bool = False
+    """Whether it came from the store (or from the same request earlier in the run)."""
+    followed: bool = False
+    """Whether it answers the second question that `follow` asked."""
+
+
+Follow = Callable[[Job, Completion], Request | None]
+"""Looks at an answer and may ask one more question in its place."""
