@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from mores.models import pull as models
+from mores.show import megabytes
 
 
 @click.command()
@@ -18,12 +19,19 @@ from mores.models import pull as models
 def pull(name: str, only_list: bool, as_json: bool) -> None:
     """Get a GGUF file for the embedded engine, check it, and keep it in the cache folder.
 
-    NAME is empty for the default model, a path, or OWNER/REPO/FILE.gguf on the Hugging Face Hub.
+    NAME is empty for the default model, a path, or OWNER/REPO/FILE.gguf on the Hugging Face Hub. Where llama.cpp has
+    no fast products of bytes (its wheels for Linux on ARM), the default model and the metric's adapter are also kept
+    merged, in 457 MB.
     """
+    from mores.models.embedded import TUNED, EmbeddedModel
+
     if not only_list:
         if not name and not models.default_path().exists():
             click.echo(models.announcement(), err=True)
         models.pull(name)
+        if not name and (merged := EmbeddedModel("", str(TUNED)).merged):
+            size = megabytes(merged.stat().st_size)
+            click.echo(f"merged with the metric's adapter, which is faster here: {merged} ({size})", err=True)
     files = [_describe(path) for path in models.pulled()]
     if as_json:
         click.echo(json.dumps(files, indent=2))

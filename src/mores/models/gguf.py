@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import struct
+from collections.abc import Mapping
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 from mores.errors import ConfigError
 
@@ -13,6 +14,29 @@ _STRING, _LIST = 8, 9
 ARCHITECTURE = "general.architecture"
 STYLE = "mores.style"
 """The key under which `mores train` writes the prompt that a model was tuned with."""
+
+
+_DAMAGED = (struct.error, KeyError, ValueError, OverflowError, OSError, MemoryError, RecursionError)
+
+
+class Tensor(NamedTuple):
+    """Where a weight is in its file; the shape is numpy's, `kind` the number of its type of numbers."""
+
+    name: str
+    shape: tuple[int, ...]
+    kind: int
+    start: int
+
+
+class Header(NamedTuple):
+    """All of a file but its weights."""
+
+    values: Mapping[str, float]
+    """The single numbers among the metadata."""
+    entries: int
+    metadata: bytes
+    """All entries, as the file has them."""
+    tensors: tuple[Tensor, ...]
 
 
 def is_gguf(path: Path) -> bool:
@@ -25,8 +49,47 @@ def read_text(path: Path, key: str) -> str | None:
     """A text among the file's metadata; None where it has none under this key."""
     try:
         return _find(path, key)
-    except (struct.error, KeyError, ValueError, OverflowError, OSError, MemoryError, RecursionError) as exc:
+    except _DAMAGED as exc:
         raise ConfigError(f"{path}: a damaged or cut GGUF file; get it again") from exc
+
+
+def read_header(path: Path) -> Header:
+    """The metadata and the places of the weights."""
+    try:
+        with path.open("rb") as file:
+            return _header(file)
+    except _DAMAGED as exc:
+        raise ConfigError(f"{path}: a damaged or cut GGUF file; get it again") from exc
+
+
+def _header(file: BinaryIO) -> Header:
+    file.seek(8)
+    tensors, count = _number(file, "<Q"), _number(file, "<Q")
+    first, values = file.tell(), dict[str, float]()
+    for _ in range(count):
+        name, kind = _text(file), _number(file, "<I")
+        if kind in _SCALARS:
+            values[name] = _scalar(file, _SCALARS[kind])
+        else:
+            _skip(file, kind)
+    end = file.tell()
+    places = [_place(file) for _ in range(tensors)]
+    data = aligned(file.tell(), values)
+    file.seek(first)
+    metadata = file.read(end - first)
+    return Header(values, count, metadata, tuple(place._replace(start=data + place.start) for place in places))
+
+
+def _place(file: BinaryIO) -> Tensor:
+    name = _text(file)
+    shape = tuple(_number(file, "<Q") for _ in range(_number(file, "<I")))
+    return Tensor(name, shape[::-1], _number(file, "<I"), _number(file, "<Q"))
+
+
+def aligned(size: int, values: Mapping[str, float]) -> int:
+    """The next place at which a file with these values may have a weight."""
+    step = int(values.get("general.alignment", 32))
+    return -(-size // step) * step
 
 
 def _find(path: Path, key: str) -> str | None:
@@ -59,4 +122,9 @@ def _text(file: BinaryIO) -> str:
 
 
 def _number(file: BinaryIO, form: str) -> int:
-    return int(struct.unpack(form, file.read(struct.calcsize(form)))[0])
+    return int(_scalar(file, form))
+
+
+def _scalar(file: BinaryIO, form: str) -> float:
+    value: float = struct.unpack(form, file.read(struct.calcsize(form)))[0]
+    return value
