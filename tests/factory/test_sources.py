@@ -739,3 +739,10 @@ def test_real_data(name: str) -> None:
         assert Counter(len(item.wrong) for item in items)[3] > 0.8 * len(items)
     if name == "epic":
         assert len({item.unit for item in items}) < len(items) / 4
+
+
+def test_a_csv_file_whose_column_names_cannot_be_read_is_named(tmp_path: Path) -> None:
+    path = tmp_path / "rows.csv"
+    path.write_text('""ID",Country\n1,japan\n')
+    with pytest.raises(InputError, match=r"rows\.csv:1: column names are not valid CSV .*; get the file again"):
+        list(read(path))

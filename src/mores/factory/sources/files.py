@@ -202,7 +202,10 @@ class _Json:
 def _csv(label: str, text: str, delimiter: str) -> Rows:
     csv.field_size_limit(LONGEST_CELL)
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=delimiter == ",")
-    names = [name.strip() for name in next(reader, [])]
+    try:
+        names = [name.strip() for name in next(reader, [])]
+    except csv.Error as error:
+        raise InputError(f"{label}:1: column names are not valid CSV ({error}); get the file again") from error
     while True:
         start = reader.line_num + 1
         try:
