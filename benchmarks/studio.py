@@ -178,7 +178,8 @@ class Server:
                 return
             except OSError:
                 if self.process.poll() is not None or time.monotonic() > deadline:
-                    raise RuntimeError("the studio did not start") from None
+                    self.process.kill()  # nobody else would end it
+                    raise RuntimeError("the studio did not start within a minute") from None
                 time.sleep(0.05)
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,7 +20,7 @@ from mores.errors import ConfigError, ModelError, MoresError, Rejected, Transien
 from mores.models import Message, Model, Options, Request
 from mores.models import ray as on_ray
 from mores.models.base import Completion
-from mores.models.cluster import Share, share
+from mores.models.cluster import Share, connect, share
 from mores.models.fake import FakeModel, fake
 from mores.models.ray import RayModel
 from mores.models.worker import Card, Opening, Worker, describe
@@ -229,6 +230,25 @@ def test_the_share_of_each_worker(kind: str, options: Options, expected: Share) 
 
 def test_an_empty_cluster_has_one_worker_that_waits() -> None:
     assert share("hf", Options(ray_gpus=1), [{"CPU": 0.0}]) == Share(1, 1, 1)
+
+
+@pytest.mark.parametrize(
+    ("address", "message"),
+    [
+        ("local", "Ray could not be started: TimeoutError: too slow; try again when this machine has less to do"),
+        ("head:6379", "no Ray cluster at head:6379: TimeoutError: too slow; check with `ray status`"),
+    ],
+)
+def test_a_cluster_that_cannot_be_used_says_what_to_do(
+    monkeypatch: pytest.MonkeyPatch, address: str, message: str
+) -> None:
+    def init(*_: object, **__: object) -> None:
+        raise TimeoutError("too slow")
+
+    monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False, init=init))
+    with pytest.raises(ConfigError, match=message) as caught:
+        connect(address)
+    assert caught.value.setting == "ray"
 
 
 @pytest.mark.parametrize("address", ["ray://head:10001", "texts.jsonl", "head"])

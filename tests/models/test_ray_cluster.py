@@ -109,9 +109,10 @@ def test_workers_are_killed_at_random(tmp_path: Path, monkeypatch: pytest.Monkey
         chance = random.Random(1)
         while not ended.wait(chance.uniform(0, 1)):
             busy = [int(log.stem) for log in tmp_path.glob("*.pid") if log.read_text().count("\n") > 100]
-            if alive := [pid for pid in busy if pid not in killed]:
-                killed.add(victim := chance.choice(alive))
-                os.kill(victim, signal.SIGKILL)
+            if alive := [pid for pid in busy if pid not in killed and Path(f"/proc/{pid}").exists()]:
+                with suppress(ProcessLookupError):  # the poison was faster
+                    os.kill(victim := chance.choice(alive), signal.SIGKILL)
+                    killed.add(victim)
 
     killer = threading.Thread(target=kill)
     killer.start()
@@ -177,7 +178,7 @@ def test_a_command_that_is_told_to_end(tmp_path: Path, monkeypatch: pytest.Monke
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         while len(store) < 100:
-            assert process.poll() is None
+            assert process.poll() is None, process.communicate()[1]
             time.sleep(0.1)
         process.send_signal(number)
         out, err = process.communicate(timeout=60)

@@ -40,10 +40,11 @@ def connect(address: str | bool | None) -> list[Mapping[str, float]]:
             with _same_signals():
                 ray.init(place, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
         except Exception as exc:  # Ray raises this very class where its processes do not start in time
-            fix = (
-                "check with `ray status` that it runs and that this machine, with RAY_AUTH_MODE as there, belongs to it"
-            )
-            where = f"no Ray cluster at {place}" if place else "Ray could not be started"
+            if place in (None, "local"):
+                where, fix = "Ray could not be started", "try again when this machine has less to do"
+            else:
+                where = f"no Ray cluster at {place}"
+                fix = "check with `ray status` that it runs and has this machine, with the same RAY_AUTH_MODE"
             raise ConfigError(f"{where}: {first_line(exc)}; {fix}", setting="ray") from exc
         # Ray reports the death of each worker on standard output, which is for data, and has no setting for it.
         internals: Any = import_module("ray._private.worker")
