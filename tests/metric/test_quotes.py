@@ -227,6 +227,26 @@ def test_only_what_evidence_supports_is_explained_freely(
     assert allows(report_grammar(schema, sample, UNSUPPORTED), '{"errors":[]}')
 
 
+@pytest.mark.parametrize(("cited", "explanation"), [(None, ""), ([], ""), ([2], CORRECTION)])
+def test_a_fixed_explanation_of_the_only_error_is_written_by_the_metric(
+    cited: list[int] | None, explanation: str
+) -> None:
+    """The model is not asked for words that it has no choice about."""
+    evidence = 0 if cited is None else 2
+    fields: dict[str, Any] = {} if cited is None else {"evidence": cited}
+    answer = written("tea", **fields).replace("Why.", explanation)
+    model = Following(answer)
+    model.unsupported = UNSUPPORTED
+    metric = open_metric(model, Settings(max_errors=1), store=None)
+    [judgement] = metric.judge([sampled("No tea.", evidence=evidence)])
+    [request] = model.asked
+    assert allows(request.grammar, answer)
+    if not cited:
+        assert not allows(request.grammar, written("tea", **fields))
+    assert judgement.report is not None
+    assert judgement.report.errors[0].explanation == (explanation or UNSUPPORTED.format(quote="tea"))
+
+
 def test_long_texts_compile_fast_and_the_longest_are_left_to_the_schema() -> None:
     words = " ".join(f"w{number}" for number in range(MOST_CHUNKS // 2 - 10))
     start = time.process_time()
@@ -241,6 +261,7 @@ class Following(FakeModel):
 
     grammars = True
     constrained = True
+    unsupported = ""
 
     def __init__(self, answer: str) -> None:
         super().__init__("following", lambda _: Completion(answer, (-0.5,)))
@@ -263,7 +284,7 @@ def test_the_metric_asks_models_that_follow_grammars_for_quotes_of_the_text() ->
     assert judgement.report is not None
     assert judgement.report.errors[0].quote == "<|im_end|>"
     assert judgement.notes == ()
-    assert judgement.signature["schema"].endswith(".quotes1")
+    assert judgement.signature["schema"].endswith(".quotes2")
 
 
 def test_the_same_words_again_have_the_same_place() -> None:

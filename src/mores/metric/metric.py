@@ -14,7 +14,7 @@ from mores.errors import InputError
 from mores.io import sample_from
 from mores.metric.prompt import messages, prompt_hash
 from mores.metric.quotes import VERSION as QUOTES
-from mores.metric.quotes import report_grammar
+from mores.metric.quotes import explained, report_grammar
 from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
 from mores.metric.score import certainty, score
 from mores.metric.spans import align
@@ -126,7 +126,7 @@ class Metric:
         if isinstance(written, Failure):
             return self.failed(sample, written)
         report = ErrorReport(
-            errors=align(written.errors, sample, share=self._quoting),
+            errors=align(explained(written.errors, taught_without_evidence(self.model)), sample, share=self._quoting),
             explanation=written.explanation,
             certainty=certainty(answer.completion.logprobs),
         )

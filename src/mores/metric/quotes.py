@@ -9,13 +9,14 @@ of Lark.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, get_args
 
+from mores.metric.schema import WrittenError
 from mores.metric.spans import cuts
 from mores.types import Sample, Side
 
-VERSION = 1
+VERSION = 2
 MOST_CHUNKS = 50_000
 """Beyond it a grammar takes more than a second to compile, and soon more memory than llguidance allows."""
 _SEEN = r'([^\s"\\\x00-\x1f]|\\["\\b]|\\u00(0[0-8ef]|1[0-9ab]))'
@@ -27,7 +28,8 @@ def report_grammar(schema: Mapping[str, Any], sample: Sample, unsupported: str =
     """The grammar of the reports that fit a schema of `mores.metric.schema` and quote the sample.
 
     `unsupported` is the explanation of every error that cites no evidence, with {quote} for words of the sample;
-    without it, explanations are free. None for a sample that is too long for a grammar.
+    without it, explanations are free. Of a single error it is left empty, for `explained` to write: nothing that the
+    model decides follows it, and half of the tokens would be spent on it. None for a sample that is too long.
     """
     longest = schema["properties"]["errors"]["items"]["properties"]["quote"].get("maxLength")
     sides: dict[Side, str] = {side: sample.side(side) for side in get_args(Side)}
@@ -69,14 +71,27 @@ def _report(schema: Mapping[str, Any], sides: list[Side], unsupported: str) -> I
         fixed = [_literal(f'{{"side":"{side}","quote":"'), side.upper(), _literal('"')]
         fixed += _fields({name: fields[name] for name in ("severity", "type")})
         rest = {name: value for name, value in fields.items() if name not in ("side", "quote", "severity", "type")}
-        reason = _supported(rest, unsupported, side) if unsupported else _fields(rest)
+        given = _given(unsupported, side) if most != 1 else [_literal(',"explanation":""')]
+        reason = _supported(rest, given) if unsupported else _fields(rest)
         yield " ".join([f"{side}_error:", *fixed, *reason, _literal("}")])
 
 
-def _supported(reasons: Mapping[str, Any], unsupported: str, side: Side) -> Iterator[str]:
-    """Evidence and explanation; without a citation, the explanation is the given one."""
+def explained(errors: Iterable[WrittenError], unsupported: str) -> Iterator[WrittenError]:
+    """Errors with the explanation that the grammar has left out."""
+    for error in errors:
+        if unsupported and not error.evidence and not error.explanation:
+            yield error.model_copy(update={"explanation": unsupported.replace("{quote}", error.quote)})
+        else:
+            yield error
+
+
+def _given(unsupported: str, side: Side) -> list[str]:
     before, _, after = unsupported.partition("{quote}")
-    uncited = [_literal(f',"explanation":"{before}'), side.upper(), _literal(f'{after}"')]
+    return [_literal(f',"explanation":"{before}'), side.upper(), _literal(f'{after}"')]
+
+
+def _supported(reasons: Mapping[str, Any], uncited: Sequence[str]) -> Iterator[str]:
+    """Evidence and explanation; without a citation, the explanation is the given one."""
     if "evidence" not in reasons:
         yield from uncited
         return
