@@ -124,14 +124,18 @@ def test_it_is_made_once_and_again_when_it_is_damaged(base: Path, lora: Path, ca
     assert merged.provide(base, lora, "one").read_bytes() == whole
 
 
-def test_what_is_out_of_date_is_removed(base: Path, lora: Path, cache: Path) -> None:
+def test_what_nobody_uses_any_more_is_removed(base: Path, lora: Path, cache: Path) -> None:
     for name in (".merge-killed", ".merge-busy"):
         (cache / name).mkdir(parents=True)
     os.utime(cache / ".merge-killed", (time.time() - 7200,) * 2)
-    old = merged.provide(base, lora, "old")
+    unused, used = (merged.provide(base, lora, key) for key in ("unused", "used"))
+    eight_days_ago = (time.time() - 8 * 24 * 3600,) * 2
+    for path in (unused, used, *(path.with_suffix(".checked") for path in (unused, used))):
+        os.utime(path, eight_days_ago)
+    merged.provide(base, lora, "used")  # as another installation of Mores does
     new = merged.provide(base, lora, "new")
-    assert not old.exists()
-    assert {path.name for path in cache.iterdir()} == {new.name, new.with_suffix(".checked").name, ".merge-busy"}
+    files = [file.name for path in (used, new) for file in (path, path.with_suffix(".checked"))]
+    assert {path.name for path in cache.iterdir()} == {*files, ".merge-busy"}
 
 
 @pytest.mark.parametrize(

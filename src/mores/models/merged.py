@@ -8,6 +8,7 @@ Elsewhere, products of quantised numbers are fast, nobody has measured, and noth
 from __future__ import annotations
 
 import hashlib
+import os
 import shutil
 import struct
 import tempfile
@@ -31,6 +32,8 @@ VERSION = "f32.1"
 """Part of the model's identity; another way to merge or to round is another version."""
 _ABANDONED = 3600.0
 """Seconds after which an unfinished file is one that its process has left behind."""
+_UNUSED = 7 * 24 * 3600.0
+"""Seconds without use after which the file of another adapter goes: other installations of Mores share the cache."""
 
 
 def is_faster() -> bool:
@@ -53,7 +56,7 @@ def provide(base: Path, adapter: Path, key: str) -> Path:
         digest = merge(base, adapter, part)
         part.replace(path)
     write_text(note, f"{_state(path)} {digest}")
-    _remove_others(path, note)
+    _remove_others(path)
     return path
 
 
@@ -127,6 +130,8 @@ def _is_whole(path: Path, note: Path) -> bool:
         return False
     state, _, digest = note.read_text("utf-8").rpartition(" ")
     if state == _state(path):
+        with suppress(OSError):  # a cache that cannot be written
+            os.utime(note)  # when it was last used
         return True
     if sha256(path) != digest:
         return False
@@ -139,11 +144,15 @@ def _state(path: Path) -> str:
     return f"{path.stat().st_size} {path.stat().st_mtime_ns}"
 
 
-def _remove_others(*keep: Path) -> None:
+def _remove_others(keep: Path) -> None:
     """Remove what other versions of the adapter, and processes that were killed, have left."""
-    for path in keep[0].parent.iterdir():
+    now = time.time()
+    for path in keep.parent.iterdir():
         with suppress(OSError):  # in use, which Windows does not allow to be removed, or already removed
-            if path.is_dir() and time.time() - path.stat().st_mtime > _ABANDONED:
+            if path.is_dir() and now - path.stat().st_mtime > _ABANDONED:
                 shutil.rmtree(path)
-            elif path.suffix in {other.suffix for other in keep} and path not in keep:
-                path.unlink()
+            elif path.suffix == keep.suffix and path != keep:
+                note = path.with_suffix(".checked")
+                if now - max(file.stat().st_mtime for file in (path, note) if file.exists()) > _UNUSED:
+                    path.unlink()
+                    note.unlink(missing_ok=True)
