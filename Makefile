@@ -16,15 +16,17 @@ COMPILE := build/lock/bin/uv pip compile pyproject.toml --upgrade --universal --
 demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
 	mkdir -p build
-	rm -rf build/demo build/evidence
+	rm -rf build/demo build/evidence build/prose
 	$(BIN)/mores show examples/world.jsonl examples/world.gold.jsonl --html build/gold.html --quiet
 	$(BIN)/mores score examples/world.jsonl --max-errors 1 --out build/demo --html build/demo.html
 	$(BIN)/mores score examples/answers.jsonl --evidence examples/facts.jsonl --out build/evidence --html build/evidence.html
+	$(BIN)/mores score examples/languages.jsonl --evidence examples/languages.prose.jsonl --out build/prose --html build/prose.html
 	@echo
 	@echo "The judgements:                       build/demo/judgements.jsonl"
 	@echo "The page, by the embedded model:      build/demo.html"
 	@echo "What a careful reader marks there:    build/gold.html"
-	@echo "Short answers, judged by evidence:    build/evidence.html"
+	@echo "Short answers, judged by facts:       build/evidence.html"
+	@echo "Sentences in four languages, by prose: build/prose.html"
 
 prose: $(READY) ## judge free texts in five languages by prose, and say how good the verdicts are
 	$(BIN)/mores pull

@@ -7,7 +7,8 @@
     python benchmarks/reading.py --data grounded fold-1 fold-2 --out benchmarks/results/reading.jsonl
 
 Scaled accuracy (0 is guessing) of deciding whether a text has an error, with 95% intervals of 2,000 resamplings of the
-groups. The mean over sets counts each set once. `place` is where among the passages the fact of the sample's own item
+groups. The mean over sets counts each set once; the mean over several runs takes each set from the first run that left
+it out. `place` is where among the passages the fact of the sample's own item
 stands; `language` is the text's.
 """
 
@@ -30,6 +31,10 @@ from mores.types import Judgement
 
 RESAMPLINGS = 2000
 Floats = npt.NDArray[np.float64]
+Figure = tuple[float, float, float, int]
+"""A value, its interval, and the number of samples."""
+Parts = dict[str, list[tuple[bool, str]]]
+"""Whether each decision is correct, and its group, by the part of the data."""
 
 
 def main() -> None:
@@ -39,21 +44,33 @@ def main() -> None:
     parser.add_argument("--out", type=Path, help="where to append a line of JSON for each run")
     given = parser.parse_args()
     golds = read_golds(given.data)
+    left_out: Parts = {}
     for run in given.runs:
-        measured = measure(run, golds)
-        print(f"\n{run.name}")
-        for name, (value, low, high, count) in measured.items():
-            print(f"  {name:36} {value:6.3f} ({low:.3f} to {high:.3f})  {count:,}")
-        if given.out:
-            about = json.loads((run / "training.json").read_text("utf-8"))
-            line = {
-                "run": run.name,
-                **{field: about[field] for field in ("base", "without", "samples")},
-                "recipe": tomllib.loads((run / "recipe.toml").read_text("utf-8")),
-                "measured": {name: [round(number, 3) for number in figure] for name, figure in measured.items()},
-            }
-            with given.out.open("a", encoding="utf-8") as file:
-                file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        about = json.loads((run / "training.json").read_text("utf-8"))
+        line = {
+            "run": run.name,
+            **{field: about[field] for field in ("base", "without", "samples")},
+            "recipe": tomllib.loads((run / "recipe.toml").read_text("utf-8")),
+        }
+        report(line, measure(run, golds), given.out)
+        if (path := run / "decisions.left-out.jsonl").exists():
+            left_out = dict(decided(path, golds)) | left_out
+    if len(given.runs) > 1:
+        name = " + ".join(run.name for run in given.runs)
+        report({"run": name}, mean_over_sets(left_out, golds), given.out)
+
+
+def report(about: dict[str, object], measured: dict[str, Figure], out: Path | None) -> None:
+    """Print the figures, and append them to a file."""
+    print(f"\n{about['run']}")
+    for name, (value, low, high, count) in measured.items():
+        print(f"  {name:36} {value:6.3f} ({low:.3f} to {high:.3f})  {count:,}")
+    if out:
+        line = about | {
+            "measured": {name: [round(number, 3) for number in figure] for name, figure in measured.items()}
+        }
+        with out.open("a", encoding="utf-8") as file:
+            file.write(json.dumps(line, ensure_ascii=False) + "\n")
 
 
 def read_golds(data: Path) -> dict[str, Gold]:
@@ -65,23 +82,28 @@ def read_golds(data: Path) -> dict[str, Gold]:
     return golds
 
 
-def measure(run: Path, golds: dict[str, Gold]) -> dict[str, tuple[float, float, float, int]]:
-    """Every figure of a run by its name: value, interval and number of samples."""
-    figures: dict[str, tuple[float, float, float, int]] = {}
+def measure(run: Path, golds: dict[str, Gold]) -> dict[str, Figure]:
+    """Every figure of a run by its name."""
+    figures: dict[str, Figure] = {}
     for path in sorted(run.glob("decisions.*.jsonl")):
-        split = path.name.split(".")[1]
-        parts: dict[str, list[tuple[bool, str]]] = defaultdict(list)
-        for decision in read_records(path, Judgement):
-            gold = golds[f"{split} {decision.sample_id}"]
-            assert decision.score is not None
-            correct = (decision.score < 0) == bool(gold.report.errors)
-            for part in parts_of(gold, split):
-                parts[part].append((correct, gold.group or gold.sample.id))
+        split, parts = path.name.split(".")[1], decided(path, golds)
         for part, decisions in sorted(parts.items()):
             figures[f"{split} {part}".strip()] = scaled(decisions)
         if split == "left-out":
             figures |= mean_over_sets(parts, golds)
     return figures
+
+
+def decided(path: Path, golds: dict[str, Gold]) -> Parts:
+    """The decisions of one file."""
+    split, parts = path.name.split(".")[1], defaultdict[str, list[tuple[bool, str]]](list)
+    for decision in read_records(path, Judgement):
+        gold = golds[f"{split} {decision.sample_id}"]
+        assert decision.score is not None
+        correct = (decision.score < 0) == bool(gold.report.errors)
+        for part in parts_of(gold, split):
+            parts[part].append((correct, gold.group or gold.sample.id))
+    return parts
 
 
 def parts_of(gold: Gold, split: str) -> Iterable[str]:
@@ -95,7 +117,7 @@ def parts_of(gold: Gold, split: str) -> Iterable[str]:
         yield f"place {places[0] if places else 'none'}"
 
 
-def scaled(decisions: list[tuple[bool, str]]) -> tuple[float, float, float, int]:
+def scaled(decisions: list[tuple[bool, str]]) -> Figure:
     """Scaled accuracy with its interval, and of how many."""
     low, high = np.quantile(resampled(decisions), (0.025, 0.975))
     return 2 * float(np.mean([correct for correct, _ in decisions])) - 1, float(low), float(high), len(decisions)
@@ -113,9 +135,7 @@ def resampled(decisions: list[tuple[bool, str]]) -> Floats:
     return values
 
 
-def mean_over_sets(
-    parts: dict[str, list[tuple[bool, str]]], golds: dict[str, Gold]
-) -> dict[str, tuple[float, float, float, int]]:
+def mean_over_sets(parts: Parts, golds: dict[str, Gold]) -> dict[str, Figure]:
     """The mean over left-out sets in English, and over those in other languages."""
     language = {gold.sample.source: gold.sample.language for gold in golds.values()}
     means = {}

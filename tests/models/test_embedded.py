@@ -15,6 +15,7 @@ import gguf as gguf_files
 import numpy as np
 import pytest
 
+import mores
 from mores.cli.options import served
 from mores.engine import Answer, Job, run
 from mores.engine.loop import run as run_loop
@@ -25,6 +26,7 @@ from mores.models import pull as models
 from mores.models.embedded import TUNED, EmbeddedModel, available_cores
 from mores.types import Evidence, FailureKind, Judgement, Sample
 
+EXAMPLES = Path(__file__).parents[2] / "examples"
 SCHEMA = {
     "type": "object",
     "properties": {"city": {"type": "string", "maxLength": 12}},
@@ -171,13 +173,22 @@ def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it(judged
     assert right.score > 0.9
     assert wrong.report is not None
     assert [(error.quote, error.evidence) for error in wrong.report.errors] == [("fork", (1,))]
-    for part in ("SmolLM2-135M-Instruct.Q4_1@b179c9523d0e", "/lora@", "prompt:fenced.", "slots1"):
+    for part in ("SmolLM2-135M-Instruct.Q4_1@b179c9523d0e", "/lora@", "prompt:brief.", "slots1"):
         assert part in str(wrong.signature)
     assert metric.model.warning is not None
-    assert "judges 64 correctly" in metric.model.warning
+    assert "judges 98 correctly with evidence" in metric.model.warning
     # The reason of the note is the kind's, and evidence takes it away.
-    assert weakness(metric.model).startswith("without evidence, embedded judges 64 of 100")
+    assert weakness(metric.model).startswith("without evidence, embedded judges 60 of 100")
     assert (right.notes, wrong.notes) == ((), ())
+
+
+@pytest.mark.slow
+def test_sentences_in_four_languages_are_judged_by_prose(tmp_path: Path) -> None:
+    texts, prose = (EXAMPLES / f"languages{end}.jsonl" for end in ("", ".prose"))
+    mores.score_file(texts, "embedded", evidence=str(prose), out=tmp_path / "run", store=None)
+    judgements = mores.open_run(tmp_path / "run").records("judgements.jsonl", Judgement)
+    wrong = {judgement.sample_id for judgement in judgements if judgement.score is not None and judgement.score < 0}
+    assert wrong == {"en-tea-wrong", "es-mate-wrong", "ja-hinamatsuri-wrong", "ko-seollal-wrong"}
 
 
 def test_every_error_of_the_metric_that_comes_with_mores_is_located(judged: Judged) -> None:
