@@ -149,7 +149,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--texts", type=int, default=2000)
     parser.add_argument("--tokens", type=int, default=200, help="most tokens of an answer")
     parser.add_argument("--batch", type=int, nargs="*", default=[16], help="sizes of static batches")
-    parser.add_argument("--slots", type=int, nargs="+", default=[128], help="answers written at once")
+    parser.add_argument("--slots", type=int, nargs="+", default=[256], help="answers written at once")
     parser.add_argument("--constrained", action="store_true", help="to a JSON schema")
     parser.add_argument("--dtype", choices=("bfloat16", "float32"))
     parser.add_argument("--layers", type=int, default=16, help="of the random model")

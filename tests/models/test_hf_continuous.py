@@ -235,7 +235,7 @@ def test_what_nobody_waits_for_is_not_finished(folder: Path, monkeypatch: pytest
 def test_it_is_the_way_on_a_gpu_and_part_of_the_identity(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     assert HFModel(str(folder)).identity.endswith("/batch1")
     monkeypatch.setattr(hf, "has_gpu", lambda: True)
-    assert HFModel(str(folder)).identity.endswith("/slots128")
+    assert HFModel(str(folder)).identity.endswith("/slots256")
     assert HFModel(str(folder), batch=16).identity.endswith("/batch16")
 
 

@@ -48,7 +48,7 @@ from mores.models.hf.files import (
 from mores.models.hf.load import has_gpu, load_network
 from mores.models.hf.network import Network
 
-_SLOTS_ON_GPU = 128
+_SLOTS_ON_GPU = 256
 _BATCH_ON_GPU = 16
 _LINGER = 0.01
 """Seconds that a batch waits for more requests."""
