@@ -27,6 +27,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+from mores import __version__
 from mores.engine import Job, Store, open_asker
 from mores.engine.loop import run
 from mores.models import Completion, Message, Request
@@ -93,7 +94,7 @@ def save(load: float, results: list[dict[str, Any]]) -> None:
         "machine": {"system": platform.system(), "architecture": platform.machine(), "cores": os.cpu_count()},
         "load_before": round(load, 2),
         "load_after": round(os.getloadavg()[0], 2),
-        "versions": {name: version(name) for name in ("mores", "ray")},
+        "versions": {"mores": __version__, "ray": version("ray")},
         "results": results,
     }
     with RESULTS.open("a", encoding="utf-8") as file:
