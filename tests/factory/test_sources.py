@@ -643,6 +643,12 @@ def test_letters_and_numbers_name_options(answer: str, option: str) -> None:
     assert letter(["x", "y"], answer) == option
 
 
+@pytest.mark.parametrize("answer", ["c", "2", "yes", "9" * 5000])
+def test_what_names_no_option_is_said_briefly(answer: str) -> None:
+    with pytest.raises(InputError, match=r"^answer '\w{1,60}' names none of 2 options; correct or remove the row$"):
+        letter(["x", "y"], answer)
+
+
 def test_folders_are_in_the_data_folder_or_on_the_hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     downloads: list[Any] = []
 

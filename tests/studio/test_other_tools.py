@@ -71,8 +71,12 @@ def test_a_campaign_and_a_log_that_pearmut_wrote_are_read() -> None:
     [answer] = row.answers
     assert (answer.person, answer.seconds, answer.answer["score"]) == ("pearmut calm-fox-1", 10.5, 87)
     assert answer.answer["error_spans"][0]["quote"] == "Good"
-    with pytest.raises(InputError, match=r"log\.jsonl:2: no line of pearmut's log"):
-        read_pearmut(f"{json.dumps(line)}\n{{}}\n", "log.jsonl")
+    mixed = line | {"actions": [{"time": "100"}, {"time": 110.5}, {"time": "inf"}, {"time": 10**400}, {"time": None}]}
+    [[answer]] = [row.answers for row in read_pearmut(json.dumps(mixed), "log.jsonl")]
+    assert answer.seconds == 10.5
+    for damaged in ({}, line | {"actions": 7}):
+        with pytest.raises(InputError, match=r"log\.jsonl:2: no line of pearmut's log"):
+            read_pearmut(f"{json.dumps(line)}\n{json.dumps(damaged)}\n", "log.jsonl")
 
 
 def test_the_command_line_imports_and_exports(tmp_path: Path) -> None:

@@ -141,9 +141,10 @@ def digest(*parts: str) -> str:
 
 def letter(options: list[str], answer: str) -> str:
     """The option that a letter or a number counted from 0 names."""
-    place = int(answer) if answer.isdecimal() else ord(answer.upper()) - ord("A") if len(answer) == 1 else -1
+    short = len(answer) < 10  # Python refuses to read a number of thousands of digits
+    place = int(answer) if answer.isdecimal() and short else ord(answer.upper()) - ord("A") if len(answer) == 1 else -1
     if not 0 <= place < len(options):
-        raise InputError(f"answer {answer!r} names none of {len(options)} options; correct or remove the row")
+        raise InputError(f"answer {answer[:60]!r} names none of {len(options)} options; correct or remove the row")
     return options[place]
 
 

@@ -10,6 +10,7 @@ by model: `score`, `error_spans`, `textfield`), `actions` with times, `user_id` 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -79,9 +80,10 @@ def to_line(snapshot: Snapshot, vote: Vote, item: Mapping[str, Any], number: int
 
 def _number(value: Any) -> float | None:
     try:
-        return float(value)
-    except (TypeError, ValueError):
+        number = float(value)
+    except (TypeError, ValueError, OverflowError):
         return None
+    return number if math.isfinite(number) else None
 
 
 def _spans(value: Any) -> list[dict[str, Any]]:
@@ -149,13 +151,14 @@ def _read_log(text: str, name: str) -> list[Incoming]:
         try:
             entry = read_json(line, place)
             pairs = list(zip(entry["item"], entry["annotation"], strict=True))
-            person, actions = f"pearmut {entry['user_id']}", entry.get("actions") or []
+            person, actions = f"pearmut {entry['user_id']}", list(entry.get("actions") or ())
         except (ValueError, KeyError, TypeError, InputError) as error:
             fix = 'a line of a log has "item", "annotation" and "user_id"'
             raise InputError(f"{place}: no line of pearmut's log ({error}); {fix}") from error
         if str(entry.get("item_i", "")).startswith(("welcome_", "random_", "goodbye_")):
             continue
-        times = [action["time"] for action in actions if isinstance(action, dict) and _number(action.get("time"))]
+        numbers = [_number(action.get("time")) for action in actions if isinstance(action, dict)]
+        times = [time for time in numbers if time is not None]
         for part, (item, given) in enumerate(pairs):
             key = str(item.get("item_id") or f"{entry.get('item_i')}.{part}") if isinstance(item, dict) else ""
             found.setdefault(key, _item(item, place))
