@@ -109,6 +109,12 @@ def test_a_file_that_was_cut_is_refused(base: Path, lora: Path, tmp_path: Path) 
         read_header(base)
 
 
+def test_an_alignment_of_zero_is_refused(tmp_path: Path) -> None:
+    path = write(tmp_path / "damaged.gguf", {"blk.0.attn_q.weight": (draw(2, 32), "F32")}, general__alignment=0.0)
+    with pytest.raises(ConfigError, match=r"damaged\.gguf: a damaged or cut GGUF file"):
+        read_header(path)
+
+
 def test_it_is_made_once_and_again_when_it_is_damaged(base: Path, lora: Path, cache: Path) -> None:
     path = merged.provide(base, lora, "one")
     whole, made = path.read_bytes(), path.stat()
@@ -122,6 +128,9 @@ def test_it_is_made_once_and_again_when_it_is_damaged(base: Path, lora: Path, ca
     assert merged.provide(base, lora, "one").read_bytes() == whole
     path.unlink()
     assert merged.provide(base, lora, "one").read_bytes() == whole
+    path.with_suffix(".checked").write_bytes(b"\xff")
+    assert merged.provide(base, lora, "one").read_bytes() == whole
+    assert path.with_suffix(".checked").read_text("utf-8").startswith(f"{len(whole)} ")
 
 
 def test_what_nobody_uses_any_more_is_removed(base: Path, lora: Path, cache: Path) -> None:
@@ -136,6 +145,11 @@ def test_what_nobody_uses_any_more_is_removed(base: Path, lora: Path, cache: Pat
     new = merged.provide(base, lora, "new")
     files = [file.name for path in (used, new) for file in (path, path.with_suffix(".checked"))]
     assert {path.name for path in cache.iterdir()} == {*files, ".merge-busy"}
+
+    for path in (used, used.with_suffix(".checked")):  # a week after the upgrade: nothing is merged any more
+        os.utime(path, eight_days_ago)
+    merged.provide(base, lora, "new")
+    assert {path.name for path in cache.iterdir()} == {*files[2:], ".merge-busy"}
 
 
 @pytest.mark.parametrize(

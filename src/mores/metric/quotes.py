@@ -98,9 +98,9 @@ def _supported(reasons: Mapping[str, Any], uncited: Sequence[str]) -> Iterator[s
     known = reasons["evidence"]["items"]["enum"]
     numbers, most = "|".join(map(str, known)), reasons["evidence"].get("maxItems", len(known))
     cited = f'/{numbers}/ ("," /{numbers}/){{0,{most - 1}}}' if most > 1 else f"/{numbers}/"
-    explained = _fields({name: value for name, value in reasons.items() if name != "evidence"})
+    free = _fields({name: value for name, value in reasons.items() if name != "evidence"})
     # The bracket is apart: of two literals that begin alike, the longer one would win.
-    yield from [_literal(',"evidence":['), "(", _literal("]"), *uncited, "|", cited, _literal("]"), *explained, ")"]
+    yield from [_literal(',"evidence":['), "(", _literal("]"), *uncited, "|", cited, _literal("]"), *free, ")"]
 
 
 def _fields(properties: Mapping[str, Any]) -> Iterator[str]:

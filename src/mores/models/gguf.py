@@ -14,9 +14,7 @@ _STRING, _LIST = 8, 9
 ARCHITECTURE = "general.architecture"
 STYLE = "mores.style"
 """The key under which `mores train` writes the prompt that a model was tuned with."""
-
-
-_DAMAGED = (struct.error, KeyError, ValueError, OverflowError, OSError, MemoryError, RecursionError)
+_DAMAGED = (struct.error, KeyError, ValueError, ArithmeticError, OSError, MemoryError, RecursionError)
 
 
 class Tensor(NamedTuple):

@@ -48,15 +48,14 @@ def provide(base: Path, adapter: Path, key: str) -> Path:
     """The merged file in the cache, made if it is not there or damaged; `key` names the contents of the two files."""
     path = models_folder() / "merged" / f"{base.stem}.{VERSION}.{key}.gguf"
     note = path.with_suffix(".checked")
-    if _is_whole(path, note):
-        return path
-    make_folder(path.parent)
-    with tempfile.TemporaryDirectory(dir=path.parent, prefix=".merge-") as folder:
-        part = Path(folder) / path.name
-        digest = merge(base, adapter, part)
-        part.replace(path)
-    write_text(note, f"{_state(path)} {digest}")
-    _remove_others(path)
+    if not _is_whole(path, note):
+        make_folder(path.parent)
+        with tempfile.TemporaryDirectory(dir=path.parent, prefix=".merge-") as folder:
+            part = Path(folder) / path.name
+            digest = merge(base, adapter, part)
+            part.replace(path)
+        write_text(note, f"{_state(path)} {digest}")
+    _remove_others(path)  # each time: what this file has replaced was in use until then
     return path
 
 
@@ -128,7 +127,7 @@ def _is_whole(path: Path, note: Path) -> bool:
     """Whether the file is as it was written: hashed again only after a change of its size or time."""
     if not (path.is_file() and note.is_file()):
         return False
-    state, _, digest = note.read_text("utf-8").rpartition(" ")
+    state, _, digest = note.read_text("utf-8", "replace").rpartition(" ")
     if state == _state(path):
         with suppress(OSError):  # a cache that cannot be written
             os.utime(note)  # when it was last used
