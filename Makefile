@@ -26,7 +26,7 @@ demo: $(READY) ## score the examples with the embedded model, and make the pages
 	@echo "The page, by the embedded model:      build/demo.html"
 	@echo "What a careful reader marks there:    build/gold.html"
 	@echo "Short answers, judged by facts:       build/evidence.html"
-	@echo "Sentences in four languages, by prose: build/prose.html"
+	@echo "Four languages, judged by prose:      build/prose.html"
 
 prose: $(READY) ## judge free texts in five languages by prose, and say how good the verdicts are
 	$(BIN)/mores pull

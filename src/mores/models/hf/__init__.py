@@ -10,7 +10,7 @@ and takes the tokenizer from that folder where it brings one. Code that comes wi
   model's own settings only the end tokens count and, where a request names none, the temperature.
 - **Log-probabilities**: natural logarithm under the model's own softmax, before temperature, top-p and schema, with
   the end token's as the last one.
-- **Batches**: on a GPU up to 128 answers are written at once, and as some end, the next requests take their rows
+- **Batches**: on a GPU up to 256 answers are written at once, and as some end, the next requests take their rows
   (`continuous.py`); what all prompts begin with is read once. Models whose layers keep more than plain keys and
   values, such as sliding windows or states, are asked in static batches of 16, and on a CPU requests are answered one
   by one. What shares a batch changes the low-order digits of a log-probability (below 1e-4 in float32, some
