@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -182,3 +183,12 @@ def test_the_identity_says_whether_it_is_merged(tmp_path: Path, monkeypatch: pyt
     monkeypatch.setattr(merged, "provide", full)
     model = EmbeddedModel(adapter=str(TUNED))
     assert (model.identity, model.merged) == (plain, None)
+
+
+def test_a_disk_with_little_space_is_left_alone(
+    base: Path, lora: Path, cache: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=10**8))
+    with pytest.raises(ConfigError, match="too little space is left"):
+        merged.provide(base, lora, "k")
+    assert not list(cache.iterdir())

@@ -27,9 +27,12 @@ from mores.io.private import make_folder, make_part
 from mores.models.gguf import Header, Tensor, aligned, read_header
 from mores.models.pull import sha256
 from mores.models.quants import F32, Bytes, Floats, stored_bytes, to_floats
+from mores.show import megabytes
 
 VERSION = "f32.1"
 """Part of the model's identity; another way to merge or to round is another version."""
+_ROOM = 1_000_000_000
+"""Bytes that must be free: twice what the default model takes, so that answers can still be stored."""
 _ABANDONED = 3600.0
 """Seconds after which an unfinished file is one that its process has left behind."""
 _UNUSED = 7 * 24 * 3600.0
@@ -50,6 +53,10 @@ def provide(base: Path, adapter: Path, key: str) -> Path:
     note = path.with_suffix(".checked")
     if not _is_whole(path, note):
         make_folder(path.parent)
+        if shutil.disk_usage(path.parent).free < _ROOM:
+            raise ConfigError(
+                f"{path.parent}: too little space is left to merge the model into; free {megabytes(_ROOM)}"
+            )
         with tempfile.TemporaryDirectory(dir=path.parent, prefix=".merge-") as folder:
             part = Path(folder) / path.name
             digest = merge(base, adapter, part)
