@@ -35,10 +35,12 @@ def test_on_sqlite(tmp_path: Path, capsys: pytest.CaptureFixture[str], votes: in
     press(capsys, str(tmp_path / "studio.db"), votes, kills)
 
 
+@pytest.mark.slow
 def test_on_postgresql(postgres: str, capsys: pytest.CaptureFixture[str]) -> None:
     press(capsys, postgres, 60, 1)
 
 
+@pytest.mark.slow
 def test_every_page_is_short_and_its_time_is_measured(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     pages = measure(capsys, str(tmp_path / "studio.db"), "--people", "2", "--items", "30", "--pages")
     assert len(pages) == 8
