@@ -283,3 +283,16 @@ def test_the_engine_keeps_the_rows_filled(folder: Path, monkeypatch: pytest.Monk
     answers = asyncio.run(all_of_them())
     same(expected, [answer.completion for answer in answers if answer.completion])
     assert max(rows for rows, _ in forward.calls) == 4
+
+
+def test_what_only_some_models_add_to_attention_is_left_to_transformers() -> None:
+    query, (key, value) = torch.randn(2, 4, 1, 8), (torch.randn(2, 4, 5, 8) for _ in range(2))
+    mask, bias = torch.zeros(2, 1, 1, 5), torch.randn(1, 4, 1, 5)
+    module = torch.nn.Module()
+    plain, _ = attention._attend(module, query, key, value, mask, 1.0)
+    biased, _ = attention._attend(module, query, key, value, mask, 1.0, position_bias=bias)
+    weights = torch.softmax(query @ key.transpose(2, 3) + bias, -1)
+    assert torch.allclose(biased, (weights @ value).transpose(1, 2), atol=1e-5)
+    assert not torch.allclose(biased, plain, atol=1e-2)
+    with pytest.raises(ValueError, match="softcap"):
+        attention._attend(module, query, key, value, mask, 1.0, softcap=30.0)

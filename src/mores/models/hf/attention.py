@@ -15,6 +15,7 @@ import torch
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from transformers import AttentionInterface
 from transformers.cache_utils import DynamicLayer
+from transformers.integrations.sdpa_attention import sdpa_attention_forward
 
 _SPARE = 64
 """Columns that are added to the cache at once."""
@@ -62,6 +63,10 @@ def kernels() -> Iterator[None]:
         yield
 
 
+_SPECIAL = ("position_bias", "softcap")
+"""What some models add to attention: transformers' own function knows it, or refuses it."""
+
+
 @contextmanager
 def grouped(model: Any) -> Iterator[bool]:
     """Have the model attend in groups of heads, where it can: then it takes the mask of `step_mask`."""
@@ -87,9 +92,12 @@ def step_mask(lengths: Any, width: int, dtype: Any) -> Any:
 
 
 def _attend(
-    _: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: float | None = None, **__: Any
+    module: Any, query: Any, key: Any, value: Any, attention_mask: Any, scaling: float | None = None, **more: Any
 ) -> tuple[Any, None]:
     """Attention of one token per row: the heads that share keys are asked together, like tokens of one head."""
+    if any(more.get(name) is not None for name in _SPECIAL):
+        output, _ = sdpa_attention_forward(module, query, key, value, attention_mask, scaling=scaling, **more)
+        return output, None
     rows, heads, _one, size = query.shape
     together = query.reshape(rows, key.shape[1], heads // key.shape[1], size)
     output = torch.nn.functional.scaled_dot_product_attention(
