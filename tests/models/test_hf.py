@@ -90,6 +90,12 @@ def make_adapter(folder: Path, layers: int = 2) -> Path:
     return folder
 
 
+def make_model(folder: Path) -> Path:
+    make_network().save_pretrained(folder)
+    make_tokenizer().save_pretrained(folder)
+    return folder
+
+
 @pytest.fixture(autouse=True)
 def _on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
     """The same numbers on every machine."""
@@ -98,10 +104,7 @@ def _on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("hf") / "tiny"
-    make_network().save_pretrained(folder)
-    make_tokenizer().save_pretrained(folder)
-    return folder
+    return make_model(tmp_path_factory.mktemp("hf") / "tiny")
 
 
 @pytest.fixture(scope="module")

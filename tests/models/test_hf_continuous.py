@@ -36,10 +36,7 @@ def _on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    path = tmp_path_factory.mktemp("hf") / "tiny"
-    tiny_models.make_network().save_pretrained(path)
-    tiny_models.make_tokenizer().save_pretrained(path)
-    return path
+    return tiny_models.make_model(tmp_path_factory.mktemp("hf") / "tiny")
 
 
 def word(text: str) -> str:

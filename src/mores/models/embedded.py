@@ -116,14 +116,19 @@ class EmbeddedModel(OpenAIModel):
         return None
 
     def _merge(self) -> Path:
-        return merged.provide(self.path, TUNED, f"{pull.DEFAULT.sha256[:8]}{pull.sha256(TUNED)[:8]}")
+        return merged.provide(self.path, TUNED, f"{pull.DEFAULT.sha256[:8]}{self._adapter_digest[:8]}")
+
+    @cached_property
+    def _adapter_digest(self) -> str:
+        assert self.adapter
+        return pull.sha256(self.adapter)
 
     @cached_property
     def identity(self) -> str:
         digest = pull.sha256(self.path) if self._asked else pull.DEFAULT.sha256  # which was checked
         parts = [f"{self.path.stem}@{digest[:12]}"]
         if self.adapter:
-            parts.append(f"lora@{pull.sha256(self.adapter)[:12]}")
+            parts.append(f"lora@{self._adapter_digest[:12]}")
         if self.merged:
             parts.append(f"merged-{merged.VERSION}")  # which rounds differently, so that answers may differ
         parts.append(f"xllamacpp-{importlib.metadata.version('xllamacpp')}")

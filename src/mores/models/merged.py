@@ -25,7 +25,7 @@ from mores.errors import ConfigError, MoresError
 from mores.io import write_text
 from mores.io.private import make_folder, make_part
 from mores.models.gguf import Header, Tensor, aligned, read_header
-from mores.models.pull import sha256
+from mores.models.pull import sha256, state_of
 from mores.models.quants import F32, Bytes, Floats, stored_bytes, to_floats
 from mores.show import megabytes
 
@@ -61,7 +61,7 @@ def provide(base: Path, adapter: Path, key: str) -> Path:
             part = Path(folder) / path.name
             digest = merge(base, adapter, part)
             part.replace(path)
-        write_text(note, f"{_state(path)} {digest}")
+        write_text(note, f"{state_of(path)} {digest}")
     _remove_others(path)  # each time: what this file has replaced was in use until then
     return path
 
@@ -135,19 +135,15 @@ def _is_whole(path: Path, note: Path) -> bool:
     if not (path.is_file() and note.is_file()):
         return False
     state, _, digest = note.read_text("utf-8", "replace").rpartition(" ")
-    if state == _state(path):
+    if state == state_of(path):
         with suppress(OSError):  # a cache that cannot be written
             os.utime(note)  # when it was last used
         return True
     if sha256(path) != digest:
         return False
     with suppress(MoresError):  # a cache that cannot be written: it is checked again the next time
-        write_text(note, f"{_state(path)} {digest}")
+        write_text(note, f"{state_of(path)} {digest}")
     return True
-
-
-def _state(path: Path) -> str:
-    return f"{path.stat().st_size} {path.stat().st_mtime_ns}"
 
 
 def _remove_others(keep: Path) -> None:

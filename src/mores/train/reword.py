@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
+from math import inf
 from tomllib import loads
 from typing import Literal
 
@@ -53,7 +54,7 @@ def _wrapped(part: Part, digest: bytes) -> str:
     return _drawn(part, "wraps", digest[6]).format(clause=_drawn(part, "clauses", digest[7]))
 
 
-def _between(text: str, part: Part, digest: bytes, characters: int = 1000) -> str:
+def _between(text: str, part: Part, digest: bytes, characters: float = inf) -> str:
     """A sentence with another one before it, after it, both or neither, as far as there is room."""
     before, after = (_drawn(part, kind, digest[place]) for kind, place in (("before", 2), ("after", 3)))
     parts = [before] * (digest[4] % 3 == 0) + [text] + [after] * (digest[5] % 3 == 0)
