@@ -3,16 +3,21 @@
     python benchmarks/hf.py --model PATH --texts 2000          # on a GPU
     python benchmarks/hf.py --texts 2000                       # a random Llama of 1.1 billion weights
     python benchmarks/hf.py --texts 40 --layers 2 --width 64   # a small one, on a CPU
+    python benchmarks/hf.py --model PATH --texts 2000 --vllm   # and `vllm:`, where that is installed
 
 Needs only torch and transformers, and llguidance for `--constrained`. Both ways have the same model in memory, prompts,
 limits and code that chooses tokens. A random model ends no answer by itself, so each answer gets a limit of its own.
 It has many near ties, which bfloat16 decides one way or the other: `--dtype float32` compares its answers exactly.
+
+vLLM loads the same model from its folder, after the others have left the GPU, and is asked in the same way. Its start
+is not part of its time, but reported. `--eager` has it start quickly, without compiling, and run more slowly.
 """
 
 from __future__ import annotations
 
 import argparse
 import asyncio
+import gc
 import json
 import random
 import sys
@@ -33,7 +38,7 @@ if find_spec("pydantic") is None or find_spec("orjson") is None:  # all that `hf
     sys.modules["mores.io"] = ModuleType("mores.io")
     sys.modules["mores.io"].__path__ = [str(ROOT / "src" / "mores" / "io")]
 
-from mores.models.base import Completion, Message, Request  # noqa: E402
+from mores.models.base import Completion, Message, Model, Request  # noqa: E402
 from mores.models.hf import HFModel  # noqa: E402
 from mores.models.hf.load import make_network  # noqa: E402
 from mores.models.hf.network import Network  # noqa: E402
@@ -81,17 +86,28 @@ def main() -> None:
             _measure(f"continuous {slots}", Loaded(folder, network, slots=slots), requests) for slots in options.slots
         ]
         static = [_measure(f"static {size}", Loaded(folder, network, batch=size), requests) for size in options.batch]
+        billions, dtype = _billions(network), str(network.model.dtype).removeprefix("torch.")
+        if options.vllm:
+            if not options.model:
+                network.model.save_pretrained(folder)
+            network.model = None  # vLLM wants the GPU's memory for itself
+            gc.collect()
+            torch.cuda.empty_cache()
+        engines = [_measure_vllm(folder, dtype, options.eager, requests)] if options.vllm else []
     results = [_compare(way, other, options.constrained) for way in continuous for other in static]
+    results += [_compare(way, other, options.constrained) for way in engines for other in continuous + static]
     if options.json:
         row = {
             "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
             "torch": torch.__version__,
             "transformers": transformers.__version__,
-            "model": folder.name if options.model else f"random, {_billions(network):.1f} billion weights",
-            "dtype": str(network.model.dtype).removeprefix("torch."),
+            "model": folder.name if options.model else f"random, {billions:.1f} billion weights",
+            "dtype": dtype,
             "constrained": options.constrained,
             "texts": len(requests),
-            "ways": [{key: value for key, value in way.items() if key != "answers"} for way in static + continuous],
+            "ways": [
+                {key: value for key, value in way.items() if key != "answers"} for way in static + continuous + engines
+            ],
             "ratios": results,
         }
         options.json.write_text(json.dumps(row, indent=1) + "\n", "utf-8")
@@ -105,11 +121,37 @@ def _measure(name: str, model: Loaded, requests: Sequence[Request]) -> dict[str,
     if torch.cuda.is_available():
         torch.cuda.reset_peak_memory_stats()
     seconds, answers = asyncio.run(_ask(model, requests))
+    memory = torch.cuda.max_memory_allocated() / 1e9 if torch.cuda.is_available() else None
+    return _report(name, seconds, answers) | {"gpu_gb": memory}
+
+
+def _measure_vllm(folder: Path, dtype: str, eager: bool, requests: Sequence[Request]) -> dict[str, Any]:
+    """Start vLLM, warm it up with other texts, and ask it all."""
+    from mores.models.vllm import VLLMModel
+
+    model = VLLMModel(str(folder), dtype=dtype, enforce_eager=eager)
+
+    async def ask() -> tuple[float, float, list[Completion]]:
+        start = time.perf_counter()
+        async with model:
+            started = time.perf_counter() - start
+            system = requests[0].messages[0]
+            others = [Message("user", f"Warm-up {number}") for number in range(model.concurrency)]
+            short = requests[0]._replace(max_tokens=8)
+            await _answers(model, [short._replace(messages=(system, other)) for other in others])
+            return (started, *await _answers(model, requests))
+
+    started, seconds, answers = asyncio.run(ask())
+    print(f"vllm: started in {started:.1f} s", flush=True)
+    name = f"vllm {model.concurrency}" + (" eager" if eager else "")
+    return _report(name, seconds, answers) | {"start": started, "identity": model.identity}
+
+
+def _report(name: str, seconds: float, answers: list[Completion]) -> dict[str, Any]:
     tokens = sum(answer.completion_tokens for answer in answers)
     speed = f"{len(answers) / seconds:.1f} texts/s, {tokens / seconds:,.0f} tokens/s"
     print(f"{name}: {seconds:.1f} s, {speed}", flush=True)
-    memory = torch.cuda.max_memory_allocated() / 1e9 if torch.cuda.is_available() else None
-    return {"way": name, "seconds": seconds, "tokens": tokens, "gpu_gb": memory, "answers": answers}
+    return {"way": name, "seconds": seconds, "tokens": tokens, "answers": answers}
 
 
 def _compare(way: dict[str, Any], other: dict[str, Any], constrained: bool) -> dict[str, Any]:
@@ -149,16 +191,23 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--texts", type=int, default=2000)
     parser.add_argument("--tokens", type=int, default=200, help="most tokens of an answer")
     parser.add_argument("--batch", type=int, nargs="*", default=[16], help="sizes of static batches")
-    parser.add_argument("--slots", type=int, nargs="+", default=[256], help="answers written at once")
+    parser.add_argument("--slots", type=int, nargs="*", default=[256], help="answers written at once")
     parser.add_argument("--constrained", action="store_true", help="to a JSON schema")
     parser.add_argument("--dtype", choices=("bfloat16", "float32"))
     parser.add_argument("--layers", type=int, default=16, help="of the random model")
     parser.add_argument("--width", type=int, default=2048, help="of the random model")
+    parser.add_argument("--vllm", action="store_true", help="also ask `vllm:`")
+    parser.add_argument("--eager", action="store_true", help="have vLLM compile nothing")
     parser.add_argument("--json", type=Path, help="file for the figures")
     return parser.parse_args()
 
 
 async def _ask(model: HFModel, requests: Sequence[Request]) -> tuple[float, list[Completion]]:
+    async with model:
+        return await _answers(model, requests)
+
+
+async def _answers(model: Model, requests: Sequence[Request]) -> tuple[float, list[Completion]]:
     """The seconds from the first request to the last answer, and the answers; a request follows each answer."""
     places = asyncio.Semaphore(model.concurrency)
 
@@ -166,10 +215,9 @@ async def _ask(model: HFModel, requests: Sequence[Request]) -> tuple[float, list
         async with places:
             return await model.complete(request)
 
-    async with model:
-        start = time.perf_counter()
-        answers = await asyncio.gather(*map(complete, requests))
-        return time.perf_counter() - start, list(answers)
+    start = time.perf_counter()
+    answers = await asyncio.gather(*map(complete, requests))
+    return time.perf_counter() - start, list(answers)
 
 
 def _different(one: Completion, other: Completion) -> bool:

@@ -62,13 +62,13 @@ def make_tokenizer() -> Any:
     return tokenizer
 
 
-def make_network(layers: int = 2) -> Any:
+def make_network(layers: int = 2, hidden_size: int = 32, intermediate_size: int = 64) -> Any:
     """Random weights, wide enough apart that greedy decoding has no near ties."""
     torch.manual_seed(7)
     config = transformers.LlamaConfig(
         vocab_size=320,  # more than the tokenizer has, as real models do
-        hidden_size=32,
-        intermediate_size=64,
+        hidden_size=hidden_size,
+        intermediate_size=intermediate_size,
         num_hidden_layers=layers,
         num_attention_heads=4,
         num_key_value_heads=2,

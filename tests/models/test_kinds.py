@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from mores.models import KINDS, open_model
+from tests.models import vllm_stub
 
 DOCS = Path(__file__).parents[2] / "docs" / "models.md"
 
@@ -21,14 +23,17 @@ def names(tmp_path: Path) -> dict[str, str]:
         "embedded": f"embedded:{tmp_path / 'tiny.gguf'}",
         "openai": "openai:some-model",
         "hf": f"hf:{tmp_path}",
+        "vllm": f"vllm:{tmp_path}",
         "fake": "fake:clean",
     }
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_the_protocol(kind: str, names: dict[str, str]) -> None:
-    if kind == "hf":
-        pytest.importorskip("torch", reason="hf: needs torch and transformers: pip install 'mores[hf]'")
+def test_the_protocol(kind: str, names: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
+    if kind in ("hf", "vllm"):
+        pytest.importorskip("torch", reason=f"{kind}: needs torch and transformers: pip install 'mores[hf]'")
+    if kind == "vllm" and find_spec("vllm") is None:
+        vllm_stub.install(monkeypatch)
     model = open_model(names[kind])
     assert model.name == names[kind]
     assert model.identity == open_model(names[kind]).identity

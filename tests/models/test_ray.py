@@ -218,6 +218,7 @@ MACHINES = [{"CPU": 8.0, "GPU": 2.0}, {"CPU": 20.0}, {"memory": 1.0}]
         ("hf", Options(ray_gpus=2), Share(1, 1, 2)),
         ("hf", Options(ray_gpus=0.5), Share(4, 1, 0.5)),
         ("hf", Options(ray_gpus=0), Share(3, 8, 0)),
+        ("vllm", Options(), Share(2, 1, 1)),
         ("embedded", Options(), Share(3, 8, 0)),
         ("embedded", Options(threads=4), Share(7, 4, 0)),
         ("fake", Options(), Share(28, 1, 0)),

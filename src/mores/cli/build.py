@@ -49,7 +49,7 @@ def build() -> None:
 @click.option(
     "--soft", type=click.Choice(["rules", "model", "none"]), help="Who makes soft errors; overrides the recipe's."
 )
-@click.option("--model", help="The model that makes soft errors, with --soft model: openai:NAME or hf:PATH.")
+@click.option("--model", help="The model that makes soft errors, with --soft model: openai:NAME, hf:PATH or vllm:PATH.")
 @click.option("--base-url", metavar="URL", help="Address of its server [env: OPENAI_BASE_URL].")
 @ray_options
 @click.option("--sampling", type=click.Choice(["shortcut-free", "paper"]), help="Overrides the recipe's.")

@@ -33,7 +33,7 @@ _out = options.several([
     options.figures_option,
     options.json_option("the tables"),
 ])  # fmt: skip
-_MODEL = click.option("--model", help="embedded, embedded:FILE.gguf, openai:NAME, hf:PATH or fake:NAME  "
+_MODEL = click.option("--model", help="embedded, embedded:FILE.gguf, openai:NAME, hf:PATH, vllm:PATH or fake:NAME  "
                       "[default: embedded for a benchmark; for a RUN, no model is asked].")  # fmt: skip
 _FORCE = click.option("--force", is_flag=True, help="Compare runs even if their signatures are not comparable.")
 

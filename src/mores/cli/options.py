@@ -133,11 +133,11 @@ def _ray_address(context: click.Context, option: click.Parameter, address: str |
 
 
 _MODEL = click.option("--model", default="embedded", show_default=True,
-                      help="embedded, embedded:FILE.gguf, openai:NAME, hf:PATH or fake:NAME.")  # fmt: skip
+                      help="embedded, embedded:FILE.gguf, openai:NAME, hf:PATH, vllm:PATH or fake:NAME.")  # fmt: skip
 _SERVING = [
     click.option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server [env: OPENAI_BASE_URL]."),
     click.option("--adapter", metavar="PATH",
-                 help="LoRA adapter: a PEFT folder for hf:, a GGUF file for embedded; none for none."),
+                 help="LoRA adapter: a PEFT folder for hf: and vllm:, a GGUF file for embedded; none for none."),
     click.option("--slots", default=1, show_default=True, type=click.IntRange(1),
                  help="Parallel slots of the embedded server; more than 1 is not reproducible."),
     click.option("--context", default=8192, show_default=True, type=click.IntRange(256),
@@ -152,7 +152,7 @@ _RAY = [
     click.option("--ray-workers", type=click.IntRange(1),
                  help="Copies of the model on the cluster  [default: as many as fit]."),
     click.option("--ray-gpus", type=click.FloatRange(0),
-                 help="GPUs of each copy  [default: 1 for hf, where there are any]."),
+                 help="GPUs of each copy  [default: 1 for hf and vllm, where there are any]."),
 ]  # fmt: skip
 NONE: Mapping[str, str | None] = {"none": None}
 temperature_option = click.option("--temperature", default="0", show_default=True, type=NumberType(float, NONE),
@@ -170,8 +170,8 @@ _ASKING = [
                  help="Prompt: as in the paper, with fences, or with fences and a guide to the report"
                       "  [default: the one that the model was tuned with, or guided]."),
     click.option("--constrain/--no-constrain", default=None,
-                 help="Hold the model to the report's JSON schema, and embedded and hf to quotes from the text"
-                      "  [default: for embedded and tuned hf models]."),
+                 help="Hold the model to the report's JSON schema, and local models to quotes from the text"
+                      "  [default: for embedded and tuned models]."),
     click.option("--max-errors", type=click.IntRange(1),
                  help="Most errors in a report under the constraint  [default: 3 for embedded and tuned models]."),
     click.option("--repair", is_flag=True, help="Ask once more, under the constraint, when an answer is no report."),

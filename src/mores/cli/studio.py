@@ -26,7 +26,7 @@ _DATABASE = click.option(
     "--model",
     default="embedded",
     show_default=True,
-    help="Answers what people ask: embedded, openai:NAME, hf:PATH, or none.",
+    help="Answers what people ask: embedded, openai:NAME, hf:PATH, vllm:PATH, or none.",
 )
 @click.option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server [env: OPENAI_BASE_URL].")
 @click.option(

@@ -45,7 +45,7 @@ class AskOptions(TypedDict, total=False):
     base_url: str | None
     """Address of an OpenAI-compatible server; the default is in the environment."""
     adapter: str | None
-    """LoRA adapter: a PEFT folder for `hf`, a GGUF file for `embedded`, or `none`."""
+    """LoRA adapter: a PEFT folder for `hf` and `vllm`, a GGUF file for `embedded`, or `none`."""
     slots: int
     """Parallel slots of the embedded server; more than 1 is not reproducible."""
     context: int

@@ -19,7 +19,7 @@ class Price(NamedTuple):
 
 def price_of(model: str) -> Price | None:
     """What a model costs: nothing on this machine, else the list price; None when that is not known."""
-    return Price(0.0, 0.0) if model.startswith(("embedded", "hf:", "fake:")) else list_price(model)
+    return Price(0.0, 0.0) if model.startswith(("embedded", "hf:", "vllm:", "fake:")) else list_price(model)
 
 
 @cache

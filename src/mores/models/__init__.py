@@ -25,7 +25,7 @@ class Options:
 
     base_url: str | None = None
     adapter: str | None = None
-    """LoRA adapter: a PEFT folder for `hf`, a GGUF file for `embedded`; `none` is none, also for the metric."""
+    """LoRA adapter: a PEFT folder for `hf` and `vllm`, a GGUF file for `embedded`; `none` for none."""
     slots: int = 1
     """Requests at once of the embedded server; more than one is faster and not reproducible."""
     context: int = 8192
@@ -61,6 +61,13 @@ def _hf(name: str, options: Options) -> Model:
     return HFModel(name, adapter=options.adapter)
 
 
+def _vllm(name: str, options: Options) -> Model:
+    from mores.models.vllm import VLLMModel
+
+    _refuse("vllm", base_url=options.base_url)
+    return VLLMModel(name, adapter=options.adapter, gpus=options.ray_gpus or 1.0)
+
+
 def _fake(name: str, options: Options) -> Model:
     from mores.models.fake import fake
 
@@ -72,12 +79,13 @@ KINDS: dict[str, Callable[[str, Options], Model]] = {
     "embedded": _embedded,
     "openai": _openai,
     "hf": _hf,
+    "vllm": _vllm,
     "fake": _fake,
 }
 """Every kind of model. The import inside each function keeps heavy libraries away from those who do not use them."""
 
 
-LOCAL = ("embedded", "hf", "fake")
+LOCAL = ("embedded", "hf", "vllm", "fake")
 """Kinds that run on this machine and take no address of a server."""
 
 
@@ -95,9 +103,8 @@ def open_model(name: str, options: Options | None = None) -> Model:
         near = get_close_matches(kind, kinds, n=1)
         hint = f"did you mean '{near[0]}:…'? " if near else ""
         others = "".join(f", {kind}:NAME" for kind in kinds[len(KINDS) :])
-        raise ConfigError(
-            f"model {name!r}: no such kind; {hint}there are embedded, openai:NAME, hf:PATH, fake:NAME{others}"
-        )
+        known = f"embedded, openai:NAME, hf:PATH, vllm:PATH, fake:NAME{others}"
+        raise ConfigError(f"model {name!r}: no such kind; {hint}there are {known}")
     options = options or Options()
     if options.ray and kind != "openai":
         return on_ray(name, options)

@@ -16,6 +16,8 @@ from typing import Any
 from mores.errors import ConfigError
 from mores.models import Options
 
+ON_GPU = ("hf", "vllm")
+"""Kinds that use a GPU where there is one."""
 _ANSWERS = 20.0
 """Seconds in which a cluster answers that has not stopped."""
 
@@ -86,19 +88,19 @@ async def is_there() -> bool:
 
 
 def share(kind: str, options: Options, machines: Sequence[Mapping[str, float]]) -> Share:
-    """One worker for each GPU where `hf` can have one, else for each machine; one for each core where a model is light.
+    """One worker for each GPU that the kind can use, else for each machine; one for each core where a model is light.
 
     The smallest machine decides how many cores a worker gets, so that every machine has at least one.
     """
     cores = [machine["CPU"] for machine in machines if machine.get("CPU")]
     gpus = options.ray_gpus
     if gpus is None:
-        gpus = 1.0 if kind == "hf" and any(machine.get("GPU") for machine in machines) else 0.0
+        gpus = 1.0 if kind in ON_GPU and any(machine.get("GPU") for machine in machines) else 0.0
     if gpus:
         cpus = 1.0
         fitting = sum(int(machine.get("GPU", 0.0) / gpus) for machine in machines)
     else:
-        heavy = kind in ("embedded", "hf")
+        heavy = kind in ("embedded", *ON_GPU)
         cpus = float(options.threads or (min(cores, default=1.0) if heavy else 1.0))
         fitting = sum(int(each / cpus) for each in cores)
     return Share(options.ray_workers or max(1, fitting), cpus, gpus)

@@ -94,6 +94,8 @@ class RayModel:
         options = replace(self._options, ray=None, ray_workers=None, ray_gpus=None)
         if self._kind == "embedded":
             options = replace(options, threads=max(1, int(self._share.cpus)))
+        if self._kind == "vllm":  # which splits a model over several, and takes no more than its share of one
+            options = replace(options, ray_gpus=self._share.gpus)
         return Opening.here(self._model, options)
 
     @cached_property

@@ -21,7 +21,7 @@ Args:
     predictions: the texts.
     sources: what was asked for, one instruction for each text (optional).
     references: what is known to be correct, one for each text; the judge sees it as evidence (optional).
-    model: the judge: embedded, openai:NAME, hf:PATH (default: embedded).
+    model: the judge: embedded, openai:NAME, hf:PATH, vllm:PATH (default: embedded).
     **options: what else mores.score takes, for example base_url and concurrency.
 Returns:
     mean_score: the mean of the scores; None where no text could be judged.

@@ -35,16 +35,7 @@ from mores.errors import ModelError, MoresError
 from mores.extras import require
 from mores.models.base import Completion, Request, Style
 from mores.models.hf.continuous import Stream, supports
-from mores.models.hf.files import (
-    adapter_files,
-    adapter_folder,
-    fingerprint,
-    first_line,
-    hub_commit,
-    local_folder,
-    model_files,
-    tuned_style,
-)
+from mores.models.hf.files import adapter_folder, first_line, hub_commit, identify, local_folder, tuned_style
 from mores.models.hf.load import has_gpu, load_network
 from mores.models.hf.network import Network
 
@@ -100,13 +91,7 @@ class HFModel:
 
     @cached_property
     def identity(self) -> str:
-        """Of a local folder only the last name, not the place: a moved folder keeps its stored answers."""
-        if self._folder:
-            parts = [f"{self._folder.name}@{fingerprint(model_files(self._folder))}"]
-        else:
-            parts = [f"{self.model}@{self._commit}"]
-        if self.adapter:
-            parts.append(f"lora@{fingerprint(adapter_files(self.adapter), whole=True)}")
+        parts = identify(*self._origin, self.adapter)
         parts.append("bfloat16" if has_gpu() else "float32")
         parts.append(f"transformers-{importlib.metadata.version('transformers')}")
         return "hf/" + "/".join([*parts, f"slots{self.slots}" if self.slots else f"batch{self.concurrency}"])

@@ -23,22 +23,23 @@ _BLOCK = 1 << 16
 _BLOCKS = 64
 
 
-def local_folder(name: str) -> Path | None:
+def local_folder(name: str, kind: str = "hf") -> Path | None:
     """The folder of that name, or None for what can only be a name on the Hub."""
     folder = Path(name).expanduser()
     if name and folder.is_dir():
         if (folder / "config.json").exists():
             return folder.resolve()
         if (folder / "adapter_config.json").exists():
-            fix = "give its base model as hf:BASE and this folder as the adapter"
-            raise ConfigError(f"hf:{name}: a LoRA adapter; {fix}", setting="adapter")
-        raise ConfigError(f"hf:{name}: no config.json in it; expected a folder that transformers saved")
+            fix = f"give its base model as {kind}:BASE and this folder as the adapter"
+            raise ConfigError(f"{kind}:{name}: a LoRA adapter; {fix}", setting="adapter")
+        raise ConfigError(f"{kind}:{name}: no config.json in it; expected a folder that transformers saved")
     if not _HUB_NAME.fullmatch(name) or name.startswith("."):
-        raise ConfigError(f"hf:{name}: no such folder; give a local folder or a Hub name such as hf:owner/model")
+        fix = f"give a local folder or a Hub name such as {kind}:owner/model"
+        raise ConfigError(f"{kind}:{name}: no such folder; {fix}")
     return None
 
 
-def hub_commit(name: str) -> str:
+def hub_commit(name: str, kind: str = "hf") -> str:
     """The commit of the Hub's model, which pins every file of it; the cached one where there is no network."""
     require("pip install 'mores[hf]'", "huggingface_hub")
     from huggingface_hub import hf_hub_download
@@ -48,15 +49,15 @@ def hub_commit(name: str) -> str:
         return Path(hf_hub_download(name, "config.json")).parent.name
     except LocalEntryNotFoundError as exc:
         problem = "no such folder, and not in the Hub's cache here, and the Hub cannot be reached (no network, or"
-        raise ConfigError(f"hf:{name}: {problem} HF_HUB_OFFLINE is set); give a local folder") from exc
+        raise ConfigError(f"{kind}:{name}: {problem} HF_HUB_OFFLINE is set); give a local folder") from exc
     except EntryNotFoundError as exc:
-        raise ConfigError(f"hf:{name}: no config.json on the Hub; it is not a transformers model") from exc
+        raise ConfigError(f"{kind}:{name}: no config.json on the Hub; it is not a transformers model") from exc
     except GatedRepoError as exc:
         fix = "ask for access on its page, then log in with `hf auth login`"
-        raise ConfigError(f"hf:{name}: the Hub wants permission for it; {fix}") from exc
+        raise ConfigError(f"{kind}:{name}: the Hub wants permission for it; {fix}") from exc
     except (OSError, ValueError) as exc:
         fix = "check the name, or give a local folder"
-        raise ConfigError(f"hf:{name}: no such folder, and the Hub says: {first_line(exc)}; {fix}") from exc
+        raise ConfigError(f"{kind}:{name}: no such folder, and the Hub says: {first_line(exc)}; {fix}") from exc
 
 
 def adapter_folder(adapter: str | None) -> Path | None:
@@ -90,6 +91,16 @@ def tuned_style(folder: Path | None) -> Style | None:
     return cast("Style", style)
 
 
+def identify(where: str, commit: str | None, adapter: Path | None) -> list[str]:
+    """The contents of a folder, or the commit of a model on the Hub, and of an adapter, as parts of an identity.
+
+    Of a local folder only the last name, not the place: a moved folder keeps its stored answers.
+    """
+    folder = Path(where)
+    model = f"{where}@{commit}" if commit else f"{folder.name}@{fingerprint(model_files(folder))}"
+    return [model, f"lora@{fingerprint(adapter_files(adapter), whole=True)}"] if adapter else [model]
+
+
 def model_files(folder: Path) -> list[Path]:
     settings = [path for pattern in _SETTINGS for path in folder.glob(pattern)]
     weights = [*folder.glob("*.safetensors")] or [*folder.glob("pytorch_model*.bin")]
@@ -117,5 +128,5 @@ def fingerprint(files: Iterable[Path], whole: bool = False) -> str:
     return digest.hexdigest()
 
 
-def first_line(exc: Exception) -> str:
+def first_line(exc: BaseException) -> str:
     return (str(exc).strip() or type(exc).__name__).splitlines()[0]

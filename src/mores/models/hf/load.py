@@ -32,14 +32,11 @@ def has_gpu() -> bool:
 def _load(where: str, origin: Mapping[str, str], adapter: Path | None) -> tuple[Any, Any]:
     """The model and its tokenizer, which an adapter may replace."""
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
+    from transformers import AutoModelForCausalLM
 
     placed = {"dtype": torch.bfloat16, "device_map": "auto"} if has_gpu() else {"dtype": torch.float32}
     try:
-        if adapter and (adapter / "tokenizer_config.json").exists():
-            tokenizer = AutoTokenizer.from_pretrained(str(adapter), trust_remote_code=False)
-        else:
-            tokenizer = AutoTokenizer.from_pretrained(where, trust_remote_code=False, **origin)
+        tokenizer = load_tokenizer(where, origin, adapter)
         model, report = AutoModelForCausalLM.from_pretrained(
             where, trust_remote_code=False, output_loading_info=True, **placed, **origin
         )
@@ -54,6 +51,15 @@ def _load(where: str, origin: Mapping[str, str], adapter: Path | None) -> tuple[
             f" (such as {min(report['missing_keys'])}), which would be random; is it a causal language model?"
         )
     return model, tokenizer
+
+
+def load_tokenizer(where: str, origin: Mapping[str, str], adapter: Path | None) -> Any:
+    """The model's tokenizer, or the one that its adapter brings."""
+    from transformers import AutoTokenizer
+
+    if adapter and (adapter / "tokenizer_config.json").exists():
+        return AutoTokenizer.from_pretrained(str(adapter), trust_remote_code=False)
+    return AutoTokenizer.from_pretrained(where, trust_remote_code=False, **origin)
 
 
 def make_network(name: str, model: Any, tokenizer: Any) -> Network:

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from jinja2 import TemplateError
-
 from mores.errors import ConfigError, ModelError, Rejected
-from mores.models.base import Completion, Message, Request, is_logprob
+from mores.models.base import Completion, Request, is_logprob
 from mores.models.hf.choose import Answer, Chooser, Row
+from mores.models.hf.prompt import encode
 
 
 @dataclass
@@ -51,7 +49,7 @@ class Network:
 
     def row(self, request: Request) -> Row:
         """The request in tokens, or why it cannot be answered."""
-        ids = self._encode(request.messages)
+        ids = encode(self.name, self.tokenizer, request.messages)
         if len(ids) >= self.context:
             raise Rejected(
                 f"{self.name}: the prompt has {len(ids)} tokens and the model's context is {self.context};"
@@ -62,31 +60,6 @@ class Network:
                 f"{self.name}: the tokenizer has tokens that the model lacks; the two do not belong together"
             )
         return Row(request, ids, min(request.max_tokens, self.context - len(ids)), self._matcher(request))
-
-    def _encode(self, messages: tuple[Message, ...]) -> list[int]:
-        if self.tokenizer.chat_template is None:
-            text = "".join(f"{role}: {content}\n\n" for role, content in messages) + "assistant:"
-            return list(self.tokenizer(text, split_special_tokens=True)["input_ids"])
-        turns = [message._asdict() for message in messages]
-        try:
-            prompt = self.tokenizer.apply_chat_template(
-                turns, add_generation_prompt=True, return_dict=True, **self._sanitizing(messages)
-            )
-        except (TemplateError, ValueError) as exc:
-            raise Rejected(f"{self.name}: its chat template takes no such prompt: {exc}") from exc
-        return list(prompt["input_ids"])
-
-    def _sanitizing(self, messages: tuple[Message, ...]) -> dict[str, bool]:
-        """How to have control tokens read as text; before transformers 5.20 a text that has any is turned away."""
-        if "sanitize_control_tokens" in inspect.signature(self.tokenizer.apply_chat_template).parameters:
-            return {"sanitize_control_tokens": True}
-        template = str(self.tokenizer.chat_template)
-        for token in self.tokenizer.added_tokens_decoder.values():
-            control = token.special or (token.content.strip() and token.content in template)
-            if control and any(token.content in message.content for message in messages):
-                fix = "transformers before 5.20 cannot read it as text: pip install -U transformers"
-                raise Rejected(f"{self.name}: the text contains the control token {token.content}; {fix}")
-        return {}
 
     def _groups(self, rows: Mapping[int, Row]) -> list[list[int]]:
         """Batches whose padded length stays inside the context, beyond which positions are undefined."""
