@@ -129,14 +129,14 @@ def _measure_vllm(folder: Path, dtype: str, eager: bool, requests: Sequence[Requ
     """Start vLLM, warm it up with other texts, and ask it all."""
     from mores.models.vllm import VLLMModel
 
-    model = VLLMModel(str(folder), dtype=dtype, enforce_eager=eager)
+    model = VLLMModel(str(folder), dtype=dtype, enforce_eager=eager, gpu_memory_utilization=0.8)  # torch is here too
 
     async def ask() -> tuple[float, float, list[Completion]]:
         start = time.perf_counter()
         async with model:
             started = time.perf_counter() - start
             system = requests[0].messages[0]
-            others = [Message("user", f"Warm-up {number}") for number in range(model.concurrency)]
+            others = [Message("user", f"Warm-up {number}") for number in range(min(len(requests), model.concurrency))]
             short = requests[0]._replace(max_tokens=8)
             await _answers(model, [short._replace(messages=(system, other)) for other in others])
             return (started, *await _answers(model, requests))

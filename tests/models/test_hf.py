@@ -81,12 +81,12 @@ def make_network(layers: int = 2, hidden_size: int = 32, intermediate_size: int 
     return transformers.LlamaForCausalLM(config)
 
 
-def make_adapter(folder: Path, layers: int = 2) -> Path:
+def make_adapter(folder: Path, layers: int = 2, **sizes: int) -> Path:
     torch.manual_seed(11)
     config = peft.LoraConfig(
         r=4, target_modules=["q_proj", "v_proj", "down_proj"], task_type="CAUSAL_LM", init_lora_weights=False
     )
-    peft.get_peft_model(make_network(layers), config).save_pretrained(folder)
+    peft.get_peft_model(make_network(layers, **sizes), config).save_pretrained(folder)
     return folder
 
 

@@ -320,26 +320,29 @@ def test_it_costs_nothing_and_runs_in_the_engine(tiny: Path) -> None:
 
 
 @pytest.mark.slow
-def test_vllm_answers_as_hf_does(tmp_path: Path) -> None:
+@pytest.mark.filterwarnings("ignore")  # vLLM's own
+@pytest.mark.parametrize("adapted", [False, True])
+def test_vllm_answers_as_hf_does(tmp_path: Path, adapted: bool) -> None:
     """The same texts and log-probabilities from the same folder; answers under a schema or grammar fit it."""
     pytest.importorskip("vllm", reason="needs vLLM: pip install vllm")
     torch = importlib.import_module("torch")
     if not (torch.cuda.is_available() or importlib.import_module("vllm.platforms").current_platform.is_cpu()):
         pytest.skip("this vLLM is built for a GPU, and there is none")
-    network = make_network(hidden_size=256, intermediate_size=256)  # heads of 64, as vLLM's kernels want
-    network.save_pretrained(tmp_path / "tiny")
+    sizes = {"hidden_size": 256, "intermediate_size": 256}  # heads of 64, as vLLM's kernels want
+    make_network(**sizes).save_pretrained(tmp_path / "tiny")
+    adapter = str(make_adapter(tmp_path / "lora", **sizes)) if adapted else None
     make_tokenizer().save_pretrained(tmp_path / "tiny")
     schema = {"type": "object", "properties": {"a": {"enum": [1, 2]}}, "required": ["a"], "additionalProperties": False}
     requests = [ask(f"tea {i}", max_tokens=4) for i in range(8)]
     requests += [ask("tea", schema=schema), ask("tea", grammar='start: "yes" | "no"'), ask("tea " * 300)]
-    model = VLLMModel(str(tmp_path / "tiny"), enforce_eager=True, max_num_seqs=16)
+    model = VLLMModel(str(tmp_path / "tiny"), adapter, enforce_eager=True, max_num_seqs=16)
 
     async def answers(model: Any) -> list[Any]:
         async with model:
             return list(await asyncio.gather(*map(model.complete, requests), return_exceptions=True))
 
     found = asyncio.run(answers(model))
-    expected = asyncio.run(answers(HFModel(str(tmp_path / "tiny"))))
+    expected = asyncio.run(answers(HFModel(str(tmp_path / "tiny"), adapter)))
     for one, other in zip(found[:8], expected[:8], strict=True):
         assert (one.text, one.stop, one.prompt_tokens) == (other.text, other.stop, other.prompt_tokens)
         assert one.logprobs == pytest.approx(other.logprobs, abs=0.2 if torch.cuda.is_available() else 1e-3)
