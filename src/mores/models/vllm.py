@@ -5,13 +5,13 @@
 It reads the same folders, Hub names and adapters as `hf:PATH`, with the same prompts, and answers in the same records;
 vLLM schedules the requests and runs in a process of its own, which ends with the run. What differs from `hf`:
 
-- **Speed**: 512 answers are written at once, with vLLM's kernels and CUDA graphs. Starting takes longer (up to a
-  minute, while it compiles), so it pays for thousands of texts.
+- **Speed**: 512 answers are written at once, with vLLM's kernels and CUDA graphs. On a GPU it compiles as it starts,
+  which takes longer than loading a model, so it pays for many texts.
 - **Log-probabilities** of an answer under a schema or grammar are those among the tokens that it allows, because vLLM
   computes them after the constraint. Without one they are the model's own, as with `hf`.
 - **Memory**: vLLM takes nine tenths of the GPU at once. Where that is too little for the model's whole context, it
   takes a shorter one, and longer prompts are turned away.
-- **Repetition**: what shares a batch changes the low-order digits, as with `hf`, and cannot be asked one by one.
+- **Repetition**: what shares a batch changes the low-order digits, as with `hf`; `max_num_seqs=1` asks one by one.
 
 In Python, `VLLMModel(PATH, dtype="float16", enforce_eager=True)` passes any setting of vLLM's `AsyncEngineArgs`; these
 are part of the identity.
