@@ -34,7 +34,7 @@ TUNED = Path(__file__).parent / "tuned" / "smollm2-135m-mores.gguf"
 _WARNING_TUNED = (
     "embedded is SmolLM2-135M, tuned by Mores to write error reports: a very small model. Of 100 balanced test pairs of"
     " its sources it judges 98 correctly with evidence that covers them, and 60 without. On kinds of text that it never"
-    " saw, with evidence, these are 70 in English and 61 in other languages; on texts of several sentences with free"
+    " saw, with evidence, these are 71 in English and 60 in other languages; on texts of several sentences with free"
     " prose as evidence, and on unknown sources without evidence, it is near chance (50)."
 )
 _WEAK_TUNED = (
