@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import marshal
 import os
 import sqlite3
 import time
@@ -48,7 +49,7 @@ def checksum(*values: object) -> bytes:
 
     A row that does not match its sum counts as unknown. Rows that older versions wrote have none.
     """
-    return blake2b(ascii(values).encode(), digest_size=8).digest()
+    return blake2b(marshal.dumps(values, 2), digest_size=8).digest()  # of all formats the fastest; 2 stays as it is
 
 
 @contextmanager

@@ -133,13 +133,13 @@ class Store:
 
     def _answers(self, keys: Sequence[bytes]) -> Iterator[tuple[bytes, Completion]]:
         query = (
-            "SELECT sum, body, response.key, prompt, setting, sample, text, logprobs, stop, prompt_tokens,"
-            " completion_tokens, at FROM response LEFT JOIN alternative USING (key)"
+            "SELECT sum, response.key, prompt, setting, sample, text, logprobs, stop, prompt_tokens, completion_tokens,"
+            " at, body FROM response LEFT JOIN alternative USING (key)"
             f" WHERE response.key IN ({_marks(keys)})"
         )
-        for total, body, *row in self._reader.execute(query, keys):
-            if total is None or total == checksum(*row, body):
-                key, _, _, _, text, logprobs, stop, prompt_tokens, completion_tokens, _ = row
+        for row in self._reader.execute(query, keys):
+            total, key, _, _, _, text, logprobs, stop, prompt_tokens, completion_tokens, _, body = row
+            if total is None or total == checksum(*row[1:]):
                 alternatives = _alternatives(body)
                 yield key, Completion(text, _unpack(logprobs), stop, prompt_tokens, completion_tokens, alternatives)
 
