@@ -44,7 +44,7 @@ def connect(path: Path, layout: Layout) -> sqlite3.Connection:
         return db
 
 
-def checksum(*values: object) -> bytes:
+def checksum(*values: str | bytes | float | None) -> bytes:
     """A sum of a row's values. SQLite sees that a page is damaged only where that breaks the structure of the file.
 
     A row that does not match its sum counts as unknown. Rows that older versions wrote have none.
