@@ -177,6 +177,17 @@ def test_what_is_no_spreadsheet(tmp_path: Path) -> None:
         list(CULTURALL.read(tmp_path, lambda _: None))
 
 
+@pytest.mark.parametrize("flag", [0x01, 0x20], ids=["a password", "patched data"])
+def test_a_spreadsheet_that_cannot_be_unpacked(tmp_path: Path, flag: int) -> None:
+    path = sheet(tmp_path / "annotated_data.xlsx", '<c r="A1"><v>1</v></c>')
+    data = bytearray(path.read_bytes())
+    data[data.index(b"PK\1\2") + 8] |= flag  # of the first file, in the table of contents
+    data[data.index(b"PK\3\4") + 6] |= flag
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="not a spreadsheet"):
+        list(CULTURALL.read(tmp_path, lambda _: None))
+
+
 @pytest.mark.skipif(not (REAL / "culturall").is_dir(), reason="the released spreadsheet is not here")
 def test_the_released_topics_are_read() -> None:
     rows = [row for row in read_xlsx(REAL / "culturall" / "cultural_topics.xlsx") if isinstance(row, Row)]

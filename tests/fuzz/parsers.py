@@ -62,6 +62,7 @@ from mores.types import Judgement, Severity
 from tests.bench.test_culturall import sheet
 from tests.engine.server import CLEAN, completion
 from tests.factory.test_sources import WRITERS
+from tests.harness.test_logs import inspect_sample, lm_eval_sample, write_eval, write_json
 from tests.meta.golds import error
 from tests.meta.golds import gold as make_gold
 from tests.runs import write_manifest
@@ -238,6 +239,12 @@ PARSERS: dict[str, Parser] = {
                          [{"question": "q", "answer": "a", "language": "en", "kind": "specific", "region": "KE"}]),
     "passages": file("p.jsonl", lambda path: list(read_passages(Document(path, "p"))), EXAMPLES / "passages.jsonl"),
     "documents": file("p.md", lambda path: list(read_passages(Document(path, "p"))), "# Tea\n\nIt is hot.\n\n- a\n"),
+    "inspect log": folder(lambda path: list(read_samples(path / "l.zip", format="inspect", on_bad=ignore)),
+                          lambda path: write_eval(path / "l.zip", inspect_sample(), inspect_sample("b", 2))),
+    "inspect log json": folder(lambda path: list(read_samples(path / "l.json", format="inspect", on_bad=ignore)),
+                               lambda path: write_json(path / "l.json", inspect_sample())),
+    "lm-eval log": file("l.jsonl", lambda path: list(read_samples(path, format="lm-eval", on_bad=ignore)),
+                        [lm_eval_sample(), lm_eval_sample(1)]),
     "recorded searches": file("s.jsonl", Replay, [{"query": "q", "k": 1, "evidence": [{"text": "t"}]}]),
     # datasets
     **dict(benchmarks()),

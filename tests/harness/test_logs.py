@@ -122,6 +122,14 @@ def test_what_is_no_inspect_log_is_refused_with_the_fix(tmp_path: Path) -> None:
     with ZipFile(tmp_path / "other.zip", "w") as other:
         other.writestr("a.txt", "a")
     assert "no log of Inspect AI" in problem((tmp_path / "other.zip").read_bytes())
+    locked = bytearray(whole)
+    locked[locked.index(b"PK\1\2") + 8] |= 1
+    locked[locked.index(b"PK\3\4") + 6] |= 1
+    assert "is encrypted, password required" in problem(bytes(locked))
+    with ZipFile(tmp_path / "header.zip", "w") as other:
+        other.writestr("header.json", "{")
+    assert "header.json in it is not valid JSON (" in problem((tmp_path / "header.zip").read_bytes())
+    assert "nor valid JSON (nested too deeply)" in problem(b"[" * 100_000)
     packed = bytearray(write_zstandard(tmp_path / "z.eval", inspect_sample()).read_bytes())
     packed[packed.index(b"samples/0.json") + 60] ^= 255
     assert "samples/0.json in it is damaged" in problem(bytes(packed))

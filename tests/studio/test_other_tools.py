@@ -46,6 +46,13 @@ def test_a_task_that_label_studio_wrote_is_read() -> None:
     assert answer.answer == {"label": [{"start": 0, "end": 3, "quote": "Tea", "label": "Drink"}]}
 
 
+def test_a_span_without_end_is_refused() -> None:
+    result = {"from_name": "label", "to_name": "text", "type": "labels", "value": {"start": 0, "end": "END"}}
+    task = {"data": {"text": "Tea first."}, "annotations": [{"result": [result]}]}
+    with pytest.raises(InputError, match=r"tasks\.json: task 1, annotation 1: a result cannot be read"):
+        read_label_studio(json.dumps([task]).replace('"END"', "1e400"), "tasks.json")
+
+
 def test_pearmuts_ends_are_inclusive() -> None:
     assert to_span({"start": 2, "end": 5, "severity": "minor"})["end_i"] == 4
     span = from_span({"start_i": 2, "end_i": 4, "severity": "minor", "category": None}, "0123456")

@@ -8,6 +8,7 @@ where it has any that Mores knows.
 from __future__ import annotations
 
 import json
+import lzma
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,6 +30,11 @@ _ATTACHED = "attachment://"
 """What Inspect writes in place of a long text that several parts of a sample share."""
 
 
+_DAMAGED = (BadZipFile, EOFError, RuntimeError, zlib.error, lzma.LZMAError)
+"""What `zipfile` raises; a RuntimeError where a file has a password or is packed in a way that it does not know."""
+_NOT_JSON = (ValueError, RecursionError)
+
+
 def read_inspect(source: Source) -> Rows:
     """The answers in a log of Inspect AI, `.eval` or `.json`."""
     with source.open() as file:
@@ -40,15 +46,15 @@ def read_inspect(source: Source) -> Rows:
         try:
             with ZipFile(file) as log:
                 yield from _inspect_zip(source, log)
-        except BadZipFile as error:
+        except _DAMAGED as error:
             raise source.error(f"a damaged log ({error}); copy it again, or recover it: inspect log recover") from error
 
 
 def _inspect_json(source: Source, data: bytes) -> Rows:
     try:
         log = json.loads(data)
-    except json.JSONDecodeError as error:
-        what = f"neither a zip file nor valid JSON ({error.msg} at line {error.lineno})"
+    except _NOT_JSON as error:
+        what = f"neither a zip file nor valid JSON ({_why(error)})"
         raise source.error(f"{what}; give a log of Inspect AI, .eval or .json") from error
     if not isinstance(log, dict) or not isinstance(log.get("eval"), dict):
         raise source.error("JSON, but no log of Inspect AI: it has no 'eval'; give an .eval or .json log of it")
@@ -64,18 +70,30 @@ def _inspect_zip(source: Source, log: ZipFile) -> Rows:
     about = next((members[name] for name in ("header.json", "_journal/start.json") if name in members), None)
     if about is None:
         raise source.error("a zip file, but no log of Inspect AI: it has no header.json; give a log of it")
-    header = json.loads(_unpacked(source, log, about))
+    try:
+        header = json.loads(_unpacked(source, log, about))
+    except _NOT_JSON as error:
+        raise source.error(f"{about.filename} in it is not valid JSON ({_why(error)}); copy the log again") from error
+    if not isinstance(header, dict):
+        raise source.error(f"{about.filename} in it is not an object; give a log of Inspect AI")
     samples = [info for name, info in members.items() if name.startswith("samples/")]
     if not samples:
         raise source.error("the log has no samples; run the evaluation again with its samples logged")
     for number, info in enumerate(samples, 1):
         try:
             sample = json.loads(_unpacked(source, log, info))
-        except json.JSONDecodeError as error:
-            problem = f"{info.filename} is not valid JSON ({error.msg} at line {error.lineno})"
+        except _NOT_JSON as error:
+            problem = f"{info.filename} is not valid JSON ({_why(error)})"
             yield source.error(f"{problem}; run that sample again", number)
         else:
             yield _inspect_row(source, number, sample, header.get("eval") or {})
+
+
+def _why(error: ValueError | RecursionError) -> str:
+    """Why JSON cannot be read."""
+    if isinstance(error, json.JSONDecodeError):
+        return f"{error.msg} at line {error.lineno}, column {error.colno}"
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
 
 
 def _unpacked(source: Source, log: ZipFile, info: ZipInfo) -> bytes:
@@ -164,9 +182,11 @@ def read_lm_eval(source: Source) -> Rows:
                 continue
             try:
                 sample = json.loads(line)
+            except _NOT_JSON as error:
+                yield source.error(f"not valid JSON ({_why(error)}); copy the file again", number)
+                continue
+            try:
                 rows = list(_lm_eval_values(sample))
-            except json.JSONDecodeError as error:
-                yield source.error(f"not valid JSON ({error.msg} at column {error.colno}); copy the file again", number)
             except (KeyError, TypeError, AttributeError, IndexError, ValueError) as error:
                 problem = f"not a sample of lm-evaluation-harness ({type(error).__name__}: {error})"
                 yield source.error(f"{problem}; give the samples_*.jsonl that it writes with logged samples", number)
@@ -196,7 +216,7 @@ def _prompt(argument: Any) -> str:
     try:
         messages = json.loads(text)
         return _conversation((message["role"], _content(message["content"])) for message in messages)
-    except (json.JSONDecodeError, TypeError, KeyError):
+    except (*_NOT_JSON, TypeError, KeyError):
         return str(text)
 
 

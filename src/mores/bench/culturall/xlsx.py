@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import lzma
 import re
 import zipfile
 import zlib
@@ -17,6 +18,12 @@ from mores.io.packed import Room
 _NS = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
+_DAMAGED = (
+    OSError, KeyError, IndexError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
+    ET.ParseError,
+)  # fmt: skip
+"""What damage leads to; a RuntimeError where a file has a password, or is packed in a way unknown to `zipfile`."""
+
 
 def read_xlsx(path: Path) -> Iterator[Row | InputError]:
     """The rows, each cell as text; a number is written as the file writes it."""
@@ -31,7 +38,7 @@ def read_xlsx(path: Path) -> Iterator[Row | InputError]:
                 elif any(cells.values()):
                     values = {name: cells.get(column, "") for column, name in names.items() if name}
                     yield Row(f"{path}:{label or number}", path, (), values)
-    except (OSError, KeyError, IndexError, ValueError, zipfile.BadZipFile, zlib.error, ET.ParseError) as error:
+    except _DAMAGED as error:
         raise InputError(f"{path}: not a spreadsheet (.xlsx), or a damaged one; get it again") from error
 
 

@@ -209,7 +209,7 @@ def _incoming(task: Any, place: str, form: Form | None) -> Incoming:
             continue
         try:
             answer = from_results(annotation["result"], data, form)
-        except (InputError, KeyError, TypeError, ValueError, AttributeError) as error:
+        except (InputError, KeyError, TypeError, ValueError, OverflowError, AttributeError) as error:
             reason = str(error) if isinstance(error, InputError) else f"a result cannot be read ({error!r})"
             raise InputError(f"{where}: {reason}") from error
         answers.append(Answer(_person(annotation), answer, _seconds(annotation), _when(annotation)))
