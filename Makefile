@@ -61,8 +61,9 @@ chaos: $(READY) ## kill runs at random, damage the store hundreds of times, a mi
 fuzz: $(READY) ## two thousand damaged inputs for every parser of data from outside: about half an hour
 	HYPOTHESIS_PROFILE=fuzz $(BIN)/pytest tests/fuzz -n auto --dist worksteal
 
-atheris: $(READY) ## fuzz one parser by the code that it reaches, for ten minutes: PARSER="build recipe"; needs Atheris
-	$(BIN)/python -m tests.fuzz.atheris_harness "$(PARSER)" -max_total_time=600
+atheris: $(READY) ## fuzz one parser by the code that it reaches, for ten minutes: PARSER="build recipe"; needs Atheris (tests/fuzz/atheris_harness.py)
+	mkdir -p build/atheris
+	$(BIN)/python -m tests.fuzz.atheris_harness "$(PARSER)" -max_total_time=600 -timeout=20 -artifact_prefix=build/atheris/
 
 coverage: $(READY) ## the lines and branches that the tests reach, in child processes too
 	mkdir -p build/coverage

@@ -1,7 +1,12 @@
 """Fuzzes one parser with Atheris, which looks for inputs that reach new code: `make atheris PARSER="build recipe"`.
 
-Atheris is not among our dependencies: it is built with clang (`CLANG_BIN=$(which clang) pip install atheris`).
-Further arguments go to libFuzzer, for example `-max_total_time=600`.
+Atheris is not among our dependencies. Where it has no wheel (Linux on ARM) pip builds it, which takes some minutes and
+needs clang with its runtime library, on Debian `apt-get install clang libclang-rt-14-dev`:
+
+    CLANG_BIN=$(which clang) .venv/bin/pip install atheris
+
+Further arguments go to libFuzzer, for example `-max_total_time=600`. An input that breaks the parser is written to a
+file `crash-…`; with that file as the argument the harness tries it alone.
 """
 
 from __future__ import annotations
@@ -21,7 +26,8 @@ with atheris.instrument_imports(include=["mores"]):
 
 
 def main() -> None:
-    name, arguments = sys.argv[1], [sys.argv[0], *sys.argv[2:]]
+    # An input is at most four edits, and short ones are no better: libFuzzer would begin with single bytes.
+    name, arguments = sys.argv[1], [sys.argv[0], "-len_control=0", "-max_len=40", *sys.argv[2:]]
     parser = PARSERS[name]
     with TemporaryDirectory() as made:
         folder = Path(made)
