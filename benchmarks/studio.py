@@ -177,7 +177,9 @@ class Server:
                 self.cpu -= cpu_seconds(self.process.pid)
                 return
             except OSError:
-                if self.process.poll() is not None or time.monotonic() > deadline:
+                if (status := self.process.poll()) is not None:
+                    raise RuntimeError(f"the studio ended with code {status}") from None
+                if time.monotonic() > deadline:
                     self.process.kill()  # nobody else would end it
                     raise RuntimeError("the studio did not start within a minute") from None
                 time.sleep(0.05)

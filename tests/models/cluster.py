@@ -6,6 +6,7 @@ The real cluster takes seconds to start: `test_ray_cluster.py` uses it once.
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import re
 import signal
@@ -17,6 +18,12 @@ from typing import Any, Self
 
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel, fake
+
+
+def write_texts(path: Path, count: int, **others: str) -> Path:
+    rows = [{"id": f"t{n}", "text": others.get(f"t{n}", f"Number {n} of the texts.")} for n in range(count)]
+    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    return path
 
 
 class RayError(Exception):

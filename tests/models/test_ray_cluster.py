@@ -29,7 +29,7 @@ from mores.run import Status, read_manifest
 from mores.types import Judgement
 from tests.cli.conftest import Run, home, mores
 from tests.factory.test_build import put, survey
-from tests.models.cluster import Mortal
+from tests.models.cluster import Mortal, write_texts
 
 __all__ = ["home", "mores"]  # fixtures
 ray = pytest.importorskip("ray", reason="needs Ray: pip install 'mores[ray]'")
@@ -45,12 +45,6 @@ def cluster() -> Iterator[None]:
     )  # fmt: skip
     yield
     ray.shutdown()
-
-
-def write_texts(path: Path, count: int, **others: str) -> Path:
-    rows = [{"id": f"t{n}", "text": others.get(f"t{n}", f"Number {n} of the texts.")} for n in range(count)]
-    path.write_text("".join(json.dumps(row) + "\n" for row in rows))
-    return path
 
 
 def manifest(folder: Path) -> dict[str, Any]:
@@ -157,6 +151,7 @@ def test_a_run_goes_on_after_the_whole_cluster_was_killed(tmp_path: Path, monkey
                 with suppress(ProcessLookupError):
                     os.kill(pid, signal.SIGKILL)
             process.poll()
+        process.wait()  # its last write may end after its environment is gone
         kept = len(store)
     assert 200 <= kept < 2000
     subprocess.run([sys.executable, "-c", SCRIPT, "1"], check=True)
