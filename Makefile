@@ -11,7 +11,7 @@ export PYTHONDONTWRITEBYTECODE :=
 COMPILE := build/lock/bin/uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 \
 	--no-header --no-annotate --quiet
 
-.PHONY: demo prose test check test-slow chaos fuzz atheris test-harness coverage bench docs site picture pictures studio lock release-check clean
+.PHONY: demo prose test check install test-slow chaos fuzz atheris test-harness coverage bench docs site picture pictures studio lock release-check clean
 
 demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
@@ -37,6 +37,8 @@ prose: $(READY) ## judge free texts in five languages by prose, and say how good
 	@echo
 	@echo "Free texts, judged by prose:          build/free.html"
 	@echo "How good those verdicts are:          build/free.meta/meta.html"
+
+install: $(READY) ## all that the project needs, in .venv; nothing else is touched
 
 test: check ## lint, types and tests: everything that CI runs
 	$(BIN)/pytest -m 'not slow' -n auto --dist worksteal
