@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import random
+import socket
 import sys
 from collections import Counter
 from collections.abc import Callable
@@ -17,7 +18,7 @@ import pytest
 from mores.engine import Answer, Job, Limits, RunOptions, Store, open_asker, run
 from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError, ModelError, MoresError, Rejected, Transient
-from mores.models import Message, Model, Options, Request
+from mores.models import Message, Model, Options, Request, cluster
 from mores.models import ray as on_ray
 from mores.models.base import Completion
 from mores.models.cluster import Share, connect, share
@@ -247,9 +248,29 @@ def test_a_cluster_that_cannot_be_used_says_what_to_do(
         raise TimeoutError("too slow")
 
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False, init=init))
+    monkeypatch.setattr(cluster, "_listens", lambda _: True)
     with pytest.raises(ConfigError, match=message) as caught:
         connect(address)
     assert caught.value.setting == "ray"
+
+
+def test_a_cluster_that_has_died_is_not_waited_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("ray")
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        dead = f"127.0.0.1:{free.getsockname()[1]}"
+    started: list[object] = []
+    monkeypatch.setattr(
+        "ray._private.services.find_bootstrap_address", lambda _: dead
+    )  # what `ray start` leaves behind
+    monkeypatch.setattr("ray.is_initialized", lambda: False)
+    monkeypatch.setattr("ray.init", lambda place, **_: started.append(place))
+    monkeypatch.setattr("ray.nodes", list)
+    for address in (dead, "auto"):
+        with pytest.raises(ConfigError, match=f"no Ray cluster at {address}: ConnectionError: nothing listens there"):
+            connect(address)
+    connect(True)
+    assert started == ["local"]
 
 
 @pytest.mark.parametrize("address", ["ray://head:10001", "texts.jsonl", "head"])

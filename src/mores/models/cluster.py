@@ -6,6 +6,7 @@ import asyncio
 import logging
 import os
 import signal
+import socket
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -39,6 +40,10 @@ def connect(address: str | bool | None) -> list[Mapping[str, float]]:
         place = address if isinstance(address, str) else os.environ.get("RAY_ADDRESS") or None
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
         try:
+            if not _listens(place):  # Ray would wait for minutes
+                if place is not None:
+                    raise ConnectionError("nothing listens there")
+                place = "local"  # the one that ran here has died
             with _same_signals():
                 ray.init(place, include_dashboard=False, log_to_driver=False, logging_level=logging.ERROR)
         except Exception as exc:  # Ray raises this very class where its processes do not start in time
@@ -52,6 +57,20 @@ def connect(address: str | bool | None) -> list[Mapping[str, float]]:
         internals: Any = import_module("ray._private.worker")
         internals.print_to_stdstream = lambda *_, **__: None
     return [node["Resources"] for node in ray.nodes() if node["Alive"]]
+
+
+def _listens(place: str | None) -> bool:
+    """Whether something listens where Ray would look for a cluster; true too if it would not look for any."""
+    services: Any = import_module("ray._private.services")
+    found = services.canonicalize_bootstrap_address(place)
+    if found is None:
+        return True
+    host, _, port = found.rpartition(":")
+    try:
+        socket.create_connection((host.strip("[]"), int(port)), _ANSWERS).close()
+    except OSError:
+        return False
+    return True
 
 
 @contextmanager
