@@ -18,7 +18,7 @@ import pytest
 from mores.engine import Answer, Job, Limits, RunOptions, Store, open_asker, run
 from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError, ModelError, MoresError, Rejected, Transient
-from mores.models import Message, Model, Options, Request, cluster
+from mores.models import Message, Model, Options, Request
 from mores.models import ray as on_ray
 from mores.models.base import Completion
 from mores.models.cluster import Share, connect, share
@@ -248,7 +248,7 @@ def test_a_cluster_that_cannot_be_used_says_what_to_do(
         raise TimeoutError("too slow")
 
     monkeypatch.setitem(sys.modules, "ray", SimpleNamespace(is_initialized=lambda: False, init=init))
-    monkeypatch.setattr(cluster, "_listens", lambda _: True)
+    monkeypatch.setattr("mores.models.cluster._listens", lambda _: True)
     with pytest.raises(ConfigError, match=message) as caught:
         connect(address)
     assert caught.value.setting == "ray"
