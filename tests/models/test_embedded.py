@@ -305,6 +305,12 @@ def test_a_file_that_is_no_model_says_so(tmp_path: Path) -> None:
         answers(EmbeddedModel(str(tmp_path / "bad.gguf")), japan=JAPAN)
 
 
+def test_an_adapter_that_was_cut_says_so(tmp_path: Path) -> None:
+    (tmp_path / "cut.gguf").write_bytes(TUNED.read_bytes()[:1_000_000])
+    with pytest.raises(ModelError, match=r"cut\.gguf: cut off: .*; get it again"):
+        answers(EmbeddedModel(adapter=str(tmp_path / "cut.gguf")), japan=JAPAN)
+
+
 @pytest.mark.parametrize(
     ("quota", "cores"), [("max 100000", 8), ("250000 100000", 2), ("50000 100000", 1), ("1600000 100000", 8), ("", 8)]
 )

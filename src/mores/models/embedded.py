@@ -232,6 +232,9 @@ class EmbeddedModel(OpenAIModel):
         except TimeoutError:
             line = b""
         if not line.startswith(b"http"):
+            for path in filter(None, (self.path, self.adapter)):
+                if gguf.is_cut(path):
+                    raise ModelError(f"{path}: cut off: the file ends before its weights do; get it again")
             lines = (Path(folder) / "log").read_text("utf-8", "replace").strip().splitlines()
             reason = lines[-1] if lines else "no reason given"
             files = f"{self.path} and {self.adapter}, if that was made for it" if self.adapter else self.path

@@ -60,6 +60,12 @@ def read_header(path: Path) -> Header:
         raise ConfigError(f"{path}: a damaged or cut GGUF file; get it again") from exc
 
 
+def is_cut(path: Path) -> bool:
+    """Whether a file ends before one of its weights begins, as after a broken download."""
+    size = path.stat().st_size
+    return any(weight.start >= size for weight in read_header(path).tensors)
+
+
 def _header(file: BinaryIO) -> Header:
     file.seek(8)
     tensors, count = _number(file, "<Q"), _number(file, "<Q")
