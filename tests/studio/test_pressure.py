@@ -19,7 +19,7 @@ def measure(capsys: pytest.CaptureFixture[str], database: str, *options: str) ->
 
 
 def press(capsys: pytest.CaptureFixture[str], database: str, votes: int, kills: int) -> None:
-    sizes = ["--people", "12", "--seconds", "180", "--votes", str(votes), "--kills", str(kills)]
+    sizes = ["--people", "12", "--seconds", "600", "--votes", str(votes), "--kills", str(kills)]
     with pytest.raises(SystemExit) as ended:
         measure(capsys, database, *sizes, "--items", str(max(50, votes // 2)))
     printed = capsys.readouterr().out
