@@ -37,7 +37,7 @@ FIELDS = st.fixed_dictionaries(
 
 
 @given(FIELDS, FIELDS)
-def test_every_field_of_a_request_is_part_of_its_key(one: dict[str, Any], other: dict[str, Any]) -> None:
+def test_everything_that_a_request_asks_is_part_of_its_key(one: dict[str, Any], other: dict[str, Any]) -> None:
     first, second = Request((Message("user", "x"),), **one), Request((Message("user", "x"),), **other)
     assert (request_key("m", first) == request_key("m", second)) is (first == second)
 
@@ -46,6 +46,7 @@ def test_answers_that_were_stored_by_older_versions_are_found() -> None:
     plain = Request((Message("user", "x"),))
     assert request_key("i", plain).key.hex() == "9b97f73e779234df4ab5b3cc4d2bbe20"
     assert request_key("i", plain._replace(alternatives=4)).key.hex() == "35f9fef57e4207007f9f2d61b5735439"
+    assert request_key("i", plain._replace(shared=1)) == request_key("i", plain)  # a hint, which asks nothing else
 
 
 RUN = """

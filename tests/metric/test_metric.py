@@ -217,7 +217,7 @@ def test_the_signature_says_what_was_searched() -> None:
     [looked_up], [nothing] = searched.judge([ASKED]), searched.judge(["x"])
     # As it was before there was evidence.
     assert str(without.signature).startswith(
-        "metric:excam.1|model:fake:clean|prompt:guided.e1e6f460|schema:none|decoding:t0.0,max1024,seed0|repair:no"
+        "metric:excam.1|model:fake:clean|prompt:guided.8b7a9958|schema:none|decoding:t0.0,max1024,seed0|repair:no"
         "|p:mean-logprob|mores:"
     )
     assert with_evidence.signature["evidence"] == "given"

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -99,6 +100,50 @@ def test_the_same_question_gets_the_same_answer_whatever_was_asked_before(answer
     assert first.logprobs is not None
     assert len(first.logprobs) == first.completion_tokens
     assert all(p <= 0 for p in first.logprobs)
+
+
+def about(country: str, dish: str, repeat: int = 5) -> Request:
+    """A question about a dish whose beginning, which is the longer part, is shared."""
+    opening = f"People in {country} eat many things. " * repeat + "Is this one of them: "
+    return ask(f"{opening}{dish}?")._replace(shared=len(opening))
+
+
+COUNTRIES = ("Peru", "Chad", "Oman", "Fiji", "Cuba", "Togo")
+
+
+def test_what_requests_share_is_read_once_and_changes_no_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Alone, after its sibling, after others, and after so many others that its state is no longer kept."""
+    sushi, ramen = about("Japan", "sushi"), about("Japan", "\nramen")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    def states() -> list[Path]:
+        return list(tmp_path.glob("mores-llama-*/*.kv"))
+
+    async def first(request: Request) -> Completion:
+        async with EmbeddedModel(context=1024) as model:
+            return await model.complete(request)
+
+    async def after_others() -> list[Completion]:
+        async with EmbeddedModel(context=1024) as model:
+            before = [await model.complete(request) for request in (sushi, ramen, sushi)]
+            for country in COUNTRIES:
+                await model.complete(about(country, "soup"))
+            assert len(states()) == 1 + 4  # the system prompt's and the latest
+            return [*before, await model.complete(ramen), await model.complete(sushi)]
+
+    alone, other = run_loop(first(sushi)), run_loop(first(ramen))
+    assert run_loop(after_others()) == [alone, other, alone, other, alone]
+    assert alone.logprobs != other.logprobs
+    assert not list(tmp_path.iterdir())
+
+
+def test_the_shared_part_may_be_too_long_too(model: EmbeddedModel, answered: dict[str, Answer]) -> None:
+    after = answers(model, long=about("Japan", "sushi", repeat=300), japan=JAPAN)
+    assert after["long"].failure is not None
+    assert "context" in after["long"].failure.reason
+    assert completion(after["japan"]) == completion(answered["japan"])
 
 
 def test_log_probabilities_need_not_be_asked_for(answered: dict[str, Answer]) -> None:

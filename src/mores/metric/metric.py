@@ -12,7 +12,7 @@ from mores.engine import Answer, Asker, AskOptions, Counts, Job, open_asker
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.io import sample_from
-from mores.metric.prompt import messages, prompt_hash
+from mores.metric.prompt import messages, prompt_hash, shared
 from mores.metric.quotes import VERSION as QUOTES
 from mores.metric.quotes import explained, report_grammar
 from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
@@ -114,7 +114,9 @@ class Metric:
     def request(self, sample: Sample) -> Request:
         """What the model is asked about one sample."""
         s = self.settings
-        request = Request(messages(sample, self.style), s.max_tokens, s.temperature, seed=s.seed)
+        asked = messages(sample, self.style)
+        same = shared(asked[-1].content, sample, self.style)
+        request = Request(asked, s.max_tokens, s.temperature, seed=s.seed, shared=same)
         return self._constrained(request, sample) if self._constrain else request
 
     def read(self, answer: Answer) -> Judgement:

@@ -43,7 +43,7 @@ def messages(sample: Sample, style: Style) -> tuple[Message, ...]:
         system, report = _text("brief-system"), _text("brief")
     parts = {} if style == "brief" else {"fence": True, "guide": style == "guided", "evidence": bool(sample.evidence)}
     system = "\n".join([system, *(_text(part) for part, wanted in parts.items() if wanted)])
-    mark = fence_mark(sample)
+    mark = shared_mark(sample)
     instruction, text, evidence = (
         f"<<<{mark}\n{defuse(side)}\n{mark}>>>" for side in (sample.instruction, sample.text, _listed(sample.evidence))
     )
@@ -56,12 +56,37 @@ def _listed(evidence: Sequence[Evidence]) -> str:
     return "\n".join(f"{number}. {' '.join(passage.split())}" for number, passage in enumerate(passages, 1))
 
 
+def shared(question: str, sample: Sample, style: Style) -> int:
+    """How many characters of the question come before the sample's text: they are the same for its sibling's.
+
+    The mark is in nothing that is judged, so that the last one that opens is the text's.
+    """
+    opens = f"<<<{shared_mark(sample)}\n"
+    return 0 if style == "paper" else question.rindex(opens) + len(opens)
+
+
+def shared_mark(sample: Sample) -> str:
+    """A mark that texts to one instruction, with the same evidence, share: a model reads what precedes them once.
+
+    It is as safe as one that depends on the text. Neither is secret: whoever writes a text can work out its mark, and
+    could try texts until one gets a mark that they like. What counts is that a text cannot contain its mark, and one
+    that does gets the next.
+    """
+    before = "\0".join([sample.instruction, *([_listed(sample.evidence)] if sample.evidence else [])])
+    return _code(before, f"{before}\0{sample.text}")
+
+
 def fence_mark(sample: Sample) -> str:
     """A code that occurs nowhere in it, so that nothing can close the fence; the same for the same sample."""
     whole = "\0".join([sample.instruction, sample.text, *([_listed(sample.evidence)] if sample.evidence else [])])
+    return _code(whole, whole)
+
+
+def _code(seed: str, whole: str) -> str:
+    """The first code made from the seed that is not in what the fence has to keep in."""
     code, tries = "", 0
     while not code or code in whole.lower():
-        digest = blake2b(f"{tries}{whole}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
+        digest = blake2b(f"{tries}{seed}".encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
         code = digest[: 4 + tries // 4]  # short, because a mark stands in every prompt four times
         tries += 1
     return code

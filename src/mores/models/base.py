@@ -30,7 +30,7 @@ class Message(NamedTuple):
 
 
 class Request(NamedTuple):
-    """One call, whole: together with the model's identity and the sample index it is the key of its answer."""
+    """One call, whole: what it asks, the model's identity and the sample index are the key of its answer."""
 
     messages: tuple[Message, ...]
     max_tokens: int = 1024
@@ -45,6 +45,9 @@ class Request(NamedTuple):
     """How many of the likeliest first tokens are wanted, with their log-probabilities."""
     grammar: str | None = None
     """What the answer must fit in place of a schema, in llguidance's Lark; only for models that follow grammars."""
+    shared: int = 0
+    """How many characters of the last message other requests are likely to begin with as well, so that a model may keep
+    what it has read up to there. It is a hint: what is asked is the same without it, and so is the key."""
 
     @property
     def constrained(self) -> bool:

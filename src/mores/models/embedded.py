@@ -2,7 +2,8 @@
 
 Reproducible by default. Two things make llama.cpp's answers depend on what was asked before: several slots that
 share a batch, and a prompt cache of whatever came last. So there is one slot, and before each request it is set
-back to the same saved state, which holds the system prompt: what repeats is read once, and nothing leaks over.
+back to a saved state: what repeats is read once, and nothing leaks over. The state holds the system prompt, or all that
+precedes the judged text (evidence, instruction), which is always read in the same two steps, first or not.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ import os
 import secrets
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
@@ -23,9 +25,9 @@ from typing import Any
 import aiohttp
 import orjson
 
-from mores.errors import ConfigError, ModelError, MoresError, Transient
+from mores.errors import ConfigError, ModelError, MoresError, Rejected, Transient
 from mores.models import gguf, merged, pull
-from mores.models.base import STYLES, Completion, Request, Style
+from mores.models.base import STYLES, Completion, Message, Request, Style
 from mores.models.http import read_body
 from mores.models.openai import MOST_BYTES, OpenAIModel
 
@@ -48,6 +50,8 @@ _WARNING_UNTUNED = (
 UNSUPPORTED = "“{quote}” does not seem to fit here; no evidence says what would."
 """All that the metric says of an error without evidence: its corrections would be guesses."""
 _START_TIMEOUT = 120.0
+_KEPT = 4
+"""States that hold more than a system prompt: the latest ones, because texts to one instruction follow each other."""
 _NEEDED = (
     "PATH", "HOME", "USERPROFILE", "SYSTEMROOT", "TMP", "TEMP", "LANG", "LC_", "LD_", "DYLD_", "PYTHON", "VIRTUAL_ENV",
     "OMP_", "GOMP_", "GGML_", "CUDA_", "NVIDIA_", "HIP_", "ROCR_", "MORES_CACHE",
@@ -132,7 +136,7 @@ class EmbeddedModel(OpenAIModel):
         if self.merged:
             parts.append(f"merged-{merged.VERSION}")  # which rounds differently, so that answers may differ
         parts.append(f"xllamacpp-{importlib.metadata.version('xllamacpp')}")
-        parts.append(f"ctx{self.context}-slots{self.slots}")
+        parts.append(f"ctx{self.context}-slots{self.slots}" + ("-apart" if self.slots == 1 else ""))  # see _set_back
         return "embedded/" + "/".join(parts)
 
     @property
@@ -142,6 +146,7 @@ class EmbeddedModel(OpenAIModel):
     async def _open(self) -> None:
         self._turn = asyncio.Lock()
         self._saved = set[str]()
+        self._recent: dict[str, None] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="mores-llama-")
         address = await self._start(self._folder.name)
         self.base_url, self._url = f"{address}/v1", f"{address}/v1/chat/completions"
@@ -186,25 +191,61 @@ class EmbeddedModel(OpenAIModel):
         return body
 
     async def _set_back(self, request: Request) -> None:
-        """Put the slot into the state just after the system prompt, which is computed at its first use."""
+        """Put the slot into the state just after what the request shares with others, read when first needed."""
         system = [m for m in request.messages if m.role == "system"]
-        name = hashlib.blake2b(orjson.dumps([tuple(m) for m in system]), digest_size=8).hexdigest() + ".kv"
-        if name not in self._saved:
+        shared = _worth_keeping(request)
+        start, name = _state_name(system, ""), _state_name(system, shared)
+        if start not in self._saved:
             opening = Request((*system, request.messages[-1]._replace(content="")), max_tokens=1, logprobs=False)
             await self._call("/v1/chat/completions", super().body(opening) | {"cache_prompt": False})
-            await self._call("/slots/0?action=save", {"filename": name})
-            self._saved.add(name)
+            await self._call("/slots/0?action=save", {"filename": start})
+            self._saved.add(start)
+        if name != start and name not in self._recent:
+            await self._call("/slots/0?action=restore", {"filename": start})
+            if await self._read(request, shared):
+                await self._call("/slots/0?action=save", {"filename": name})
+            else:
+                name = start
         await self._call("/slots/0?action=restore", {"filename": name})
+        if name != start:
+            self._use(name)
 
-    async def _call(self, path: str, body: dict[str, Any]) -> None:
+    async def _read(self, request: Request, shared: str) -> bool:
+        """Read the prompt up to the end of its shared part; False where that is not possible."""
+        messages = [message._asdict() for message in request.messages]
+        prompt = orjson.loads(await self._call("/apply-template", {"messages": messages}))["prompt"]
+        place = prompt.find(shared)
+        if place < 0:  # a template that changes what is said
+            return False
+        body = {"prompt": prompt[: place + len(shared)], "n_predict": 0, "cache_prompt": True}
+        try:
+            await self._call("/completion", body)
+        except Rejected:  # longer than the context, as the request itself will be told
+            return False
+        return True
+
+    def _use(self, name: str) -> None:
+        """Keep a state as the latest one, and only so many before it."""
+        assert self._folder is not None
+        self._recent.pop(name, None)
+        self._recent[name] = None
+        while len(self._recent) > _KEPT:
+            oldest = next(iter(self._recent))
+            del self._recent[oldest]
+            (Path(self._folder.name) / oldest).unlink(missing_ok=True)
+
+    async def _call(self, path: str, body: dict[str, Any]) -> bytes:
         assert self._session is not None
         address = self.base_url.removesuffix("/v1")
         try:
             async with self._session.post(address + path, data=orjson.dumps(body)) as response:
-                if response.status != 200:
-                    raise ModelError(f"embedded server: {path}: {(await read_body(response, MOST_BYTES))[:200]!r}")
+                answer = await read_body(response, MOST_BYTES)
         except aiohttp.ClientError as exc:
             raise self._died(exc) from exc
+        if response.status != 200:
+            kind = Rejected if response.status == 400 else ModelError
+            raise kind(f"embedded server: {path}: {answer[:200]!r}")
+        return answer
 
     async def _start(self, folder: str) -> str:
         model = self._merge() if self.merged else self.path  # again: it may have been removed since
@@ -262,6 +303,21 @@ def available_cores(group: Path = Path("/sys/fs/cgroup")) -> int:
         return max(1, min(cores, int(quota) // int(period)))
     except (OSError, ValueError, ZeroDivisionError):  # no control groups, or "max": no quota
         return cores
+
+
+def _worth_keeping(request: Request) -> str:
+    """The beginning of the last message that is read apart: a shared one that makes up two thirds of it.
+
+    Reading in two steps costs about 6% more where no other request follows; a short beginning does not repay that.
+    """
+    content = request.messages[-1].content
+    return content[: request.shared] if 3 * request.shared > 2 * len(content) else ""
+
+
+def _state_name(system: Sequence[Message], shared: str) -> str:
+    """The file of the state after these messages and the shared beginning of the next."""
+    content = orjson.dumps([*map(tuple, system), *([shared] if shared else [])])
+    return hashlib.blake2b(content, digest_size=8).hexdigest() + ".kv"
 
 
 def _environment() -> dict[str, str]:

@@ -23,6 +23,8 @@ def serve(settings: dict[str, Any]) -> Any:
     params.cpuparams.n_threads = params.cpuparams_batch.n_threads = settings["threads"]
     params.slot_save_path = settings["folder"]
     params.api_keys = [settings["key"]]  # other users of this machine share its loopback
+    if settings["slots"] == 1:
+        params.cache_ram_mib = 0  # states that nobody asked for: an answer could depend on what was asked before
     params.verbosity = 0
     if settings["adapter"]:
         adapter = xllamacpp.CommonAdapterLoraInfo()
