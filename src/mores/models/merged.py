@@ -81,7 +81,7 @@ def merge(base: Path, adapter: Path, out: Path) -> str:
             if tensor.name in maps:
                 weight = to_floats(stored, tensor.shape, tensor.kind) + _change(adapter, lora, changes, tensor)
                 stored = np.ascontiguousarray(weight, "<f4").view(np.uint8)
-            writing.add(stored.tobytes())
+            writing.add(stored.data)
             writing.add(bytes(aligned(writing.size, model.values) - writing.size))
         return writing.digest.hexdigest()
 
@@ -92,7 +92,7 @@ class _Writing:
     def __init__(self, file: BinaryIO) -> None:
         self._file, self.size, self.digest = file, 0, hashlib.sha256()
 
-    def add(self, data: bytes) -> None:
+    def add(self, data: bytes | memoryview) -> None:
         self._file.write(data)
         self.digest.update(data)
         self.size += len(data)
@@ -100,14 +100,14 @@ class _Writing:
 
 def _new_header(model: Header, maps: set[str]) -> bytes:
     """The file's beginning, up to its first weight: only types and places are others than in the base."""
-    header = b"GGUF" + struct.pack("<IQQ", 3, len(model.tensors), model.entries) + model.metadata
+    header = bytearray(b"GGUF" + struct.pack("<IQQ", 3, len(model.tensors), model.entries) + model.metadata)
     place = 0
     for tensor in model.tensors:
         name, kind = tensor.name.encode(), F32 if tensor.name in maps else tensor.kind
         header += struct.pack("<Q", len(name)) + name + struct.pack("<I", len(tensor.shape))
         header += struct.pack(f"<{len(tensor.shape)}Q", *tensor.shape[::-1]) + struct.pack("<IQ", kind, place)
         place = aligned(place + stored_bytes(tensor.shape, kind), model.values)
-    return header + bytes(aligned(len(header), model.values) - len(header))
+    return bytes(header) + bytes(aligned(len(header), model.values) - len(header))
 
 
 def _change(adapter: Path, lora: Header, changes: Mapping[str, Tensor], tensor: Tensor) -> Floats | float:
@@ -119,7 +119,8 @@ def _change(adapter: Path, lora: Header, changes: Mapping[str, Tensor], tensor: 
     if (len(up), down.shape[1]) != tensor.shape:
         raise ConfigError(f"{adapter}: {tensor.name} has another size there than in its model")
     alpha = lora.values.get("adapter.lora.alpha", 0.0)
-    return up @ down * np.float32(alpha / len(down) if alpha else 1.0)  # as llama.cpp reads it
+    scale = np.float32(alpha / len(down) if alpha else 1.0)  # as llama.cpp reads it
+    return (up * scale) @ down  # the smaller side is scaled: for a power of two, the same to the bit
 
 
 def _read(path: Path, tensor: Tensor) -> Bytes:
