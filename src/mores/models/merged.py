@@ -119,8 +119,7 @@ def _change(adapter: Path, lora: Header, changes: Mapping[str, Tensor], tensor: 
     if (len(up), down.shape[1]) != tensor.shape:
         raise ConfigError(f"{adapter}: {tensor.name} has another size there than in its model")
     alpha = lora.values.get("adapter.lora.alpha", 0.0)
-    scale = np.float32(alpha / len(down) if alpha else 1.0)  # as llama.cpp reads it
-    return (up * scale) @ down  # the smaller side is scaled: for a power of two, the same to the bit
+    return up @ down * np.float32(alpha / len(down) if alpha else 1.0)  # as llama.cpp reads it
 
 
 def _read(path: Path, tensor: Tensor) -> Bytes:
