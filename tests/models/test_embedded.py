@@ -105,10 +105,10 @@ def test_the_same_question_gets_the_same_answer_whatever_was_asked_before(answer
 def about(country: str, dish: str, repeat: int = 5) -> Request:
     """A question about a dish whose beginning, which is the longer part, is shared."""
     opening = f"People in {country} eat many things. " * repeat + "Is this one of them: "
-    return ask(f"{opening}{dish}?")._replace(shared=len(opening))
+    return ask(f"{opening}{dish}?")._replace(shared=len(opening), max_tokens=4)
 
 
-COUNTRIES = ("Peru", "Chad", "Oman", "Fiji", "Cuba", "Togo")
+COUNTRIES = ("Peru", "Chad", "Oman", "Fiji")
 
 
 def test_what_requests_share_is_read_once_and_changes_no_answer(

@@ -596,7 +596,7 @@ def test_cards_are_filtered_searched_and_shown_in_chunks(show: Any) -> None:
     assert 0 < len(visible(page)) < before
     page.click("#reset")
     choose(page, "label:nth-of-type(3) select", "Samoan")
-    assert page.evaluate("document.querySelector('.answer:not([hidden]) [lang=sm]') !== null")
+    page.wait("document.querySelector('.answer:not([hidden]) [lang=sm]') !== null")
     page.click("#reset")
     page.click("#q")
     page.type("FROM PERU")
