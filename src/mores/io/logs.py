@@ -8,17 +8,17 @@ where it has any that Mores knows.
 from __future__ import annotations
 
 import json
-import lzma
 import sys
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from typing import Any
-from zipfile import BadZipFile, ZipFile, ZipInfo
+from zipfile import ZipFile, ZipInfo
 
 from mores.errors import ConfigError, InputError
 from mores.extras import require
 from mores.io.fields import FIELDS, Row
+from mores.io.packed import BAD_ZIP
 from mores.io.source import Source, numbered_lines
 
 Rows = Iterator[Row | InputError]
@@ -28,10 +28,6 @@ _ZSTANDARD = 93
 """The compression of Inspect's logs, which `zipfile` reads since Python 3.14."""
 _ATTACHED = "attachment://"
 """What Inspect writes in place of a long text that several parts of a sample share."""
-
-
-_DAMAGED = (BadZipFile, EOFError, RuntimeError, zlib.error, lzma.LZMAError)
-"""What `zipfile` raises; a RuntimeError where a file has a password or is packed in a way that it does not know."""
 _NOT_JSON = (ValueError, RecursionError)
 
 
@@ -46,7 +42,7 @@ def read_inspect(source: Source) -> Rows:
         try:
             with ZipFile(file) as log:
                 yield from _inspect_zip(source, log)
-        except _DAMAGED as error:
+        except BAD_ZIP as error:
             raise source.error(f"a damaged log ({error}); copy it again, or recover it: inspect log recover") from error
 
 

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import lzma
+import zlib
 from gzip import GzipFile
 from pathlib import Path
 from typing import IO
+from zipfile import BadZipFile
 
 from mores.errors import InputError
 
@@ -12,6 +15,9 @@ LEAST = 2**28
 """Bytes that any file may unpack to."""
 RATIO = 200
 """How many times its own size a larger one may; text rarely packs to a twentieth."""
+
+BAD_ZIP = (BadZipFile, EOFError, RuntimeError, zlib.error, lzma.LZMAError)
+"""What `zipfile` raises; a RuntimeError where a file has a password or is packed in a way that it does not know."""
 
 
 class Room:

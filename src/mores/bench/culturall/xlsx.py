@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import lzma
 import re
 import zipfile
-import zlib
 from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
@@ -13,16 +11,12 @@ from xml.etree import ElementTree as ET
 
 from mores.errors import InputError
 from mores.factory.sources.rows import Row
-from mores.io.packed import Room
+from mores.io.packed import BAD_ZIP, Room
 
 _NS = "{http://schemas.openxmlformats.org/spreadsheetml/2006/main}"
 _ESCAPED = re.compile(r"_x([0-9A-Fa-f]{4})_")
 
-_DAMAGED = (
-    OSError, KeyError, IndexError, ValueError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error, lzma.LZMAError,
-    ET.ParseError,
-)  # fmt: skip
-"""What damage leads to; a RuntimeError where a file has a password, or is packed in a way unknown to `zipfile`."""
+_DAMAGED = (*BAD_ZIP, OSError, KeyError, IndexError, ValueError, ET.ParseError)
 
 
 def read_xlsx(path: Path) -> Iterator[Row | InputError]:
