@@ -119,7 +119,7 @@ $(READY): pyproject.toml requirements-dev.lock requirements-extras.lock
 	$(PYTHON) -m venv $(VENV)
 	$(PIP) install --quiet --require-hashes --requirement requirements-dev.lock
 ifneq ($(EXTRAS),dev)
-	$(PIP) install --quiet --no-build-isolation --editable '.[$(EXTRAS)]' --constraint requirements-extras.lock
+	$(PIP) install --quiet --editable '.[$(EXTRAS)]' --constraint requirements-extras.lock
 else
 	$(PIP) install --quiet --no-build-isolation --no-deps --editable .
 endif
