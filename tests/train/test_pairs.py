@@ -182,6 +182,8 @@ def test_sentences_become_claims_in_their_language(tmp_path: Path) -> None:
     assert {made.language for made in pairs} == {"sw"}
     assert all((made.claim in made.evidence[0]) == (made.label == "supported") for made in pairs)
     assert Counter(made.label for made in pairs) == {"supported": 3, "unknown": 1}
+    many = [pair(number, source="sentences") for number in range(60)]
+    assert {gold.item for gold in Reading(many).train()} == set(map(name_of, many)), "none is kept for a test"
     with pytest.raises(InputError, match=r"no \.txt file"):
         read_sentences(tmp_path / "nowhere")
     (tmp_path / "sw.txt").write_text("Moja.\nMbili.\nTatu.\nTatu.\n", "utf-8")

@@ -125,7 +125,7 @@ class _Making:
         if pairs or sentences:
             reading = Reading([*pairs, *sentences], self.settings.seed)
             others["train"] = self.progress("reading pairs", reading.train())
-            if pairs:  # no claim that is made of sentences is refuted, so they measure nothing
+            if pairs:
                 others["test-pairs"] = reading.test()
                 others["sets"] = reading.sets()
         if self.settings.translated:
