@@ -270,10 +270,13 @@ def test_pairs_and_translated_answers_are_added(data: Path, tmp_path: Path) -> N
         for n in range(200)
     ]  # fmt: skip
     (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
-    ground_dataset(data, tmp_path / "out", Grounding(pairs=folder))
+    (other := tmp_path / "others").mkdir()
+    (other / "a.jsonl").write_text(json.dumps(rows[0] | {"claim": "More is known.", "source": "other"}) + "\n", "utf-8")
+    ground_dataset(data, tmp_path / "out", Grounding(pairs=(folder, other)))
     trained = [record for record in read(tmp_path / "out", "train") if record.sample.source == "read"]
     measured = read(tmp_path / "out", "test-pairs")
     assert len(trained) > 150
+    assert "other" in {record.sample.source for record in read(tmp_path / "out", "train")}
     assert measured
     assert not {record.group for record in trained} & {record.group for record in measured}
 

@@ -122,7 +122,8 @@ def diff(before: Path, after: Path, as_json: bool) -> None:
     show_default=True,
     help="Draws the items that may see their own fact, and what is reworded.",
 )
-@click.option("--pairs", type=FOLDER, help="Folder with claims and passages that support or refute them, as .jsonl.")
+@click.option("--pairs", multiple=True, type=FOLDER,
+              help="Folder of claims and passages that support or refute them, .jsonl (may be repeated).")  # fmt: skip
 @click.option("--sentences", type=FOLDER, help="Folder with sentences, LANGUAGE.txt each, to make such pairs of.")
 @click.option("--translated", type=FOLDER, help="BLEnD's folder: adds its answers with facts in another language.")
 @json_option("the table")

@@ -70,15 +70,16 @@ class Pair(Record):
     source: str
 
 
-def read_pairs(folder: Path) -> list[Pair]:
-    """All pairs of a folder; the same claim with the same passages is taken once."""
-    paths = sorted(folder.glob("*.jsonl"))
-    if not paths:
-        raise InputError(f"{folder}: no .jsonl file in it; expected pairs with 'claim', 'evidence' and 'label'")
+def read_pairs(*folders: Path) -> list[Pair]:
+    """All pairs of some folders; the same claim with the same passages is taken once."""
     unique: dict[tuple[str, tuple[str, ...]], Pair] = {}
-    for path in paths:
-        for pair in read_records(path, Pair):
-            unique.setdefault((pair.claim, pair.evidence), pair)
+    for folder in folders:
+        paths = sorted(folder.glob("*.jsonl"))
+        if not paths:
+            raise InputError(f"{folder}: no .jsonl file in it; expected pairs with 'claim', 'evidence' and 'label'")
+        for path in paths:
+            for pair in read_records(path, Pair):
+                unique.setdefault((pair.claim, pair.evidence), pair)
     return list(unique.values())
 
 

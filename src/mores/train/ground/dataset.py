@@ -120,7 +120,7 @@ class _Making:
     def _others(self, every: Facts) -> dict[str, Iterable[Gold]]:
         """Samples that come with their evidence, by the file in which they are."""
         others: dict[str, Iterable[Gold]] = {"train": ()}
-        pairs = read_pairs(self.settings.pairs) if self.settings.pairs else []
+        pairs = read_pairs(*self.settings.pairs)
         sentences = read_sentences(self.settings.sentences) if self.settings.sentences else []
         if pairs or sentences:
             reading = Reading([*pairs, *sentences], self.settings.seed)

@@ -16,8 +16,8 @@ class Grounding(Record):
     characters: int = CHARACTERS
     """Most of a passage."""
     seed: int = 0
-    pairs: Path | None = None
-    """A folder with claims and passages about them, see `mores.train.pairs`."""
+    pairs: tuple[Path, ...] = ()
+    """Folders with claims and passages about them, see `mores.train.pairs`."""
     sentences: Path | None = None
     """A folder with sentences, one text file for each language, to make such pairs of."""
     translated: Path | None = None
