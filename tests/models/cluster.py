@@ -121,3 +121,14 @@ class Mortal(FakeModel):
         await asyncio.sleep(self.delay)
         print(re.findall(r"Number \d+", text), file=self.log, flush=True)
         return await super().complete(request)
+
+
+class Sighted(FakeModel):
+    """A model that would use a GPU; its identity in another process is what it may see there."""
+
+    def __init__(self) -> None:
+        super().__init__("clean", fake("clean")._answer)
+        self.name = "hf:sighted"
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__dict__.update(state, identity=os.environ.get("CUDA_VISIBLE_DEVICES", "all"))

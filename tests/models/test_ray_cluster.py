@@ -24,12 +24,14 @@ from mores.bench import benchmark
 from mores.engine import Store
 from mores.io import read_records
 from mores.metric.folder import JUDGEMENTS
+from mores.models import Options
 from mores.models.fake import fake
+from mores.models.ray import RayModel
 from mores.run import Status, read_manifest
 from mores.types import Judgement
 from tests.cli.conftest import Run, home, mores
 from tests.factory.test_build import put, survey
-from tests.models.cluster import Mortal, write_texts
+from tests.models.cluster import Mortal, Sighted, write_texts
 
 __all__ = ["home", "mores"]  # fixtures
 ray = pytest.importorskip("ray", reason="needs Ray: pip install 'mores[ray]'")
@@ -63,6 +65,11 @@ def test_a_run_is_the_same_on_a_cluster_whose_worker_dies(tmp_path: Path, monkey
     assert (there.path / JUDGEMENTS).read_bytes() == (here.path / JUDGEMENTS).read_bytes()
     assert manifest(there.path) == manifest(here.path)
     assert len(list(read_records(there.path / JUDGEMENTS, Judgement))) == 200
+
+
+@pytest.mark.usefixtures("cluster")
+def test_workers_without_a_gpu_see_none() -> None:
+    assert RayModel(Sighted(), Options(ray=True, ray_gpus=0)).identity == ""
 
 
 @pytest.mark.slow

@@ -23,7 +23,7 @@ from mores.errors import ModelError, MoresError, Rejected
 from mores.extras import require
 from mores.models import Options
 from mores.models.base import Completion, Model, Request, Style
-from mores.models.cluster import Share, check_address, connect, first_line, is_there, share
+from mores.models.cluster import ON_GPU, Share, check_address, connect, first_line, is_there, share
 from mores.models.worker import Card, Opening, Outcome, Worker
 
 PATIENCE = 600.0
@@ -118,7 +118,10 @@ class RayModel:
 
     @property
     def _resources(self) -> dict[str, Any]:
-        return {"num_cpus": self._share.cpus, "num_gpus": self._share.gpus, "scheduling_strategy": "SPREAD"}
+        resources = {"num_cpus": self._share.cpus, "num_gpus": self._share.gpus, "scheduling_strategy": "SPREAD"}
+        if self._kind in ON_GPU and not self._share.gpus:  # Ray leaves every GPU visible to those that ask for none
+            return {**resources, "runtime_env": {"env_vars": {"CUDA_VISIBLE_DEVICES": ""}}}
+        return resources
 
     @property
     def name(self) -> str:
