@@ -6,6 +6,7 @@ import re
 import tomllib
 from pathlib import Path
 
+import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
@@ -31,8 +32,9 @@ def wanted(extra: str | None) -> set[Requirement]:
     return needed
 
 
-def test_every_pinned_file_has_its_hash() -> None:
-    for name, entry in pinned("requirements-dev.lock").items():
+@pytest.mark.parametrize("lock", ["requirements-uv.lock", "requirements-dev.lock"])
+def test_every_pinned_file_has_its_hash(lock: str) -> None:
+    for name, entry in pinned(lock).items():
         assert re.search(r"==[\w.]+.*(\n    --hash=sha256:[0-9a-f]{64}\b.*)+$", entry, re.DOTALL), name
 
 
@@ -57,5 +59,6 @@ def test_both_locks_pin_the_same_versions() -> None:
     assert versions[0] <= versions[1]
 
 
-def test_make_checks_the_hashes() -> None:
-    assert "--require-hashes --requirement requirements-dev.lock" in (ROOT / "Makefile").read_text("utf-8")
+@pytest.mark.parametrize("lock", ["requirements-uv.lock", "requirements-dev.lock"])
+def test_make_checks_the_hashes(lock: str) -> None:
+    assert f"--require-hashes --requirement {lock}" in (ROOT / "Makefile").read_text("utf-8")
