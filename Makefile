@@ -6,12 +6,16 @@ EXTRAS ?= dev
 comma := ,
 READY := $(VENV)/ready-$(subst $(comma),-,$(EXTRAS))
 PIP := $(BIN)/python -m pip --disable-pip-version-check
+# uv installs in seconds what takes pip minutes. It does not read pip's settings: where to look for packages is passed on.
+setting = UV_$(1)='$(or $(UV_$(1)),$(PIP_$(1)),$(shell $(PYTHON) -m pip config get global.$(2) 2>/dev/null))'
+INSTALL = $(call setting,INDEX_URL,index-url) $(call setting,FIND_LINKS,find-links) \
+	$(BIN)/uv pip install --quiet --python $(BIN)/python
 # Child processes and the next run need not compile what this one has, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
-COMPILE := build/lock/bin/uv pip compile pyproject.toml --upgrade --universal --python-version 3.11 \
+COMPILE := build/lock/bin/uv pip compile --upgrade --universal --python-version 3.11 \
 	--no-header --no-annotate --quiet
 
-.PHONY: demo prose test check install test-slow chaos fuzz atheris test-harness coverage bench docs site picture pictures studio lock release-check clean
+.PHONY: demo prose test pytest check install test-slow chaos fuzz atheris test-harness coverage bench docs site picture pictures studio lock release-check clean
 
 demo: $(READY) ## score the examples with the embedded model, and make the pages
 	$(BIN)/mores pull
@@ -40,10 +44,12 @@ prose: $(READY) ## judge free texts in five languages by prose, and say how good
 
 install: $(READY) ## all that the project needs, in .venv; nothing else is touched
 
-test: check ## lint, types and tests: everything that CI runs
+test: check pytest ## lint, types and tests: everything that CI runs
+
+pytest: $(READY) ## the tests alone
 	$(BIN)/pytest -m 'not slow' -n auto --dist worksteal
 
-check: $(READY) ## lint and types only
+check: $(VENV)/ready-dev ## lint and types only
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -108,21 +114,23 @@ release-check: $(READY) ## build a release into dist/, check what is in it, and 
 lock: ## pin the newest versions of everything that development uses, with the hashes of all their files
 	$(PYTHON) -m venv --clear build/lock
 	build/lock/bin/python -m pip install --quiet --disable-pip-version-check uv
-	$(COMPILE) --extra dev --generate-hashes --output-file requirements-dev.lock
-	$(COMPILE) --all-extras --constraint requirements-dev.lock --output-file requirements-extras.lock
+	echo uv | $(COMPILE) - --generate-hashes --output-file requirements-uv.lock
+	$(COMPILE) pyproject.toml --extra dev --generate-hashes --output-file requirements-dev.lock
+	$(COMPILE) pyproject.toml --all-extras --constraint requirements-dev.lock --output-file requirements-extras.lock
 	rm -rf build/lock
+
+$(VENV)/ready-dev: pyproject.toml requirements-uv.lock requirements-dev.lock
+	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Mores needs Python 3.11 or newer: make PYTHON=python3.12"'
+	$(PYTHON) -m venv $(VENV)
+	$(PIP) install --quiet --require-hashes --requirement requirements-uv.lock
+	$(INSTALL) --require-hashes --requirement requirements-dev.lock
+	$(INSTALL) --no-build-isolation --no-deps --editable .
+	touch $@
 
 # Torch comes in several builds of one version, and which one a machine takes is its own choice: the other extras are
 # pinned without hashes.
-$(READY): pyproject.toml requirements-dev.lock requirements-extras.lock
-	$(PYTHON) -c 'import sys; assert sys.version_info >= (3, 11), "Mores needs Python 3.11 or newer: make PYTHON=python3.12"'
-	$(PYTHON) -m venv $(VENV)
-	$(PIP) install --quiet --require-hashes --requirement requirements-dev.lock
-ifneq ($(EXTRAS),dev)
-	$(PIP) install --quiet --editable '.[$(EXTRAS)]' --constraint requirements-extras.lock
-else
-	$(PIP) install --quiet --no-build-isolation --no-deps --editable .
-endif
+$(VENV)/ready-%: $(VENV)/ready-dev requirements-extras.lock
+	$(INSTALL) --editable '.[$(EXTRAS)]' --constraint requirements-extras.lock
 	touch $@
 
 clean:
