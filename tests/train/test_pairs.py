@@ -191,24 +191,6 @@ def test_sentences_become_claims_in_their_language(tmp_path: Path) -> None:
         read_sentences(tmp_path)
 
 
-def test_a_line_may_have_several_claims_about_its_passages(tmp_path: Path) -> None:
-    line = {
-        "id": "7", "evidence": ["It rained."], "supported": ["It was wet."], "refuted": ["It was dry.", "It snowed."],
-        "language": "en", "source": "written",
-    }  # fmt: skip
-    path = tmp_path / "a.claims.jsonl"
-    path.write_text(json.dumps(line) + "\n", "utf-8")
-    assert [(made.id, made.claim, made.label) for made in read_pairs(tmp_path)] == [
-        ("7-supported-1", "It was wet.", "supported"),
-        ("7-refuted-1", "It was dry.", "refuted"),
-        ("7-refuted-2", "It snowed.", "refuted"),
-    ]
-    assert {(made.evidence, made.source) for made in read_pairs(tmp_path)} == {(("It rained.",), "written")}
-    path.write_text(json.dumps(line | {"unknown": [""]}) + "\n", "utf-8")
-    with pytest.raises(InputError, match=r"a\.claims\.jsonl:1.*unknown"):
-        read_pairs(tmp_path)
-
-
 def test_bad_pairs_are_named_with_file_and_line(tmp_path: Path) -> None:
     with pytest.raises(InputError, match=r"no \.jsonl file"):
         read_pairs(tmp_path)

@@ -1,8 +1,7 @@
 """Claims with passages that support, refute or do not decide them, to train and measure a reader of evidence.
 
 `mores build ground` reads every `.jsonl` file of a folder: an object per line with `id`, `claim`, `evidence` (a list of
-passages), `label` (`supported`, `refuted` or `unknown`), `language` and `source`. In a file whose name ends in
-`.claims.jsonl` a line has lists of claims, `supported`, `refuted` and `unknown`, instead of `claim` and `label`.
+passages), `label` (`supported`, `refuted` or `unknown`), `language` and `source`.
 
 A refuted claim has one error, at the words that differ from the passage; a claim that the passages support or do not
 decide has none: there is no error by this evidence. In training about half of the samples of a source have an error, so
@@ -20,7 +19,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 from pydantic import Field
 
@@ -41,8 +40,6 @@ TYPE = "contradicts the evidence"
 LONGEST_PASSAGE = 600
 LONGEST_QUOTATION = 100
 """Characters of a passage that an explanation quotes."""
-SEVERAL = ".claims.jsonl"
-"""The name of a file ends like this if its lines have several claims each."""
 TESTED = 8
 """Percent of the groups of a source that are not trained on."""
 DERIVED = 20
@@ -62,38 +59,15 @@ _INSTRUCTIONS = (
 """A claim comes with no question: mostly without an instruction, sometimes with one that says nothing."""
 
 
-Claim = Annotated[str, Field(min_length=1)]
-
-
 class Pair(Record):
     """A claim and passages about it."""
 
     id: str
-    claim: Claim
+    claim: str = Field(min_length=1)
     evidence: tuple[str, ...] = Field(min_length=1)
     label: Literal["supported", "refuted", "unknown"]
     language: str
     source: str
-
-
-class Claims(Record):
-    """Passages and several claims about them."""
-
-    id: str
-    evidence: tuple[str, ...] = Field(min_length=1)
-    supported: tuple[Claim, ...] = ()
-    refuted: tuple[Claim, ...] = ()
-    unknown: tuple[Claim, ...] = ()
-    language: str
-    source: str
-
-    def pairs(self) -> Iterator[Pair]:
-        """Each claim with the passages."""
-        by_label = {"supported": self.supported, "refuted": self.refuted, "unknown": self.unknown}
-        for label, claims in by_label.items():
-            for number, claim in enumerate(claims, start=1):
-                same = {"evidence": self.evidence, "language": self.language, "source": self.source}
-                yield Pair.model_validate({"id": f"{self.id}-{label}-{number}", "claim": claim, "label": label} | same)
 
 
 def read_pairs(*folders: Path) -> list[Pair]:
@@ -104,15 +78,9 @@ def read_pairs(*folders: Path) -> list[Pair]:
         if not paths:
             raise InputError(f"{folder}: no .jsonl file in it; expected pairs with 'claim', 'evidence' and 'label'")
         for path in paths:
-            for pair in _read_file(path):
+            for pair in read_records(path, Pair):
                 unique.setdefault((pair.claim, pair.evidence), pair)
     return list(unique.values())
-
-
-def _read_file(path: Path) -> Iterator[Pair]:
-    if path.name.endswith(SEVERAL):
-        return (pair for claims in read_records(path, Claims) for pair in claims.pairs())
-    return read_records(path, Pair)
 
 
 def read_sentences(folder: Path, most: int = 20) -> list[Pair]:
