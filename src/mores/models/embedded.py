@@ -256,6 +256,7 @@ class EmbeddedModel(OpenAIModel):
             "slots": self.slots,
             "threads": self.threads,
             "folder": folder + os.sep,
+            "fit": bool(self._asked),
             "key": self._key,
         }
         with (Path(folder) / "log").open("wb") as log:

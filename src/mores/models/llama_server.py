@@ -25,6 +25,7 @@ def serve(settings: dict[str, Any]) -> Any:
     params.api_keys = [settings["key"]]  # other users of this machine share its loopback
     if settings["slots"] == 1:
         params.cache_ram_mib = 0  # states that nobody asked for: an answer could depend on what was asked before
+    params.fit_params = settings["fit"]  # to a GPU's memory; takes longer than to load the default model
     params.verbosity = 0
     if settings["adapter"]:
         adapter = xllamacpp.CommonAdapterLoraInfo()
