@@ -5,8 +5,10 @@
 
 The judge's time for a text is all that a user waits for: setting the slot back, the prompt, the constraint and the
 answer. llama.cpp's is what the same server reports for as many tokens without a constraint: like `llama-bench` it
-counts no HTTP, no grammar and no log-probabilities. The ways to wait are those of llama.cpp's threads for each other,
-see `mores.models.embedded`. They answer each text in turn, so that whatever else the machine does affects all equally.
+counts no HTTP, no grammar and no log-probabilities. It writes all tokens of an answer; the judge reads those that must
+stand there (`mores.models.parts`), so that it can be faster. The ways to wait are those of llama.cpp's threads for each
+other, see `mores.models.embedded`. They answer each text in turn, so that whatever else the machine does affects all
+equally.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from contextlib import AsyncExitStack, contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
+from typing import Any
 
 import orjson
 
@@ -54,14 +57,15 @@ class Row:
 
 
 class Timed(embedded.EmbeddedModel):
-    """The judge's model, which keeps what its server says about the last request."""
+    """The judge's model, which keeps what its server says about the first part of the last answer."""
 
-    timings: dict[str, float]
+    first: dict[str, Any] | None = None
 
-    async def _post(self, payload: bytes) -> tuple[int, object, bytes]:
-        status, headers, body = await super()._post(payload)
-        self.timings = json.loads(body).get("timings", {})
-        return status, headers, body
+    async def _call(self, path: str, body: dict[str, Any]) -> bytes:
+        answer = await super()._call(path, body)
+        if body.get("n_predict") and self.first is None:
+            self.first = json.loads(answer)
+        return answer
 
     @property
     def cpu_seconds(self) -> float:
@@ -83,10 +87,13 @@ class Timed(embedded.EmbeddedModel):
 async def judge(model: Timed, request: Request, row: Row) -> None:
     """Judge one text, then have llama.cpp read and write as many tokens."""
     start, cpu = perf_counter(), model.cpu_seconds
-    await model.complete(request)
+    model.first = None
+    completion = await model.complete(request)
     row.seconds += perf_counter() - start
     row.cpu_seconds += model.cpu_seconds - cpu
-    prompt, answer = int(model.timings["prompt_n"]), int(model.timings["predicted_n"])
+    assert model.first is not None
+    given = model.first["tokens_evaluated"] - completion.prompt_tokens  # of the answer
+    prompt, answer = model.first["timings"]["prompt_n"] - given, completion.completion_tokens
     row.tokens += prompt + answer
     row.library_seconds += await model.bare(prompt, answer)
 

@@ -249,6 +249,39 @@ def test_every_error_of_the_metric_that_comes_with_mores_is_located(judged: Judg
     assert all(error.explanation.endswith("; no evidence says what would.") for error in uncited)
 
 
+def test_a_report_in_parts_is_the_one_that_the_model_writes_by_itself(judged: Judged) -> None:
+    """The same words and tokens, as likely but for rounding, again and again; and it may be too long as a whole."""
+    requests = [judged.metric.request(sample) for sample, _ in judged.verdicts[:2]]
+
+    async def both() -> list[tuple[Completion, ...]]:
+        async with EmbeddedModel(adapter=str(TUNED), context=1024) as model:
+            wholes = [request._replace(parts=None) for request in requests]
+            short = requests[1]._replace(max_tokens=20)
+            return [tuple([await model.complete(r) for r in row]) for row in (requests, requests, wholes, [short])]
+
+    first, again, whole, [cut] = run_loop(both())
+    assert first == again
+    for parts, written in zip(first, whole, strict=True):
+        assert (parts.text, parts.stop, parts.prompt_tokens) == (written.text, "stop", written.prompt_tokens)
+        assert parts.logprobs is not None
+        assert written.logprobs is not None
+        assert parts.logprobs == pytest.approx(written.logprobs, abs=0.01)
+    assert first[0].completion_tokens == 5
+    assert cut.stop == "length"
+    assert first[1].text.startswith(cut.text)
+
+
+@pytest.mark.parametrize("length", [2_000, 20_000])
+def test_a_text_that_is_too_long_to_judge_is_a_failure(length: int) -> None:
+    model = EmbeddedModel(adapter=str(TUNED), context=1024)
+    [judgement] = open_metric(model, store=None).judge(["word " * (length // 5)])
+    if length == 2_000:
+        assert judgement.score is not None
+    else:
+        assert judgement.failure is not None
+        assert "context" in judgement.failure.reason
+
+
 def test_without_its_adapter_it_says_that_its_reports_measure_nothing() -> None:
     metric = open_metric("embedded", store=None, adapter="none")
     assert "/lora@" not in str(metric.signature())

@@ -12,6 +12,7 @@ from mores.engine import Answer, Asker, AskOptions, Counts, Job, open_asker
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.io import sample_from
+from mores.metric.parts import report_parts
 from mores.metric.prompt import messages, prompt_hash, shared
 from mores.metric.quotes import VERSION as QUOTES
 from mores.metric.quotes import explained, report_grammar
@@ -172,7 +173,10 @@ class Metric:
         schema = self._schema(len(sample.evidence))
         taught = taught_without_evidence(self.model)
         grammar = report_grammar(schema, sample, taught) if follows_grammars(self.model) else None
-        return request._replace(grammar=grammar) if grammar else request._replace(schema=schema)
+        if not grammar:
+            return request._replace(schema=schema)
+        parts = report_parts(grammar, sample) if self.model.style else None  # which has learnt to write what is given
+        return request._replace(grammar=grammar, parts=parts)
 
     @property
     def _quoting(self) -> bool:

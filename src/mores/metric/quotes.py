@@ -21,6 +21,7 @@ MOST_CHUNKS = 50_000
 """Beyond it a grammar takes more than a second to compile, and soon more memory than llguidance allows."""
 _SEEN = r'([^\s"\\\x00-\x1f]|\\["\\b]|\\u00(0[0-8ef]|1[0-9ab]))'
 """A character that is no white space, inside a JSON string."""
+_BETWEEN = ('","severity":"', '","type":"')
 _ANY = r'([^"\\\x00-\x1f]|\\["\\bfnrt]|\\u00[01][0-9a-f])'
 
 
@@ -61,19 +62,25 @@ def _report(schema: Mapping[str, Any], sides: list[Side], unsupported: str) -> I
     properties = dict(schema["properties"])
     errors = properties.pop("errors")
     most = errors.get("maxItems")
+    closing = [_literal("]"), *_fields(properties), _literal("}")]
     more = "" if most == 1 else f'("," error){{0,{most - 1}}}' if most else '("," error)*'
-    listed = f"(error {more})?" if sides else ""
-    yield " ".join(["start:", _literal('{"errors":['), listed, _literal("]"), *_fields(properties), _literal("}")])
-    if sides:
-        yield "error: " + " | ".join(f"{side}_error" for side in sides)
+    yield " ".join(["start:", _literal('{"errors":['), "(error more | end)" if sides else "end"])
+    yield " ".join(["end:", *closing])
+    if not sides:
+        return
+    yield " ".join(["more:", more, *closing])
+    yield "error: " + " | ".join(f"{side}_error" for side in sides)
+    fields = dict(errors["items"]["properties"])
+    reasons = {name: value for name, value in fields.items() if name not in ("side", "quote", "severity", "type")}
     for side in sides:
-        fields = dict(errors["items"]["properties"])
-        fixed = [_literal(f'{{"side":"{side}","quote":"'), side.upper(), _literal('"')]
-        fixed += _fields({name: fields[name] for name in ("severity", "type")})
-        rest = {name: value for name, value in fields.items() if name not in ("side", "quote", "severity", "type")}
+        opening, severity, type_ = (_literal(text) for text in (f'{{"side":"{side}","quote":"', *_BETWEEN))
+        yield f"{side}_error: {opening} {side.upper()} {severity} SEVERITY {type_} {side}_rest"
         given = _given(unsupported, side) if most != 1 else [_literal(',"explanation":""')]
-        reason = _supported(rest, given) if unsupported else _fields(rest)
-        yield " ".join([f"{side}_error:", *fixed, *reason, _literal("}")])
+        reason = _supported(reasons, given) if unsupported else _fields(reasons)
+        yield " ".join([f"{side}_rest: TYPE", _literal('"'), *reason, _literal("}")])
+    yield "SEVERITY: " + " | ".join(map(_literal, fields["severity"]["enum"]))
+    limits = fields["type"]
+    yield f"TYPE: /{_ANY}{{{limits.get('minLength', 0)},{limits.get('maxLength', '')}}}/"
 
 
 def explained(errors: Iterable[WrittenError], unsupported: str) -> Iterator[WrittenError]:

@@ -6,7 +6,7 @@ A kind of model is one file that offers one class of this protocol, and one line
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Generator, Mapping
 from typing import Any, Literal, NamedTuple, Protocol, Self, get_args
 
 Style = Literal["paper", "fenced", "guided", "brief"]
@@ -29,6 +29,21 @@ class Message(NamedTuple):
     content: str
 
 
+class Part(NamedTuple):
+    """A stretch of an answer: it begins with what must stand there, and the model writes the rest."""
+
+    given: str
+    grammar: str
+    """What the model writes, in llguidance's Lark."""
+    most: int | None = None
+    """Tokens that it may take; None for as many as the answer may have."""
+
+
+Parts = Callable[[], Generator[Part, str, str]]
+"""The parts of an answer in turn: each is asked for with what the model has written for the one before, and what is
+returned in the end is the end of the answer."""
+
+
 class Request(NamedTuple):
     """One call, whole: what it asks, the model's identity and the sample index are the key of its answer."""
 
@@ -48,6 +63,8 @@ class Request(NamedTuple):
     shared: int = 0
     """How many characters of the last message other requests are likely to begin with as well, so that a model may keep
     what it has read up to there. It is a hint: what is asked is the same without it, and so is the key."""
+    parts: Parts | None = None
+    """How an answer that fits the grammar can be written without writing what must stand there; a hint as well."""
 
     @property
     def constrained(self) -> bool:

@@ -29,7 +29,8 @@ from mores.errors import ConfigError, ModelError, MoresError, Rejected, Transien
 from mores.models import gguf, merged, pull
 from mores.models.base import STYLES, Completion, Message, Request, Style
 from mores.models.http import read_body
-from mores.models.openai import MOST_BYTES, OpenAIModel
+from mores.models.openai import MOST_BYTES, OpenAIModel, read_error
+from mores.models.parts import write_parts
 
 TUNED = Path(__file__).parent / "tuned" / "smollm2-135m-mores.gguf"
 """The LoRA that makes a metric of the default model; its card is in the same folder."""
@@ -136,7 +137,8 @@ class EmbeddedModel(OpenAIModel):
         if self.merged:
             parts.append(f"merged-{merged.VERSION}")  # which rounds differently, so that answers may differ
         parts.append(f"xllamacpp-{importlib.metadata.version('xllamacpp')}")
-        parts.append(f"ctx{self.context}-slots{self.slots}" + ("-apart" if self.slots == 1 else ""))  # see _set_back
+        way = "-apart-parts" if self.slots == 1 else ""  # how it reads and writes, see `complete`
+        parts.append(f"ctx{self.context}-slots{self.slots}{way}")
         return "embedded/" + "/".join(parts)
 
     @property
@@ -161,7 +163,7 @@ class EmbeddedModel(OpenAIModel):
             return await self._complete(request)
         async with self._turn:  # nothing may come between setting the slot back and using it
             await self._set_back(request)
-            return await self._complete(request)
+            return await (write_parts(request, self._call) if request.parts else self._complete(request))
 
     async def _complete(self, request: Request) -> Completion:
         try:
@@ -243,8 +245,8 @@ class EmbeddedModel(OpenAIModel):
         except aiohttp.ClientError as exc:
             raise self._died(exc) from exc
         if response.status != 200:
-            kind = Rejected if response.status == 400 else ModelError
-            raise kind(f"embedded server: {path}: {answer[:200]!r}")
+            message = f"embedded server: {path}: {read_error(answer)['message']}"
+            raise Rejected(message, final=True) if response.status == 400 else ModelError(message)
         return answer
 
     async def _start(self, folder: str) -> str:

@@ -1,0 +1,58 @@
+"""An answer written in parts: what must stand there is read like a prompt, in one step, and the rest is written.
+
+A small model takes as long to write a token as to read three or four. What is given counts with log-probability 0: this
+is for models that were tuned to write such answers, and for which it is nearly certain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import orjson
+
+from mores.models.base import Completion, Request
+
+Call = Callable[[str, dict[str, Any]], Awaitable[bytes]]
+"""Posts a body to a path of a llama.cpp server, and returns the answer's."""
+
+
+async def write_parts(request: Request, call: Call) -> Completion:
+    """The answer to a request that has parts; the server's slot keeps what it has read from one to the next."""
+    assert request.parts is not None
+    messages = [message._asdict() for message in request.messages]
+    prompt = orjson.loads(await call("/apply-template", {"messages": messages}))["prompt"]
+    sampling = {"temperature": request.temperature, "top_p": request.top_p, "seed": request.seed}
+    body = {name: value for name, value in sampling.items() if value is not None} | {"n_probs": 1, "cache_prompt": True}
+    parts = request.parts()
+    text, logprobs, written, prompt_tokens = "", list[float](), None, 0
+    while True:
+        try:
+            part = parts.send(written)  # type: ignore[arg-type] # None starts it
+        except StopIteration as end:
+            text += end.value
+            logprobs += [0.0] * await _count(end.value, call)
+            return _completion(request, text, logprobs, "stop", prompt_tokens)
+        text += part.given
+        logprobs += [0.0] * await _count(part.given, call)
+        most = part.most or max(1, request.max_tokens - len(logprobs))
+        asked = body | {"prompt": prompt + text, "grammar": part.grammar, "n_predict": most}
+        answer = orjson.loads(await call("/completion", asked))
+        prompt_tokens = prompt_tokens or answer["tokens_evaluated"] - len(logprobs)
+        written = answer["content"]
+        text += written
+        values = [token["logprob"] for token in answer["completion_probabilities"]]
+        logprobs += values[:-1] if answer["stop_type"] == "eos" else values  # the last token only ends
+        if answer["stop_type"] == "limit" and part.most is None:
+            return _completion(request, text, logprobs, "length", prompt_tokens)
+
+
+def _completion(request: Request, text: str, logprobs: list[float], stop: str, prompt_tokens: int) -> Completion:
+    return Completion(
+        text, tuple(logprobs) if request.logprobs else None, stop, prompt_tokens, completion_tokens=len(logprobs)
+    )
+
+
+async def _count(text: str, call: Call) -> int:
+    """The tokens of a text."""
+    return len(orjson.loads(await call("/tokenize", {"content": text}))["tokens"]) if text else 0
