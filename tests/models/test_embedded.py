@@ -102,7 +102,7 @@ def test_the_same_question_gets_the_same_answer_whatever_was_asked_before(answer
     assert all(p <= 0 for p in first.logprobs)
 
 
-def about(country: str, dish: str, repeat: int = 5) -> Request:
+def about(country: str, dish: str, repeat: int = 2) -> Request:
     """A question about a dish whose beginning, which is the longer part, is shared."""
     opening = f"People in {country} eat many things. " * repeat + "Is this one of them: "
     return ask(f"{opening}{dish}?")._replace(shared=len(opening), max_tokens=4)

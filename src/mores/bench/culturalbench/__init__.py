@@ -106,14 +106,13 @@ def _guessing(items: Sequence[Item]) -> dict[str, float]:
 def _by_similarity(items: Sequence[Item]) -> float:
     """What it gets on average where equally similar options are drawn by lot: most options are not like it at all."""
     names = [region_name(item.region or "") for item in items]
+    counts = [len(item.choices) for item in items]
     vectors = ngrams([*names, *(choice for item in items for choice in item.choices)])
-    hits, start = 0.0, len(names)
-    for row, item in enumerate(items):
-        products = vectors[start : start + len(item.choices)] @ vectors[row].T
-        likeness = np.asarray(products.todense() if hasattr(products, "todense") else products).ravel()
+    products = vectors[len(names) :].multiply(vectors[np.repeat(np.arange(len(names)), counts)])
+    hits = 0.0
+    for item, likeness in zip(items, np.split(np.ravel(products.sum(axis=1)), np.cumsum(counts)[:-1]), strict=True):
         best = np.flatnonzero(likeness == likeness.max())
         hits += fmean(item.choices[place] in item.target for place in best)
-        start += len(item.choices)
     return hits / len(items)
 
 
