@@ -74,7 +74,8 @@ def _on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
 @contextmanager
 def tokenizing(path: Path) -> Iterator[Any]:
     """llama.cpp's own tokens of a text."""
-    settings = {"model": str(path), "adapter": None, "context": 512, "slots": 1, "threads": 1, "folder": "", "key": "k"}
+    settings = {"model": str(path), "adapter": None, "fit": False, "context": 512, "slots": 1, "threads": 1}
+    settings |= {"folder": "", "key": "k"}
     with subprocess.Popen(
         [sys.executable, "-m", "mores.models.llama_server"],
         stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
