@@ -17,13 +17,13 @@ from mores.bench.benchmark import Benchmark, OnBad
 from mores.bench.choice import grade_letter, grade_truth, guess_letter, lettered, letters, truths
 from mores.bench.prompts import fill, prompt
 from mores.bench.topics import read_topics
-from mores.culture import region, region_name
+from mores.culture import region
 from mores.errors import InputError
 from mores.factory.sources import REVISIONS
 from mores.factory.sources.culturalbench import SOURCE, Statement, read_statements
 from mores.factory.sources.files import find, read
 from mores.factory.sources.rows import Row, collect
-from mores.meta.baselines.similarity import ngrams
+from mores.meta.baselines.similarity import country_cosines
 from mores.types import Item
 
 AREAS: Mapping[str, str] = {
@@ -105,12 +105,11 @@ def _guessing(items: Sequence[Item]) -> dict[str, float]:
 
 def _by_similarity(items: Sequence[Item]) -> float:
     """What it gets on average where equally similar options are drawn by lot: most options are not like it at all."""
-    names = [region_name(item.region or "") for item in items]
-    counts = [len(item.choices) for item in items]
-    vectors = ngrams([*names, *(choice for item in items for choice in item.choices)])
-    products = vectors[len(names) :].multiply(vectors[np.repeat(np.arange(len(names)), counts)])
+    regions = [item.region or "" for item in items for _ in item.choices]
+    cosines = iter(country_cosines([choice for item in items for choice in item.choices], regions))
     hits = 0.0
-    for item, likeness in zip(items, np.split(np.ravel(products.sum(axis=1)), np.cumsum(counts)[:-1]), strict=True):
+    for item in items:
+        likeness = np.array([next(cosines) for _ in item.choices])
         best = np.flatnonzero(likeness == likeness.max())
         hits += fmean(item.choices[place] in item.target for place in best)
     return hits / len(items)

@@ -21,6 +21,7 @@ from mores.search.encoders import Encoder, Floats, open_encoder, unit_vectors
 
 Vectors = Any
 """One row for each text, of length 1; dense or sparse."""
+Embed = Callable[[Sequence[str]], Vectors]
 MOST = 2000
 """At most this many samples set the threshold."""
 
@@ -48,16 +49,9 @@ class Similarity:
         return [float(next(cosines)) - self._cut if gold.sample.region else "it has no region" for gold in golds]
 
     def _cosines(self, golds: Sequence[Gold]) -> npt.NDArray[np.float64]:
-        if not golds:
-            return np.zeros(0)
-        names = sorted({region_name(gold.sample.region or "") for gold in golds})
-        embed: Callable[[Sequence[str]], Vectors] = _meanings(open_encoder(self.encoder)) if self.encoder else ngrams
-        vectors = embed([*names, *(gold.sample.text for gold in golds)])
-        row_of = {name: row for row, name in enumerate(names)}
-        countries = vectors[[row_of[region_name(gold.sample.region or "")] for gold in golds]]
-        texts = vectors[len(names) :]
-        product = texts.multiply(countries) if hasattr(texts, "multiply") else texts * countries
-        return np.asarray(product.sum(axis=1), dtype=np.float64).ravel()
+        embed = _meanings(open_encoder(self.encoder)) if self.encoder else ngrams
+        regions = [gold.sample.region or "" for gold in golds]
+        return country_cosines([gold.sample.text for gold in golds], regions, embed)
 
 
 def ngrams(texts: Sequence[str]) -> Vectors:
@@ -69,7 +63,20 @@ def ngrams(texts: Sequence[str]) -> Vectors:
     ).transform(texts)
 
 
-def _meanings(encoder: Encoder) -> Callable[[Sequence[str]], Vectors]:
+def country_cosines(texts: Sequence[str], regions: Sequence[str], embed: Embed = ngrams) -> npt.NDArray[np.float64]:
+    """How similar each text is to the name of its country."""
+    if not texts:
+        return np.zeros(0)
+    countries = [region_name(region) for region in regions]
+    names = sorted(set(countries))
+    vectors = embed([*names, *texts])
+    row_of = {name: row for row, name in enumerate(names)}
+    left, right = vectors[len(names) :], vectors[[row_of[name] for name in countries]]
+    product = left.multiply(right) if hasattr(left, "multiply") else left * right
+    return np.asarray(product.sum(axis=1), dtype=np.float64).ravel()
+
+
+def _meanings(encoder: Encoder) -> Embed:
     def embed(texts: Sequence[str]) -> Vectors:
         known = _KNOWN.setdefault(encoder.identity, {})
         new = [text for text in dict.fromkeys(texts) if text not in known]
