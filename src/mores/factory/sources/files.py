@@ -10,11 +10,9 @@ import csv
 import gzip
 import io
 import json
-import lzma
 import re
 import tarfile
 import zipfile
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -23,7 +21,7 @@ from typing import Any
 
 from mores.errors import InputError
 from mores.factory.sources.rows import Row
-from mores.io.packed import Room
+from mores.io.packed import BAD_ZIP, Room
 from mores.io.parquet import import_parquet, parquet_values
 from mores.io.rows import LONGEST_CELL
 from mores.io.source import why_unreadable
@@ -32,9 +30,7 @@ from mores.io.values import load_json
 Rows = Iterator[Row | InputError]
 
 _SPACE = re.compile(r"[ \t\r\n]*")
-_DAMAGED = (tarfile.TarError, zipfile.BadZipFile, gzip.BadGzipFile, zlib.error, lzma.LZMAError, EOFError, ValueError)
-_PACKED_OTHERWISE = (NotImplementedError, RuntimeError)
-"""A zip file with a password, or packed in a way that Python does not know."""
+_DAMAGED = (*BAD_ZIP, tarfile.TarError, gzip.BadGzipFile, ValueError)
 
 
 def find(folder: Path, *patterns: str) -> list[Path]:
@@ -108,10 +104,10 @@ def _contents(path: Path) -> Iterator[tuple[str, bytes]]:
 def _explained(path: Path) -> Iterator[None]:
     try:
         yield
+    except RuntimeError as error:  # a zip file with a password, or packed in a way that Python does not know
+        raise InputError(f"{path}: cannot be unpacked ({error}); unpack it, or get it again") from error
     except _DAMAGED as error:
         raise InputError(f"{path}: damaged ({' '.join(str(error).split())[:100]}); get it again") from error
-    except _PACKED_OTHERWISE as error:
-        raise InputError(f"{path}: cannot be unpacked ({error}); unpack it, or get it again") from error
     except OSError as error:
         raise InputError(f"{path}: {why_unreadable(error)}") from error
 
