@@ -1,7 +1,7 @@
 """Claims with passages that support, refute or do not decide them, to train and measure a reader of evidence.
 
-`mores build ground` reads every `.jsonl` file of a folder: an object per line with `id`, `claim`, `evidence` (a list of
-passages), `label` (`supported`, `refuted` or `unknown`), `language` and `source`.
+`mores build ground` reads every `.jsonl` file of the folders it is given: an object per line with `id`, `claim`,
+`evidence` (a list of passages), `label` (`supported`, `refuted` or `unknown`), `language` and `source`.
 
 A refuted claim has one error, at the words that differ from the passage; a claim that the passages support or do not
 decide has none: there is no error by this evidence. In training about half of the samples of a source have an error, so
