@@ -24,12 +24,12 @@ from mores.factory import sources
 from mores.factory.drafts import drafts, draw, word
 from mores.factory.errors.model import Settings, make
 from mores.factory.errors.rules import Pool, changes
-from mores.factory.errors.units import units
 from mores.factory.gold import Gold
 from mores.factory.items import SourceItem
 from mores.factory.shortcut import audit, see
 from mores.factory.split import FOLDS
 from mores.factory.wrap import Wrapper
+from mores.language.units import units
 
 
 def items(data: Path, names: Iterable[str], count: int) -> list[SourceItem]:

@@ -21,7 +21,7 @@ from embedded import EXAMPLES, Row, Timed
 
 from mores.metric.metric import Settings, as_sample, open_metric
 from mores.models import Request, merged, pull
-from mores.models.embedded import TUNED, UNSUPPORTED
+from mores.models.embedded import EXPLANATIONS, TUNED
 
 
 async def run(texts: int, threads: int | None, whole: Path) -> tuple[list[Row], int]:
@@ -29,7 +29,7 @@ async def run(texts: int, threads: int | None, whole: Path) -> tuple[list[Row], 
     rows, same = [Row("LoRA", 0), Row("merged", 0)], 0
     async with AsyncExitStack() as stack:
         beside, inside = Timed("", str(TUNED), threads=threads), Timed(str(whole), threads=threads)
-        beside.merged, inside.style, inside.unsupported = None, beside.style, UNSUPPORTED
+        beside.merged, inside.style, inside.explanations = None, beside.style, EXPLANATIONS
         models = [await stack.enter_async_context(model) for model in (beside, inside)]
         metric = open_metric(beside, Settings(max_errors=1))
         lines = EXAMPLES.read_text("utf-8").splitlines()

@@ -24,9 +24,9 @@ import numpy as np
 from scipy.sparse import csr_matrix
 
 from mores.errors import MoresError
-from mores.factory.errors.units import keys
 from mores.factory.facts import FACTS, Fact
 from mores.io import read_records
+from mores.language.units import keys
 
 BY_WORDS: tuple[float, ...] = (0.8, 0.7)
 _ROWS = 200

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.factory.errors.diff import blocks, differences
-from mores.factory.errors.units import keys, units
+from mores.language.units import keys, units
 
 
 def quotes(original: str, modified: str) -> list[str]:

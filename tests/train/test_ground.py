@@ -18,7 +18,7 @@ from mores.errors import ConfigError, InputError
 from mores.factory.facts import FACTS, Fact
 from mores.factory.gold import Gold
 from mores.io import JsonlWriter, read_records
-from mores.models.embedded import UNSUPPORTED
+from mores.models.embedded import EXPLANATIONS
 from mores.search.corpus import Corpus
 from mores.train.ground import Grounded, Grounding, ground_dataset, nearest, with_evidence
 from mores.types import Evidence, Record
@@ -105,7 +105,7 @@ def test_without_evidence_an_error_is_one_but_nothing_says_what_would_be_correct
     errors = [located for record in plain for located in record.report.errors]
     assert len(errors) == len(plain) / 2
     assert {located.explanation for located in errors} == {
-        UNSUPPORTED.format(quote=located.quote) for located in errors
+        EXPLANATIONS.uncited.format(quote=located.quote) for located in errors
     }
 
 

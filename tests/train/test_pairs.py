@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.errors import InputError
+from mores.language.units import nearest_sentence
 from mores.train.pairs import (
     Exchange,
     Pair,
@@ -21,7 +22,6 @@ from mores.train.pairs import (
     group,
     mirrored,
     name_of,
-    nearest_sentence,
     read_pairs,
     read_sentences,
 )

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from functools import reduce
 from operator import add
 
-from mores.factory.errors.units import units
 from mores.factory.gold import Gold
+from mores.language.units import units
 from mores.stats import spans
 from mores.stats.explanations import match_answer
 from mores.stats.results import mean_result

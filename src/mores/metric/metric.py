@@ -15,13 +15,13 @@ from mores.io import sample_from
 from mores.metric.parts import report_parts
 from mores.metric.prompt import messages, prompt_hash, shared
 from mores.metric.quotes import VERSION as QUOTES
-from mores.metric.quotes import explained, report_grammar
+from mores.metric.quotes import report_grammar
 from mores.metric.schema import LONGEST, LONGEST_TUNED, VERSION, WrittenReport, parse, report_schema, schema_hash
 from mores.metric.score import certainty, score
 from mores.metric.spans import align
 from mores.metric.summary import WEAK
 from mores.models import Completion, Model, Request, Style, follows_grammars, metric_adapter, weakness
-from mores.models.base import taught_without_evidence
+from mores.models.base import taught_explanations
 from mores.signature import sign
 from mores.types import ErrorReport, Failure, FailureKind, Judgement, Sample, Signature
 
@@ -129,7 +129,7 @@ class Metric:
         if isinstance(written, Failure):
             return self.failed(sample, written)
         report = ErrorReport(
-            errors=align(explained(written.errors, taught_without_evidence(self.model)), sample, share=self._quoting),
+            errors=align(written.errors, sample, share=self._quoting),
             explanation=written.explanation,
             certainty=certainty(answer.completion.logprobs),
         )
@@ -171,12 +171,13 @@ class Metric:
     def _constrained(self, request: Request, sample: Sample) -> Request:
         """A request whose answer is a report by our schema; its quotes are words of the sample, where possible."""
         schema = self._schema(len(sample.evidence))
-        taught = taught_without_evidence(self.model)
-        grammar = report_grammar(schema, sample, taught) if follows_grammars(self.model) else None
+        grammar = report_grammar(schema, sample) if follows_grammars(self.model) else None
         if not grammar:
             return request._replace(schema=schema)
-        parts = report_parts(grammar, sample) if self.model.style else None  # which has learnt to write what is given
-        return request._replace(grammar=grammar, parts=parts)
+        if not self.model.style:  # it has not learnt to write what would be given
+            return request._replace(grammar=grammar)
+        most, taught = schema["properties"]["errors"]["maxItems"], taught_explanations(self.model)
+        return request._replace(grammar=grammar, parts=report_parts(grammar, sample, most, taught))
 
     @property
     def _quoting(self) -> bool:

@@ -1,7 +1,8 @@
 """The parts of a report: what must stand there is given, and the model decides the rest.
 
-Most reports have no error: all that the model decides of `{"errors":[]}` is one token. Others are given up to the type
-of their first error, but for its side, quote and severity.
+Most reports have no error: all that the model decides of `{"errors":[]}` is one token. Of an error it decides the side,
+the quote, the severity and the type; and, if it was taught how to explain errors, which passage shows it, and which
+words of the passage are correct.
 """
 
 from __future__ import annotations
@@ -9,29 +10,67 @@ from __future__ import annotations
 import json
 from collections.abc import Generator, Sequence
 from functools import partial
-from typing import get_args
+from typing import TypeVar, get_args
 
-from mores.models.base import Part, Parts
+from mores.language.units import nearest_sentence, units, vocabulary
+from mores.metric.quotes import escaped, words_grammar
+from mores.models.base import LONGEST_QUOTATION, Explanations, Part, Parts
+from mores.search.ground import cut
 from mores.types import Sample, Severity, Side
 
+Text = TypeVar("Text", bound=str)
+Writing = Generator[Part, str, str]
+"""Parts, and what is then still to be given."""
 
-def report_parts(grammar: str, sample: Sample) -> Parts:
-    """The parts of a report without a summary that follows the grammar of `report_grammar` for a sample."""
-    return partial(_parts, grammar, [side for side in get_args(Side) if sample.side(side).strip()])
+
+def report_parts(grammar: str, sample: Sample, most: int, explanations: Explanations | None = None) -> Parts:
+    """The parts of a report of so many errors and without a summary, by the grammar of `report_grammar`."""
+    return partial(_report, grammar, sample, most, explanations)
 
 
-def _parts(grammar: str, sides: Sequence[Side]) -> Generator[Part, str, str]:
+def _report(grammar: str, sample: Sample, most: int, explanations: Explanations | None) -> Writing:
+    sides: list[Side] = [side for side in get_args(Side) if sample.side(side).strip()]
     opened, given = yield from _choice('{"errors":[', ["]}", '{"'] if sides else ["]}"])
-    if opened == "]}":
-        return given
-    side, given = yield from _choice(f'{given}side":"', sides)
-    yield Part(f'{given}","quote":"', _starting(f'{side.upper()} "\\",\\""', grammar))
-    _, given = yield from _choice('severity":"', list(Severity))
-    yield Part(f'{given}","type":"', _starting(f"{side}_rest more", grammar))
-    return ""
+    count = 0
+    while opened != "]}":
+        side, given = yield from _choice(f'{given}side":"', sides)
+        written = yield Part(f'{given}","quote":"', _starting(f'{side.upper()} "\\",\\""', grammar))
+        _, given = yield from _choice('severity":"', list(Severity))
+        if explanations is None:
+            yield Part(f'{given}","type":"', _starting("rest more", grammar))
+            return ""
+        quote = json.loads('"' + written.removesuffix(',"'))
+        given = yield from _reason(f'{given}","type":"', sample, side, quote, explanations)
+        count += 1
+        opened, given = yield from _choice(f'{given}"}}', ["]}", ',{"'] if count < most else ["]}"])
+    return given
 
 
-def _choice(given: str, options: Sequence[str]) -> Generator[Part, str, tuple[str, str]]:
+def _reason(given: str, sample: Sample, side: Side, quote: str, explanations: Explanations) -> Writing:
+    """The type of an error, the passage that shows it and the explanation, but for its last quotation mark."""
+    passages = {f"{n}]": evidence.text for n, evidence in enumerate(sample.evidence, 1) if units(evidence.text)}
+    compared = {type_ for type_, form in explanations.cited.items() if "{sentence}" in form}
+    type_, given = yield from _choice(given, [name for name in explanations.cited if passages or name not in compared])
+    given += '"'
+    cited = ""
+    if sample.evidence:
+        numbers = [*passages, *([] if type_ in compared else ["]"])]
+        cited, given = yield from _choice(f'{given},"evidence":[', numbers)
+    passage = passages.get(cited, "")
+    form = explanations.cited[type_] if passage else explanations.uncited
+    gaps = {"quote": cut(quote, LONGEST_QUOTATION)}
+    if "{sentence}" in form:
+        gaps["sentence"] = cut(nearest_sentence(passage, vocabulary(sample.side(side))), LONGEST_QUOTATION)
+    before, chosen, after = form.partition("{words}")
+    given += f',"explanation":"{escaped(before.format(**gaps))}'
+    if chosen:
+        end, space, after = after.partition(" ")  # a mark and what follows at once are often one token
+        yield Part(given, words_grammar(passage, LONGEST_QUOTATION, end))
+        given = space
+    return given + escaped(after.format(**gaps))
+
+
+def _choice(given: str, options: Sequence[Text]) -> Generator[Part, str, tuple[Text, str]]:
     """One of several texts, of which the model writes only what decides; and what is then still to be given."""
     written = ""
     while len(left := [option for option in options if option.startswith(written)]) > 1:
@@ -43,4 +82,4 @@ def _choice(given: str, options: Sequence[str]) -> Generator[Part, str, tuple[st
 def _starting(start: str, grammar: str = "%llguidance {}\n") -> str:
     """A grammar with the same rules and another start."""
     head, _, rules = grammar.partition("\n")
-    return "\n".join([head, f"start: {start}", *rules.splitlines()[1:]])
+    return "\n".join([head, f"start: {start}", *rules.split("\n")[1:]])  # a text may hold other line ends

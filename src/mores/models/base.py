@@ -39,6 +39,20 @@ class Part(NamedTuple):
     """Tokens that it may take; None for as many as the answer may have."""
 
 
+LONGEST_QUOTATION = 100
+"""Characters of a passage that an explanation quotes."""
+
+
+class Explanations(NamedTuple):
+    """How a tuned model explains errors: it decides what stands in the gaps, and need not write the rest."""
+
+    uncited: str
+    """Of an error that cites no evidence; {quote} stands for the words that are wrong."""
+    cited: Mapping[str, str]
+    """Of one that does, by its type, of which there are no others. {sentence} stands for the sentence of the cited
+    passage that is nearest to what is wrong, and {words} for words of the passage that the model chooses."""
+
+
 Parts = Callable[[], Generator[Part, str, str]]
 """The parts of an answer in turn: each is asked for with what the model has written for the one before, and what is
 returned in the end is the end of the answer."""
@@ -95,7 +109,7 @@ class Model(Protocol):
     """A kind of model. It is entered before the first call and left after the last.
 
     `complete` makes one attempt and raises `Transient`, `Rejected` or `ModelError`: the engine does the rest. What a
-    kind may have besides is asked with `follows_grammars`, `weakness` and `taught_without_evidence`.
+    kind may have besides is asked with `follows_grammars`, `weakness` and `taught_explanations`.
     """
 
     @property
@@ -143,6 +157,6 @@ def weakness(model: Model) -> str:
     return getattr(model, "weak_without_evidence", None) or ""
 
 
-def taught_without_evidence(model: Model) -> str:
-    """The explanation that it was taught for errors without evidence, with {quote} in it; empty for a free one."""
-    return getattr(model, "unsupported", "")
+def taught_explanations(model: Model) -> Explanations | None:
+    """How it was taught to explain errors, where its kind says so in `explanations`; None for a free choice."""
+    return getattr(model, "explanations", None)

@@ -27,7 +27,7 @@ import orjson
 
 from mores.errors import ConfigError, ModelError, MoresError, Rejected, Transient
 from mores.models import gguf, merged, pull
-from mores.models.base import STYLES, Completion, Message, Request, Style
+from mores.models.base import STYLES, Completion, Explanations, Message, Request, Style
 from mores.models.http import read_body
 from mores.models.openai import MOST_BYTES, OpenAIModel, read_error
 from mores.models.parts import write_parts
@@ -48,8 +48,19 @@ _WARNING_UNTUNED = (
     "embedded is SmolLM2-135M-Instruct, untuned: a very small model that knows little about cultures and reads English"
     " only. Its verdicts show how Mores works; they do not measure anything."
 )
-UNSUPPORTED = "“{quote}” does not seem to fit here; no evidence says what would."
-"""All that the metric says of an error without evidence: its corrections would be guesses."""
+EXPLANATIONS = Explanations(
+    uncited="“{quote}” does not seem to fit here; no evidence says what would.",
+    cited={
+        "contradicts the evidence": "“{quote}” does not agree with the evidence: “{sentence}”",
+        "incorrect answer": "The answer should be “{words}”, not “{quote}”.",
+        "incorrect information": "“{quote}” is wrong; “{words}” is correct.",
+        "misrepresentation": "“{quote}” fits another culture; what is correct here is “{words}”.",
+        "misrepresented norm": "“{quote}” reverses the norm; “{words}” is correct.",
+        "stereotyping": "“{quote}” overgeneralises: not everyone in a culture does the same at all times;"
+        " “{words}” is correct.",
+    },
+)
+"""What the tuned model says of an error: a correction is always words of the evidence, and without it a guess."""
 _START_TIMEOUT = 120.0
 _KEPT = 4
 """States that hold more than a system prompt: the latest ones, because texts to one instruction follow each other."""
@@ -87,7 +98,7 @@ class EmbeddedModel(OpenAIModel):
         self.context = context
         self.warning = None if name else {None: _WARNING_UNTUNED, TUNED: _WARNING_TUNED}.get(self.adapter)
         self.weak_without_evidence = _WEAK_TUNED if not name and self.adapter == TUNED else None
-        self.unsupported = UNSUPPORTED if self.adapter == TUNED else ""
+        self.explanations = EXPLANATIONS if self.adapter == TUNED else None
         self._process: asyncio.subprocess.Process | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None
         super().__init__(name or "embedded", "http://127.0.0.1/v1", secrets.token_hex(16))
@@ -137,8 +148,8 @@ class EmbeddedModel(OpenAIModel):
         if self.merged:
             parts.append(f"merged-{merged.VERSION}")  # which rounds differently, so that answers may differ
         parts.append(f"xllamacpp-{importlib.metadata.version('xllamacpp')}")
-        way = "-apart-parts" if self.slots == 1 else ""  # how it reads and writes, see `complete`
-        parts.append(f"ctx{self.context}-slots{self.slots}{way}")
+        way = "-apart" if self.slots == 1 else ""  # how it reads, see `complete`
+        parts.append(f"ctx{self.context}-slots{self.slots}{way}-parts")
         return "embedded/" + "/".join(parts)
 
     @property
@@ -146,7 +157,9 @@ class EmbeddedModel(OpenAIModel):
         return self.slots
 
     async def _open(self) -> None:
-        self._turn = asyncio.Lock()
+        self._free = asyncio.Queue[int]()
+        for slot in range(self.slots):
+            self._free.put_nowait(slot)
         self._saved = set[str]()
         self._recent: dict[str, None] = {}
         self._folder = tempfile.TemporaryDirectory(prefix="mores-llama-")
@@ -159,11 +172,13 @@ class EmbeddedModel(OpenAIModel):
         await self._end()
 
     async def complete(self, request: Request) -> Completion:
-        if self.slots > 1:
-            return await self._complete(request)
-        async with self._turn:  # nothing may come between setting the slot back and using it
-            await self._set_back(request)
-            return await (write_parts(request, self._call) if request.parts else self._complete(request))
+        slot = await self._free.get()  # nothing may come between setting it back and using it, or between two parts
+        try:
+            if self.slots == 1:
+                await self._set_back(request)
+            return await (write_parts(request, self._call, slot) if request.parts else self._complete(request))
+        finally:
+            self._free.put_nowait(slot)
 
     async def _complete(self, request: Request) -> Completion:
         try:

@@ -17,13 +17,14 @@ Call = Callable[[str, dict[str, Any]], Awaitable[bytes]]
 """Posts a body to a path of a llama.cpp server, and returns the answer's."""
 
 
-async def write_parts(request: Request, call: Call) -> Completion:
+async def write_parts(request: Request, call: Call, slot: int) -> Completion:
     """The answer to a request that has parts; the server's slot keeps what it has read from one to the next."""
     assert request.parts is not None
     messages = [message._asdict() for message in request.messages]
     prompt = orjson.loads(await call("/apply-template", {"messages": messages}))["prompt"]
     sampling = {"temperature": request.temperature, "top_p": request.top_p, "seed": request.seed}
-    body = {name: value for name, value in sampling.items() if value is not None} | {"n_probs": 1, "cache_prompt": True}
+    body = {name: value for name, value in sampling.items() if value is not None}
+    body |= {"n_probs": 1, "cache_prompt": True, "id_slot": slot}
     parts = request.parts()
     text, logprobs, written, prompt_tokens = "", list[float](), None, 0
     while True:

@@ -22,7 +22,7 @@ from typing import Any, Self
 from mores.errors import ModelError, MoresError, Rejected
 from mores.extras import require
 from mores.models import Options
-from mores.models.base import Completion, Model, Request, Style
+from mores.models.base import Completion, Explanations, Model, Request, Style
 from mores.models.cluster import ON_GPU, Share, check_address, connect, first_line, is_there, share
 from mores.models.worker import Card, Opening, Outcome, Worker
 
@@ -161,8 +161,8 @@ class RayModel:
         return self._card.weak_without_evidence
 
     @property
-    def unsupported(self) -> str:
-        return self._card.unsupported
+    def explanations(self) -> Explanations | None:
+        return self._card.explanations
 
     # -- calls --------------------------------------------------------------------------------------------
 

@@ -13,7 +13,16 @@ from pathlib import Path
 
 from mores.errors import ConfigError, MoresError, Rejected, Transient
 from mores.models import Options, metric_adapter, open_model
-from mores.models.base import Completion, Model, Request, Style, follows_grammars, taught_without_evidence, weakness
+from mores.models.base import (
+    Completion,
+    Explanations,
+    Model,
+    Request,
+    Style,
+    follows_grammars,
+    taught_explanations,
+    weakness,
+)
 
 Outcome = Completion | Transient | Rejected
 
@@ -31,7 +40,7 @@ class Card:
     warning: str | None
     grammars: bool
     weak_without_evidence: str
-    unsupported: str
+    explanations: Explanations | None
     release: str
     """The version of Mores that the worker has."""
 
@@ -89,7 +98,7 @@ def describe(model: Model) -> Card:
         warning=model.warning,
         grammars=follows_grammars(model),
         weak_without_evidence=weakness(model),
-        unsupported=taught_without_evidence(model),
+        explanations=taught_explanations(model),
         release=__version__,
     )
 

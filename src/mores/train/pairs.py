@@ -26,11 +26,13 @@ from pydantic import Field
 from mores.errors import InputError
 from mores.factory.components import Components
 from mores.factory.drafts import draw
-from mores.factory.errors.units import Unit, units
 from mores.factory.gold import Gold
 from mores.factory.items import Task
 from mores.io import read_records
 from mores.language.sentences import sentences
+from mores.language.units import Unit, nearest_sentence, units, vocabulary
+from mores.models.base import LONGEST_QUOTATION
+from mores.models.embedded import EXPLANATIONS
 from mores.search.ground import cut
 from mores.train.composed import composed
 from mores.train.contrast import contrasts
@@ -38,8 +40,6 @@ from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Evidence, Recor
 
 TYPE = "contradicts the evidence"
 LONGEST_PASSAGE = 600
-LONGEST_QUOTATION = 100
-"""Characters of a passage that an explanation quotes."""
 TESTED = 8
 """Percent of the groups of a source that are not trained on."""
 DERIVED = 20
@@ -279,21 +279,21 @@ def balanced(pairs: Sequence[Pair], most: int = 200) -> list[Pair]:
 def contradiction(sample: Sample, real: Sequence[int], span: tuple[int, int] | None = None) -> Error:
     """The error of a refuted claim: the words that differ from the nearest of its passages, and what that one says."""
     texts = [passage.text for passage in sample.evidence]
-    claim = {unit.key.casefold() for unit in units(sample.text)}
-    near = max(real, key=lambda place: (len(claim & {unit.key.casefold() for unit in units(texts[place])}), -place))
+    claim = vocabulary(sample.text)
+    near = max(real, key=lambda place: (len(claim & vocabulary(texts[place])), -place))
     start, end = span or differing(sample.text, texts[near])
     quote = sample.text[start:end]
     sentence = cut(nearest_sentence(texts[near], claim), LONGEST_QUOTATION)
     return Error(
         side="text", start=start, end=end, quote=quote, severity=Severity.MAJOR, type=TYPE, evidence=(near + 1,),
-        explanation=f"“{quote}” does not agree with the evidence: “{sentence}”",
+        explanation=EXPLANATIONS.cited[TYPE].format(quote=quote, sentence=sentence),
     )  # fmt: skip
 
 
 def differing(claim: str, passage: str) -> tuple[int, int]:
     """The longest run of words of the claim that are not in the passage; the whole claim if most or none are."""
     words = units(claim)
-    known = {unit.key.casefold() for unit in units(passage)}
+    known = vocabulary(passage)
     new = [unit.key.casefold() not in known for unit in words]
     if not words:
         return 0, len(claim)
@@ -312,12 +312,6 @@ def _longest_run(words: Sequence[Unit], new: Sequence[bool]) -> tuple[int, int]:
             runs.append([place, place])
     first, last = max(runs, key=lambda run: (words[run[1]].end - words[run[0]].start, -run[0]))
     return words[first].start, words[last].end
-
-
-def nearest_sentence(passage: str, claim: set[str]) -> str:
-    """The sentence of a passage that shares most words with a claim."""
-    parts = [passage[start:end] for start, end in sentences(passage)] or [passage]
-    return max(parts, key=lambda part: len(claim & {unit.key.casefold() for unit in units(part)})).strip()
 
 
 class Exchange:

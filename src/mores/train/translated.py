@@ -20,6 +20,7 @@ from mores.factory.items import Task
 from mores.factory.sources.blend import REGIONS, Answers, read_answers
 from mores.factory.sources.matching import alike
 from mores.factory.sources.rows import unique
+from mores.models.embedded import EXPLANATIONS
 from mores.types import Error, ErrorReport, Evidence, Sample, Severity
 
 SOURCE = "blend-translated"
@@ -162,5 +163,5 @@ def incorrect(answer: str, correct: str, cited: int) -> Error:
     """The error of a wrong answer, which a fact shows."""
     return Error(
         side="text", start=0, end=len(answer), quote=answer, severity=Severity.MAJOR, type="incorrect answer",
-        explanation=f"The answer should be “{correct}”, not “{answer}”.", evidence=(cited,),
+        explanation=EXPLANATIONS.cited["incorrect answer"].format(words=correct, quote=answer), evidence=(cited,),
     )  # fmt: skip

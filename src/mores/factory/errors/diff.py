@@ -11,7 +11,7 @@ from difflib import SequenceMatcher
 from itertools import pairwise
 from typing import NamedTuple
 
-from mores.factory.errors.units import Unit, units
+from mores.language.units import Unit, units
 
 COINCIDENCE = 2
 """Up to this many equal clusters between two differences are chance, in scripts such as Thai with several in a word."""

@@ -12,8 +12,8 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from mores.factory.errors.units import keys
 from mores.factory.gold import Gold
+from mores.language.units import keys
 from mores.meta.baselines.cut import best_cut
 from mores.search.index import Scorer, best, weigh
 from mores.types import Sample

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from mores.factory.gold import Gold
-from mores.models.embedded import UNSUPPORTED
+from mores.models.embedded import EXPLANATIONS
 from mores.search.words import words
 from mores.train.ground.facts import own_facts
 from mores.types import Error, ErrorReport, Evidence
@@ -17,7 +17,7 @@ _AROUND = 80
 def uncited(gold: Gold) -> Gold:
     """The pair with a report that does not say what would be correct: nothing that was read says so."""
     errors = tuple(
-        error.model_copy(update={"explanation": UNSUPPORTED.format(quote=error.quote), "correction": ""})
+        error.model_copy(update={"explanation": EXPLANATIONS.uncited.format(quote=error.quote), "correction": ""})
         for error in gold.report.errors
     )
     return gold.model_copy(update={"report": ErrorReport(errors=errors)})

@@ -11,8 +11,8 @@ from importlib.resources import files
 from tomllib import loads
 from typing import Any, TypeVar
 
-from mores.factory.errors.units import in_word, keys, units
 from mores.factory.items import SourceItem
+from mores.language.units import in_word, keys, units
 
 T = TypeVar("T")
 AROUND = 100

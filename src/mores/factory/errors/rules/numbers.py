@@ -9,8 +9,8 @@ from functools import cache
 from math import inf
 
 from mores.factory.errors.rules.edit import AROUND, Edit, data, ends_with, is_correct, like, primary, whole
-from mores.factory.errors.units import in_word, kind
 from mores.factory.items import SourceItem
+from mores.language.units import in_word, kind
 
 NEWEST = 2025
 """No year later than this, or than the one that is changed."""

@@ -11,7 +11,7 @@ from itertools import pairwise
 from typing import NamedTuple
 
 from mores.factory.errors.diff import blocks
-from mores.factory.errors.units import Unit, units
+from mores.language.units import Unit, units
 
 Span = tuple[int, int]
 

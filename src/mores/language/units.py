@@ -11,6 +11,8 @@ from collections.abc import Iterator
 from functools import lru_cache
 from typing import NamedTuple
 
+from mores.language.sentences import sentences
+
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u0f00-\u0fff\u1000-\u109f\u1780-\u17ff\u1950-\u19ff\u1a20-\u1aaf\u1b00-\u1b7f\u3005-\u3007"
     "\u3040-\u30ff\u31f0-\u31ff\u3400-\u9fff\ua980-\ua9df\uaa60-\uaa7f\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]"
@@ -45,6 +47,17 @@ def units(text: str) -> tuple[Unit, ...]:
 def keys(text: str) -> list[str]:
     """What is compared of a text."""
     return [unit.key for unit in units(text)]
+
+
+def vocabulary(text: str) -> set[str]:
+    """The units of a text without regard to case, each once."""
+    return {key.casefold() for key in keys(text)}
+
+
+def nearest_sentence(passage: str, known: set[str]) -> str:
+    """The sentence of a passage that shares most units with a vocabulary."""
+    parts = [passage[start:end] for start, end in sentences(passage)] or [passage]
+    return max(parts, key=lambda part: len(known & vocabulary(part))).strip()
 
 
 @lru_cache(maxsize=8192)
