@@ -12,6 +12,7 @@ from collections.abc import Generator, Sequence
 from functools import partial
 from typing import TypeVar, get_args
 
+from mores.errors import Rejected
 from mores.language.units import nearest_sentence, units, vocabulary
 from mores.metric.quotes import escaped, words_grammar
 from mores.models.base import LONGEST_QUOTATION, Explanations, Part, Parts
@@ -76,6 +77,8 @@ def _choice(given: str, options: Sequence[Text]) -> Generator[Part, str, tuple[T
     while len(left := [option for option in options if option.startswith(written)]) > 1:
         written += yield Part(given, _starting(" | ".join(json.dumps(option[len(written) :]) for option in left)), 1)
         given = ""
+    if not left:
+        raise Rejected(f"the model does not follow the grammar: {written!r} is none of {', '.join(options)}")
     return left[0], given + left[0][len(written) :]
 
 

@@ -148,8 +148,8 @@ class EmbeddedModel(OpenAIModel):
         if self.merged:
             parts.append(f"merged-{merged.VERSION}")  # which rounds differently, so that answers may differ
         parts.append(f"xllamacpp-{importlib.metadata.version('xllamacpp')}")
-        way = "-apart" if self.slots == 1 else ""  # how it reads, see `complete`
-        parts.append(f"ctx{self.context}-slots{self.slots}{way}-parts")
+        way = ("-apart" if self.slots == 1 else "") + ("-parts" if self.style else "")  # see `complete`
+        parts.append(f"ctx{self.context}-slots{self.slots}{way}")
         return "embedded/" + "/".join(parts)
 
     @property
@@ -261,6 +261,8 @@ class EmbeddedModel(OpenAIModel):
             raise self._died(exc) from exc
         if response.status != 200:
             message = f"embedded server: {path}: {read_error(answer)['message']}"
+            if response.status >= 500:
+                raise self._died(Transient(message))
             raise Rejected(message, final=True) if response.status == 400 else ModelError(message)
         return answer
 

@@ -26,6 +26,7 @@ def serve(settings: dict[str, Any]) -> Any:
     if settings["slots"] == 1:
         params.cache_ram_mib = 0  # states that nobody asked for: an answer could depend on what was asked before
     params.fit_params = settings["fit"]  # to a GPU's memory; takes longer than to load the default model
+    params.warmup = False  # the first text is read at the same time
     params.verbosity = 0
     if settings["adapter"]:
         adapter = xllamacpp.CommonAdapterLoraInfo()

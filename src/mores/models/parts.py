@@ -11,7 +11,8 @@ from typing import Any
 
 import orjson
 
-from mores.models.base import Completion, Request
+from mores.errors import Transient
+from mores.models.base import Completion, Request, is_logprob
 
 Call = Callable[[str, dict[str, Any]], Awaitable[bytes]]
 """Posts a body to a path of a llama.cpp server, and returns the answer's."""
@@ -26,7 +27,7 @@ async def write_parts(request: Request, call: Call, slot: int) -> Completion:
     body = {name: value for name, value in sampling.items() if value is not None}
     body |= {"n_probs": 1, "cache_prompt": True, "id_slot": slot}
     parts = request.parts()
-    text, logprobs, written, prompt_tokens = "", list[float](), None, 0
+    text, logprobs, written, prompt_tokens = "", list[float | None](), None, 0
     while True:
         try:
             part = parts.send(written)  # type: ignore[arg-type] # None starts it
@@ -41,6 +42,8 @@ async def write_parts(request: Request, call: Call, slot: int) -> Completion:
         answer = orjson.loads(await call("/completion", asked))
         prompt_tokens = prompt_tokens or answer["tokens_evaluated"] - len(logprobs)
         written = answer["content"]
+        if not written:  # there would be no end
+            raise Transient(f"the embedded server wrote nothing after {text[-80:]!r}")
         text += written
         values = [token["logprob"] for token in answer["completion_probabilities"]]
         logprobs += values[:-1] if answer["stop_type"] == "eos" else values  # the last token only ends
@@ -48,10 +51,10 @@ async def write_parts(request: Request, call: Call, slot: int) -> Completion:
             return _completion(request, text, logprobs, "length", prompt_tokens)
 
 
-def _completion(request: Request, text: str, logprobs: list[float], stop: str, prompt_tokens: int) -> Completion:
-    return Completion(
-        text, tuple(logprobs) if request.logprobs else None, stop, prompt_tokens, completion_tokens=len(logprobs)
-    )
+def _completion(request: Request, text: str, logprobs: list[float | None], stop: str, prompt_tokens: int) -> Completion:
+    known = tuple(value for value in logprobs if value is not None and is_logprob(value))
+    whole = request.logprobs and len(known) == len(logprobs)
+    return Completion(text, known if whole else None, stop, prompt_tokens, completion_tokens=len(logprobs))
 
 
 async def _count(text: str, call: Call) -> int:
