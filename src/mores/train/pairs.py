@@ -73,13 +73,18 @@ class Pair(Record):
 def read_pairs(*folders: Path) -> list[Pair]:
     """All pairs of some folders; the same claim with the same passages is taken once."""
     unique: dict[tuple[str, tuple[str, ...]], Pair] = {}
+    named: dict[str, Path] = {}
     for folder in folders:
         paths = sorted(folder.glob("*.jsonl"))
         if not paths:
             raise InputError(f"{folder}: no .jsonl file in it; expected pairs with 'claim', 'evidence' and 'label'")
         for path in paths:
             for pair in read_records(path, Pair):
-                unique.setdefault((pair.claim, pair.evidence), pair)
+                if unique.setdefault((pair.claim, pair.evidence), pair) is not pair:
+                    continue
+                if other := named.get(name_of(pair)):
+                    raise InputError(f"{path}: {name_of(pair)} names another pair in {other}; give one another id")
+                named[name_of(pair)] = path
     return list(unique.values())
 
 
