@@ -9,6 +9,7 @@ the correction. With `--decisions`, which `mores train` writes, also how often t
 from __future__ import annotations
 
 import argparse
+import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -51,8 +52,13 @@ def _same(error: Error, gold: Error) -> dict[str, int]:
     return {
         "on the correct words": (error.start, error.end) == (gold.start, gold.end),
         "with the correct citation": error.evidence == gold.evidence,
-        "with the correct explanation": error.explanation == gold.explanation,
+        "naming the correct words": _named(error) == _named(gold),
     }
+
+
+def _named(error: Error) -> set[str]:
+    """What an explanation quotes besides the error: the words that would be correct, or the evidence."""
+    return {quoted.casefold() for quoted in re.findall("“(.*?)”", error.explanation)} - {error.quote.casefold()}
 
 
 def _agrees(judgement: Judgement, decided: Mapping[str, Judgement]) -> bool:
