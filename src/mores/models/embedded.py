@@ -148,7 +148,7 @@ class EmbeddedModel(OpenAIModel):
         if self.merged:
             parts.append(f"merged-{merged.VERSION}")  # which rounds differently, so that answers may differ
         parts.append(f"xllamacpp-{importlib.metadata.version('xllamacpp')}")
-        way = ("-apart" if self.slots == 1 else "") + ("-parts" if self.style else "")  # see `complete`
+        way = "-apart-parts" if self.slots == 1 else "-parts"  # how it reads and writes, see `complete`
         parts.append(f"ctx{self.context}-slots{self.slots}{way}")
         return "embedded/" + "/".join(parts)
 
