@@ -38,7 +38,8 @@ class View(NamedTuple):
     locale: str
 
 
-VIEWS = {"wide": View(1280, False, "en"), "phone": View(390, True, "en"), "arabic": View(390, False, "ar")}
+WIDE = View(1280, False, "en")
+VIEWS = {"wide": WIDE, "squeezed": WIDE, "phone": View(390, True, "en"), "arabic": View(390, False, "ar")}
 IN_DOCS = {
     "phone-verifier-culturalteaming-items": "studio-verify.png",
     "wide-author-culturalteaming-items-3": "studio-duel.png",
@@ -124,7 +125,7 @@ def looks(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Looks]:
 
 @browsing
 @pytest.mark.parametrize(
-    "view", ["wide", *(pytest.param(view, marks=pytest.mark.slow) for view in ("arabic", "phone"))]
+    "view", ["wide", *(pytest.param(view, marks=pytest.mark.slow) for view in ("squeezed", "arabic", "phone"))]
 )
 def test_every_screen(looks: Looks, browser: Browser, view: str) -> None:
     width, dark, locale = VIEWS[view]
@@ -139,7 +140,7 @@ def test_every_screen(looks: Looks, browser: Browser, view: str) -> None:
         page.problems.clear()
         page.open(f"{looks.address}{screen.path}" + ("" if screen.cookie else f"?lang={locale}"))
         found = [*page.evaluate(f"{FAULTS}('{locale}')"), *(each for each in page.problems if "404" not in each)]
-        if view == "wide":
+        if view == "squeezed":
             found += squeezed(page)
             page.resize(width, 900)
         if found:
