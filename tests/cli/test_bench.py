@@ -157,6 +157,7 @@ def test_random_answers_are_near_one_sixteenth(mores: Run, home: Path, statement
     assert outcome.references["random"] == 0.0625
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not (REAL / "culturalbench").is_dir(), reason="the real CulturalBench is not here")
 def test_always_false_on_the_real_data(mores: Run, home: Path) -> None:
     model = script(home / "false.jsonl", [("", "False")])

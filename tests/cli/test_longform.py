@@ -161,6 +161,7 @@ def test_the_table_of_a_csv_with_two_models(mores: Run, home: Path) -> None:
     assert appraisals[2].repetition.times == 4
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("answers")
 def test_figures_for_a_paper(mores: Run, home: Path) -> None:
     pytest.importorskip("matplotlib")
@@ -482,7 +483,7 @@ TABLE_2 = {
 
 
 @pytest.mark.skipif(not REAL.is_dir(), reason="no calmqa in the shared data; set MORES_SHARED_DATA to a folder with it")
-@pytest.mark.parametrize("models", [["GPT 4o", "Gemini 1.5 Pro"], pytest.param(list(TABLE_2), marks=pytest.mark.slow)])
+@pytest.mark.parametrize("models", [["GPT 4o"], pytest.param(list(TABLE_2), marks=pytest.mark.slow)])
 def test_the_surface_columns_of_table_2(mores: Run, home: Path, models: list[str]) -> None:
     """The data there are half of the paper's, 361 answers of each model; only these are read, to be quick."""
     needs_the_papers_check()

@@ -279,6 +279,7 @@ def test_leaving_out_each_source(mores: Run, data: Path) -> None:
     assert matrix.average == pytest.approx(sum(diagonal) / 2)
 
 
+@pytest.mark.slow
 def test_figures_for_a_paper(mores: Run, data: Path, home: Path) -> None:
     pytest.importorskip("matplotlib")
     done = mores("meta", "--data", str(data), "--baselines", "never,majority", "--figures", "paper")

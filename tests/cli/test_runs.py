@@ -113,6 +113,7 @@ def test_every_kind_of_run_can_be_shown() -> None:
         assert all(callable(getattr(package, name)) for name in ("run_tables", "run_sections", "run_page"))
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("data")
 def test_the_charts_of_a_run_for_a_paper(mores: Run, home: Path) -> None:
     pytest.importorskip("matplotlib")

@@ -67,6 +67,7 @@ def test_a_run_is_the_same_on_a_cluster_whose_worker_dies(tmp_path: Path, monkey
     assert len(list(read_records(there.path / JUDGEMENTS, Judgement))) == 200
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("cluster")
 def test_workers_without_a_gpu_see_none() -> None:
     assert RayModel(Sighted(), Options(ray=True, ray_gpus=0)).identity == ""
