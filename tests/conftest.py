@@ -15,7 +15,7 @@ from hypothesis import settings  # noqa: E402
 
 pytest_plugins = ["tests.browser", "tests.hub", "tests.postgres"]
 
-settings.register_profile("ci", deadline=None, max_examples=30, derandomize=True)
+settings.register_profile("ci", deadline=None, max_examples=20, derandomize=True)
 settings.register_profile("nightly", deadline=None, max_examples=1000)
 settings.register_profile("fuzz", deadline=None, max_examples=8000)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
