@@ -78,7 +78,8 @@ class Request(NamedTuple):
     """How many characters of the last message other requests are likely to begin with as well, so that a model may keep
     what it has read up to there. It is a hint: what is asked is the same without it, and so is the key."""
     parts: Parts | None = None
-    """How an answer that fits the grammar can be written without writing what must stand there; a hint as well."""
+    """How a model that can do so writes the answer: what must stand there is given, and the rest fits the grammar. They
+    are not in the key: a change of what they allow must change the identity of such a model."""
 
     @property
     def constrained(self) -> bool:

@@ -60,7 +60,8 @@ EXPLANATIONS = Explanations(
         " “{words}” is correct.",
     },
 )
-"""What the tuned model says of an error: a correction is always words of the evidence, and without it a guess."""
+"""What the tuned model says of an error. A correction is always words of the evidence; without evidence there is none,
+because it would be a guess."""
 _START_TIMEOUT = 120.0
 _KEPT = 4
 """States that hold more than a system prompt: the latest ones, because texts to one instruction follow each other."""

@@ -333,7 +333,7 @@ class Exchange:
 
     def changed(self, pair: Pair, digest: bytes) -> tuple[str, tuple[int, int]] | None:
         """The claim with another word, and where that is; None where there is no word to exchange."""
-        passage = {unit.key.casefold() for text in pair.evidence for unit in units(text)}
+        passage = set[str]().union(*map(vocabulary, pair.evidence))
         shared = [
             unit
             for unit in units(pair.claim)
