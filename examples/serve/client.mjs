@@ -5,6 +5,9 @@
 // MORES_URL is the address of the service (http://127.0.0.1:8010), MORES_KEY a key where it needs one.
 // Exit code: 0 where all texts may be published, 3 where one has an error or could not be checked, 1 for a failure.
 
+import { realpathSync } from "node:fs";
+import { pathToFileURL } from "node:url";
+
 const LINES = "application/x-ndjson";
 
 /** Yields the judgement of each text as soon as it is there; waits and tries again where the service is busy. */
@@ -12,9 +15,18 @@ export async function* judge(texts, { url = "http://127.0.0.1:8010", key, tries 
   const headers = { "Content-Type": "application/json", Accept: LINES };
   if (key) headers.Authorization = `Bearer ${key}`;
   for (let attempt = 1; ; attempt++) {
-    const response = await fetch(`${url}/score`, { method: "POST", headers, body: JSON.stringify(texts), signal });
+    const response = await fetch(`${url}/score`, { method: "POST", headers, body: JSON.stringify(texts), signal }).catch(
+      (error) => {
+        throw error.cause ? new Error(`${url} cannot be reached: ${error.cause.message || error.cause.code}`) : error;
+      },
+    );
     if (response.ok) {
-      yield* lines(response.body);
+      let missing = texts.length;
+      for await (const judgement of lines(response.body)) {
+        missing--;
+        yield judgement;
+      }
+      if (missing) throw new Error(`the service stopped before ${missing} of ${texts.length} texts were judged`);
       return;
     }
     const problem = await response.text();
@@ -61,7 +73,8 @@ async function main(texts) {
   return publishable ? 0 : 3;
 }
 
-if (import.meta.url === new URL(process.argv[1], "file://").href) {
+// The program, and not a module of another one: its address has no links in it, the argument may.
+if (process.argv[1] && import.meta.url === pathToFileURL(realpathSync(process.argv[1])).href) {
   try {
     process.exitCode = await main(process.argv.slice(2));
   } catch (error) {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import socket
 import subprocess
 from pathlib import Path
 
@@ -54,6 +55,35 @@ def test_the_javascript_client_waits_where_the_service_is_busy(serve: Serve, hel
     assert {"1: -1", "2: -1", "3: -1"} < set(out.splitlines())
 
 
+@needs_node
+def test_the_javascript_client_works_through_a_link_and_names_a_service_that_is_not_there(
+    serve: Serve, tmp_path: Path
+) -> None:
+    linked = tmp_path / "a folder" / "client.mjs"
+    linked.parent.symlink_to(CLIENTS)
+    client = start("node", linked, "Tea.", address=serve("fake:first-word"), key="")
+    out, err = client.communicate(timeout=30)
+    assert (client.returncode, out.splitlines()[0], err) == (3, "1: -1", "")
+    nobody = start("node", linked, "Tea.", address="http://127.0.0.1:1", key="")
+    _, err = nobody.communicate(timeout=30)
+    assert (nobody.returncode, "http://127.0.0.1:1 cannot be reached: " in err) == (1, True)
+
+
+@needs_node
+def test_an_answer_with_fewer_judgements_is_a_failure_of_the_javascript_client() -> None:
+    judged = b'{"sample_id": "1", "failure": null, "score": 1, "report": {"errors": []}}\n'
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        address = f"http://127.0.0.1:{server.getsockname()[1]}"
+        client = start("node", CLIENTS / "client.mjs", "Tea.", "Coffee.", address=address, key="")
+        connection, _ = server.accept()
+        with connection:
+            connection.recv(65536)
+            connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: %d\r\n\r\n" % len(judged) + judged)
+            out, err = client.communicate(timeout=30)
+    assert (client.returncode, out) == (1, "1: 1\n")
+    assert "stopped before 1 of 2 texts were judged" in err
+
+
 @needs_curl
 def test_the_shell_client_streams_a_file(serve: Serve, tmp_path: Path) -> None:
     address = serve("fake:clean", keys=[KEY])
@@ -66,3 +96,6 @@ def test_the_shell_client_streams_a_file(serve: Serve, tmp_path: Path) -> None:
     wrong = start("sh", CLIENTS / "client.sh", texts, address=address, key="")
     out, _ = wrong.communicate(timeout=30)
     assert (wrong.returncode != 0, "show a key" in out) == (True, True)
+    nothing = start("sh", CLIENTS / "client.sh", tmp_path / "none.jsonl", address=address)
+    out, err = nothing.communicate(timeout=30)
+    assert (nothing.returncode, out, err.endswith("none.jsonl: no file that can be read\n")) == (1, "", True)
