@@ -84,6 +84,26 @@ def test_wrong_input_is_refused_with_the_fix(mores: Run, arguments: list[str], c
     assert words in done.stderr
 
 
+def test_all_systems_are_checked_before_the_first_is_judged(mores: Run) -> None:
+    put("a.txt", FORK)
+    put("two.txt", "a", "b")
+    put("src.txt", "How is sushi eaten?")
+    done = mores("score", "-s", "src.txt", "-t", "a.txt", "two.txt", "--model", "fake:clean", "--out", "runs")
+    assert done.returncode == 1
+    assert "src.txt has 1 lines, two.txt has 2" in done.stderr
+    assert not Path("runs").exists()
+
+
+def test_a_gate_that_fails_for_one_system_leaves_no_other_out(mores: Run) -> None:
+    for name, text in (("a.txt", FORK), ("b.txt", "By hand."), ("c.txt", "With a fork.")):
+        put(name, text)
+    judge = script(("fork", ERROR), ("", CLEAN))
+    done = mores("score", "-t", "a.txt", "b.txt", "c.txt", "--only-system", "--fail-on", "major", "--model", judge)
+    assert done.returncode == 3
+    assert [line.split("\t")[0] for line in done.stdout.splitlines()] == ["a.txt", "b.txt", "c.txt"]
+    assert done.stderr.endswith("gate failed: a.txt: 1 major error; c.txt: 1 major error\n")
+
+
 def test_logs_of_other_harnesses_are_judged(mores: Run) -> None:
     write_eval(Path("log.eval"), inspect_sample(), inspect_sample("bad", output={"choices": []}))
     put("samples.jsonl", json.dumps(lm_eval_sample()))

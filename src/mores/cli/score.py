@@ -15,7 +15,7 @@ from mores.cli import options
 from mores.cli.estimate import print_estimate
 from mores.cli.segments import print_segments, segment_options
 from mores.engine.loop import run
-from mores.errors import ConfigError, InputError, ModelError
+from mores.errors import ConfigError, GateError, InputError, ModelError
 from mores.gate import TextGate
 from mores.io import FORMATS, split_log, write_text
 from mores.metric import Metric
@@ -79,11 +79,20 @@ def score(texts: tuple[str, ...], format_: str | None, skip_bad: bool, **given: 
         opened = open_texts(path, format_, skip_bad=skip_bad, progress=metric.asker.progress)
         _score(metric, opened, lookup, gate, _Output("-" if path == "-" and out is None else out, **show))
         return
-    for system in (*lines.systems, *texts):
+    systems, failed = (*lines.systems, *texts), []
+    for system in systems:  # all of them, before the first is paid for
         _check_places(system, out, show["html"])
-        folder = str(Path(out) / Path(system).name) if out and (len(lines.systems) > 1 or texts) else out
+        with open_lines(system, lines.sources, lines.references):
+            pass
+    for system in systems:
+        folder = str(Path(out) / Path(system).name) if out and len(systems) > 1 else out
         opened = open_lines(system, lines.sources, lines.references)
-        _score(metric, opened, lookup, gate, _Output(folder, **show, lines=lines))
+        try:
+            _score(metric, opened, lookup, gate, _Output(folder, **show, lines=lines))
+        except GateError as error:  # the other systems are judged too
+            failed.append(f"{system}: {error}" if len(systems) > 1 else str(error))
+    if failed:
+        raise GateError("; ".join(failed))
 
 
 @dataclass(frozen=True)
