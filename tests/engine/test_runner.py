@@ -436,6 +436,13 @@ def test_a_damaged_store_says_so(tmp_path: Path, content: bytes) -> None:
         Store(tmp_path / "s.db")
 
 
+@pytest.mark.parametrize("name", ["locked", "full", "malformed"])
+def test_the_name_of_a_store_is_not_taken_for_the_reason(tmp_path: Path, name: str) -> None:
+    (tmp_path / name).write_text("")
+    with pytest.raises(StoreError, match=r"File exists.*; check that the folder can be written"):
+        Store(tmp_path / name / "s.db")
+
+
 def test_a_store_of_another_version_is_refused(tmp_path: Path) -> None:
     with Store(tmp_path / "s.db") as store:
         store._reader.execute("PRAGMA user_version = 99")

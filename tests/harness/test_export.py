@@ -67,6 +67,10 @@ def test_the_command_writes_a_task_with_a_readme_that_says_how_to_run_it(command
     again = command("export-task", "culturalbench-hard", "--to", "lm-eval", "--out", "hard", "--data", "data")
     assert again.returncode == 1
     assert "hard: is there already; give a new folder, or remove it (--out)" in again.stderr
+    (home / "file").write_text("")
+    inside = command("export-task", "culturalbench-hard", "--to", "lm-eval", "--out", "file/hard", "--data", "data")
+    assert inside.returncode == 1
+    assert inside.stderr.endswith("error: file: File exists; check the path and its permissions\n")
 
 
 def test_long_answers_and_unknown_harnesses_are_refused(tmp_path: Path) -> None:

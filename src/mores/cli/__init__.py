@@ -123,9 +123,12 @@ def main(arguments: list[str] | None = None) -> None:
         click.echo(f"error: {exc} (--{setting})" if setting else f"error: {exc}", err=True)
         code = 2 if isinstance(exc, ConfigError) else 1
     except OSError as exc:
-        if not isinstance(exc, BrokenPipeError):  # otherwise the reader has gone: nothing more to say
-            click.echo(f"error: cannot write the output: {exc.strerror}", err=True)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered can never be written
+        if exc.filename:
+            click.echo(f"error: {exc.filename}: {exc.strerror}; check the path and its permissions", err=True)
+        else:
+            if not isinstance(exc, BrokenPipeError):  # otherwise the reader has gone: nothing more to say
+                click.echo(f"error: cannot write the output: {exc.strerror}", err=True)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # what is buffered can never be written
         code = 1
     sys.exit(code or 0)
 

@@ -63,15 +63,16 @@ def explained(path: Path, layout: Layout) -> Iterator[None]:
 
 def _problem(path: Path, layout: Layout, exc: Exception) -> str:
     text = str(exc)
-    if "full" in text or "No space" in text:
+    cause = exc.strerror or text if isinstance(exc, OSError) else text  # a path may be named full or locked
+    if "full" in cause or "No space" in cause:
         return (
             f"{text}; the disk is full: free some space and run the same command again; the {layout.content} are kept"
         )
-    if "locked" in text:
+    if "locked" in cause:
         return f"{text}; another program holds it: wait for that to end, or name another file"
-    if "not a database" in text:
+    if "not a database" in cause:
         return f"{text}; it is damaged or something else: move it away, or name another file"
-    if "malformed" in text or "no such" in text or "decode" in text or isinstance(exc, ValueError):
+    if "malformed" in cause or "no such" in cause or "decode" in cause or isinstance(exc, ValueError):
         return (
             f"damaged ({text}); rescue the {layout.content} that can be read with"
             f" `python -m mores.engine.rescue {path}`, or delete it: they are then asked for again"
