@@ -178,6 +178,9 @@ def test_prompts_say_what_they_lack(tmp_path: Path) -> None:
     (folder / "ask.txt").write_text("{start} {rule}")
     with pytest.raises(ConfigError, match=r"nothing fills the slot \{rule\} of a prompt; it gets country, start"):
         list(loaded.read(folder / "sample", print))
+    (folder / "ask.txt").write_bytes("{start}\nOlá".encode("latin-1"))
+    with pytest.raises(ConfigError, match=r"ask\.txt:2: not valid UTF-8 \(byte 0xe1 at column 3\); save"):
+        list(benchmark(folder).read(folder / "sample", print))
     (folder / "ask.txt").unlink()
     with pytest.raises(ConfigError, match=r"ask\.txt: no such file"):
         list(benchmark(folder).read(folder / "sample", print))

@@ -46,11 +46,12 @@ def test_a_campaign_from_a_file_to_an_export(mores: Run, tmp_path: Path, databas
         ("kind: culturalteaming\ntitle: x\nregions: [Atlantis]\n", "Atlantis"),
         ("kind: culturalteaming\ntitle: x\nverifers: 3\n", "verifers"),
         ("kind: [\n", "not YAML"),
+        ("kind: culturalteaming\ntitle: ch\xe1\n", "campaign.yaml:2: not valid UTF-8"),
     ],
 )
 def test_a_wrong_file_is_explained(mores: Run, tmp_path: Path, database: str, text: str, reason: str) -> None:
     file = tmp_path / "campaign.yaml"
-    file.write_text(text)
+    file.write_bytes(text.encode("latin-1"))
     done = mores("studio", "--database", database, "new", str(file))
     assert done.returncode != 0
     assert reason in done.stderr

@@ -26,6 +26,7 @@ from mores.culture import language, region
 from mores.engine import Asker
 from mores.engine.loop import run
 from mores.errors import ConfigError, InputError, MoresError
+from mores.io.source import read_text
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
 from mores.plugins import explain
@@ -101,7 +102,7 @@ def _readme(benchmark: Benchmark) -> Iterator[str]:
     if not path.is_file():
         yield "README.md is missing; say there what the benchmark measures, how to run it and how faithful it is"
         return
-    page = path.read_text("utf-8")
+    page = read_text(path)
     if benchmark.name not in re.findall(r"[\w.-]+", page):
         yield f"README.md does not name {benchmark.name}; show how to run it: mores bench …"
     if "\n## Fidelity\n" not in page:
@@ -113,7 +114,7 @@ def _readme(benchmark: Benchmark) -> Iterator[str]:
 
 def _prompt_files(benchmark: Benchmark) -> Iterator[str]:
     for path in sorted(_folder(benchmark).glob("*.txt")):
-        if not path.read_text("utf-8").strip():
+        if not read_text(path).strip():
             yield f"{path.name} is empty; write the prompt, or remove the file"
 
 
@@ -164,9 +165,7 @@ def _codes(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:  # noq
 
 
 def _prompts(benchmark: Benchmark, items: Sequence[Item]) -> Iterator[str]:
-    slots = {
-        slot for path in _folder(benchmark).glob("*.txt") for slot in re.findall(r"\{\w+\}", path.read_text("utf-8"))
-    }
+    slots = {slot for path in _folder(benchmark).glob("*.txt") for slot in re.findall(r"\{\w+\}", read_text(path))}
     for item in items:
         for variant in (None, *benchmark.variants):
             place = f"item {item.id!r}" + (f", variant {variant}" if variant else "")

@@ -7,8 +7,8 @@ from functools import cache
 from hashlib import blake2b
 from pathlib import Path
 
-from mores.errors import ConfigError
-from mores.io.source import why_unreadable
+from mores.errors import ConfigError, InputError
+from mores.io.source import read_text
 
 _SLOT = re.compile(r"\{(\w+)\}")
 
@@ -18,9 +18,9 @@ def prompt(module: str, name: str) -> str:
     """The file `NAME.txt` beside a module, which gives its `__file__`."""
     path = Path(module).with_name(f"{name}.txt")
     try:
-        return path.read_text("utf-8").removesuffix("\n")
-    except OSError as error:
-        raise ConfigError(f"{path}: {why_unreadable(error)}") from error
+        return read_text(path).removesuffix("\n")
+    except InputError as error:
+        raise ConfigError(str(error)) from error
 
 
 def fill(template: str, **values: str) -> str:

@@ -12,6 +12,7 @@ from mores.bench.benchmark import Benchmark
 from mores.bench.session import Session
 from mores.cli.estimate import print_estimates
 from mores.engine.estimate import Estimate
+from mores.io.source import read_text
 from mores.search import search_cost
 from mores.show import money
 
@@ -34,7 +35,7 @@ def show_info(benchmarks: Sequence[Benchmark], as_json: bool) -> None:
 
 def _info(benchmark: Benchmark) -> dict[str, Any]:
     assert benchmark.folder is not None
-    prompts = {path.name: path.read_text("utf-8") for path in benchmark.folder.glob("*.txt")}
+    prompts = {path.name: read_text(path) for path in benchmark.folder.glob("*.txt")}
     sample = benchmark.folder / "sample"
     first = next(benchmark.read(sample, lambda _: None), None) if sample.is_dir() else None
     if first:

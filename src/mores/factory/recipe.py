@@ -58,7 +58,8 @@ def read_recipe(name: str) -> Recipe:
     try:
         return Recipe.model_validate(_load(data, name))
     except ValidationError as exc:
-        problems = "; ".join(f"{'.'.join(map(str, e['loc']))}: {e['msg']}" for e in exc.errors(include_url=False))
+        errors = exc.errors(include_url=False)
+        problems = "; ".join(f"{'.'.join(map(str, e['loc'])) or 'the whole'}: {e['msg']}" for e in errors)
         raise InputError(f"{name}: {problems}; see the recipes that come with Mores for an example") from exc
 
 

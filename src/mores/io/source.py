@@ -118,6 +118,18 @@ def numbered_lines(file: IO[bytes]) -> Iterator[tuple[int, bytes]]:
         yield number, line.removeprefix(BOM) if number == 1 else line
 
 
+def read_text(path: Path) -> str:
+    """The text of a small file; InputError says where it is none."""
+    source, lines = Source(path, "text"), []
+    with source.open() as file:
+        for number, line in numbered_lines(file):
+            try:
+                lines.append(line.decode())
+            except UnicodeDecodeError as error:
+                raise not_utf8(source, number, error) from error
+    return "".join(lines).replace("\r\n", "\n")
+
+
 def not_utf8(source: Source, number: int, error: UnicodeDecodeError) -> InputError:
     """The error for a line that is not UTF-8, with the character column of its first bad byte."""
     column = len(error.object[: error.start].decode()) + 1

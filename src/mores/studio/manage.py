@@ -8,6 +8,7 @@ from pathlib import Path
 from mores.bench.folder import LONGFORM
 from mores.errors import InputError
 from mores.hub import Upload, push
+from mores.io.source import read_text
 from mores.longform.evaluate import ANSWERS
 from mores.studio.data.exports import hub_files, write_export
 from mores.studio.data.imports import LONGEST_FILE, Imported, import_items, read_items_files
@@ -23,7 +24,7 @@ from mores.studio.store.people import add_member, invite, record
 def new_campaign(database: str | Path, file: Path) -> tuple[Campaign, str]:
     """Make a campaign from a YAML file; the campaign, and the path of a link for its organiser."""
     store = open_database(database)
-    kind, settings = parse_campaign(file.read_text("utf-8"), str(file))
+    kind, settings = parse_campaign(read_text(file), str(file))
     campaign = make_campaign(store, kind, settings)
     owner = owner_of(store)
     add_member(store, campaign, owner, Role.ORGANISER)
