@@ -119,6 +119,11 @@ def test_what_is_no_inspect_log_is_refused_with_the_fix(tmp_path: Path) -> None:
     assert "it has no 'eval'" in problem(b"[1]")
     assert "the log has no samples; run the evaluation again" in problem(json.dumps(HEADER).encode())
     assert "a damaged log" in problem(whole[: len(whole) // 2])
+    longer = bytearray(whole)
+    first = longer.index(b"PK\1\2")
+    longer[first + 10] = 0  # not compressed
+    longer[first + 20 : first + 24] = longer[first + 24 : first + 28] = (10**6).to_bytes(4, "little")  # both sizes
+    assert "a damaged log (it ends too early)" in problem(bytes(longer))
     with ZipFile(tmp_path / "other.zip", "w") as other:
         other.writestr("a.txt", "a")
     assert "no log of Inspect AI" in problem((tmp_path / "other.zip").read_bytes())

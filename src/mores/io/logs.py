@@ -43,7 +43,8 @@ def read_inspect(source: Source) -> Rows:
             with ZipFile(file) as log:
                 yield from _inspect_zip(source, log)
         except BAD_ZIP as error:
-            raise source.error(f"a damaged log ({error}); copy it again, or recover it: inspect log recover") from error
+            why = str(error) or "it ends too early"  # EOFError has no words
+            raise source.error(f"a damaged log ({why}); copy it again, or recover it: inspect log recover") from error
 
 
 def _inspect_json(source: Source, data: bytes) -> Rows:
