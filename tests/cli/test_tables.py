@@ -167,6 +167,11 @@ def test_a_narrow_terminal_loses_nothing(name: str, home: Path, monkeypatch: pyt
     assert re.search(headline, narrow.rstrip().splitlines()[-1])
 
 
+def test_names_of_benchmarks_can_be_copied_from_a_narrow_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    assert set(BENCHMARKS) <= set(call("bench", "list").split())
+
+
 def check(narrow: str, wide: str) -> None:
     """The same numbers, none of them cut; tables and notes within 80 columns."""
     assert numbers(wide)

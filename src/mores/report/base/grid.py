@@ -172,10 +172,7 @@ class Grid:
 
     def _table(self, columns: Sequence[_Column], room: int) -> Table:
         view = Table(box=None, pad_edge=False, padding=(0, GAP // 2))
-        spare = max(0, room - _width(columns))
-        for column in columns:
-            wide = min(column.natural, column.least + spare)
-            spare -= wide - column.least
+        for column, wide in zip(columns, _widths(columns, room), strict=True):
             justify: JustifyMethod = "left" if column.words else "right"
             view.add_column(Text(column.name), justify=justify, width=wide, overflow="fold")
         rows = zip(*(column.cells for column in columns), strict=True)
@@ -225,6 +222,22 @@ def _show(cell: Cell, below: bool) -> str:
 
 def _width(columns: Sequence[_Column]) -> int:
     return sum(column.least for column in columns) + GAP * (len(columns) - 1)
+
+
+def _widths(columns: Sequence[_Column], room: int) -> list[int]:
+    """The widths of columns: no word is broken where all have room, and what is left goes to the first ones."""
+    least, natural = [column.least for column in columns], [column.natural for column in columns]
+    widths = [_longest_word(column) if column.words else column.least for column in columns]
+    room -= GAP * (len(columns) - 1)
+    if sum(widths) > room:
+        widths = least.copy()
+    for place, wish in chain(enumerate(least), enumerate(natural)):
+        widths[place] += max(0, min(wish - widths[place], room - sum(widths)))
+    return widths
+
+
+def _longest_word(column: _Column) -> int:
+    return max(map(cell_len, chain.from_iterable(cell.split() for cell in (column.name, *column.cells))), default=0)
 
 
 def plain(text: str) -> str:
