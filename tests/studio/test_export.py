@@ -35,6 +35,7 @@ def test_a_folder_of_several_gives_all(tmp_path: Path) -> None:
     for path, content in bench_folder(Settings(title="Our town"), runnables, {}, {}, ""):
         (tmp_path / path).write_bytes(content)
     assert [one.name for one in all_in(tmp_path)] == ["our-town-easy", "our-town-hard"]
+    assert [one.title for one in all_in(tmp_path)] == ["Our town (easy)", "Our town (hard)"]
     assert [one.name for one in all_in(f"{tmp_path}:our-town-hard")] == ["our-town-hard"]
     assert [one.name for one in all_in("msqa")] == ["msqa"]
 

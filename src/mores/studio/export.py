@@ -19,7 +19,7 @@ class Runnable:
     base: str
     """Where it is defined in `mores.bench`, for example `culturalbench:EASY`."""
     suffix: str = ""
-    """What its name has after the campaign's, where a folder has several: `easy`."""
+    """What its name and title have after the campaign's, where a folder has several: `easy`."""
     groupings: tuple[str, ...] = ("region",)
     """What results are broken down by: fields that the campaign's items have."""
 
@@ -61,7 +61,8 @@ def _module(settings: Settings, named: Sequence[tuple[str, Runnable]]) -> str:
     ]
     for name, runnable in named:
         module, _, attribute = runnable.base.partition(":")
-        fields: dict[str, object] = {"name": name, "title": settings.title, "version": "1"}
+        title = f"{settings.title} ({runnable.suffix})" if runnable.suffix else settings.title
+        fields: dict[str, object] = {"name": name, "title": title, "version": "1"}
         fields |= {"licence": settings.licence, "groupings": runnable.groupings, "hub": None, "revision": None}
         values = [f"    {field}={value!r}," for field, value in fields.items()]
         lines += ["", f"{attribute} = replace(", f"    {module}.{attribute},", *values, ")"]
