@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import sys
+from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -244,3 +245,27 @@ def check_options(line: str) -> None:
         command = below
     known = {option for parameter in command.params for option in (*parameter.opts, *parameter.secondary_opts)}
     assert {word.partition("=")[0] for word in words if re.match(r"-{1,2}[a-z]", word)} <= known
+
+
+OTHERS = {"--cpu", "--log_samples", "--model-role"}
+"""Options of accelerate, lm-evaluation-harness and Inspect AI that the docs name."""
+
+
+def test_options_that_the_docs_name_alone_are_those_of_a_command() -> None:
+    scripts = "".join(path.read_text("utf-8") for path in (ROOT / "benchmarks").glob("*.py"))
+    known = OTHERS | set(re.findall(r'"(--[a-z-]+)"', scripts)) | set(all_options(mores)) | {"--help", "--version"}
+    spans = [(page, span) for page in PAGES for span in re.findall(r"`(--[^`]+)`", page.read_text("utf-8"))]
+    named = [(page, name) for page, span in spans for name in re.findall(r"(?<!\S)--[a-z_-]+", span)]
+    assert [f"{page.relative_to(ROOT)}: {name}" for page, name in named if name not in known] == []
+
+
+def all_options(command: click.Command) -> Iterator[str]:
+    """The options of a command and of all below it."""
+    for parameter in command.params:
+        yield from (*parameter.opts, *parameter.secondary_opts)
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from all_options(below)
