@@ -90,6 +90,9 @@ def test_its_commands_write_what_it_uploads(
     )
     assert baseline.returncode == 0, baseline.stderr
     if broken:
+        for line in lines:  # a good night, whose answers are in the store
+            if line[0] == "bench":
+                assert mores(*line, "--data", "data").returncode == 0
         script(home / "m.jsonl", [(text, answer) for text, answer in answers if answer == CLEAN] + [("", "?")])
     (home / "texts.jsonl").write_text('{"text": "Eaten with a spoon."}\n{"text": "Eaten with a fork."}\n')
     (home / "vllm.log").touch()
