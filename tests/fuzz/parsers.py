@@ -11,6 +11,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple
 
+from fastapi import HTTPException
+
 from mores import culture
 from mores.bench import BENCHMARKS, benchmark, choice, labels, topics
 from mores.bench.culturall.xlsx import read_xlsx
@@ -27,6 +29,7 @@ from mores.factory.sources import files
 from mores.factory.verify import verify as verify_dataset
 from mores.factory.wrap import Templates
 from mores.io import check_samples, read_records, read_samples
+from mores.io.source import read_text
 from mores.language import detect
 from mores.longform import answers, claims, relevance, verify
 from mores.longform.collection import asking
@@ -34,6 +37,7 @@ from mores.meta.juice.data import JuiceData
 from mores.meta.pairs import Pairs
 from mores.meta.people.answers import read_people
 from mores.meta.prompted import KINDS as PROMPTED
+from mores.metric.lines import open_lines
 from mores.metric.mqm_tsv import read_mqm_tsv
 from mores.metric.schema import parse_text
 from mores.models import gguf
@@ -48,6 +52,9 @@ from mores.run import open_run
 from mores.search.passages import Document, read_passages
 from mores.search.replay import Replay
 from mores.search.serper import read_results
+from mores.serve import Bounds
+from mores.serve.body import JSON, LINES, read_texts
+from mores.serve.keys import read_keys
 from mores.studio.campaigns import open_kind
 from mores.studio.campaigns.culturall import tasks as culturall
 from mores.studio.campaigns.culturalteaming import asking as teaming
@@ -150,6 +157,20 @@ VALIDATION = campaign("validation", {"title": "Check", "languages": ["en"], "reg
 TEAMING = campaign("culturalteaming", {"title": "Tea", "regions": ["KE"]})
 
 
+def requested(media: str, data: bytes) -> object:
+    """What a client sends to `mores serve`; the service refuses by errors of HTTP, too."""
+    try:
+        return read_texts(data, media, Bounds())
+    except HTTPException as refused:
+        raise InputError(refused.detail) from refused
+
+
+def lines(path: Path) -> object:
+    """A file with one text in each line."""
+    with open_lines(str(path)) as texts:
+        return texts.count
+
+
 def items(of: Campaign, name: str, seed: str | list[Any], form: str = "") -> Parser:
     """A file that somebody imports into a campaign."""
     return file(name, lambda path: read_items_file(of, path.read_bytes(), name, form), seed)
@@ -227,6 +248,7 @@ PARSERS: dict[str, Parser] = {
     "labels": file("l.jsonl", lambda path: labels.read_labels([path]), [{"id": "q", "labels": {"topic": "Food"}}]),
     "error types": file("e.jsonl", errors.read_labelled,
                         [{"item_id": "i", "answer": "a", "type": errors.type_names()[0]}]),
+    "lines": file("t.txt", lines, "One.\n\nTwo.\r\n"),
     "mqm": file("m.tsv", read_mqm_tsv, MQM),
     "marks by people": file("m.tsv", lambda path: read_people("marks", path), MQM),
     "ratings jsonl": file("r.jsonl", read_ratings, EXAMPLES / "ratings.jsonl"),
@@ -308,9 +330,13 @@ PARSERS: dict[str, Parser] = {
                    '{"question": "q", "options": ["a", "b", "c", "d"], "correct": "A"}', "json"),
     "culturall draft": reply(culturall.read_draft, "[Scenario] s\n[Question] q\n[Answer] a\n[Explanation] e"),
     "culturall region": reply(culturall.read_region, "KE"),
+    # the service
+    "request": body(partial(requested, JSON), json.dumps([{"id": 1, "text": "a", "evidence": [{"text": "b"}]}])),
+    "request in lines": body(partial(requested, LINES), '{"text": "a", "language": "en"}\n{"text": "b"}\n', "jsonl"),
+    "keys": file("k.txt", lambda path: read_keys(path, None), "# of the website\na-key-that-nobody-guesses\n"),
     # the studio
-    "campaign": reply(lambda text: parse_campaign(text, "c.yaml"),
-                      "kind: culturalteaming\ntitle: T\nregions: [KE]\n", "yaml"),
+    "campaign": file("c.yaml", lambda path: parse_campaign(read_text(path), "c.yaml"),
+                     "kind: culturalteaming\ntitle: T\nregions: [KE]\n"),
     "field of marks": reply(parse_marks, '[{"part": "text", "start": 0, "end": 3, "quote": "Tea"}]', "json"),
     "import csv": items(TEAMING, "i.csv", QUESTIONS),
     "import jsonl": items(MARKING, "i.jsonl", [{"text": "Tea first.", "report": {"errors": [ERROR]}, "judge": "j"}]),
