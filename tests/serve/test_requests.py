@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import re
+import urllib.request
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +28,7 @@ def test_what_is_wrong_with_a_request_is_said_with_the_place_and_the_fix(serve: 
         (b"{", 400, "not valid JSON"),
         (b'"text"', 422, 'expected an object such as {"text": "…"}, or an array of them'),
         ([], 422, "there is no text; send at least one"),
-        ({"txt": "a"}, 422, "no field 'text'; expected 'instruction' and 'text' (did you mean 'txt'?)"),
+        ({"txt": "a"}, 422, "no field 'text', but 'txt'; rename it to 'text'"),
         ({"text": " "}, 422, "the text is empty"),
         ({"text": "a", "language": "nothing"}, 422, "unknown language 'nothing'"),
         ({"text": "a", "evidence": [{"text": ""}]}, 422, "evidence 1: the text is empty"),
@@ -40,8 +42,17 @@ def test_what_is_wrong_with_a_request_is_said_with_the_place_and_the_fix(serve: 
     got = ask(address, b'{"text": "a"}\n{"text', Content_Type="application/x-ndjson")
     assert (got.status, got.json["detail"].partition(":")[0]) == (400, "line 2")
     assert ask(address, b"text=a", Content_Type="application/x-www-form-urlencoded").status == 415
+    packed = ask(address, gzip.compress(b'{"text": "a"}'), Content_Encoding="gzip")
+    assert (packed.status, packed.json["detail"]) == (415, "the Content-Encoding is gzip; send the body unpacked")
     assert ask(address, path="/score").status == 405
     assert b'mores_requests_total{status="422"} 8' in ask(address, path="/metrics").body
+
+
+def test_load_balancers_may_ask_for_the_state_alone(serve: Serve) -> None:
+    address = serve("fake:clean", keys=[KEY])
+    for path in ("/health", "/ready"):
+        with urllib.request.urlopen(urllib.request.Request(address + path, method="HEAD"), timeout=30) as answer:
+            assert (answer.status, answer.read()) == (200, b"")
 
 
 def test_a_body_without_a_length_is_bounded_and_one_that_does_not_come_is_given_up(

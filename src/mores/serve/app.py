@@ -97,11 +97,13 @@ def app_of(service: Service, keys: Keys) -> FastAPI:
             return StreamingResponse(_lines(service, batch), media_type=LINES)
         return await _whole(request, service, batch, single)
 
+    @app.head("/health", include_in_schema=False)  # what some load balancers ask
     @app.get("/health", response_model=Status)
     async def health() -> Status:
         """Whether the service runs; also while it cannot judge texts."""
         return Status(status="ok", model=service.metric.model.name)
 
+    @app.head("/ready", include_in_schema=False)
     @app.get("/ready", response_model=Status, responses={503: {"model": Status, "description": "Not ready"}})
     async def ready() -> Response:
         """Whether texts can be judged now."""

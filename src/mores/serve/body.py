@@ -20,7 +20,9 @@ LINES = "application/x-ndjson"
 
 
 async def read_body(request: Request, longest: int) -> bytes:
-    """The whole body; HTTPException where it is too long or does not come."""
+    """The whole body; HTTPException where it is packed, is too long or does not come."""
+    if (packed := request.headers.get("content-encoding", "identity").strip().lower()) != "identity":
+        raise HTTPException(415, f"the Content-Encoding is {packed}; send the body unpacked")
     too_long = HTTPException(413, f"the body has more than {longest:,} bytes; send fewer or shorter texts")
     if (length := request.headers.get("content-length", "")).isdecimal() and int(length) > longest:
         raise too_long
