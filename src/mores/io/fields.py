@@ -42,10 +42,10 @@ class Row(NamedTuple):
 def complain(keys: tuple[str, ...]) -> str | None:
     """What is wrong with the names of a row's fields; None if nothing is."""
     if not _has(keys, "text"):
+        if near := _near(keys, "text", cutoff=0.6):
+            return f"no field 'text', but {near!r}; rename it to 'text'"
         names = ", ".join(map(repr, keys[:MOST])) + (" and more" if len(keys) > MOST else "")
-        near = _near(keys, "text", cutoff=0.6)
-        hint = f" (did you mean {near!r}?)" if near else f"; found {names or 'none'}"
-        return f"no field 'text'; expected 'instruction' and 'text'{hint}"
+        return f"no field 'text'; expected 'instruction' and 'text'; found {names or 'none'}"
     # A text may come without an instruction, but a misspelt one must not be lost in silence.
     near = None if _has(keys, "instruction") else _near(keys, "instruction", cutoff=0.9)
     return f"no field 'instruction', but {near!r}; rename it to 'instruction'" if near else None
