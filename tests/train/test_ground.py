@@ -21,7 +21,7 @@ from mores.io import JsonlWriter, read_records
 from mores.models.embedded import EXPLANATIONS
 from mores.search.corpus import Corpus
 from mores.train.ground import Grounded, Grounding, ground_dataset, nearest, with_evidence
-from mores.types import Evidence, Record
+from mores.types import Evidence, Record, Sample
 from tests.meta.golds import error, gold
 
 NUMBERS = {"train": range(40), "dev": range(40, 46), "test": range(46, 56)}
@@ -279,6 +279,33 @@ def test_pairs_and_translated_answers_are_added(data: Path, tmp_path: Path) -> N
     assert "other" in {record.sample.source for record in read(tmp_path / "out", "train")}
     assert measured
     assert not {record.group for record in trained} & {record.group for record in measured}
+
+
+def test_what_nobody_labelled_is_about_what_is_trained_on_and_never_what_is_measured(
+    data: Path, tmp_path: Path
+) -> None:
+    (folder := tmp_path / "pairs").mkdir()
+    (untrusted := tmp_path / "untrusted").mkdir()
+    rows = [
+        {"id": f"{n}-{label}", "claim": f"The people of village {n} were {label} all day.", "label": label,
+         "evidence": [f"In village {n} nothing was known for {n + 7} days."], "language": "en", "source": "read"}
+        for n in range(60) for label in ("supported", "refuted", "unknown")
+    ]  # fmt: skip
+    (folder / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), "utf-8")
+    doubtful = rows[0] | {"id": "more", "claim": "Nobody slept in village 0.", "source": "doubtful"}
+    (untrusted / "a.jsonl").write_text(json.dumps(doubtful) + "\n" + json.dumps(rows[1]) + "\n", "utf-8")
+    ground_dataset(data, tmp_path / "out", Grounding(pairs=(folder,), untrusted=(untrusted,)))
+    samples = list(read_records(tmp_path / "out" / "unlabelled.jsonl", Sample))
+    assert len({sample.id for sample in samples}) == len(samples) > 200
+    assert "doubtful/more pair unlabelled" in {sample.id for sample in samples}
+    assert not any("-refuted pair " in sample.id for sample in samples), "it is a labelled pair too"
+    assert "doubtful" not in {record.sample.source for record in read(tmp_path / "out", "train")}
+    measured = {record.item.removeprefix("read/") for record in read(tmp_path / "out", "test-pairs")}
+    assert measured
+    assert not {sample.id.removeprefix("read/").split(" ")[0] for sample in samples} & measured
+    (untrusted / "a.jsonl").write_text(json.dumps(rows[0] | {"claim": "Another."}) + "\n", "utf-8")
+    with pytest.raises(InputError, match=r"a\.jsonl: read/0-supported names another pair in .*; give one another id"):
+        ground_dataset(data, tmp_path / "again", Grounding(pairs=(folder,), untrusted=(untrusted,)))
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_another_half(data: Path, tmp_path: Path) -> None:

@@ -124,6 +124,8 @@ def diff(before: Path, after: Path, as_json: bool) -> None:
 )
 @click.option("--pairs", multiple=True, type=FOLDER,
               help="Folder of claims and passages that support or refute them, .jsonl (may be repeated).")  # fmt: skip
+@click.option("--untrusted", multiple=True, type=FOLDER,
+              help="Folder of more such pairs, whose labels are not used (may be repeated).")  # fmt: skip
 @click.option("--sentences", type=FOLDER, help="Folder with sentences, LANGUAGE.txt each, to make such pairs of.")
 @click.option("--translated", type=FOLDER, help="BLEnD's folder: adds its answers with facts in another language.")
 @json_option("the table")

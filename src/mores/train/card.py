@@ -17,6 +17,7 @@ def card(trained: Trained, recipe: Recipe) -> str:
     """The card as Markdown."""
     use = USE if recipe.method == "lora" else FULL_USE
     without = f"; without {trained.without}" if trained.without else ""
+    taught = f", of which {trained.teacher} labelled {trained.taught:,}" if trained.teacher else ""
     return "\n".join(
         [
             f"# A metric for cultural errors, tuned from {trained.base}",
@@ -28,7 +29,7 @@ def card(trained: Trained, recipe: Recipe) -> str:
             "",
             "## Trained on",
             "",
-            f"{trained.samples:,} samples{without}, {trained.tokens:,} tokens in one epoch;"
+            f"{trained.samples:,} samples{taught}{without}, {trained.tokens:,} tokens in one epoch;"
             f" {trained.left_out:,} were too long. {duration(trained.seconds)} on {trained.device}. The licences of the"
             " sources apply to what is made of them: `mores sources` lists them.",
             "",

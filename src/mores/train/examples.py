@@ -18,6 +18,7 @@ from mores.factory.gold import Gold
 from mores.metric.prompt import messages
 from mores.metric.write import write_report
 from mores.train.recipe import Recipe
+from mores.train.teacher import Labelled
 from mores.types import Error, ErrorReport, Sample, Severity
 
 Tokens = npt.NDArray[np.int32]
@@ -36,6 +37,10 @@ class Example(NamedTuple):
     """Where the report starts."""
     decision: int
     """The place of the token that says whether there is an error."""
+    other: int = 0
+    """The token that would say the contrary."""
+    doubt: float = 0.0
+    """How probable that one is by a teacher."""
 
 
 @dataclass
@@ -56,6 +61,7 @@ class Examples:
         """Tokens that reports with and without errors share at their start."""
         self.choices = (clean[self._decision], wrong[self._decision])
         """The tokens that say that there is no error, and that there is one."""
+        self._opening = clean[: self._decision]
 
     def of(self, golds: Iterable[Gold]) -> Iterator[Example]:
         """The examples of gold samples, in order."""
@@ -66,6 +72,19 @@ class Examples:
         rows = iter(golds)
         while chunk := list(islice(rows, _CHUNK)):
             yield from self._chunk(chunk)
+
+    def labelled(self, rows: Iterable[Labelled]) -> Iterator[Example]:
+        """The examples of a teacher's decisions, which end with the decision."""
+        rows = iter(rows)
+        while chunk := list(islice(rows, _CHUNK)):
+            prompts = self._encode([self.prompt(row.sample) for row in chunk])
+            for row, prompt in zip(chunk, prompts, strict=True):
+                choice, other = self.choices[row.odds > 0], self.choices[row.odds <= 0]
+                tokens = np.array([*prompt, *self._opening, choice], dtype=np.int32)
+                if len(tokens) > self.recipe.longest:
+                    self.left_out += 1
+                else:
+                    yield Example(tokens, len(tokens) - 1, len(tokens) - 1, other, row.doubt)
 
     def prompt(self, sample: Sample) -> str:
         """What the model reads, in the words of its chat template."""

@@ -48,6 +48,10 @@ class Row:
     """The token that follows."""
     weights: Floats
     """Of each target in the loss; 0 for prompts, the first token of an example, and padding."""
+    others: Tokens
+    """The token that follows by a second label, where there is doubt about the first."""
+    doubts: Floats
+    """Of each of those in the loss."""
     starts: Tokens
     """Where each example starts, then the padding, then the end, which may come several times."""
     examples: int
@@ -76,18 +80,21 @@ def make_row(examples: Sequence[Example], shape: Shape, decision_weight: float =
         raise ValueError(f"{ends[-1]} tokens do not fit into a row of {size}, or one is longer than {shape.longest}")
     tokens, positions = np.zeros(size, np.int32), np.zeros(size, np.int32)
     targets, weights = np.zeros(size, np.int32), np.zeros(size, np.float32)
+    others, doubts = np.zeros_like(targets), np.zeros_like(weights)
     for example, end in zip(examples, ends.tolist(), strict=True):
         begin = end - len(example.tokens)
         tokens[begin:end] = example.tokens
         positions[begin:end] = np.arange(end - begin)
         targets[begin : end - 1] = example.tokens[1:]
         weights[begin + example.report - 1 : end - 1] = 1.0
-        weights[begin + example.decision - 1] = decision_weight
+        decision = begin + example.decision - 1
+        weights[decision] = decision_weight * (1 - example.doubt)
+        others[decision], doubts[decision] = example.other, decision_weight * example.doubt
     # Padding makes separate examples, none too long: a token that no attention computes may hold anything.
     starts = np.full(shape.starts, size, np.int32)
     every = [0, *ends, *range(int(ends[-1]) + shape.longest, size, shape.longest)]
     starts[: len(every)] = every
-    return Row(tokens, positions, targets, weights, starts, len(examples))
+    return Row(tokens, positions, targets, weights, others, doubts, starts, len(examples))
 
 
 def shape_of(lengths: Sequence[int], batch: int, most: int) -> Shape:

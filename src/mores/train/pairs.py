@@ -150,13 +150,22 @@ class Reading:
     def train(self) -> Iterator[Gold]:
         """What is trained on: half of each source has an error."""
         for _, pairs in sorted(self._by_source.items()):
-            kept = [pair for pair in pairs if not self._is_tested(pair)]
+            kept = self.trained(pairs)
             counts: Counter[str] = Counter(pair.label for pair in kept)
             exchange = Exchange(kept)
             for pair in kept:
                 yield from self._varied(pair, counts, kept)
                 yield from self._derived(pair, kept, exchange, 100 if not counts["refuted"] else CHANGED)
             yield from self._composed(kept)
+
+    def trained(self, pairs: Iterable[Pair]) -> list[Pair]:
+        """Those that are trained on."""
+        return [pair for pair in pairs if not self._is_tested(pair)]
+
+    def samples(self) -> Iterator[Sample]:
+        """Every pair once, with passages of other pairs among its own, whatever its label."""
+        for _, pairs in sorted(self._by_source.items()):
+            yield from (self._gold(pair, "unlabelled", pairs).sample for pair in pairs)
 
     def test(self) -> Iterator[Gold]:
         """What is measured on, without passages of other pairs: as many claims with an error as without."""

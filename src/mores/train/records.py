@@ -15,6 +15,10 @@ class Trained(Record):
     """Trained on, in one epoch."""
     left_out: int
     """Too long."""
+    teacher: str | None = None
+    """The model that labelled some of them."""
+    taught: int = 0
+    """How many it labelled."""
     sources: dict[str, int]
     """Samples of each source."""
     without: str | None = None

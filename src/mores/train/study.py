@@ -22,7 +22,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import partial
+from functools import cached_property, partial
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,7 @@ from mores.errors import ConfigError
 from mores.factory.build import Progress, quiet
 from mores.factory.drafts import draw
 from mores.factory.gold import Gold
+from mores.factory.items import Task
 from mores.io import JsonlWriter, read_records, write_text
 from mores.io.private import make_folder
 from mores.run import Manifest, Plan, start_run
@@ -45,9 +46,10 @@ from mores.train.folder import RESULT, TrainRun
 from mores.train.network import load, save
 from mores.train.recipe import Recipe, write_recipe
 from mores.train.records import Trained, headline
+from mores.train.teacher import UNLABELLED, Labelled, read_labelled
 from mores.train.tune import CHECKPOINT, Training, join
 from mores.train.tune import Progress as Step
-from mores.types import Judgement, Result, Signature
+from mores.types import ErrorReport, Judgement, Result, Sample, Signature
 
 LEFT_OUT = "left-out"
 """The name of the decisions about samples of the sources that were left out."""
@@ -71,6 +73,8 @@ class Study:
     """Sources whose samples are not trained on, but decided about."""
     limit: int | None = None
     """Most training samples."""
+    teacher: Path | None = None
+    """A run on the same data that decided about its unlabelled samples, which are then trained on too."""
     evaluate: Sequence[str] = ("dev", "test")
     """Splits about whose samples the tuned model decides."""
     on_step: Callable[[Step], None] = lambda _: None
@@ -87,13 +91,15 @@ class Study:
             return TrainRun(self.folder, Manifest(**dict(plan), started=datetime.now(UTC)))
         with start_run(self.folder, plan, numbered=False) as run:
             trained = self._train(golds)
-            decided = {f"decisions.{split}.jsonl": "Judgement" for split in trained.decisions}
+            names = [f"decisions.{split}.jsonl" for split in (*trained.decisions, UNLABELLED)]
+            decided = {name: "Judgement" for name in names if (self.folder / name).is_file()}
             run.finish(files={**decided, RESULT: "Trained"}, headline=headline(trained))
         return TrainRun(run.path, run.manifest)
 
     def _plan(self, golds: Sequence[Gold]) -> Plan:
         settings = self.recipe.model_dump(mode="json") | {
             "data": str(self.data), "leave_out": list(self.leave_out), "limit": self.limit,
+            "teacher": str(self.teacher) if self.teacher else None,
         }  # fmt: skip
         name = self.data.resolve().name
         return Plan(kind="train", name=name, model=self.base_name, signature=self.signature(golds), settings=settings)
@@ -103,6 +109,8 @@ class Study:
         model, tokenizer = load(self.base, self.recipe)
         making = Examples(tokenizer, self.recipe)
         examples = list(making.of(self.progress("reading samples", golds, len(golds))))
+        taught = list(making.labelled(self.labelled))
+        examples += taught
         begun = time.perf_counter()
         identity = str(self.signature(golds))
         training = Training(model, examples, self.recipe, self.folder, identity, on_step=self.on_step)
@@ -112,11 +120,15 @@ class Study:
             save(model, tokenizer, self.folder)
         trained = Trained(
             base=self.base_name, signature=self.signature(golds), samples=len(examples), left_out=making.left_out,
+            teacher=self.teacher.name if self.teacher else None, taught=len(taught),
             sources=dict(sorted(Counter(gold.sample.source or "unknown" for gold in golds).items())),
             without=", ".join(self.leave_out) or None, tokens=sum(len(example.tokens) for example in examples),
             seconds=seconds, device=_device(self._team.num_processes),
-            decisions={name: self._decide(model, making, name, golds) for name, golds in self._measured().items()},
+            decisions={name: by_source(self._decide(model, making, name, golds))
+                       for name, golds in self._measured().items()},
         )  # fmt: skip
+        if pairs := self._unlabelled():
+            self._decide(model, making, UNLABELLED, pairs)
         if self._team.is_main_process:
             write_text(self.folder / RESULT, trained.model_dump_json(indent=1) + "\n")
             write_text(self.folder / "README.md", card(trained, self.recipe))
@@ -144,7 +156,7 @@ class Study:
 
     def _measured(self) -> dict[str, list[Gold]]:
         """What the model decides about: the splits that the dataset has, and of the training samples those left out."""
-        names = [name for name in self.evaluate if (self.data / f"{name}.jsonl").is_file()]
+        names = [name for name in self.evaluate if name != UNLABELLED and (self.data / f"{name}.jsonl").is_file()]
         measured = {name: list(read_records(self.data / f"{name}.jsonl", Gold)) for name in names}
         if self.leave_out:
             whole = self.data / "sets.jsonl"  # claims with their own passages alone
@@ -152,16 +164,35 @@ class Study:
             measured[LEFT_OUT] = fair([gold for gold in every if gold.sample.source in self.leave_out])
         return measured
 
+    @cached_property
+    def labelled(self) -> list[Labelled]:
+        """What the teacher decided."""
+        return read_labelled(self.data, self.teacher, self.leave_out) if self.teacher else []
+
+    def _unlabelled(self) -> list[Gold]:
+        """What nobody labelled, if it is to be decided about: nobody knows how well."""
+        path = self.data / f"{UNLABELLED}.jsonl"
+        if UNLABELLED not in self.evaluate or not path.is_file():
+            return []
+        samples = (sample for sample in read_records(path, Sample) if sample.source not in self.leave_out)
+        about = {"report": ErrorReport(), "task": Task.FREEFORM, "kind": "correct", "maker": UNLABELLED}
+        return [Gold(sample=sample, item=sample.id, **about) for sample in samples]
+
     def signature(self, golds: Iterable[Gold]) -> Signature:
         """What must be the same for two trainings to be the same."""
         total, count = blake2b(digest_size=4), 0
         for count, gold in enumerate(golds, 1):  # noqa: B007 - read after the loop
             total.update(gold.model_dump_json().encode("utf-8", "surrogatepass"))
         settings = blake2b(write_recipe(self.recipe).encode(), digest_size=4).hexdigest()
-        data = f"{total.hexdigest()}.{count}" + (f".without-{'-'.join(self.leave_out)}" if self.leave_out else "")
+        for row in self.labelled:
+            total.update(f"{row.sample.id} {row.odds!r}".encode("utf-8", "surrogatepass"))
+        taught = f".taught-{len(self.labelled)}" if self.labelled else ""
+        data = f"{total.hexdigest()}.{count}{taught}" + (
+            f".without-{'-'.join(self.leave_out)}" if self.leave_out else ""
+        )
         return sign({"task": "train.1", "data": data, "base": self.base_name, "recipe": settings})
 
-    def _decide(self, model: Any, making: Examples, split: str, golds: list[Gold]) -> dict[str, Result]:
+    def _decide(self, model: Any, making: Examples, split: str, golds: list[Gold]) -> Decisions:
         share = golds[self._team.process_index :: self._team.num_processes]
         follow = partial(self.progress, f"deciding about {split}")
         decided = together(decide(model.eval(), making, share, follow=follow), golds)
@@ -170,7 +201,7 @@ class Study:
                 for gold, odds in zip(decided.golds, decided.odds.tolist(), strict=True):
                     # A text that is more likely wrong than not scores below 0.
                     writer.write(Judgement.of(gold.sample, judge=f"tuned:{self.folder.name}", score=-odds))
-        return by_source(decided)
+        return decided
 
 
 def fair(golds: Iterable[Gold]) -> list[Gold]:

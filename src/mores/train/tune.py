@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from torch.nn import functional
 
@@ -220,7 +221,7 @@ class Training:
         """This process's rows of a step on the device, the weight of the whole step, and its tokens."""
         index, processes = self._accelerator.process_index, self._accelerator.num_processes
         shares = [self._packed(places[number::processes]) for number in range(processes)]
-        whole = float(sum(row.weights.sum() for rows in shares for row in rows))
+        whole = float(sum(row.weights.sum() + row.doubts.sum() for rows in shares for row in rows))
         count = sum(len(self.examples[i].tokens) for i in places)
         # All have equally many rows, because they exchange gradients; some have nothing to learn from.
         missing = max(len(rows) for rows in shares) - len(shares[index])
@@ -330,10 +331,12 @@ def compile_layers(model: Any) -> None:
 
 def on_device(row: Row, shape: Shape, device: Any) -> dict[str, Any]:
     """A row as tensors; places, targets and weights are only those that the loss looks at."""
-    places = row.weights.nonzero()[0]
+    places, doubted = row.weights.nonzero()[0], row.doubts.nonzero()[0]
+    targets = np.concatenate((row.targets[places], row.others[doubted])).astype("int64")
     arrays = {
         "tokens": row.tokens.astype("int64"), "positions": row.positions.astype("int64"), "starts": row.starts,
-        "places": places, "targets": row.targets[places].astype("int64"), "weights": row.weights[places],
+        "places": np.concatenate((places, doubted)), "targets": targets,
+        "weights": np.concatenate((row.weights[places], row.doubts[doubted])),
     }  # fmt: skip
     tensors: dict[str, Any] = {name: torch.from_numpy(array) for name, array in arrays.items()}
     if device.type == "cuda":
@@ -345,4 +348,4 @@ def _weightless(row: Row) -> Row:
     """The same row with nothing to learn from."""
     weights = row.weights * 0
     weights[0] = 1e-30  # so that there is a loss to go back from
-    return replace(row, weights=weights)
+    return replace(row, weights=weights, doubts=row.doubts * 0)

@@ -31,7 +31,9 @@ from mores.train.ground.facts import Facts, index_facts, name_of, own_facts
 from mores.train.ground.nearby import Keep, Near, nearest
 from mores.train.ground.records import Found, Grounded, Grounding
 from mores.train.pairs import Reading, read_pairs, read_sentences
+from mores.train.teacher import UNLABELLED
 from mores.train.translated import Translated, read_asked
+from mores.train.unlabelled import unlabelled
 from mores.types import Evidence
 
 ABOUT = "ground.json"
@@ -106,6 +108,7 @@ class _Making:
         for name in ("test-pairs", "sets", "test-translated"):
             if name in others:
                 self._write(name, others[name])
+        self._write_unlabelled()
         kinds: dict[str, tuple[Facts, Keep, Words]] = {
             "covered": (every, _anything, "own"),
             "reworded": (every, _anything, "other"),
@@ -116,6 +119,15 @@ class _Making:
             for name, setting in ((f"{split}-{kind}", setting) for kind, setting in kinds.items()):
                 counts[name] = self._write(name, (), self._grounded(name, split, *setting))
         return counts
+
+    def _write_unlabelled(self) -> None:
+        pairs, seed = read_pairs(*self.settings.pairs), self.settings.seed
+        every = read_pairs(*self.settings.pairs, *self.settings.untrusted)  # no two of one name
+        made = unlabelled(Reading(pairs, seed).trained(pairs), every[len(pairs) :], seed)
+        if made:
+            with JsonlWriter(self.out / f"{UNLABELLED}.jsonl") as writer:
+                for sample in Reading(made, seed).samples():
+                    writer.write(sample)
 
     def _others(self, every: Facts) -> dict[str, Iterable[Gold]]:
         """Samples that come with their evidence, by the file in which they are."""

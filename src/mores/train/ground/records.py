@@ -18,6 +18,8 @@ class Grounding(Record):
     seed: int = 0
     pairs: tuple[Path, ...] = ()
     """Folders with claims and passages about them, see `mores.train.pairs`."""
+    untrusted: tuple[Path, ...] = ()
+    """Folders with further such pairs, whose labels are not used, see `mores.train.unlabelled`."""
     sentences: Path | None = None
     """A folder with sentences, one text file for each language, to make such pairs of."""
     translated: Path | None = None

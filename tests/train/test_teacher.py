@@ -1,0 +1,146 @@
+"""Learning from a larger model: what is taken of its decisions, how doubt counts in the loss, and that it is learnt."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import mores
+from mores.errors import ConfigError, InputError
+from mores.io import JsonlWriter, read_records
+from mores.train.recipe import Recipe
+from mores.train.teacher import Labelled, read_labelled
+from mores.types import Judgement, Sample
+from tests.meta.golds import dishes
+from tests.train.tiny import make_base, torch, transformers
+
+pytest.importorskip("mores.train.study", reason="needs the extra train: pip install 'mores[train]'")
+from mores.train.examples import Examples
+from mores.train.network import ATTENTION, register_attention
+from mores.train.packing import Shape, make_row
+from mores.train.tune import Tuned, on_device
+
+RECIPE = Recipe(style="paper", rank=16, alpha=32, batch=8, row_tokens=1500, learning_rate=5e-3, warmup_steps=2)
+
+
+@pytest.fixture(autouse=True)
+def _on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
+
+
+@pytest.fixture(scope="module")
+def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return make_base(tmp_path_factory.mktemp("teacher") / "tiny")
+
+
+def samples(count: int = 24) -> list[Sample]:
+    """Half of them are about tea, which only the teacher knows to be wrong."""
+    return [
+        Sample(id=f"u{n}", text=f"They drink {'tea' if n % 2 else 'milk'} on day {n}.", source="ab"[n % 4 // 2])
+        for n in range(count)
+    ]
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    (folder := tmp_path / "data").mkdir()
+    for split in ("train", "test"):
+        with JsonlWriter(folder / f"{split}.jsonl") as writer:
+            for gold in dishes(8, source="a"):
+                writer.write(gold)
+    with JsonlWriter(folder / "unlabelled.jsonl") as writer:
+        for sample in samples():
+            writer.write(sample)
+    return folder
+
+
+def teach(folder: Path, odds: dict[str, float]) -> Path:
+    """The folder of a teacher that decided so."""
+    folder.mkdir()
+    with JsonlWriter(folder / "decisions.unlabelled.jsonl") as writer:
+        for name, value in odds.items():
+            writer.write(Judgement(sample_id=name, judge="tuned:large", score=-value))
+    return folder
+
+
+def test_doubt_is_the_probability_of_the_other_decision() -> None:
+    sample = samples(1)[0]
+    assert Labelled(sample, 0.0).doubt == 0.5
+    assert Labelled(sample, 1.5).doubt == Labelled(sample, -1.5).doubt == pytest.approx(1 / (1 + math.e))
+    assert Labelled(sample, 40.0).doubt == 0.02
+    assert Labelled(sample, -4000.0).doubt == 0.02
+
+
+def test_as_many_with_an_error_are_taken_as_without(tmp_path: Path, data: Path) -> None:
+    teacher = teach(tmp_path / "teacher", {f"u{n}": 2.0 if n < 5 else -1.0 for n in range(20)})
+    rows = read_labelled(data, teacher)
+    assert sorted(row.odds for row in rows) == [-1.0] * 5 + [2.0] * 5
+    assert {row.sample.id for row in rows if row.odds > 0} == {f"u{n}" for n in range(5)}
+    assert rows == read_labelled(data, teacher)
+    assert {row.sample.source for row in read_labelled(data, teacher, ["b"])} == {"a"}
+
+
+def test_what_cannot_teach_is_said(tmp_path: Path, data: Path) -> None:
+    with pytest.raises(ConfigError, match=r"data: no decisions.unlabelled.jsonl in it; train the teacher on the same"):
+        read_labelled(data, data)
+    with pytest.raises(InputError, match=r"decides about 'v', which is not in .*unlabelled.jsonl; train the teacher"):
+        read_labelled(data, teach(tmp_path / "other", {"u1": 1.0, "v": -1.0}))
+    with pytest.raises(InputError, match=r"the teacher calls all 24 pairs correct; it has learned nothing to teach"):
+        read_labelled(data, teach(tmp_path / "blind", {f"u{n}": -3.0 for n in range(24)}))
+    (data / "unlabelled.jsonl").unlink()
+    with pytest.raises(ConfigError, match=r"data: no unlabelled.jsonl in it; `mores build ground` writes it"):
+        read_labelled(data, tmp_path / "blind")
+
+
+def test_the_loss_of_a_doubtful_decision_is_that_of_both_weighted(base: Path) -> None:
+    """Against cross-entropies that transformers' plain model gives."""
+    making = Examples(transformers.AutoTokenizer.from_pretrained(base), RECIPE)
+    rows = [Labelled(samples(2)[0], -0.6), Labelled(samples(2)[1], 2.4)]
+    every, [sure] = list(making.labelled(rows)), list(making.of(dishes(1)))
+    plain = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation="eager").eval()
+    register_attention()
+    packed = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation=ATTENTION).eval()
+    clean, wrong = making.choices
+    expected = 0.0
+    for row, example in zip(rows, every, strict=True):
+        with torch.no_grad():
+            logits = plain(torch.tensor(example.tokens[:-1].astype(np.int64))[None]).logits[0, -1]
+        chosen, other = (wrong, clean) if row.odds > 0 else (clean, wrong)
+        assert example.tokens[-1] == chosen
+        losses = -torch.log_softmax(logits.double(), 0)
+        expected += 7 * float((1 - row.doubt) * losses[chosen] + row.doubt * losses[other])
+    shape = Shape(2048, 4, 1024)
+    with torch.no_grad():
+        both, with_sure, alone = (
+            float(Tuned(packed)(on_device(make_row(examples, shape, 7.0), shape, torch.device("cpu"))))
+            for examples in (every, [every[0], sure, every[1]], [sure])
+        )
+    assert both == pytest.approx(expected, rel=1e-4)
+    assert with_sure == pytest.approx(expected + alone, rel=1e-4)
+
+
+def test_a_student_learns_what_only_its_teacher_knows(tmp_path: Path, data: Path, base: Path) -> None:
+    teacher = teach(tmp_path / "teacher", {f"u{n}": 4.0 if n % 2 else -4.0 for n in range(24)})
+    recipe = RECIPE.model_copy(update={"epochs": 12, "decision_weight": 20.0})
+    splits = ["test", "unlabelled"]
+    run = mores.train(data, tmp_path / "student", base=str(base), recipe=recipe, teacher=teacher, evaluate=splits)
+    decided = read_records(tmp_path / "student" / "decisions.unlabelled.jsonl", Judgement)
+    correct = [(judgement.score or 0) < 0 for judgement in decided]
+    assert sum(wrong == bool(n % 2) for n, wrong in enumerate(correct)) >= 22
+    assert (run.result.samples, run.result.taught, run.result.teacher) == (32, 24, "teacher")
+    assert set(run.result.decisions) == {"test"}, "nobody knows which decisions about unlabelled samples are correct"
+    assert set(run.manifest.files) >= {"decisions.test.jsonl", "decisions.unlabelled.jsonl"}
+    assert "32 samples, of which teacher labelled 24" in (tmp_path / "student" / "README.md").read_text("utf-8")
+    assert ".taught-24" in str(run.signature)
+
+
+def test_a_teacher_decides_about_what_it_did_not_leave_out(tmp_path: Path, data: Path, base: Path) -> None:
+    with JsonlWriter(data / "train.jsonl") as writer:
+        for gold in [*dishes(8, source="a"), *dishes(4, seed=1, source="b")]:
+            writer.write(gold)
+    mores.train(data, tmp_path / "one", base=str(base), recipe=RECIPE, leave_out="b", evaluate=["unlabelled"])
+    names = [judgement.sample_id for judgement in read_records(tmp_path / "one/decisions.unlabelled.jsonl", Judgement)]
+    assert names == [sample.id for sample in samples() if sample.source == "a"]
