@@ -67,7 +67,7 @@ def test_nothing_judged_passes_no_gate() -> None:
 
 @pytest.mark.parametrize("limit", ["some", "120%", "-1", -1, 1.5, float("nan"), ""])
 def test_a_limit_that_is_neither_a_number_nor_a_share_is_refused(limit: float | str) -> None:
-    with pytest.raises(ConfigError, match="is not a share") as refused:
+    with pytest.raises(ConfigError, match="is not a number or a share; give one such as 3 or 5%") as refused:
         TextGate(max_unjudged=limit)
     assert refused.value.setting == "max_unjudged"
 

@@ -149,7 +149,7 @@ class _Limit:
         if value is None or (isinstance(value, int) and value >= 0):
             self._most: float | None = value
         else:
-            self._most = _share(value, "max_unjudged")
+            self._most = _share(value, "max_unjudged", "a number or a share; give one such as 3 or 5%")
 
     def problems(self, number: int, total: int, what: str) -> list[str]:
         """What to say where more than that could not be judged."""
@@ -158,7 +158,7 @@ class _Limit:
         return [f"{number:,} of {total:,} {what} could not be judged; at most {self._value} may be"]
 
 
-def _share(value: float | str, setting: str) -> float:
+def _share(value: float | str, setting: str, expected: str = "a share; give one such as 0.6 or 60%") -> float:
     """A share between 0 and 1, also from a text such as 0.6 or 60%."""
     if isinstance(value, str):
         parts = re.fullmatch(r"(\d{1,3}(?:\.\d+)?|\.\d+)(%?)", value)
@@ -166,7 +166,7 @@ def _share(value: float | str, setting: str) -> float:
     else:
         share = float(value)
     if not 0 <= share <= 1:
-        raise ConfigError(f"{value!r} is not a share; give one such as 0.6 or 60%", setting=setting)
+        raise ConfigError(f"{value!r} is not {expected}", setting=setting)
     return share
 
 

@@ -66,6 +66,7 @@ def test_references_are_evidence(mores: Run) -> None:
         (["a.txt", "-s", "a.txt"], 2, "-s, -r and --only-system go with -t FILE"),
         (["-t", "a.txt", "--out", "-"], 2, "with -t the scores are printed"),
         (["-t", "a.txt", "b.txt", "--html", "p.html"], 2, "--html shows one run"),
+        (["-t", "a.txt", "sub/a.txt", "--out", "runs"], 2, "two files are called a.txt, and --out has a folder for"),
         (["-t", "a.txt", "-s", "two.txt"], 1, "two.txt has 2 lines, a.txt has 1; line n of each"),
         (["-t", "none.txt"], 1, "none.txt: no such file"),
         (["-t", "blank.txt"], 1, "blank.txt: contains no text"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from pathlib import Path
@@ -159,6 +160,9 @@ def _check_inputs(texts: tuple[str, ...], log: str | None, lines: _Lines, out: s
         raise click.UsageError("--out - goes with TEXTS; with -t the scores are printed")
     if html and len(lines.systems) + len(texts) > 1:
         raise click.UsageError("--html shows one run; give one system, or show each run: mores show RUN --html FILE")
+    names = Counter(Path(system).name for system in (*lines.systems, *texts))
+    if lines.systems and out and (twice := [name for name, count in names.items() if count > 1]):
+        raise click.UsageError(f"two files are called {twice[0]}, and --out has a folder for each name; rename one")
 
 
 def _check_places(texts: str, out: str | None, html: str | None) -> None:
