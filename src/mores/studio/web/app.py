@@ -61,7 +61,7 @@ def app(database: str | Path | Database, *, model: str = "embedded", **options: 
     studio.state.studio = Studio(store, signing_key(store), chosen)
     studio.mount("/static", Static(directory=STATIC), name="static")
     for routes in (account, campaigns, practice, work, organise, decide, people, data):
-        studio.include_router(routes.router)
+        studio.router.routes += routes.router.routes  # including a router makes its routes again, while a visitor waits
     studio.add_exception_handler(SignIn, _sign_in)
     studio.add_exception_handler(Elsewhere, _elsewhere)
     studio.add_exception_handler(Refused, _refused)
