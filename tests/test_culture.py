@@ -510,3 +510,19 @@ def test_the_script_of_a_language(tag: str, code: str) -> None:
 )  # fmt: skip
 def test_the_name_of_a_country_in_a_language(region: str, tag: str, name: str | None) -> None:
     assert local_region_name(region, tag) == name
+
+
+def test_suggestions_are_looked_for_only_where_they_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page with many names that only it has passes over each; looking for similar ones takes a tenth of a second."""
+    asked: list[str] = []
+
+    def close(name: str, _candidates: object) -> list[str]:
+        asked.append(name)
+        return []
+
+    monkeypatch.setattr("mores.culture.languages.close", close)
+    with pytest.raises(InputError) as error:
+        language("Nowherish Nolanguage")
+    assert asked == []
+    assert str(error.value).startswith("unknown language 'Nowherish Nolanguage'; use ")
+    assert asked == ["nowherish nolanguage"]

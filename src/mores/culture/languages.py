@@ -56,7 +56,7 @@ def language(value: str) -> str:
     result = tag or tag_of_name
     if result is None:
         example = "a BCP 47 tag such as 'pt-BR' or an English name"
-        raise UnknownName("language", value, _near_languages(value), example)
+        raise UnknownName("language", value, _near_languages, example)
     return result
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from difflib import get_close_matches
 from functools import cache
 from typing import Any
@@ -51,10 +51,29 @@ def close(name: str, candidates: Iterable[str], cutoff: float = 0.75) -> list[st
 
 
 class UnknownName(InputError):  # noqa: N818 - reads as what it is
-    """A name that is not known: the message has a suggestion, or what is expected."""
+    """A name that is not known: the message has a suggestion, or what is expected.
 
-    def __init__(self, kind: str, value: str, near: Iterable[str], example: str) -> None:
+    Suggestions are found when the message is read: that takes a tenth of a second, and many callers only pass over what
+    is not known.
+    """
+
+    def __init__(self, kind: str, value: str, find_near: Callable[[str], tuple[str, ...]], example: str) -> None:
         self.value = value if len(value) <= LONGEST else value[:LONGEST] + "…"
-        self.near = tuple(near)
+        self._details = kind, value, find_near, example
+        super().__init__(f"unknown {kind} {self.value!r}")
+
+    @property
+    def near(self) -> tuple[str, ...]:
+        """Up to three known names that may be meant."""
+        _, value, find_near, _ = self._details
+        return find_near(value)
+
+    @property
+    def args(self) -> tuple[str]:  # type: ignore[override]
+        """The message."""
+        kind, _, _, example = self._details
         fix = f"did you mean {' or '.join(self.near)}?" if self.near else f"use {example}"
-        super().__init__(f"unknown {kind} {self.value!r}; {fix}")
+        return (f"unknown {kind} {self.value!r}; {fix}",)
+
+    def __str__(self) -> str:
+        return self.args[0]

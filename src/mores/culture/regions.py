@@ -94,7 +94,7 @@ def region(value: str) -> str:
     """
     codes = _find(value)
     if not codes:
-        raise UnknownName("region", value, _near(value), EXAMPLE)
+        raise UnknownName("region", value, _near, EXAMPLE)
     if len(codes) > 1:
         examples = [f"{code} in {territory_name(_parts()[code].countries[0])}" for code in codes[:3]]
         several = ", ".join([*examples, "…"] if codes[3:] else examples)
