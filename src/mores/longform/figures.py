@@ -28,7 +28,7 @@ import numpy.typing as npt
 
 from mores.longform import factuality
 from mores.longform.records import Appraisal
-from mores.stats.intervals import limits
+from mores.stats.intervals import limits_of
 from mores.stats.resampling import group_codes
 from mores.stats.results import mean_result
 from mores.types import Result
@@ -163,5 +163,4 @@ def _interval(table: Table, value: float, groups: npt.ArrayLike | None) -> tuple
     codes = group_codes(groups, len(table))
     variance = value**2 * float((np.bincount(codes, weights=shifts) ** 2).sum())
     units = min(np.unique(codes[column > 0]).size for column in weights.T if column.any())
-    low, high = limits(value, variance, units)
-    return float(low), float(high)
+    return limits_of(value, variance, units)

@@ -21,6 +21,7 @@ question from independent to identical, and values that are mostly one number an
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from math import sqrt
 
 import numpy as np
@@ -45,7 +46,7 @@ def share_interval(k: int, n: int) -> Interval:
         raise ValueError(f"{k} of {n} is not a proportion; expected 0 <= k <= n")
     if n == 0:
         return 0.0, 1.0
-    return _pair(limits(k / n, k * (n - k) / n**3, n))
+    return limits_of(k / n, k * (n - k) / n**3, n)
 
 
 def mean_interval(
@@ -73,7 +74,7 @@ def ratio_interval(above: npt.ArrayLike, below: npt.ArrayLike, sizes: npt.ArrayL
         raise ValueError(f"above[{index}] is {top[index]:g}; expected a number from 0 to its below, {bottom[index]:g}")
     if not bottom.sum():
         return 0.0, 1.0
-    return _pair(limits(*ratio_moments(top, bottom, bottom if sizes is None else vector(sizes, "sizes"))))
+    return limits_of(*map(float, ratio_moments(top, bottom, bottom if sizes is None else vector(sizes, "sizes"))))
 
 
 def drawn_interval(
@@ -85,7 +86,7 @@ def drawn_interval(
     """
     values, width = np.asarray(resampled, dtype=np.float64), most - least
     variance = float(np.var(values[~np.isnan(values)])) if not np.isnan(values).all() else 0.0
-    low, high = _pair(limits((value - least) / width, variance / width**2, units))
+    low, high = limits_of((value - least) / width, variance / width**2, units)
     return least + width * low, least + width * high
 
 
@@ -144,6 +145,13 @@ def limits(
     return 1 - below, above
 
 
+@lru_cache(maxsize=16_384)
+def limits_of(value: float, variance: float, units: float) -> Interval:
+    """Both ends for one figure; on a page many figures are of the same counts."""
+    low, high = limits(value, variance, units)
+    return float(low), float(high)
+
+
 def _upper(value: Floats, variance: Floats, units: Floats, tail: float) -> Floats:
     """With x of n units and one that is 1: the mean of x, and Σ (x - mean)² / ((n+1)(n+2)), its Dirichlet variance."""
     room = 1 - value
@@ -183,7 +191,3 @@ def beta_quantile(a: npt.ArrayLike, b: npt.ArrayLike, q: float) -> Floats:
     logits = at[near] + move - first / 2 * move**2 + second * move**3
     quantiles: Floats = 1 / (1 + np.exp(-logits))
     return quantiles.reshape(parameters[0].shape)
-
-
-def _pair(ends: tuple[Floats, Floats]) -> Interval:
-    return float(ends[0]), float(ends[1])

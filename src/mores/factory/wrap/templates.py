@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 from mores import culture
@@ -43,6 +44,12 @@ def _read(path: Path) -> _File:
     if not seen and not extends:
         fail(path, "no templates", "write one per line or remove the file")
     return _File(tuple(seen), extends)
+
+
+@cache
+def _read_built_in(path: Path) -> _File:
+    """The same for a file of the package, which does not change."""
+    return _read(path)
 
 
 def _lines(path: Path) -> list[str]:
@@ -104,7 +111,7 @@ class Templates:
 
     def _file(self, path: Path) -> _File:
         if path not in self._files:
-            self._files[path] = _read(path)
+            self._files[path] = (_read_built_in if path.is_relative_to(BUILT_IN) else _read)(path)
         return self._files[path]
 
     def _missing(self, source: str, task: Task, language: str) -> list[str]:
