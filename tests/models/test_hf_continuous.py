@@ -19,14 +19,15 @@ from mores.models import hf
 from mores.models.base import Completion, Message, Request
 from mores.models.hf import HFModel
 from mores.models.hf.continuous import Stream
+from tests.packages import package
 
 from . import test_hf as tiny_models
 from .test_hf import SCHEMA, ask, change, complete, use
 
-torch: Any = pytest.importorskip("torch")
-transformers: Any = pytest.importorskip("transformers")
+torch: Any = package("torch", reason=tiny_models._REASON)
+transformers: Any = package("transformers", reason=tiny_models._REASON)
 pytest.importorskip("llguidance", reason="constrained output needs llguidance")
-attention: Any = pytest.importorskip("mores.models.hf.attention")
+attention: Any = package("mores.models.hf.attention", reason=tiny_models._REASON)
 
 
 @pytest.fixture(autouse=True)
@@ -115,8 +116,8 @@ def test_heads_that_share_keys_are_asked_together_where_the_model_can(
         widths.append(tuple(key.shape[:2]))
         return attend(module, query, key, *others, **more)
 
-    monkeypatch.setattr(attention, "_attend", noted)
-    monkeypatch.setattr(attention, "_SPARE", 3)  # the cache grows in the middle of an answer
+    monkeypatch.setattr("mores.models.hf.attention._attend", noted)
+    monkeypatch.setattr("mores.models.hf.attention._SPARE", 3)  # the cache grows in the middle of an answer
     monkeypatch.setattr(transformers.LlamaForCausalLM, "_supports_attention_backend", able)
     same(expected, complete(HFModel(str(folder), slots=4), *MIXED[:8]))
     assert {heads for _, heads in widths} == ({2} if able else set())

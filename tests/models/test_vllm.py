@@ -23,14 +23,8 @@ from mores.models.base import Completion, Message, Model, Request, follows_gramm
 from mores.models.hf import HFModel
 from mores.models.vllm import VLLMModel
 from mores.models.worker import Opening
-
-_REASON = "needs the extra hf: pip install 'mores[hf]'"
-pytest.importorskip("torch", reason=_REASON)
-pytest.importorskip("transformers", reason=_REASON)
-pytest.importorskip("peft", reason=_REASON)
-
-from tests.models import vllm_stub as stub  # noqa: E402
-from tests.models.test_hf import make_adapter, make_model, make_network, make_tokenizer  # noqa: E402
+from tests.models import vllm_stub as stub
+from tests.models.test_hf import make_adapter, make_model, make_network, make_tokenizer
 
 T = TypeVar("T")
 

@@ -15,7 +15,6 @@ from mores.train.recipe import Recipe
 from tests.meta.golds import dishes
 from tests.train.tiny import make_base
 
-pytest.importorskip("mores.train.study", reason="needs the extra train: pip install 'mores[train]'")
 RECIPE = Recipe(style="paper", batch=8, row_tokens=700, epochs=1)
 
 

@@ -20,12 +20,13 @@ import pytest
 
 from mores.errors import ConfigError, InputError
 from mores.models.pull import default_path
+from tests.packages import package
 
 _REASON = "needs the extras hf and train: pip install 'mores[hf,train]'"
 gguf: Any = pytest.importorskip("gguf", reason=_REASON)
-torch: Any = pytest.importorskip("torch", reason=_REASON)
-transformers: Any = pytest.importorskip("transformers", reason=_REASON)
-peft: Any = pytest.importorskip("peft", reason=_REASON)
+torch: Any = package("torch", reason=_REASON)
+transformers: Any = package("transformers", reason=_REASON)
+peft: Any = package("peft", reason=_REASON)
 
 from mores.models.hf import HFModel  # noqa: E402
 from mores.train.gguf import export_adapter, export_difference, export_merged, unpack  # noqa: E402

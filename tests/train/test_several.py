@@ -19,12 +19,13 @@ from mores.train.examples import Examples
 from mores.train.network import load
 from mores.train.recipe import Recipe
 from tests.meta.golds import dishes
+from tests.packages import package
 from tests.train.tiny import make_base, torch
 
 _REASON = "needs the extra train: pip install 'mores[train]'"
-accelerate: Any = pytest.importorskip("accelerate", reason=_REASON)
-tune: Any = pytest.importorskip("mores.train.tune", reason=_REASON)
-study: Any = pytest.importorskip("mores.train.study", reason=_REASON)
+accelerate: Any = package("accelerate", reason=_REASON)
+tune: Any = package("mores.train.tune", reason=_REASON)
+study: Any = package("mores.train.study", reason=_REASON)
 
 MORES = "from mores.cli import main; main()"
 GLOO = """
@@ -96,7 +97,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(torch.cuda, "is_available", lambda: False)
         train(home, home / "one")
-        patch.setattr(study, "Training", stop_at_5)
+        patch.setattr("mores.train.study.Training", stop_at_5)
         with pytest.raises(StoppedError):
             train(home, home / "two")
     assert {path.name for path in (home / "two").iterdir()} == {
@@ -195,7 +196,7 @@ def launched(monkeypatch: pytest.MonkeyPatch, kind: str, stage: int = 2, **confi
     accelerator = SimpleNamespace(
         distributed_type=SimpleNamespace(value=kind), state=SimpleNamespace(deepspeed_plugin=plugin)
     )
-    monkeypatch.setattr(accelerate, "Accelerator", lambda **_: accelerator)
+    monkeypatch.setattr("accelerate.Accelerator", lambda **_: accelerator)
 
 
 @pytest.mark.parametrize(
@@ -247,8 +248,8 @@ def test_processes_that_see_different_checkpoints_are_refused(training: Any, mon
 @pytest.mark.slow
 def test_deepspeed_does_not_go_on_from_a_checkpoint(training: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     (training.folder / tune.CHECKPOINT).write_bytes(b"")
-    monkeypatch.setattr(tune, "DEEPSPEED", "NO")  # what a run of one process calls itself
+    monkeypatch.setattr("mores.train.tune.DEEPSPEED", "NO")  # what a run of one process calls itself
     monkeypatch.setattr(tune.Training, "_configure_deepspeed", lambda _: None)
-    monkeypatch.setattr(tune, "join", accelerate.Accelerator)
+    monkeypatch.setattr("mores.train.tune.join", accelerate.Accelerator)
     with pytest.raises(ConfigError, match="a run under DeepSpeed cannot continue"):
         training.tune()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -11,17 +12,17 @@ import pytest
 import mores
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records
+from mores.train.examples import Examples
+from mores.train.network import ATTENTION, register_attention
+from mores.train.packing import Shape, make_row
 from mores.train.recipe import Recipe
 from mores.train.teacher import Labelled, read_labelled
 from mores.types import Judgement, Sample
 from tests.meta.golds import dishes
+from tests.packages import package
 from tests.train.tiny import make_base, torch, transformers
 
-pytest.importorskip("mores.train.study", reason="needs the extra train: pip install 'mores[train]'")
-from mores.train.examples import Examples
-from mores.train.network import ATTENTION, register_attention
-from mores.train.packing import Shape, make_row
-from mores.train.tune import Tuned, on_device
+tune: Any = package("mores.train.tune", reason="needs the extra train: pip install 'mores[train]'")
 
 RECIPE = Recipe(style="paper", rank=16, alpha=32, batch=8, row_tokens=1500, learning_rate=5e-3, warmup_steps=2)
 
@@ -115,7 +116,7 @@ def test_the_loss_of_a_doubtful_decision_is_that_of_both_weighted(base: Path) ->
     shape = Shape(2048, 4, 1024)
     with torch.no_grad():
         both, with_sure, alone = (
-            float(Tuned(packed)(on_device(make_row(examples, shape, 7.0), shape, torch.device("cpu"))))
+            float(tune.Tuned(packed)(tune.on_device(make_row(examples, shape, 7.0), shape, torch.device("cpu"))))
             for examples in (every, [every[0], sure, every[1]], [sure])
         )
     assert both == pytest.approx(expected, rel=1e-4)

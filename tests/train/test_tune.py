@@ -16,14 +16,17 @@ from mores.factory.gold import Gold
 from mores.metric.schema import parse_text
 from mores.metric.spans import align
 from mores.metric.write import write_report
-from mores.train.decide import decide
 from mores.train.examples import Example, Examples
 from mores.train.network import ATTENTION, load, register_attention
 from mores.train.packing import Shape, make_row, pack, shape_of, steps
 from mores.train.recipe import Recipe
-from mores.train.tune import CHECKPOINT, LOG, Progress, Training, Tuned, learning_rate, on_device
 from tests.meta.golds import dishes, error, gold
+from tests.packages import package
 from tests.train.tiny import make_base, torch, transformers
+
+_REASON = "needs the extra train: pip install 'mores[train]'"
+tune: Any = package("mores.train.tune", reason=_REASON)
+decide: Any = package("mores.train.decide", reason=_REASON)
 
 RECIPE = Recipe(style="paper", longest=512, rank=8, batch=4, warmup_steps=2, learning_rate=3e-3, row_tokens=1024)
 
@@ -147,18 +150,18 @@ def test_packing_changes_no_loss(base: Path) -> None:
         count = len(example.tokens) - example.report
         alone += plain(input_ids=tokens, labels=labels).loss.item() * count
     with torch.no_grad():
-        together = float(Tuned(packed)(on_device(make_row(every, WIDE), WIDE, torch.device("cpu"))))
+        together = float(tune.Tuned(packed)(tune.on_device(make_row(every, WIDE), WIDE, torch.device("cpu"))))
     assert together == pytest.approx(alone, rel=1e-5)
 
 
 def test_the_learning_rate_rises_and_falls() -> None:
     recipe = Recipe(warmup_steps=10, learning_rate=1.0)
-    rates = [learning_rate(step, 110, recipe) for step in range(110)]
+    rates = [tune.learning_rate(step, 110, recipe) for step in range(110)]
     assert rates[0] == pytest.approx(0.1)
     assert max(rates) == rates[10] == 1.0
     assert rates[60] == pytest.approx(0.5)
     assert rates[-1] < 0.001
-    assert learning_rate(0, 2, recipe) == 1.0, "a short run warms up for at most half of it"
+    assert tune.learning_rate(0, 2, recipe) == 1.0, "a short run warms up for at most half of it"
 
 
 # -- a run ----------------------------------------------------------------------------------------------------
@@ -168,8 +171,8 @@ def train(base: Path, folder: Path, recipe: Recipe, golds: list[Gold], **more: A
     folder.mkdir(parents=True, exist_ok=True)
     model, tokenizer = load(str(base), recipe)
     examples_of = list(Examples(tokenizer, recipe).of(golds))
-    Training(model, examples_of, recipe, folder, "x", **more).tune()
-    return model, [json.loads(line) for line in (folder / LOG).read_text().splitlines()]
+    tune.Training(model, examples_of, recipe, folder, "x", **more).tune()
+    return model, [json.loads(line) for line in (folder / tune.LOG).read_text().splitlines()]
 
 
 def weights(model: Any) -> dict[str, Any]:
@@ -184,7 +187,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not(base: Path, tmp_path: Path, meth
     class StoppedError(Exception):
         pass
 
-    def stop(progress: Progress) -> None:
+    def stop(progress: Any) -> None:
         if progress.step == 4:
             raise StoppedError
 
@@ -202,7 +205,7 @@ def test_a_stopped_run_goes_on_as_if_it_had_not(base: Path, tmp_path: Path, meth
 
 def test_a_checkpoint_of_something_else_is_refused(base: Path, tmp_path: Path) -> None:
     train(base, tmp_path / "a", RECIPE, dishes(4))
-    torch.save(torch.load(tmp_path / "a" / CHECKPOINT) | {"identity": "y"}, tmp_path / "a" / CHECKPOINT)
+    torch.save(torch.load(tmp_path / "a" / tune.CHECKPOINT) | {"identity": "y"}, tmp_path / "a" / tune.CHECKPOINT)
     with pytest.raises(ConfigError, match="another recipe, base or data"):
         train(base, tmp_path / "a", RECIPE, dishes(4))
 
@@ -224,7 +227,7 @@ def test_decisions_are_those_of_the_next_token(base: Path) -> None:
     model = transformers.LlamaForCausalLM.from_pretrained(base, attn_implementation=ATTENTION).eval()
     making = Examples(transformers.AutoTokenizer.from_pretrained(base), RECIPE)
     golds = dishes(6)
-    decided = decide(model, making, golds, row_tokens=700)
+    decided = decide.decide(model, making, golds, row_tokens=700)
     plain = transformers.LlamaForCausalLM.from_pretrained(base).eval()
     assert [pair.sample.id for pair in decided.golds] == [pair.sample.id for pair in golds]
     for gold_, odds in zip(golds, decided.odds, strict=True):

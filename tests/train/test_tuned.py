@@ -14,9 +14,10 @@ from mores.metric import Metric, open_metric
 from mores.models import pull
 from mores.models.embedded import TUNED
 from mores.types import Evidence, Sample
+from tests.packages import package
 
-torch = pytest.importorskip("torch", reason="needs torch: pip install '.[train]'")
-transformers = pytest.importorskip("transformers", reason="needs transformers: pip install '.[train]'")
+torch: Any = package("torch", reason="needs torch: pip install '.[train]'")
+transformers: Any = package("transformers", reason="needs transformers: pip install '.[train]'")
 gguf = pytest.importorskip("gguf", reason="needs gguf: pip install '.[train]'")
 
 EXAMPLES = Path(__file__).parents[2] / "examples"

@@ -5,18 +5,17 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-import pytest
-
 from mores.metric.prompt import messages
 from mores.metric.write import write_report
 from tests.meta.golds import dishes
+from tests.packages import package
 
 _REASON = "needs the extra hf: pip install 'mores[hf]'"
-torch: Any = pytest.importorskip("torch", reason=_REASON)
-transformers: Any = pytest.importorskip("transformers", reason=_REASON)
-pytest.importorskip("peft", reason=_REASON)
-pytest.importorskip("accelerate", reason=_REASON)
-tokenizers: Any = pytest.importorskip("tokenizers", reason=_REASON)
+torch: Any = package("torch", reason=_REASON)
+transformers: Any = package("transformers", reason=_REASON)
+package("peft", reason=_REASON)
+package("accelerate", reason=_REASON)
+tokenizers: Any = package("tokenizers", reason=_REASON)
 
 TEMPLATE = (
     "{% for m in messages %}<|start|>{{ m['role'] }}\n{{ m['content'] }}<|end|>\n{% endfor %}"

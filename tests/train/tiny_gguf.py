@@ -13,12 +13,13 @@ import pytest
 from mores.engine.loop import run as run_loop
 from mores.models.base import Completion, Message, Model, Request
 from mores.models.embedded import EmbeddedModel
+from tests.packages import package
 
 _REASON = "needs the extras hf and train: pip install 'mores[hf,train]'"
 gguf: Any = pytest.importorskip("gguf", reason=_REASON)
-torch: Any = pytest.importorskip("torch", reason=_REASON)
-transformers: Any = pytest.importorskip("transformers", reason=_REASON)
-peft: Any = pytest.importorskip("peft", reason=_REASON)
+torch: Any = package("torch", reason=_REASON)
+transformers: Any = package("transformers", reason=_REASON)
+peft: Any = package("peft", reason=_REASON)
 
 TEMPLATE = (
     "{% for m in messages %}<|im_start|>{{ m['role'] }}\n{{ m['content'] }}<|im_end|>\n{% endfor %}"
