@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import shlex
 import shutil
@@ -16,6 +17,7 @@ import pytest
 from click.testing import CliRunner
 
 from mores import RECORDS
+from mores import __all__ as public_names
 from mores.bench import BENCHMARKS, benchmark
 from mores.bench.topics import read_topics
 from mores.calling import FUNCTIONS
@@ -64,6 +66,7 @@ BASE = "HuggingFaceTB/SmolLM2-135M-Instruct"
 def working_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder in which the examples run: the files of `examples`, and the sample rows of all benchmarks."""
     monkeypatch.setenv("MORES_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
     for example in (ROOT / "examples").glob("*.jsonl"):
         shutil.copy(example, tmp_path)
     for entry in map(benchmark, BENCHMARKS):
@@ -81,9 +84,9 @@ def test_python_examples_run(page: Path, working_folder: Path) -> None:
     """All examples of a page, one after the other: a later one may build on an earlier one."""
     blocks = re.findall(r"```python\n(.*?)```", page.read_text("utf-8"), re.DOTALL)
     if any(BASE in block for block in blocks) and all(map(find_spec, ("torch", "transformers", "peft", "accelerate"))):
-        # In the process that trains, so that torch and transformers are imported once: that takes longer than training.
-        make = f"import sys; sys.path.append({str(ROOT)!r}); from tests.train.tiny import make_base"
-        blocks = [make, "from pathlib import Path; make_base(Path('tiny'))", *blocks]
+        from tests.train.tiny import make_base
+
+        make_base(working_folder / "tiny")
     else:
         blocks = [block for block in blocks if BASE not in block]
     code = "\n".join(blocks).replace(BASE, "tiny").replace("limit=1000", "limit=4")
@@ -91,10 +94,13 @@ def test_python_examples_run(page: Path, working_folder: Path) -> None:
         code = re.sub(rf'(["/:]){re.escape(name)}"', rf'\1{stand_in}"', code)
         code = code.replace(f'/{file_name(name)}"', f'/{file_name(stand_in)}"')
     code = code.replace('split="dev"', 'split="train"')  # the sample rows are too few for three splits
-    process = subprocess.run(
-        [sys.executable, "-c", code], cwd=working_folder, capture_output=True, text=True, check=False
-    )
-    assert process.returncode == 0, process.stderr
+    tree = ast.parse(code, page.name)
+    # What other tests have imported is there too; a new process has the public names and no more.
+    used = [node for node in ast.walk(tree) if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)]
+    assert {node.attr for node in used if isinstance(node.value, ast.Name) and node.value.id == "mores"} <= {
+        *public_names
+    }
+    exec(compile(tree, page.name, "exec"), {"__name__": "__main__"})
 
 
 NEEDS_NETWORK = ("python3 -m venv", ". .venv/", "pip install", "mores pull")

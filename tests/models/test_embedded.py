@@ -22,7 +22,7 @@ from mores.engine import Answer, Job, run
 from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError, ModelError
 from mores.metric import Metric, Settings, open_metric
-from mores.models import Completion, Message, Request, weakness
+from mores.models import Completion, Message, Request, embedded, weakness
 from mores.models import pull as models
 from mores.models.embedded import TUNED, EmbeddedModel, available_cores
 from mores.types import Evidence, FailureKind, Judgement, Sample
@@ -62,7 +62,7 @@ def answers(model: EmbeddedModel, **requests: Request) -> dict[str, Answer]:
 
 @pytest.fixture(scope="module")
 def model() -> EmbeddedModel:
-    return EmbeddedModel(context=1024)
+    return EmbeddedModel(context=1024, threads=1)
 
 
 @pytest.fixture(scope="module")
@@ -102,35 +102,35 @@ def test_the_same_question_gets_the_same_answer_whatever_was_asked_before(answer
     assert all(p <= 0 for p in first.logprobs)
 
 
-def about(country: str, dish: str, repeat: int = 2) -> Request:
+def about(country: str, dish: str, repeat: int = 1) -> Request:
     """A question about a dish whose beginning, which is the longer part, is shared."""
     opening = f"People in {country} eat many things. " * repeat + "Is this one of them: "
-    return ask(f"{opening}{dish}?")._replace(shared=len(opening), max_tokens=4)
-
-
-COUNTRIES = ("Peru", "Chad", "Oman", "Fiji")
+    return ask(f"{opening}{dish}?")._replace(shared=len(opening), max_tokens=3)
 
 
 def test_what_requests_share_is_read_once_and_changes_no_answer(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Alone, after its sibling, after others, and after so many others that its state is no longer kept."""
+    """Alone, after its sibling, after others, and after another whose state is kept instead of its own."""
     sushi, ramen = about("Japan", "sushi"), about("Japan", "\nramen")
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    monkeypatch.setattr(embedded, "_KEPT", 1)
 
     def states() -> list[Path]:
         return list(tmp_path.glob("mores-llama-*/*.kv"))
 
     async def first(request: Request) -> Completion:
-        async with EmbeddedModel(context=1024) as model:
+        async with EmbeddedModel(context=1024, threads=1) as model:
             return await model.complete(request)
 
     async def after_others() -> list[Completion]:
-        async with EmbeddedModel(context=1024) as model:
+        async with EmbeddedModel(context=1024, threads=1) as model:
             before = [await model.complete(request) for request in (sushi, ramen, sushi)]
-            for country in COUNTRIES:
-                await model.complete(about(country, "soup"))
-            assert len(states()) == 1 + 4  # the system prompt's and the latest
+            [start, japan] = sorted(states(), key=lambda path: path.stat().st_size)
+            await model.complete(about("Peru", "soup"))
+            assert start in states()  # the system prompt's
+            assert japan not in states()
+            assert len(states()) == 2
             return [*before, await model.complete(ramen), await model.complete(sushi)]
 
     alone, other = run_loop(first(sushi)), run_loop(first(ramen))
@@ -206,7 +206,8 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Judged:
     # The evidence contradicts all that the others say, so that it finds errors.
     other = (Evidence(text="What is the answer? none of that"),)
     samples += [Sample(id=text, instruction="What is the answer?", text=text, evidence=other) for text in HOSTILE]
-    metric = open_metric("embedded", Settings(max_errors=1), store=tmp_path_factory.mktemp("judged") / "s.db")
+    store = tmp_path_factory.mktemp("judged") / "s.db"
+    metric = open_metric("embedded", Settings(max_errors=1), store=store, threads=1)
     return Judged(metric, list(zip(samples, metric.judge(samples), strict=True)))
 
 
@@ -257,10 +258,11 @@ def test_a_report_in_parts_is_the_one_that_the_model_writes_by_itself(judged: Ju
         async with judged.metric.model as model:
             wholes = [request._replace(parts=None) for request in requests]
             short = requests[1]._replace(max_tokens=20)
-            return [tuple([await model.complete(r) for r in row]) for row in (requests, requests, wholes, [short])]
+            rows = (requests, requests[1:], wholes, [short])
+            return [tuple([await model.complete(request) for request in row]) for row in rows]
 
     first, again, whole, [cut] = run_loop(both())
-    assert first == again
+    assert first[1:] == again
     for parts, written in zip(first, whole, strict=True):
         assert (parts.text, parts.stop, parts.prompt_tokens) == (written.text, "stop", written.prompt_tokens)
         assert parts.logprobs is not None
@@ -272,18 +274,18 @@ def test_a_report_in_parts_is_the_one_that_the_model_writes_by_itself(judged: Ju
 
 
 def test_several_slots_write_the_reports_of_one(judged: Judged) -> None:
-    metric = open_metric(EmbeddedModel(adapter=str(TUNED), slots=2), store=None)
+    metric = open_metric(EmbeddedModel(adapter=str(TUNED), slots=2, threads=1), store=None)
     samples, expected = zip(*judged.verdicts[:2], strict=True)
     reports = [judgement.report for judgement in metric.judge(samples)]
     assert [report and report.errors for report in reports] == [one.report and one.report.errors for one in expected]
     assert "slots2-parts" in str(metric.signature())
 
 
-@pytest.mark.parametrize("length", [500, 20_000])
+@pytest.mark.parametrize("length", [100, 20_000])
 def test_a_text_that_is_too_long_to_judge_is_a_failure(length: int) -> None:
-    model = EmbeddedModel(adapter=str(TUNED), context=1024)
+    model = EmbeddedModel(adapter=str(TUNED), context=1024, threads=1)
     [judgement] = open_metric(model, store=None).judge(["word " * (length // 5)])
-    if length == 500:
+    if length == 100:
         assert judgement.score is not None
     else:
         assert judgement.failure is not None
@@ -322,7 +324,7 @@ def test_an_adapter_changes_the_answers_and_the_identity(
 ) -> None:
     """A random LoRA on the real model: another model, and no longer the untuned one that we warn of."""
     write_lora(tmp_path / "lora.gguf")
-    tuned = EmbeddedModel(adapter=str(tmp_path / "lora.gguf"), context=1024)
+    tuned = EmbeddedModel(adapter=str(tmp_path / "lora.gguf"), context=1024, threads=1)
     after = completion(answers(tuned, japan=JAPAN)["japan"])
     assert after.logprobs != completion(answered["japan"]).logprobs
     assert "/lora@" in tuned.identity
@@ -410,5 +412,5 @@ def test_it_uses_the_cores_that_it_may_use(
 
 
 def test_the_number_of_threads_changes_no_answer(answered: dict[str, Answer]) -> None:
-    japan = answers(EmbeddedModel(context=1024, threads=1), japan=JAPAN)["japan"]
+    japan = answers(EmbeddedModel(context=1024, threads=2), japan=JAPAN)["japan"]
     assert completion(japan) == completion(answered["japan"])

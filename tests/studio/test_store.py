@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -56,9 +57,10 @@ def verifier(number: int, region: str = "KE") -> Person:
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
-def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    address = tmp_path / "studio.db" if request.param == "sqlite" else request.getfixturevalue("postgres")
-    database = open_database(address)
+def database(request: pytest.FixtureRequest, empty_database: Path, tmp_path: Path) -> Iterator[Database]:
+    sqlite = request.param == "sqlite"
+    copied = shutil.copy(empty_database, tmp_path / "studio.db") if sqlite else None
+    database = open_database(copied or request.getfixturevalue("postgres"))
     yield database
     database.close()
 
