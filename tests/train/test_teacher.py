@@ -12,12 +12,14 @@ import pytest
 import mores
 from mores.errors import ConfigError, InputError
 from mores.io import JsonlWriter, read_records
+from mores.run import Plan, start_run
 from mores.train.examples import Examples
 from mores.train.network import ATTENTION, register_attention
 from mores.train.packing import Shape, make_row
 from mores.train.recipe import Recipe
+from mores.train.records import Trained
 from mores.train.teacher import Labelled, read_labelled
-from mores.types import Judgement, Sample
+from mores.types import Judgement, Sample, Signature
 from tests.meta.golds import dishes
 from tests.packages import package
 from tests.train.tiny import make_base, torch, transformers
@@ -58,12 +60,20 @@ def data(tmp_path: Path) -> Path:
     return folder
 
 
-def teach(folder: Path, odds: dict[str, float]) -> Path:
-    """The folder of a teacher that decided so."""
-    folder.mkdir()
-    with JsonlWriter(folder / "decisions.unlabelled.jsonl") as writer:
-        for name, value in odds.items():
-            writer.write(Judgement(sample_id=name, judge="tuned:large", score=-value))
+def teach(folder: Path, odds: dict[str, float], without: str | None = None, **texts: str) -> Path:
+    """The run of a teacher that decided so."""
+    known = {sample.id: sample for sample in samples()}
+    signature = Signature({"task": "train.1"})
+    about: dict[str, Any] = {"base": "large", "signature": signature, "samples": 1, "left_out": 0, "sources": {}}
+    trained = Trained(**about, without=without, tokens=1, seconds=1.0, device="CPU", decisions={})
+    with start_run(folder, Plan(kind="train", name="data", model="large", signature=signature), numbered=False) as run:
+        with JsonlWriter(folder / "decisions.unlabelled.jsonl") as writer:
+            for name, value in odds.items():
+                sample = known.get(name, samples(1)[0]).model_copy(update={"id": name})
+                sample = sample.model_copy(update={"text": texts.get(name, sample.text)})
+                writer.write(Judgement.of(sample, judge="tuned:large", score=-value))
+        (folder / "training.json").write_text(trained.model_dump_json(), "utf-8")
+        run.finish(files={"training.json": "Trained"})
     return folder
 
 
@@ -81,14 +91,20 @@ def test_as_many_with_an_error_are_taken_as_without(tmp_path: Path, data: Path) 
     assert sorted(row.odds for row in rows) == [-1.0] * 5 + [2.0] * 5
     assert {row.sample.id for row in rows if row.odds > 0} == {f"u{n}" for n in range(5)}
     assert rows == read_labelled(data, teacher)
-    assert {row.sample.source for row in read_labelled(data, teacher, ["b"])} == {"a"}
+    apart = teach(tmp_path / "apart", {f"u{n}": 2.0 if n < 5 else -1.0 for n in range(20)}, without="b, c")
+    assert {row.sample.source for row in read_labelled(data, apart, ["b"])} == {"a"}
 
 
 def test_what_cannot_teach_is_said(tmp_path: Path, data: Path) -> None:
     with pytest.raises(ConfigError, match=r"data: no decisions.unlabelled.jsonl in it; train the teacher on the same"):
         read_labelled(data, data)
-    with pytest.raises(InputError, match=r"decides about 'v', which is not in .*unlabelled.jsonl; train the teacher"):
-        read_labelled(data, teach(tmp_path / "other", {"u1": 1.0, "v": -1.0}))
+    for folder, odds, texts in (("other", {"u1": 1.0, "v": -1.0}, {}), ("new", {"v": 1.0}, {"v": "Other words."})):
+        with pytest.raises(
+            InputError, match=r"'v' is not decided about as it is in .*unlabelled.jsonl; train the teac"
+        ):
+            read_labelled(data, teach(tmp_path / folder, odds, **texts))
+    with pytest.raises(ConfigError, match=r"seen: it was trained on b, which its student would learn from it; train a"):
+        read_labelled(data, teach(tmp_path / "seen", {"u1": 1.0, "u2": -1.0}, without="a"), ["a", "b"])
     with pytest.raises(InputError, match=r"the teacher calls all 24 pairs correct; it has learned nothing to teach"):
         read_labelled(data, teach(tmp_path / "blind", {f"u{n}": -3.0 for n in range(24)}))
     (data / "unlabelled.jsonl").unlink()

@@ -56,6 +56,8 @@ def train(data: Path, base: str, out: Path, as_json: bool, **given: Any) -> None
     recipe, leave_out, each = read_recipe(given["recipe"], given["set"]), given["leave_out"], given["leave_one_out"]
     if leave_out and each:
         raise ConfigError("--leave-out names sources and --leave-one-out takes each; give only one of them")
+    if given["teacher"] and each:
+        raise ConfigError("--teacher has learned from the sources that --leave-one-out leaves out; use --leave-out")
     runs: dict[str, TrainRun] = {}
     for source in [None, *sources_of(data)] if each else [leave_out]:
         folder = out / f"without-{source or NONE}" if each else out

@@ -16,7 +16,6 @@ Of several processes (`accelerate launch`) all train and decide, each about its 
 
 from __future__ import annotations
 
-import json
 import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
@@ -240,8 +239,3 @@ def by_source(decided: Decisions) -> dict[str, Result]:
 def _device(processes: int) -> str:
     name = torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU"
     return name if processes == 1 else f"{processes} × {name}"
-
-
-def read_trained(folder: Path) -> Trained:
-    """The result of a training in a folder."""
-    return Trained.model_validate(json.loads((folder / "training.json").read_text("utf-8")))

@@ -16,6 +16,8 @@ from typing import NamedTuple
 from mores.errors import ConfigError, InputError
 from mores.factory.drafts import draw
 from mores.io import read_records
+from mores.run import open_run
+from mores.train.folder import TrainRun
 from mores.types import Judgement, Sample
 
 UNLABELLED = "unlabelled"
@@ -49,18 +51,35 @@ def read_labelled(data: Path, teacher: Path, leave_out: Collection[str] = ()) ->
             f"no {decisions.name} in it; train the teacher on the same data, and let it decide about {UNLABELLED!r}"
         )
         raise ConfigError(f"{teacher}: {reason}", setting="teacher")
-    odds = {judgement.sample_id: -judgement.score for judgement in read_records(decisions, Judgement)
-            if judgement.score is not None}  # fmt: skip
-    samples = {sample.id: sample for sample in read_records(pairs, Sample)}
-    if unknown := next((name for name in odds if name not in samples), None):
-        raise InputError(f"{decisions}: decides about {unknown!r}, which is not in {pairs}; train the teacher again")
-    kept = [name for name in odds if samples[name].source not in leave_out]
-    kept.sort(key=lambda name: draw(0, "labelled", name))
-    wrong, correct = ([name for name in kept if (odds[name] > 0) == side] for side in (True, False))
-    count = min(len(wrong), len(correct))
-    if not count:
+    run = open_run(teacher)
+    if not isinstance(run, TrainRun):
+        raise ConfigError(f"{teacher}: a run of `mores {run.kind}`; give one of `mores train`", setting="teacher")
+    without = (run.result.without or "").split(", ")
+    if known := sorted(set(leave_out).difference(without)):
+        reason = f"it was trained on {known[0]}, which its student would learn from it; train a teacher without it"
+        raise ConfigError(f"{teacher}: {reason}", setting="teacher")
+    rows = _joined(pairs, decisions)
+    kept = sorted((row for row in rows if row.sample.source not in leave_out), key=_rank)
+    wrong, correct = ([row for row in kept if (row.odds > 0) == side] for side in (True, False))
+    if not (count := min(len(wrong), len(correct))):
         side = "correct" if correct else "wrong"
         raise InputError(
             f"{decisions}: the teacher calls all {len(kept):,} pairs {side}; it has learned nothing to teach"
         )
-    return [Labelled(samples[name], odds[name]) for name in wrong[:count] + correct[:count]]
+    return wrong[:count] + correct[:count]
+
+
+def _joined(pairs: Path, decisions: Path) -> list[Labelled]:
+    samples = {sample.id: sample for sample in read_records(pairs, Sample)}
+    rows = []
+    for judgement in read_records(decisions, Judgement):
+        sample = samples.get(judgement.sample_id)
+        if sample is None or sample.text != judgement.text or judgement.score is None:
+            reason = f"{judgement.sample_id!r} is not decided about as it is in {pairs}; train the teacher again"
+            raise InputError(f"{decisions}: {reason}")
+        rows.append(Labelled(sample, -judgement.score))
+    return rows
+
+
+def _rank(row: Labelled) -> bytes:
+    return draw(0, "labelled", row.sample.id)

@@ -13,7 +13,7 @@ from mores.factory.drafts import draw
 from mores.train.contrast import contrasts
 from mores.train.pairs import LONGEST_CLAIM, SHORTEST, Pair, mirrored, name_of
 
-SHARE = 50
+SHARE = 35
 """Percent of what could be made of each kind."""
 
 
