@@ -273,9 +273,13 @@ class Page:
         self.move(*self.centre(selector))
 
     def click(self, selector: str) -> None:
-        """Click an element with the mouse."""
+        """Click an element with the mouse, where it stands once what was scrolled into view has its real size."""
         x, y = self.centre(selector)
-        self.move(x, y)
+        for _ in range(10):
+            self.move(x, y)  # takes a frame
+            if (now := self.centre(selector)) == (x, y):
+                break
+            x, y = now
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
 

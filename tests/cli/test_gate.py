@@ -44,8 +44,8 @@ def judge(home: Path) -> str:
         (("--max-unjudged", "0"), 3, "1 of 10 texts could not be judged; at most 0 may be"),
         (("--max-unjudged", "9.9%"), 3, "at most 9.9% may be"),
         (("--fail-on", "minor", "--max-unjudged", "0"), 3, "2 minor errors; 1 of 10 texts"),
-        (("--max-unjudged", "some"), 2, "'some' is not a share"),
-        (("--max-unjudged", "120%"), 2, "'120%' is not a share"),
+        (("--max-unjudged", "some"), 2, "'some' is not a number or a share; give one such as 3 or 5%"),
+        (("--max-unjudged", "120%"), 2, "'120%' is not a number or a share"),
     ],
 )
 def test_texts(mores: Run, judge: str, options: tuple[str, ...], code: int, words: str) -> None:
