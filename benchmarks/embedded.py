@@ -2,6 +2,7 @@
 
     python benchmarks/embedded.py                  # 4 texts of examples/world.jsonl, alone and beside 2 busy programs
     python benchmarks/embedded.py --texts 32 --load 4 --json
+    python benchmarks/embedded.py --save           # and writes results/peers/embedded.json
 
 The judge's time for a text is all that a user waits for: setting the slot back, the prompt, the constraint and the
 answer. llama.cpp's is what the same server reports for as many tokens without a constraint: like `llama-bench` it
@@ -23,12 +24,15 @@ import sys
 from collections.abc import Iterator, Sequence
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from importlib.metadata import version
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import orjson
+import peers
 
+import mores
 from mores.metric.metric import Metric, Settings, as_sample, open_metric
 from mores.models import Request, embedded
 
@@ -140,15 +144,32 @@ async def run(texts: int, loads: Sequence[int], threads: int | None) -> list[Row
     return rows
 
 
+def save(rows: Sequence[Row]) -> None:
+    """The judge's rate, and that of llama.cpp's own loop, alone and beside busy programs."""
+    figures = {}
+    for row in rows:
+        if row.name == "mores":
+            beside = f"beside {row.busy} busy programs" if row.busy else "alone"
+            rates = {"Mores": row.tokens / row.seconds, "llama.cpp's own loop": row.tokens / row.library_seconds}
+            figures[f"tokens/s, {beside} (more is better)"] = rates
+    versions = {"Mores": mores.__version__, "llama.cpp's own loop": f"in xllamacpp {version('xllamacpp')}"}
+    peers.save(
+        "embedded", "Embedded judge: whole answers against as many tokens without a constraint", versions, figures
+    )
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--texts", type=int, default=4)
     parser.add_argument("--load", type=int, default=2, help="busy programs beside it in a second round; 0 for none")
     parser.add_argument("--threads", type=int, help="threads of the server; default: all cores")
     parser.add_argument("--json", action="store_true")
+    parser.add_argument("--save", action="store_true", help="write the results file and the table of README.md")
     options = parser.parse_args()
     before = os.getloadavg()[0]
     rows = asyncio.run(run(options.texts, sorted({0, options.load}), options.threads))
+    if options.save:
+        save(rows)
     if options.json:
         print(json.dumps({"load_before": before, "rows": [asdict(row) for row in rows]}, indent=2))
         return

@@ -21,7 +21,7 @@ from typing import Any
 FOLDER = Path(__file__).parent / "results" / "peers"
 README = Path(__file__).with_name("README.md")
 START, END = "<!-- peers: written by peers.py -->\n", "<!-- /peers -->"
-ORDER = ("startup", "calls", "whole", "language", "search", "ties", "serve", "factory", "studio")
+ORDER = ("startup", "calls", "whole", "language", "search", "ties", "embedded", "serve", "factory", "studio")
 """The comparisons from top to bottom."""
 _LOAD = os.getloadavg()[0]
 """Before this program did anything."""
