@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import signal
 from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
@@ -12,6 +13,9 @@ from pathlib import Path
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported
+
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background, where tests of Ctrl-C would hang
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
