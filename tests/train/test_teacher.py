@@ -22,21 +22,12 @@ from mores.train.teacher import Labelled, read_labelled
 from mores.types import Judgement, Sample, Signature
 from tests.meta.golds import dishes
 from tests.packages import package
-from tests.train.tiny import make_base, torch, transformers
+from tests.train.tiny import torch, transformers
 
 tune: Any = package("mores.train.tune", reason="needs the extra train: pip install 'mores[train]'")
 
 RECIPE = Recipe(style="paper", rank=16, alpha=32, batch=8, row_tokens=1500, learning_rate=5e-3, warmup_steps=2)
-
-
-@pytest.fixture(autouse=True)
-def _on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_base(tmp_path_factory.mktemp("teacher") / "tiny")
+pytestmark = pytest.mark.usefixtures("on_the_cpu")
 
 
 def samples(count: int = 24) -> list[Sample]:

@@ -22,23 +22,14 @@ from mores.train.packing import Shape, make_row, pack, shape_of, steps
 from mores.train.recipe import Recipe
 from tests.meta.golds import dishes, error, gold
 from tests.packages import package
-from tests.train.tiny import make_base, torch, transformers
+from tests.train.tiny import torch, transformers
 
 _REASON = "needs the extra train: pip install 'mores[train]'"
 tune: Any = package("mores.train.tune", reason=_REASON)
 decide: Any = package("mores.train.decide", reason=_REASON)
 
 RECIPE = Recipe(style="paper", longest=512, rank=8, batch=4, warmup_steps=2, learning_rate=3e-3, row_tokens=1024)
-
-
-@pytest.fixture(autouse=True)
-def _on_the_cpu(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
-
-
-@pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_base(tmp_path_factory.mktemp("train") / "tiny")
+pytestmark = pytest.mark.usefixtures("on_the_cpu")
 
 
 WIDE = Shape(4096, 8, 512)

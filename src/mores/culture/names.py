@@ -72,7 +72,8 @@ class UnknownName(InputError):  # noqa: N818 - reads as what it is
     def args(self) -> tuple[str]:  # type: ignore[override]
         """The message."""
         kind, _, _, example = self._details
-        fix = f"did you mean {' or '.join(self.near)}?" if self.near else f"use {example}"
+        near = self.near
+        fix = f"did you mean {' or '.join(near)}?" if near else f"use {example}"
         return (f"unknown {kind} {self.value!r}; {fix}",)
 
     def __str__(self) -> str:

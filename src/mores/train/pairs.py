@@ -113,10 +113,15 @@ def batched_by_four(lines: Sequence[str]) -> list[tuple[str, ...]]:
     return list(zip(*(lines[start::4] for start in range(4)), strict=False))
 
 
+def is_statement(text: str) -> bool:
+    """Whether a text is long and short enough to be a claim."""
+    return SHORTEST <= len(text) <= LONGEST_CLAIM
+
+
 def mirrored(pair: Pair) -> Pair | None:
     """The passage as a claim about the claim: contradicted if the claim is; None where either is no short statement."""
     passage = pair.evidence[0]
-    if len(pair.evidence) > 1 or not SHORTEST <= len(passage) <= LONGEST_CLAIM or len(pair.claim) < SHORTEST:
+    if len(pair.evidence) > 1 or not is_statement(passage) or len(pair.claim) < SHORTEST:
         return None
     label = "refuted" if pair.label == "refuted" else "unknown"
     return pair.model_copy(update={"claim": passage, "evidence": (pair.claim,), "label": label})
@@ -126,7 +131,7 @@ def lift(pair: Pair, digest: bytes) -> Pair | None:
     """A sentence of a passage as a claim, which that passage supports; None where no sentence is fit for it."""
     passage = pair.evidence[digest[0] % len(pair.evidence)]
     parts = [passage[start:end].strip() for start, end in sentences(passage)]
-    parts = [part for part in parts if SHORTEST <= len(part) <= LONGEST_CLAIM]
+    parts = [part for part in parts if is_statement(part)]
     if not parts:
         return None
     return pair.model_copy(update={"claim": parts[digest[1] % len(parts)], "label": "supported"})

@@ -184,7 +184,7 @@ class Study:
             total.update(gold.model_dump_json().encode("utf-8", "surrogatepass"))
         settings = blake2b(write_recipe(self.recipe).encode(), digest_size=4).hexdigest()
         for row in self.labelled:
-            total.update(f"{row.sample.id} {row.odds!r}".encode("utf-8", "surrogatepass"))
+            total.update(f"{row.sample.model_dump_json()} {row.odds!r}".encode("utf-8", "surrogatepass"))
         taught = f".taught-{len(self.labelled)}" if self.labelled else ""
         data = f"{total.hexdigest()}.{count}{taught}" + (
             f".without-{'-'.join(self.leave_out)}" if self.leave_out else ""

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mores.factory.drafts import draw
 from mores.train.contrast import contrasts
-from mores.train.pairs import LONGEST_CLAIM, SHORTEST, Pair, mirrored, name_of
+from mores.train.pairs import Pair, is_statement, mirrored, name_of
 
 SHARE = 35
 """Percent of what could be made of each kind."""
@@ -38,11 +38,11 @@ def _made_of(pairs: Iterable[Pair], seed: int) -> Iterator[Pair]:
     for pair in pairs:
         by_passages[pair.source, pair.evidence].append(pair)
     for (_, passages), members in by_passages.items():
-        statements = [pair for pair in members if _is_statement(pair.claim)]
+        statements = [pair for pair in members if is_statement(pair.claim)]
         for pair in statements:
             yield from _against(pair, statements, seed)
             yield from _turned(pair, seed)
-        if statements and _is_statement(passages[0]) and _drawn(seed, "passage", statements[0]):
+        if statements and is_statement(passages[0]) and _drawn(seed, "passage", statements[0]):
             yield from _about_turned(passages, statements, seed)
 
 
@@ -73,10 +73,6 @@ def _about_turned(passages: tuple[str, ...], members: Sequence[Pair], seed: int)
 def _contrary(text: str, pair: Pair, seed: int) -> str | None:
     edits = contrasts(text, pair.language)
     return edits[draw(seed, "edit", name_of(pair), text)[0] % len(edits)].apply(text) if edits else None
-
-
-def _is_statement(text: str) -> bool:
-    return SHORTEST <= len(text) <= LONGEST_CLAIM
 
 
 def _drawn(seed: int, kind: str, pair: Pair) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, islice
@@ -30,7 +30,7 @@ from mores.train.ground.citing import by_evidence, uncited, with_evidence
 from mores.train.ground.facts import Facts, index_facts, name_of, own_facts
 from mores.train.ground.nearby import Keep, Near, nearest
 from mores.train.ground.records import Found, Grounded, Grounding
-from mores.train.pairs import Reading, read_pairs, read_sentences
+from mores.train.pairs import Pair, Reading, read_pairs, read_sentences
 from mores.train.teacher import UNLABELLED
 from mores.train.translated import Translated, read_asked
 from mores.train.unlabelled import unlabelled
@@ -103,12 +103,13 @@ class _Making:
         once = self._grounded("train", "train", training, most, "some")
         again = map(partial(renamed, "again"), self._grounded("train again", "train", training, _anything, "some"))
         grounded = map(by_evidence, chain(once, again))
-        others = self._others(every)
+        pairs, untrusted = self._pairs()
+        others = self._others(every, pairs)
         counts = {"train": self._write("train", chain(plain, others["train"]), grounded)}
         for name in ("test-pairs", "sets", "test-translated"):
             if name in others:
                 self._write(name, others[name])
-        self._write_unlabelled()
+        self._write_unlabelled(pairs, untrusted)
         kinds: dict[str, tuple[Facts, Keep, Words]] = {
             "covered": (every, _anything, "own"),
             "reworded": (every, _anything, "other"),
@@ -120,19 +121,22 @@ class _Making:
                 counts[name] = self._write(name, (), self._grounded(name, split, *setting))
         return counts
 
-    def _write_unlabelled(self) -> None:
-        pairs, seed = read_pairs(*self.settings.pairs), self.settings.seed
-        every = read_pairs(*self.settings.pairs, *self.settings.untrusted)  # no two of one name
-        made = unlabelled(Reading(pairs, seed).trained(pairs), every[len(pairs) :], seed)
+    def _pairs(self) -> tuple[list[Pair], list[Pair]]:
+        """Those whose labels are used, and the others; no two have one name."""
+        pairs, untrusted = read_pairs(*self.settings.pairs), self.settings.untrusted
+        return pairs, read_pairs(*self.settings.pairs, *untrusted)[len(pairs) :] if untrusted else []
+
+    def _write_unlabelled(self, pairs: Sequence[Pair], untrusted: Sequence[Pair]) -> None:
+        seed = self.settings.seed
+        made = unlabelled(Reading(pairs, seed).trained(pairs), untrusted, seed)
         if made:
             with JsonlWriter(self.out / f"{UNLABELLED}.jsonl") as writer:
                 for sample in Reading(made, seed).samples():
                     writer.write(sample)
 
-    def _others(self, every: Facts) -> dict[str, Iterable[Gold]]:
+    def _others(self, every: Facts, pairs: Sequence[Pair]) -> dict[str, Iterable[Gold]]:
         """Samples that come with their evidence, by the file in which they are."""
         others: dict[str, Iterable[Gold]] = {"train": ()}
-        pairs = read_pairs(*self.settings.pairs)
         sentences = read_sentences(self.settings.sentences) if self.settings.sentences else []
         if pairs or sentences:
             reading = Reading([*pairs, *sentences], self.settings.seed)
