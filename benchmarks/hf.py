@@ -4,10 +4,11 @@
     python benchmarks/hf.py --texts 2000                       # a random Llama of 1.1 billion weights
     python benchmarks/hf.py --texts 40 --layers 2 --width 64   # a small one, on a CPU
     python benchmarks/hf.py --model PATH --texts 2000 --vllm   # and `vllm:`, where that is installed
+    python benchmarks/hf.py --model TUNED --samples FILE.jsonl --precision float32   # reports as `mores score` asks for
 
 Needs only torch and transformers, and llguidance for `--constrained`. Both ways have the same model in memory, prompts,
 limits and code that chooses tokens. A random model ends no answer by itself, so each answer gets a limit of its own.
-It has many near ties, which bfloat16 decides one way or the other: `--dtype float32` compares its answers exactly.
+It has many near ties, which bfloat16 decides one way or the other: `--precision float32` compares its answers exactly.
 
 vLLM loads the same model from its folder, after the others have left the GPU, and is asked in the same way. Its start
 is not part of its time, but reported. `--eager` has it start quickly, without compiling, and run more slowly.
@@ -23,7 +24,7 @@ import random
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from types import ModuleType
@@ -43,6 +44,9 @@ from mores.models.hf import HFModel  # noqa: E402
 from mores.models.hf.load import make_network  # noqa: E402
 from mores.models.hf.network import Network  # noqa: E402
 
+Verdict = Callable[[Completion], tuple[str, ...] | None]
+_LONGEST = 2000
+"""Characters of a sample with its evidence."""
 PROMPTS = ROOT / "src" / "mores" / "metric" / "prompts"
 TEMPLATE = "{% for m in messages %}{{ m['role'] }}: {{ m['content'] }}\n{% endfor %}assistant:"
 SCHEMA = {
@@ -81,7 +85,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as temporary:
         folder = Path(options.model) if options.model else Path(temporary)
         network = _load(options, folder)
-        requests = list(_requests(options))
+        requests = _score_requests(options, folder) if options.samples else list(_requests(options))
         continuous = [
             _measure(f"continuous {slots}", Loaded(folder, network, slots=slots), requests) for slots in options.slots
         ]
@@ -94,8 +98,9 @@ def main() -> None:
             gc.collect()
             torch.cuda.empty_cache()
         engines = [_measure_vllm(folder, dtype, options.eager, requests)] if options.vllm else []
-    results = [_compare(way, other, options.constrained) for way in continuous for other in static]
-    results += [_compare(way, other, options.constrained) for way in engines for other in continuous + static]
+    verdict = _written if options.samples else _verdict if options.constrained else None
+    results = [_compare(way, other, verdict) for way in continuous for other in static]
+    results += [_compare(way, other, verdict) for way in engines for other in continuous + static]
     if options.json:
         row = {
             "device": torch.cuda.get_device_name() if torch.cuda.is_available() else "CPU",
@@ -103,7 +108,7 @@ def main() -> None:
             "transformers": transformers.__version__,
             "model": folder.name if options.model else f"random, {billions:.1f} billion weights",
             "dtype": dtype,
-            "constrained": options.constrained,
+            "constrained": verdict is not None,
             "texts": len(requests),
             "ways": [
                 {key: value for key, value in way.items() if key != "answers"} for way in static + continuous + engines
@@ -154,7 +159,7 @@ def _report(name: str, seconds: float, answers: list[Completion]) -> dict[str, A
     return {"way": name, "seconds": seconds, "tokens": tokens, "answers": answers}
 
 
-def _compare(way: dict[str, Any], other: dict[str, Any], constrained: bool) -> dict[str, Any]:
+def _compare(way: dict[str, Any], other: dict[str, Any], verdict: Verdict | None) -> dict[str, Any]:
     """How many times as fast, and how many answers and verdicts are the same."""
     pairs = list(zip(way["answers"], other["answers"], strict=True))
     result: dict[str, Any] = {
@@ -165,8 +170,8 @@ def _compare(way: dict[str, Any], other: dict[str, Any], constrained: bool) -> d
     }
     line = f"{result['way']}: {result['ratio']:.1f} times {result['against']}"
     line += f"; {result['same_answers']} of {len(pairs)} answers are identical"
-    if constrained:
-        verdicts = [tuple(map(_verdict, pair)) for pair in pairs]
+    if verdict:
+        verdicts = [tuple(map(verdict, pair)) for pair in pairs]
         result["same_verdicts"] = sum(one == two for one, two in verdicts)
         result["unread"] = sum(None in pair for pair in verdicts)
         line += f", {result['same_verdicts']} verdicts ({result['unread']} are cut off)"
@@ -181,6 +186,14 @@ def _verdict(answer: Completion) -> tuple[str, ...] | None:
     return tuple(error["severity"] for error in json.loads(answer.text)["errors"])
 
 
+def _written(answer: Completion) -> tuple[str, ...] | None:
+    """The same of a report of the metric."""
+    from mores.metric.schema import WrittenReport, parse
+
+    report = parse(answer)
+    return tuple(error.severity for error in report.errors) if isinstance(report, WrittenReport) else None
+
+
 def _billions(network: Network) -> float:
     return float(sum(weights.numel() for weights in network.model.parameters())) / 1e9
 
@@ -189,11 +202,12 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", help="folder of a transformers model; a random one without it")
     parser.add_argument("--texts", type=int, default=2000)
+    parser.add_argument("--samples", type=Path, help="samples to judge, as `mores build` and `mores score` write them")
     parser.add_argument("--tokens", type=int, default=200, help="most tokens of an answer")
     parser.add_argument("--batch", type=int, nargs="*", default=[16], help="sizes of static batches")
     parser.add_argument("--slots", type=int, nargs="*", default=[256], help="answers written at once")
     parser.add_argument("--constrained", action="store_true", help="to a JSON schema")
-    parser.add_argument("--dtype", choices=("bfloat16", "float32"))
+    parser.add_argument("--precision", choices=("bfloat16", "float32"))
     parser.add_argument("--layers", type=int, default=16, help="of the random model")
     parser.add_argument("--width", type=int, default=2048, help="of the random model")
     parser.add_argument("--vllm", action="store_true", help="also ask `vllm:`")
@@ -238,6 +252,22 @@ def _requests(options: argparse.Namespace) -> Iterator[Request]:
         )
 
 
+def _score_requests(options: argparse.Namespace, folder: Path) -> list[Request]:
+    """What `mores score` asks a model of this folder about samples that are spread evenly over a file.
+
+    Without long ones, which may be longer than the model's context.
+    """
+    from mores.metric import open_metric
+    from mores.types import Sample
+
+    metric = open_metric(HFModel(str(folder)), store=None)
+    rows = map(json.loads, options.samples.read_text("utf-8").splitlines())
+    requests = [metric.request(Sample.model_validate(row.get("sample", row))) for row in rows]
+    short = [request for request in requests if sum(map(len, request.messages[-1])) <= _LONGEST]
+    count = min(options.texts, len(short))
+    return [short[number * len(short) // count] for number in range(count)]
+
+
 def _examples() -> list[str]:
     lines = (ROOT / "examples" / "world.jsonl").read_text("utf-8").splitlines()
     return [f"{row['instruction']}\n{row['text']}" for row in map(json.loads, lines)]
@@ -246,7 +276,7 @@ def _examples() -> list[str]:
 def _load(options: argparse.Namespace, folder: Path) -> Network:
     """The model on the GPU if there is one, with its tokenizer; a random model leaves its settings in the folder."""
     gpu = torch.cuda.is_available()
-    dtype = getattr(torch, options.dtype or ("bfloat16" if gpu else "float32"))
+    dtype = getattr(torch, options.precision or ("bfloat16" if gpu else "float32"))
     if options.model:
         model: Any = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=dtype)
         tokenizer = transformers.AutoTokenizer.from_pretrained(folder)

@@ -15,10 +15,10 @@ from typing import Any, Literal, NamedTuple, TypeVar
 import pytest
 from pydantic import BaseModel, ConfigDict
 
-from mores.engine import Answer, Job, RunOptions, Store
+from mores.engine import Answer, Job, RunOptions, Store, open_asker
 from mores.engine import run as run_engine
 from mores.errors import ConfigError, ModelError, Rejected
-from mores.models import Options, hf, open_model
+from mores.models import PRECISIONS, Options, hf, open_model
 from mores.models.base import Completion, Message, Model, Request
 from mores.models.hf import HFModel, files
 from mores.models.hf.choose import Answer as Written
@@ -680,8 +680,21 @@ def test_the_identity_names_all_that_decides_an_answer(tiny: Path, adapter: Path
     assert HFModel(str(tiny)).identity == plain
     moved = shutil.copytree(tiny, tmp_path / "elsewhere" / "tiny")
     assert HFModel(str(moved)).identity == plain
-    different = {plain, HFModel(str(tiny), batch=2).identity, HFModel(str(tiny), adapter=str(adapter)).identity}
-    assert len(different) == 3
+    assert open_model(f"hf:{tiny}", Options(precision="float32")).identity == plain
+    others = [HFModel(str(tiny), batch=2), HFModel(str(tiny), adapter=str(adapter))]
+    others.append(HFModel(str(tiny), precision="bfloat16"))
+    assert len({plain, *(model.identity for model in others)}) == 4
+
+
+def test_the_precision_decides_the_numbers_of_the_model(tiny: Path) -> None:
+    networks = [HFModel(str(tiny), precision=precision)._load() for precision in PRECISIONS]
+    assert [network.model.dtype for network in networks] == [torch.bfloat16, torch.float32]
+
+
+def test_a_judge_beside_a_model_is_told_only_the_settings_that_it_takes(tiny: Path) -> None:
+    asker = open_asker(f"hf:{tiny}", precision="float32", store=None)
+    assert asker.open("fake:clean").model.name == "fake:clean"
+    assert "/float32/" in asker.open(f"hf:{tiny}").model.identity
 
 
 @pytest.mark.parametrize("file", ["model.safetensors", "config.json", "tokenizer.json", "chat_template.jinja"])

@@ -290,6 +290,8 @@ def test_bad_addresses_and_keys(url: str, key: str, words: str) -> None:
         ("gpt-4", Options(), "no such kind"),
         ("openai:", Options(), "needs a model name"),
         ("openai:x", Options(adapter="a"), "a model of kind 'openai' takes no adapter"),
+        ("openai:x", Options(precision="float32"), "a model of kind 'openai' takes no precision"),
+        ("embedded", Options(precision="float32"), "a model of kind 'embedded' takes no precision"),
         ("openai:x", Options(base_url="localhost:8000"), "http://localhost:8000/v1"),
         ("embedded", Options(base_url="http://x"), "a model of kind 'embedded' takes no base url"),
         ("embedded:no-such-file", Options(), "mores pull"),

@@ -217,6 +217,7 @@ def test_the_engine_is_started_for_many_requests_and_closed(tiny: Path, engines:
     arguments = engine.arguments
     assert arguments.model == str(tiny)
     assert arguments.dtype == "bfloat16"
+    assert "/float32/" in open_model(f"vllm:{tiny}", Options(precision="float32")).identity
     assert arguments.max_num_seqs == model.concurrency == 512
     assert arguments.enable_prefix_caching
     assert arguments.gpu_memory_utilization == 0.9

@@ -16,7 +16,7 @@ from mores.engine import Asker, AskOptions, open_asker
 from mores.engine.cost import Price
 from mores.errors import ConfigError, ModelError
 from mores.metric import Metric, Settings, open_metric
-from mores.models import STYLES, pull
+from mores.models import PRECISIONS, STYLES, pull
 from mores.report.base.figures import require_figures
 from mores.types import Severity
 
@@ -138,6 +138,9 @@ _SERVING = [
     click.option("--base-url", metavar="URL", help="Address of an OpenAI-compatible server [env: OPENAI_BASE_URL]."),
     click.option("--adapter", metavar="PATH",
                  help="LoRA adapter: a PEFT folder for hf: and vllm:, a GGUF file for embedded; none for none."),
+    click.option("--precision", type=click.Choice(PRECISIONS),
+                 help="Numbers that hf: and vllm: compute with; float32 is slower for large models, and what is asked "
+                      "at once does not change answers  [default: bfloat16 on a GPU, else float32]."),
     click.option("--slots", default=1, show_default=True, type=click.IntRange(1),
                  help="Parallel slots of the embedded server; more than 1 is not reproducible."),
     click.option("--context", default=8192, show_default=True, type=click.IntRange(256),

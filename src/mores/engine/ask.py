@@ -25,7 +25,7 @@ from mores.engine.runner import RunOptions, run
 from mores.engine.store import Store, opened
 from mores.errors import ConfigError
 from mores.io import JsonlWriter
-from mores.models import Model, Options, Request, on_ray, open_model, takes_address
+from mores.models import Model, Options, Precision, Request, on_ray, open_model, takes_address, takes_precision
 from mores.models.written import without_thoughts
 from mores.show import money
 from mores.types import Failure, FailureKind, Record
@@ -46,6 +46,8 @@ class AskOptions(TypedDict, total=False):
     """Address of an OpenAI-compatible server; the default is in the environment."""
     adapter: str | None
     """LoRA adapter: a PEFT folder for `hf` and `vllm`, a GGUF file for `embedded`, or `none`."""
+    precision: Precision | None
+    """Numbers that `hf` and `vllm` compute with; None for bfloat16 on a GPU and float32 on a CPU."""
     slots: int
     """Parallel slots of the embedded server; more than 1 is not reproducible."""
     context: int
@@ -94,11 +96,13 @@ class Asker:
     def open(self, name: str, base_url: str | None = None) -> Asker:
         """The same for another model, for example a judge; it has no adapter, and `base_url` is its server if given.
 
-        Without it, it is on the same server; a kind of model that needs none is not given its address.
+        Without it, it is on the same server; a kind of model that has no use for a setting is not given it.
         """
         options = replace(self.options, base_url=base_url or self.options.base_url, adapter=None)
         address = options.base_url if takes_address(name) else base_url
-        return replace(self, model=open_model(name, replace(options, base_url=address)), options=options)
+        precision = options.precision if takes_precision(name) else None
+        model = open_model(name, replace(options, base_url=address, precision=precision))
+        return replace(self, model=model, options=options)
 
     @property
     def price(self) -> Price | None:

@@ -8,11 +8,23 @@ from difflib import get_close_matches
 
 from mores import plugins
 from mores.errors import ConfigError
-from mores.models.base import STYLES, Completion, Message, Model, Request, Style, follows_grammars, weakness
+from mores.models.base import (
+    PRECISIONS,
+    STYLES,
+    Completion,
+    Message,
+    Model,
+    Precision,
+    Request,
+    Style,
+    follows_grammars,
+    weakness,
+)
 
 __all__ = [
-    "KINDS", "NO_ADAPTER", "STYLES", "Completion", "Message", "Model", "Options", "Request", "Style",
-    "follows_grammars", "metric_adapter", "on_ray", "open_model", "takes_address", "weakness",
+    "KINDS", "NO_ADAPTER", "PRECISIONS", "STYLES", "Completion", "Message", "Model", "Options", "Precision", "Request",
+    "Style",
+    "follows_grammars", "metric_adapter", "on_ray", "open_model", "takes_address", "takes_precision", "weakness",
 ]  # fmt: skip
 
 
@@ -26,6 +38,8 @@ class Options:
     base_url: str | None = None
     adapter: str | None = None
     """LoRA adapter: a PEFT folder for `hf` and `vllm`, a GGUF file for `embedded`; `none` for none."""
+    precision: Precision | None = None
+    """The numbers that `hf` and `vllm` compute with; None means bfloat16 on a GPU, else float32."""
     slots: int = 1
     """Requests at once of the embedded server; more than one is faster and not reproducible."""
     context: int = 8192
@@ -43,14 +57,14 @@ class Options:
 def _embedded(name: str, options: Options) -> Model:
     from mores.models.embedded import EmbeddedModel
 
-    _refuse("embedded", base_url=options.base_url)
+    _refuse("embedded", base_url=options.base_url, precision=options.precision)
     return EmbeddedModel(name, options.adapter, options.slots, options.context, options.threads)
 
 
 def _openai(name: str, options: Options) -> Model:
     from mores.models.openai import OpenAIModel
 
-    _refuse("openai", adapter=options.adapter)
+    _refuse("openai", adapter=options.adapter, precision=options.precision)
     return OpenAIModel(name, options.base_url)
 
 
@@ -58,20 +72,21 @@ def _hf(name: str, options: Options) -> Model:
     from mores.models.hf import HFModel
 
     _refuse("hf", base_url=options.base_url)
-    return HFModel(name, adapter=options.adapter)
+    return HFModel(name, adapter=options.adapter, precision=options.precision)
 
 
 def _vllm(name: str, options: Options) -> Model:
     from mores.models.vllm import VLLMModel
 
     _refuse("vllm", base_url=options.base_url)
-    return VLLMModel(name, adapter=options.adapter, gpus=options.ray_gpus or 1.0)
+    settings = {"dtype": options.precision} if options.precision else {}
+    return VLLMModel(name, adapter=options.adapter, gpus=options.ray_gpus or 1.0, **settings)
 
 
 def _fake(name: str, options: Options) -> Model:
     from mores.models.fake import fake
 
-    _refuse("fake", base_url=options.base_url, adapter=options.adapter)
+    _refuse("fake", base_url=options.base_url, adapter=options.adapter, precision=options.precision)
     return fake(name)
 
 
@@ -92,6 +107,11 @@ LOCAL = ("embedded", "hf", "vllm", "fake")
 def takes_address(name: str) -> bool:
     """Whether a model of this name may be given the address of a server."""
     return name.partition(":")[0] not in LOCAL
+
+
+def takes_precision(name: str) -> bool:
+    """Whether a model of this name may be told what numbers to compute with."""
+    return name.partition(":")[0] in ("hf", "vllm")
 
 
 def open_model(name: str, options: Options | None = None) -> Model:

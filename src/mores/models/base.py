@@ -12,6 +12,9 @@ from typing import Any, Literal, NamedTuple, Protocol, Self, get_args
 Style = Literal["paper", "fenced", "guided", "brief"]
 """The metric's prompts, see `mores.metric.prompt`."""
 STYLES: tuple[Style, ...] = get_args(Style)
+Precision = Literal["bfloat16", "float32"]
+"""The numbers that a local model computes with."""
+PRECISIONS: tuple[Precision, ...] = get_args(Precision)
 
 
 _ROUNDING = 1e-6

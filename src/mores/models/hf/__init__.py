@@ -1,7 +1,8 @@
 """`hf:PATH`: a transformers model in this process, from a local folder or the Hugging Face Hub; needs `mores[hf]`.
 
-On a CUDA GPU it runs in bfloat16, else on the CPU in float32. `--adapter` puts a PEFT LoRA folder on top, unmerged,
-and takes the tokenizer from that folder where it brings one. Code that comes with a model is never run.
+It computes in bfloat16 on a CUDA GPU, else in float32 on the CPU, or as `precision` says. `--adapter` puts a PEFT LoRA
+folder on top, unmerged, and takes the tokenizer from that folder where it brings one. Code that comes with a model is
+never run.
 
 - **Prompt**: the tokenizer's chat template. Without one each message becomes a paragraph `role: content`, and the
   answer starts after `assistant:`. Control tokens written inside a message are read as plain text, so a judged text
@@ -14,8 +15,8 @@ and takes the tokenizer from that folder where it brings one. Code that comes wi
   (`continuous.py`); what all prompts begin with is read once. Models whose layers keep more than plain keys and
   values, such as sliding windows or states, are asked in static batches of 16, and on a CPU requests are answered one
   by one. What shares a batch changes the low-order digits of a log-probability (below 1e-4 in float32, some
-  hundredths in bfloat16), so now and then a near tie falls the other way. The way and the number of answers are
-  part of the identity; asked one by one, answers repeat exactly.
+  hundredths in bfloat16), so in bfloat16 a near tie now and then falls the other way. The way, the number of answers
+  and the precision are part of the identity; asked one by one, answers repeat exactly.
 - **Schema or grammar**: llguidance masks the tokens that would leave it.
 """
 
@@ -33,7 +34,7 @@ from typing import Self
 
 from mores.errors import ModelError, MoresError
 from mores.extras import require
-from mores.models.base import Completion, Request, Style
+from mores.models.base import Completion, Precision, Request, Style
 from mores.models.hf.continuous import Stream, supports
 from mores.models.hf.files import adapter_folder, first_line, hub_commit, identify, local_folder, tuned_style
 from mores.models.hf.load import has_gpu, load_network
@@ -74,11 +75,18 @@ class HFModel:
     timeout = 3600.0
     warning: str | None = None
 
-    def __init__(self, name: str, adapter: str | None = None, batch: int = 0, slots: int = 0) -> None:
+    def __init__(
+        self,
+        name: str,
+        adapter: str | None = None,
+        batch: int = 0,
+        slots: int = 0,
+        precision: Precision | None = None,
+    ) -> None:
         self._folder = local_folder(name)
         self.model = name
         self.adapter = adapter_folder(adapter)
-        self._batch, self._slots = batch, slots
+        self._batch, self._slots, self._precision = batch, slots, precision
         self.style: Style | None = tuned_style(self.adapter or self._folder)
         require("pip install 'mores[hf]'", "torch", "transformers", *(["peft"] if adapter else []))
         self._network: Network | None = None
@@ -92,9 +100,14 @@ class HFModel:
     @cached_property
     def identity(self) -> str:
         parts = identify(*self._origin, self.adapter)
-        parts.append("bfloat16" if has_gpu() else "float32")
+        parts.append(self.precision)
         parts.append(f"transformers-{importlib.metadata.version('transformers')}")
         return "hf/" + "/".join([*parts, f"slots{self.slots}" if self.slots else f"batch{self.concurrency}"])
+
+    @cached_property
+    def precision(self) -> Precision:
+        """The numbers that it computes with."""
+        return self._precision or ("bfloat16" if has_gpu() else "float32")
 
     @cached_property
     def slots(self) -> int:
@@ -172,7 +185,7 @@ class HFModel:
         return (str(self._folder), None) if self._folder else (self.model, self._commit)
 
     def _load(self) -> Network:
-        return load_network(*self._origin, self.adapter)
+        return load_network(*self._origin, self.adapter, self.precision)
 
 
 def _answer_batch(network: Network, jobs: Sequence[_Job]) -> None:

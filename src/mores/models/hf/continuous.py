@@ -15,7 +15,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from mores.errors import MoresError
 from mores.models.base import Completion, Request
 from mores.models.hf.choose import Answer, Chooser, Row
 from mores.models.hf.network import Network
@@ -174,16 +173,19 @@ class Stream:
     def _take(self, waiting: deque[Any], count: int) -> list[tuple[Work, Row]]:
         """The next requests in tokens; they stay in `_ready` until they are in the cache."""
         while waiting and len(self._ready) < count:
-            work: Work = waiting.popleft()
-            if work.abandoned:
-                continue
+            works: list[Work] = [waiting.popleft() for _ in range(min(len(waiting), count - len(self._ready)))]
+            works = [work for work in works if not work.abandoned]
             try:
-                self._ready.append((work, self._network.row(work.request)))
-            except MoresError as exc:
-                work.settle(exc)
+                rows = self._network.rows([work.request for work in works])
             except Exception as exc:
-                work.settle(exc)
+                for work in works:
+                    work.settle(exc)
                 raise
+            for work, row in zip(works, rows, strict=True):
+                if isinstance(row, Row):
+                    self._ready.append((work, row))
+                else:
+                    work.settle(row)
         return self._ready[:count]
 
     def _drop_finished(self) -> None:

@@ -9,15 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from mores.errors import ConfigError
+from mores.models.base import Precision
 from mores.models.hf.files import first_line
 from mores.models.hf.network import Network
 
 
-def load_network(where: str, commit: str | None, adapter: Path | None) -> Network:
+def load_network(where: str, commit: str | None, adapter: Path | None, precision: Precision) -> Network:
     """Load a local folder, or that commit of a model on the Hub."""
     origin = {} if commit is None else {"revision": commit}
     with _quiet_if(commit is None):
-        model, tokenizer = _load(where, origin, adapter)
+        model, tokenizer = _load(where, origin, adapter, precision)
         if adapter:
             model = _with_adapter(model, adapter)
     return make_network(f"hf:{where}", model.eval(), tokenizer)
@@ -29,12 +30,12 @@ def has_gpu() -> bool:
     return bool(torch.cuda.is_available())
 
 
-def _load(where: str, origin: Mapping[str, str], adapter: Path | None) -> tuple[Any, Any]:
+def _load(where: str, origin: Mapping[str, str], adapter: Path | None, precision: Precision) -> tuple[Any, Any]:
     """The model and its tokenizer, which an adapter may replace."""
     import torch
     from transformers import AutoModelForCausalLM
 
-    placed = {"dtype": torch.bfloat16, "device_map": "auto"} if has_gpu() else {"dtype": torch.float32}
+    placed = {"dtype": getattr(torch, precision)} | ({"device_map": "auto"} if has_gpu() else {})
     try:
         tokenizer = load_tokenizer(where, origin, adapter)
         model, report = AutoModelForCausalLM.from_pretrained(

@@ -5,11 +5,13 @@ from __future__ import annotations
 import importlib
 import json
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from mores.errors import ConfigError, ModelError, Rejected
+from mores.errors import ConfigError, ModelError, MoresError, Rejected
 from mores.models.base import Completion, Request, is_logprob
 from mores.models.hf.choose import Answer, Chooser, Row
 from mores.models.hf.prompt import encode
@@ -34,21 +36,31 @@ class Network:
         pad = self.tokenizer.pad_token_id
         return int(pad) if pad is not None else (self.ends or [0])[0]
 
-    def answer(self, requests: Sequence[Request], abandoned: Callable[[], bool]) -> list[Completion | ModelError]:
+    def answer(self, requests: Sequence[Request], abandoned: Callable[[], bool]) -> list[Completion | MoresError]:
         """One outcome per request, in order."""
-        outcomes: dict[int, Completion | ModelError] = {}
-        rows: dict[int, Row] = {}
-        for index, request in enumerate(requests):
-            try:
-                rows[index] = self.row(request)
-            except ModelError as exc:
-                outcomes[index] = exc
+        made = dict(enumerate(self.rows(requests)))
+        rows = {index: row for index, row in made.items() if isinstance(row, Row)}
+        outcomes: dict[int, Completion | MoresError] = {i: row for i, row in made.items() if not isinstance(row, Row)}
         for group in self._groups(rows):
             outcomes.update(zip(group, self._attempt([rows[i] for i in group], abandoned), strict=True))
         return [outcomes[index] for index in range(len(requests))]
 
-    def row(self, request: Request) -> Row:
-        """The request in tokens, or why it cannot be answered."""
+    def rows(self, requests: Sequence[Request]) -> list[Row | MoresError]:
+        """The requests in tokens, or why they cannot be answered; meanwhile threads make what constrains them."""
+        if any(request.constrained for request in requests):
+            with suppress(ConfigError):  # which the constrained ones will hear
+                _ = self._vocabulary  # once, for all threads
+        matchers = [self._threads.submit(self._matcher, request) for request in requests]
+        return [self._row(request, matcher) for request, matcher in zip(requests, matchers, strict=True)]
+
+    def _row(self, request: Request, matcher: Future[Any]) -> Row | MoresError:
+        try:
+            ids = self._encode(request)
+            return Row(request, ids, min(request.max_tokens, self.context - len(ids)), matcher.result())
+        except MoresError as exc:
+            return exc
+
+    def _encode(self, request: Request) -> list[int]:
         ids = encode(self.name, self.tokenizer, request.messages)
         if len(ids) >= self.context:
             raise Rejected(
@@ -59,7 +71,7 @@ class Network:
             raise Rejected(
                 f"{self.name}: the tokenizer has tokens that the model lacks; the two do not belong together"
             )
-        return Row(request, ids, min(request.max_tokens, self.context - len(ids)), self._matcher(request))
+        return ids
 
     def _groups(self, rows: Mapping[int, Row]) -> list[list[int]]:
         """Batches whose padded length stays inside the context, beyond which positions are undefined."""
@@ -164,6 +176,10 @@ class Network:
         masks = torch.full((rows, (self._vocabulary.vocab_size + 31) // 32), -1, dtype=torch.int32)
         self._executor.unsafe_compute_mask_ptr(matchers, masks.data_ptr(), masks.shape[1] * masks.itemsize, rows)
         return masks
+
+    @cached_property
+    def _threads(self) -> ThreadPoolExecutor:
+        return ThreadPoolExecutor(8, thread_name_prefix="mores-hf-constraint")
 
     @cached_property
     def _executor(self) -> Any:
