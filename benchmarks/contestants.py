@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import functools
+import gc
 import importlib
 import importlib.metadata
 import importlib.util
@@ -99,9 +100,12 @@ def prepare_aiohttp(plan: Plan) -> Callable[[], Done]:
 
 def prepare_mores(plan: Plan) -> Callable[[], Done]:
     """The engine as the commands use it: every answer is in the store before it is handed on."""
+    from mores.cli import COLLECTING
     from mores.engine import Job, Limits, RunOptions, Store, loop, run
     from mores.models.base import Message, Request
     from mores.models.openai import OpenAIModel
+
+    gc.set_threshold(*COLLECTING)
 
     async def main() -> Done:
         good = cached = 0

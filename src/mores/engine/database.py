@@ -29,6 +29,10 @@ class Layout(NamedTuple):
     """Makes a file of the version before one of this version."""
 
 
+_CACHE = 32_000
+"""Kilobytes of a file that are kept in memory: the index of a million answers."""
+
+
 def connect(path: Path, layout: Layout) -> sqlite3.Connection:
     """Open a file, which is created if it does not exist."""
     with explained(path, layout):
@@ -36,6 +40,7 @@ def connect(path: Path, layout: Layout) -> sqlite3.Connection:
         if not path.exists():  # SQLite would make it for everyone to read; what it puts beside it is as private
             os.close(open_private(path, os.O_RDWR))
         db = sqlite3.connect(path, timeout=60, check_same_thread=False)
+        db.execute(f"PRAGMA cache_size = -{_CACHE}")
         try:
             _prepare(db, path, layout)
         except BaseException:
