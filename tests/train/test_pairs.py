@@ -79,6 +79,21 @@ def test_a_source_without_refuted_claims_gets_some_that_are_changed() -> None:
         assert gold.sample.text[error.start : error.end] == error.quote
 
 
+def test_a_source_whose_claims_have_both_labels_is_taken_as_it_is() -> None:
+    halves = {"first": "supported", "second": "refuted"}
+    pairs = [
+        pair(number, label, id=f"{number} {half}", claim=f"The market of town {number} is held early in the week.",
+             evidence=(f"Town {number} trades in the {half} half of the week.",))
+        for number in range(30)
+        for half, label in halves.items()
+    ]  # fmt: skip
+    reading = Reading(pairs)
+    golds = list(reading.train())
+    assert Counter(gold.item for gold in golds) == Counter(map(name_of, reading.trained(pairs)))
+    assert Counter(bool(gold.report.errors) for gold in golds) == {True: len(golds) // 2, False: len(golds) // 2}
+    assert len(list(Reading(pairs[::2]).train())) > len(reading.trained(pairs[::2])), "half of them say too much"
+
+
 def test_a_sentence_of_a_passage_is_a_claim_that_it_supports_and_refutes_after_a_change() -> None:
     passages = tuple(f"Festival {n} is old. It was held before the war in {1900 + n}." for n in range(80))
     pairs = [pair(n, "unknown", claim=f"Nobody knows {n}.", evidence=(passages[n],)) for n in range(80)]

@@ -9,8 +9,8 @@ a refuted claim may come twice, with its passages in another order and among oth
 as the claim about its claim, because a contradiction holds both ways. Sources that lack a label would teach the source,
 so each also has claims with passages about something else, and supported claims that say the contrary after a small
 change (`mores.train.contrast`) or have another word. Sentences of the passages are claims too, unchanged and turned
-around, and several claims make a text (`mores.train.composed`). Such claims are also made in many languages from plain
-sentences.
+around, and several claims make a text (`mores.train.composed`). A source in which passages come in twos, one that
+supports a claim and one that refutes it, is taken as it is. Plain sentences in many languages give claims, too.
 """
 
 from __future__ import annotations
@@ -156,12 +156,19 @@ class Reading:
         """What is trained on: half of each source has an error."""
         for _, pairs in sorted(self._by_source.items()):
             kept = self.trained(pairs)
-            counts: Counter[str] = Counter(pair.label for pair in kept)
-            exchange = Exchange(kept)
-            for pair in kept:
-                yield from self._varied(pair, counts, kept)
-                yield from self._derived(pair, kept, exchange, 100 if not counts["refuted"] else CHANGED)
-            yield from self._composed(kept)
+            yield from self._plain(kept) if is_contrasted(kept) else self._completed(kept)
+
+    def _plain(self, kept: Sequence[Pair]) -> Iterator[Gold]:
+        return (self._gold(pair, "copy 0", kept) for pair in kept)
+
+    def _completed(self, kept: Sequence[Pair]) -> Iterator[Gold]:
+        """The pairs, and what is made of them: half have an error, and no claim alone gives that away."""
+        counts: Counter[str] = Counter(pair.label for pair in kept)
+        exchange = Exchange(kept)
+        for pair in kept:
+            yield from self._varied(pair, counts, kept)
+            yield from self._derived(pair, kept, exchange, 100 if not counts["refuted"] else CHANGED)
+        yield from self._composed(kept)
 
     def trained(self, pairs: Iterable[Pair]) -> list[Pair]:
         """Those that are trained on."""
@@ -284,6 +291,14 @@ def group(pairs: Iterable[Pair]) -> dict[str, str]:
         names.append(name_of(pair))
         components.add(names[-1], (f"claim {pair.claim}", *(f"passage {passage}" for passage in pair.evidence)))
     return components.by_first(names)
+
+
+def is_contrasted(pairs: Sequence[Pair]) -> bool:
+    """Whether most claims are refuted by one passage and not by another, so that no claim gives its label away."""
+    refuted: dict[str, set[bool]] = defaultdict(set)
+    for pair in pairs:
+        refuted[pair.claim].add(pair.label == "refuted")
+    return sum(len(refuted[pair.claim]) > 1 for pair in pairs) > len(pairs) / 2
 
 
 def balanced(pairs: Sequence[Pair], most: int = 200) -> list[Pair]:
