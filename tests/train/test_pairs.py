@@ -79,6 +79,31 @@ def test_a_source_without_refuted_claims_gets_some_that_are_changed() -> None:
         assert gold.sample.text[error.start : error.end] == error.quote
 
 
+def test_two_passages_that_contradict_each_other_give_each_claim_both_labels(tmp_path: Path) -> None:
+    line = {
+        "id": "7", "passages": ["Two cats sleep on a wall.", "Two cats fight on a wall."], "language": "en",
+        "claims": ["The animals are resting.", "The cats are not at peace."], "undecided": ["The cats are grey."],
+        "source": "made-up",
+    }  # fmt: skip
+    (tmp_path / "en.contrasts.jsonl").write_text(json.dumps(line) + "\n")
+    pairs = read_pairs(tmp_path)
+    asleep, fight = line["passages"]
+    assert {(pair.claim, pair.evidence[0]): pair.label for pair in pairs[:4]} == {
+        ("The animals are resting.", asleep): "supported",
+        ("The cats are not at peace.", asleep): "refuted",
+        ("The animals are resting.", fight): "refuted",
+        ("The cats are not at peace.", fight): "supported",
+    }
+    assert [(pair.claim, pair.label, pair.evidence[0] in line["passages"]) for pair in pairs[4:]] == [
+        ("The cats are grey.", "unknown", True)
+    ]
+    assert len(set(map(name_of, pairs))) == 5
+    assert set(group(pairs).values()) == {"made-up/7-00"}, "what shares a claim or a passage is never parted"
+    (tmp_path / "en.contrasts.jsonl").write_text(json.dumps(line | {"claims": ["One."]}) + "\n")
+    with pytest.raises(InputError, match=r"en\.contrasts\.jsonl:1: claims.*expected a Contrast"):
+        read_pairs(tmp_path)
+
+
 def test_a_source_whose_claims_have_both_labels_is_taken_as_it_is() -> None:
     halves = {"first": "supported", "second": "refuted"}
     pairs = [

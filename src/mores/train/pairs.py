@@ -1,7 +1,8 @@
 """Claims with passages that support, refute or do not decide them, to train and measure a reader of evidence.
 
 `mores build ground` reads every `.jsonl` file of the folders it is given: an object per line with `id`, `claim`,
-`evidence` (a list of passages), `label` (`supported`, `refuted` or `unknown`), `language` and `source`.
+`evidence` (a list of passages), `label` (`supported`, `refuted` or `unknown`), `language` and `source`; or, in files
+that end in `.contrasts.jsonl`, two passages with claims (`Contrast`).
 
 A refuted claim has one error, at the words that differ from the passage; a claim that the passages support or do not
 decide has none: there is no error by this evidence. In training about half of the samples of a source have an error, so
@@ -38,6 +39,8 @@ from mores.train.composed import composed
 from mores.train.contrast import contrasts
 from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Evidence, Record, Sample, Severity
 
+Label = Literal["supported", "refuted", "unknown"]
+CONTRASTS = ".contrasts.jsonl"
 TYPE = "contradicts the evidence"
 LONGEST_PASSAGE = 600
 TESTED = 8
@@ -65,9 +68,36 @@ class Pair(Record):
     id: str
     claim: str = Field(min_length=1)
     evidence: tuple[str, ...] = Field(min_length=1)
-    label: Literal["supported", "refuted", "unknown"]
+    label: Label
     language: str
     source: str
+
+
+class Contrast(Record):
+    """Two passages that cannot both be true: each supports the claim in its place, and refutes the other claim."""
+
+    id: str
+    passages: tuple[str, str]
+    claims: tuple[str, str]
+    undecided: tuple[str, ...] = ()
+    """Claims that neither passage decides."""
+    language: str
+    source: str
+
+    def pairs(self) -> Iterator[Pair]:
+        """Every claim with every passage, undecided ones with one of the two."""
+        for place, passage in enumerate(self.passages):
+            for number, claim in enumerate(self.claims):
+                yield self._pair(f"{place}{number}", claim, passage, "supported" if place == number else "refuted")
+        for number, claim in enumerate(self.undecided):
+            passage = self.passages[draw(0, "undecided", self.source, self.id)[0] % 2]
+            yield self._pair(f"u{number}", claim, passage, "unknown")
+
+    def _pair(self, part: str, claim: str, passage: str, label: Label) -> Pair:
+        return Pair(
+            id=f"{self.id}-{part}", claim=claim, evidence=(passage,), label=label,
+            language=self.language, source=self.source,
+        )  # fmt: skip
 
 
 def read_pairs(*folders: Path) -> list[Pair]:
@@ -79,13 +109,19 @@ def read_pairs(*folders: Path) -> list[Pair]:
         if not paths:
             raise InputError(f"{folder}: no .jsonl file in it; expected pairs with 'claim', 'evidence' and 'label'")
         for path in paths:
-            for pair in read_records(path, Pair):
+            for pair in _pairs_of(path):
                 if unique.setdefault((pair.claim, pair.evidence), pair) is not pair:
                     continue
                 if other := named.get(name_of(pair)):
                     raise InputError(f"{path}: {name_of(pair)} names another pair in {other}; give one another id")
                 named[name_of(pair)] = path
     return list(unique.values())
+
+
+def _pairs_of(path: Path) -> Iterator[Pair]:
+    if path.name.endswith(CONTRASTS):
+        return (pair for contrast in read_records(path, Contrast) for pair in contrast.pairs())
+    return read_records(path, Pair)
 
 
 def read_sentences(folder: Path, most: int = 20) -> list[Pair]:
