@@ -14,8 +14,10 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     os.environ.setdefault(name, "1")
 os.environ["HF_HUB_OFFLINE"] = "1"  # read when its library is imported
 
-if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # started in the background, where tests of Ctrl-C would hang
-    signal.signal(signal.SIGINT, signal.default_int_handler)
+# Started in the background or by nohup: tests of Ctrl-C would hang, and those of a lost terminal fail.
+for number, handler in ((signal.SIGINT, signal.default_int_handler), (signal.SIGHUP, signal.SIG_DFL)):
+    if signal.getsignal(number) is signal.SIG_IGN:
+        signal.signal(number, handler)
 
 import pytest  # noqa: E402
 from hypothesis import settings  # noqa: E402
