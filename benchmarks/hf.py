@@ -39,7 +39,7 @@ if find_spec("pydantic") is None or find_spec("orjson") is None:  # all that `hf
     sys.modules["mores.io"] = ModuleType("mores.io")
     sys.modules["mores.io"].__path__ = [str(ROOT / "src" / "mores" / "io")]
 
-from mores.models.base import Completion, Message, Model, Request  # noqa: E402
+from mores.models.base import PRECISIONS, Completion, Message, Model, Request  # noqa: E402
 from mores.models.hf import HFModel  # noqa: E402
 from mores.models.hf.load import make_network  # noqa: E402
 from mores.models.hf.network import Network  # noqa: E402
@@ -207,7 +207,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--batch", type=int, nargs="*", default=[16], help="sizes of static batches")
     parser.add_argument("--slots", type=int, nargs="*", default=[256], help="answers written at once")
     parser.add_argument("--constrained", action="store_true", help="to a JSON schema")
-    parser.add_argument("--precision", choices=("bfloat16", "float32"))
+    parser.add_argument("--precision", choices=PRECISIONS)
     parser.add_argument("--layers", type=int, default=16, help="of the random model")
     parser.add_argument("--width", type=int, default=2048, help="of the random model")
     parser.add_argument("--vllm", action="store_true", help="also ask `vllm:`")

@@ -104,6 +104,27 @@ def test_two_passages_that_contradict_each_other_give_each_claim_both_labels(tmp
         read_pairs(tmp_path)
 
 
+@pytest.mark.parametrize(
+    ("change", "problem"),
+    [
+        ({"claims": ["It rains.", ""]}, r"claims\.1: String should have at least 1 character"),
+        ({"claims": ["It rains.", "It rains."]}, "the two claims, are the same"),
+        ({"passages": ["It rains.", "It rains."]}, "the two passages, or the two claims, are the same"),
+    ],
+)
+def test_a_contrast_without_one_is_named_with_file_and_line(tmp_path: Path, change: Any, problem: str) -> None:
+    line = {
+        "id": "1",
+        "passages": ["Wet.", "Dry."],
+        "claims": ["It rains.", "No rain."],
+        "language": "en",
+        "source": "x",
+    }
+    (tmp_path / "en.contrasts.jsonl").write_text(json.dumps(line | change) + "\n")
+    with pytest.raises(InputError, match=rf"en\.contrasts\.jsonl:1: .*{problem}"):
+        read_pairs(tmp_path)
+
+
 def test_a_source_whose_claims_have_both_labels_is_taken_as_it_is() -> None:
     halves = {"first": "supported", "second": "refuted"}
     pairs = [

@@ -40,7 +40,6 @@ def connect(path: Path, layout: Layout) -> sqlite3.Connection:
         if not path.exists():  # SQLite would make it for everyone to read; what it puts beside it is as private
             os.close(open_private(path, os.O_RDWR))
         db = sqlite3.connect(path, timeout=60, check_same_thread=False)
-        db.execute(f"PRAGMA cache_size = -{_CACHE}")
         try:
             _prepare(db, path, layout)
         except BaseException:
@@ -105,6 +104,7 @@ def _prepare(db: sqlite3.Connection, path: Path, layout: Layout) -> None:
     db.execute(f"PRAGMA user_version = {layout.version}")
     db.commit()
     _to_wal(db)
+    db.execute(f"PRAGMA cache_size = -{_CACHE}")
     db.execute("PRAGMA synchronous = FULL")  # what was paid for survives a power cut once it is handed on
 
 

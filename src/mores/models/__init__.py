@@ -22,9 +22,9 @@ from mores.models.base import (
 )
 
 __all__ = [
-    "KINDS", "NO_ADAPTER", "PRECISIONS", "STYLES", "Completion", "Message", "Model", "Options", "Precision", "Request",
-    "Style",
-    "follows_grammars", "metric_adapter", "on_ray", "open_model", "takes_address", "takes_precision", "weakness",
+    "KINDS", "NO_ADAPTER", "PRECISIONS", "STYLES", "Completion", "Message", "Model", "Options", "Precision",
+    "Request", "Style", "follows_grammars", "metric_adapter", "on_ray", "open_model", "takes_address",
+    "takes_precision", "weakness",
 ]  # fmt: skip
 
 
@@ -57,14 +57,14 @@ class Options:
 def _embedded(name: str, options: Options) -> Model:
     from mores.models.embedded import EmbeddedModel
 
-    _refuse("embedded", base_url=options.base_url, precision=options.precision)
+    _refuse("embedded", base_url=options.base_url)
     return EmbeddedModel(name, options.adapter, options.slots, options.context, options.threads)
 
 
 def _openai(name: str, options: Options) -> Model:
     from mores.models.openai import OpenAIModel
 
-    _refuse("openai", adapter=options.adapter, precision=options.precision)
+    _refuse("openai", adapter=options.adapter)
     return OpenAIModel(name, options.base_url)
 
 
@@ -86,7 +86,7 @@ def _vllm(name: str, options: Options) -> Model:
 def _fake(name: str, options: Options) -> Model:
     from mores.models.fake import fake
 
-    _refuse("fake", base_url=options.base_url, adapter=options.adapter, precision=options.precision)
+    _refuse("fake", base_url=options.base_url, adapter=options.adapter)
     return fake(name)
 
 
@@ -126,6 +126,8 @@ def open_model(name: str, options: Options | None = None) -> Model:
         known = f"embedded, openai:NAME, hf:PATH, vllm:PATH, fake:NAME{others}"
         raise ConfigError(f"model {name!r}: no such kind; {hint}there are {known}")
     options = options or Options()
+    if kind in KINDS and not takes_precision(name):
+        _refuse(kind, precision=options.precision)
     if options.ray and kind != "openai":
         return on_ray(name, options)
     open_kind = plugins.load_plugin(plugin, Callable, "a function that returns a Model") if plugin else KINDS[kind]

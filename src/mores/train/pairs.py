@@ -20,9 +20,9 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal
+from typing import Annotated, Literal, Self
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from mores.errors import InputError
 from mores.factory.components import Components
@@ -40,6 +40,7 @@ from mores.train.contrast import contrasts
 from mores.types import DEFAULT_INSTRUCTION, Error, ErrorReport, Evidence, Record, Sample, Severity
 
 Label = Literal["supported", "refuted", "unknown"]
+Text = Annotated[str, Field(min_length=1)]
 CONTRASTS = ".contrasts.jsonl"
 TYPE = "contradicts the evidence"
 LONGEST_PASSAGE = 600
@@ -66,7 +67,7 @@ class Pair(Record):
     """A claim and passages about it."""
 
     id: str
-    claim: str = Field(min_length=1)
+    claim: Text
     evidence: tuple[str, ...] = Field(min_length=1)
     label: Label
     language: str
@@ -77,21 +78,27 @@ class Contrast(Record):
     """Two passages that cannot both be true: each supports the claim in its place, and refutes the other claim."""
 
     id: str
-    passages: tuple[str, str]
-    claims: tuple[str, str]
-    undecided: tuple[str, ...] = ()
+    passages: tuple[Text, Text]
+    claims: tuple[Text, Text]
+    undecided: tuple[Text, ...] = ()
     """Claims that neither passage decides."""
     language: str
     source: str
+
+    @model_validator(mode="after")
+    def _differ(self) -> Self:
+        if len({*self.passages}) < 2 or len({*self.claims}) < 2:
+            raise ValueError("the two passages, or the two claims, are the same")
+        return self
 
     def pairs(self) -> Iterator[Pair]:
         """Every claim with every passage, undecided ones with one of the two."""
         for place, passage in enumerate(self.passages):
             for number, claim in enumerate(self.claims):
                 yield self._pair(f"{place}{number}", claim, passage, "supported" if place == number else "refuted")
+        one = self.passages[draw(0, "undecided", self.source, self.id)[0] % 2]
         for number, claim in enumerate(self.undecided):
-            passage = self.passages[draw(0, "undecided", self.source, self.id)[0] % 2]
-            yield self._pair(f"u{number}", claim, passage, "unknown")
+            yield self._pair(f"u{number}", claim, one, "unknown")
 
     def _pair(self, part: str, claim: str, passage: str, label: Label) -> Pair:
         return Pair(

@@ -50,13 +50,14 @@ class Network:
         if any(request.constrained for request in requests):
             with suppress(ConfigError):  # which the constrained ones will hear
                 _ = self._vocabulary  # once, for all threads
-        matchers = [self._threads.submit(self._matcher, request) for request in requests]
+        matchers = [self._threads.submit(self._matcher, each) if each.constrained else None for each in requests]
         return [self._row(request, matcher) for request, matcher in zip(requests, matchers, strict=True)]
 
-    def _row(self, request: Request, matcher: Future[Any]) -> Row | MoresError:
+    def _row(self, request: Request, matcher: Future[Any] | None) -> Row | MoresError:
         try:
             ids = self._encode(request)
-            return Row(request, ids, min(request.max_tokens, self.context - len(ids)), matcher.result())
+            limit = min(request.max_tokens, self.context - len(ids))
+            return Row(request, ids, limit, matcher.result() if matcher else None)
         except MoresError as exc:
             return exc
 
@@ -153,8 +154,6 @@ class Network:
 
     def _matcher(self, request: Request) -> Any:
         """What follows an answer token by token and knows which may come next; to be copied for each answer."""
-        if not request.constrained:
-            return None
         guide: Any = importlib.import_module("llguidance")
         if request.grammar is not None:  # made for one text
             matcher = guide.LLMatcher(self._vocabulary, request.grammar)
