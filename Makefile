@@ -8,7 +8,9 @@ READY := $(VENV)/ready-$(subst $(comma),-,$(EXTRAS))
 PIP := $(BIN)/python -m pip --disable-pip-version-check
 # uv installs in seconds what takes pip minutes. It does not read pip's settings: where to look for packages is passed on.
 setting = UV_$(1)='$(or $(UV_$(1)),$(PIP_$(1)),$(shell $(PYTHON) -m pip config get global.$(2) 2>/dev/null))'
-INSTALL = $(call setting,INDEX_URL,index-url) $(call setting,FIND_LINKS,find-links) \
+# pip also takes a pinned version from any index that has it; uv alone would stop at the first that has the package.
+INSTALL = $(call setting,INDEX_URL,index-url) $(call setting,EXTRA_INDEX_URL,extra-index-url) \
+	$(call setting,FIND_LINKS,find-links) UV_INDEX_STRATEGY='$(or $(UV_INDEX_STRATEGY),unsafe-best-match)' \
 	$(BIN)/uv pip install --quiet --python $(BIN)/python
 # Child processes and the next run need not compile what this one has, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
