@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from mores.language.sentences import sentences
+from mores.language.units import nearest_sentence
 
 
 def split(text: str) -> list[str]:
@@ -124,3 +125,7 @@ def test_hostile_texts_take_linear_time(unit: str) -> None:
     started = time.perf_counter()
     sentences(text)
     assert time.perf_counter() - started < 10  # a second where it is linear, minutes where it is not
+
+
+def test_the_nearest_sentence_of_a_passage() -> None:
+    assert nearest_sentence("It rains. The feast is in May. Prices vary.", {"feast", "may"}) == "The feast is in May."

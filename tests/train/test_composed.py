@@ -7,7 +7,8 @@ from collections import Counter
 import pytest
 
 from mores.train.composed import composed, ended
-from mores.train.pairs import Pair, Reading
+from mores.train.pair_samples import PairSamples
+from mores.train.pairs import Pair
 
 
 def pairs(language: str = "en", ending: str = ".") -> list[Pair]:
@@ -23,7 +24,7 @@ def pairs(language: str = "en", ending: str = ".") -> list[Pair]:
 
 def made(language: str = "en", ending: str = ".") -> list[tuple[str, list[str], list[tuple[str, str]]]]:
     """The texts with their passages and errors: the quote and the passage that it cites."""
-    golds = [gold for gold in Reading(pairs(language, ending)).train() if gold.maker == "rule:composed"]
+    golds = [gold for gold in PairSamples(pairs(language, ending)).train() if gold.maker == "rule:composed"]
     assert golds
     return [
         (
@@ -69,7 +70,7 @@ def test_some_claims_have_no_passage_and_some_sentences_claim_nothing() -> None:
 
 def test_where_nothing_is_correct_or_too_long_there_is_no_text() -> None:
     refuted = [pair.model_copy(update={"label": "refuted"}) for pair in pairs()]
-    assert not [gold for gold in Reading(refuted).train() if gold.maker == "rule:composed"]
+    assert not [gold for gold in PairSamples(refuted).train() if gold.maker == "rule:composed"]
     assert not list(composed([]))
 
 

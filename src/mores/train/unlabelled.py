@@ -11,7 +11,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from mores.factory.drafts import draw
 from mores.train.contrast import contrasts
-from mores.train.pairs import Pair, is_statement, mirrored, name_of
+from mores.train.derived import is_statement, mirrored
+from mores.train.pairs import Pair, name_of
 
 SHARE = 35
 """Percent of what could be made of each kind."""

@@ -30,7 +30,8 @@ from mores.train.ground.citing import by_evidence, uncited, with_evidence
 from mores.train.ground.facts import Facts, index_facts, name_of, own_facts
 from mores.train.ground.nearby import Keep, Near, nearest
 from mores.train.ground.records import Found, Grounded, Grounding
-from mores.train.pairs import Pair, Reading, read_pairs, read_sentences
+from mores.train.pair_samples import PairSamples
+from mores.train.pairs import Pair, read_pairs, read_sentences
 from mores.train.teacher import UNLABELLED
 from mores.train.translated import Translated, read_asked
 from mores.train.unlabelled import unlabelled
@@ -128,10 +129,10 @@ class _Making:
 
     def _write_unlabelled(self, pairs: Sequence[Pair], untrusted: Sequence[Pair]) -> None:
         seed = self.settings.seed
-        made = unlabelled(Reading(pairs, seed).trained(pairs), untrusted, seed)
+        made = unlabelled(PairSamples(pairs, seed).trained(pairs), untrusted, seed)
         if made:
             with JsonlWriter(self.out / f"{UNLABELLED}.jsonl") as writer:
-                for sample in Reading(made, seed).samples():
+                for sample in PairSamples(made, seed).samples():
                     writer.write(sample)
 
     def _others(self, every: Facts, pairs: Sequence[Pair]) -> dict[str, Iterable[Gold]]:
@@ -139,11 +140,11 @@ class _Making:
         others: dict[str, Iterable[Gold]] = {"train": ()}
         sentences = read_sentences(self.settings.sentences) if self.settings.sentences else []
         if pairs or sentences:
-            reading = Reading([*pairs, *sentences], self.settings.seed)
-            others["train"] = self.progress("reading pairs", reading.train())
+            samples = PairSamples([*pairs, *sentences], self.settings.seed)
+            others["train"] = self.progress("reading pairs", samples.train())
             if pairs:
-                others["test-pairs"] = reading.test()
-                others["sets"] = reading.sets()
+                others["test-pairs"] = samples.test()
+                others["sets"] = samples.sets()
         if self.settings.translated:
             split_of = {fact.source: fact.split for fact in every.of.values()}
             translated = Translated(read_asked(self.settings.translated), split_of, self.settings.seed)
