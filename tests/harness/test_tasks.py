@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -16,11 +17,11 @@ from mores.bench.session import read_items
 from mores.engine import Asker
 from mores.engine.progress import SILENT
 from mores.harness import grading
+from mores.harness.export import SURFACE
 from tests.harness.answers import canned, figures_of, judge, verdict
 from tests.harness.conftest import inspect_model, needs
 
 pytestmark = pytest.mark.filterwarnings("ignore")  # those of the packages of others
-GRADED = [name for name in BENCHMARKS if benchmark(name).long_answer is None]
 
 
 @pytest.fixture(autouse=True)
@@ -33,7 +34,7 @@ def _alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     """A folder with the sample rows of every benchmark."""
-    for name in GRADED:
+    for name in BENCHMARKS:
         chosen = benchmark(name)
         assert chosen.folder
         shutil.copytree(chosen.folder / "sample", tmp_path / "data" / chosen.source, dirs_exist_ok=True)
@@ -77,11 +78,14 @@ def by_inspect(folder: Path, task: str, answers: dict[str, str], **options: Any)
     (log,) = evaluate(f"{folder}/{task}.py@{task}", model=model, model_roles={"grader": grader}, **options)
     assert log.status == "success", log.error
     assert log.results
-    return {name: metric.value for name, metric in log.results.scores[0].metrics.items()}
+    scores = log.results.scores
+    if task == "mores_calmqa":  # a score of its own for each figure
+        return {score.name: score.metrics["share"].value for score in scores}
+    return {name: metric.value for name, metric in scores[0].metrics.items()}
 
 
 @needs("lm_eval")
-@pytest.mark.parametrize("name", GRADED)
+@pytest.mark.parametrize("name", BENCHMARKS)
 def test_lm_eval_gives_the_same_figures(name: str, data: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     chosen = benchmark(name)
     answers = canned(chosen, read_items(chosen, data, None, SILENT))
@@ -92,7 +96,7 @@ def test_lm_eval_gives_the_same_figures(name: str, data: Path, tmp_path: Path, m
 
 
 @needs("inspect_ai")
-@pytest.mark.parametrize("name", GRADED)
+@pytest.mark.parametrize("name", BENCHMARKS)
 def test_inspect_gives_the_same_figures(name: str, data: Path, tmp_path: Path) -> None:
     chosen = benchmark(name)
     answers = canned(chosen, read_items(chosen, data, None, SILENT))
@@ -101,11 +105,28 @@ def test_inspect_gives_the_same_figures(name: str, data: Path, tmp_path: Path) -
 
 
 @needs("inspect_ai")
-def test_epochs_are_samples_and_a_judge_that_is_missing_is_named(data: Path, tmp_path: Path) -> None:
-    chosen = benchmark("culturalbench-hard")
+@pytest.mark.parametrize("name", ["culturalbench-hard", "calmqa"])
+def test_epochs_are_samples(name: str, data: Path, tmp_path: Path) -> None:
+    chosen = benchmark(name)
     answers = canned(chosen, read_items(chosen, data, None, SILENT))
     folder, task = export(chosen, "inspect", data, tmp_path / "task")
     assert by_inspect(folder, task, answers, epochs=2) == pytest.approx(by_inspect(folder, task, answers))
+
+
+@needs("lm_eval")
+@needs("inspect_ai")
+def test_long_answers_that_are_all_missing_have_no_figure(data: Path, tmp_path: Path) -> None:
+    chosen = benchmark("calmqa")
+    answers = dict.fromkeys((item.prompt for item in read_items(chosen, data, None, SILENT)), " ")
+    folder, task = export(chosen, "lm-eval", data, tmp_path / "lm-eval")
+    assert by_lm_eval(folder, task, answers) == pytest.approx(dict.fromkeys(SURFACE, math.nan), nan_ok=True)
+    assert lm_eval_results(folder, task, answers.__getitem__)["results"][task]["unscored,graded"] == len(answers)
+    theirs = by_inspect(*export(chosen, "inspect", data, tmp_path / "inspect"), answers)
+    assert theirs == pytest.approx(dict.fromkeys(SURFACE, math.nan), nan_ok=True)
+
+
+@needs("inspect_ai")
+def test_a_judge_that_is_missing_is_named(data: Path, tmp_path: Path) -> None:
     folder, task = export(benchmark("msqa"), "inspect", data, tmp_path / "judged")
     from inspect_ai import eval as evaluate
 

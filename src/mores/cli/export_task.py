@@ -27,7 +27,8 @@ def export_task(name: str, to: str, out: Path, **asked: Any) -> None:
     BENCHMARK is a name of `mores bench list`, or a folder: yours, or one that the studio exported (FOLDER:NAME where it
     has several). The task is a folder with its questions, its code and a README that says how to run it. Where answers
     are letters, or True or False, it needs nothing of Mores; other benchmarks are graded by Mores, which must be
-    installed beside the harness, and those with a judge need the judge's name there.
+    installed beside the harness, and those with a judge need the judge's name there. Of long answers (calmqa) a task
+    measures the surface alone: language and repetition.
     """
     write_task(benchmark(name), to, out, Asking(**asked), Terminal())
     click.echo(f"wrote {out}; {out / 'README.md'} says how to run it", err=True)

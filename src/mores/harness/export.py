@@ -1,7 +1,8 @@
 """`mores export-task`: a benchmark as a task of another harness, which gives the same score for the same answers.
 
 Where answers are letters, or True or False, the task has a copy of the code that reads them and needs nothing of Mores;
-other benchmarks are graded by Mores itself (`grading.py`, `inspect.py`).
+other benchmarks are graded by Mores itself (`grading.py`, `inspect.py`). Of long answers a task measures the surface,
+which needs no judge.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from mores import __version__, reading
 from mores.bench import names
+from mores.bench.appraise import MEASURES
 from mores.bench.benchmark import Benchmark
 from mores.bench.choice import grade_last_letter, grade_letter, grade_truth
 from mores.bench.run import data_hash
@@ -30,11 +32,15 @@ from mores.errors import ConfigError, InputError
 from mores.harness import figures
 from mores.io import write_text
 from mores.io.private import make_folder
+from mores.longform.summary import JUDGED
 from mores.reading import chosen_letter, chosen_truth, last_letter
 from mores.show import count
 from mores.types import Item
 
 INSTALL = "pip install mores"
+INSTALL_LONG = "pip install 'mores[longform]'"
+SURFACE = tuple(name for name in MEASURES if name not in JUDGED)
+"""The figures of long answers that need no judge; the first is the headline, and of the others less is better."""
 _TEMPLATES = Path(__file__).parent / "templates"
 _CODE = "benchmark"
 """Folder of the exported task with the code of a user's benchmark, for Mores to grade with."""
@@ -73,11 +79,6 @@ def write_task(chosen: Benchmark, to: str, folder: Path, asking: Asking, progres
     """Write a benchmark as a task of another harness into a new folder: the data, limit and variant of `asking`."""
     if to not in HARNESSES:
         raise ConfigError(f"{to}: no such harness; there are {', '.join(HARNESSES)}", setting="to")
-    if chosen.long_answer:
-        raise ConfigError(
-            f"{chosen.name} has long answers, which are measured rather than graded, by several models and searches; "
-            f"run it with mores bench {chosen.name}"
-        )
     asking.check(chosen, ("a judge",))
     if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
         raise InputError(f"{folder}: is there already; give a new folder, or remove it", setting="out")
@@ -119,7 +120,8 @@ def _write_rows(benchmark: Benchmark, items: Sequence[Item], variant: str | None
 
 def _write_task(benchmark: Benchmark, items: Sequence[Item], harness: Harness, folder: Path) -> None:
     task = "mores_" + re.sub(r"\W", "_", benchmark.name)
-    ours = benchmark.name in names()
+    ours, long = benchmark.name in names(), benchmark.long_answer is not None
+    better = SURFACE[:1] if long else [name for name, figure in benchmark.figures.items() if figure.above[0]]
     named = {name.format(task=task): template for name, template in harness.files.items()}
     copied = f'f"{{HERE}}/{_CODE}:{benchmark.name}"'
     values = {
@@ -132,13 +134,15 @@ def _write_task(benchmark: Benchmark, items: Sequence[Item], harness: Harness, f
         "licence": benchmark.licence,
         "data": f"{data_hash(items)}.{len(items)}",
         "questions": count(len({benchmark.unit(item) for item in items}), "question"),
-        "figures": benchmark.figures,
+        "figures": SURFACE if long else benchmark.figures,
+        "better": better,
+        "long": long,
         "max_tokens": benchmark.max_tokens,
         "temperature": benchmark.temperature,
         "reading": reading_of(benchmark),
         "judged": benchmark.judging is not None,
         "reference": repr(benchmark.name) if ours else copied,
-        "install": INSTALL,
+        "install": INSTALL_LONG if long else INSTALL,
         "figure_code": _code_of(figures),
         "reading_code": _code_of(reading),
         "harness": harness.title,

@@ -9,12 +9,17 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from mores.bench import benchmark
+from mores.bench.appraise import write_answers, write_verdicts
 from mores.bench.benchmark import Verdict
 from mores.bench.run import Run, Said
 from mores.engine import Asker, open_asker
 from mores.engine.loop import run
+from mores.engine.progress import SILENT
 from mores.errors import ConfigError
 from mores.io import JsonlWriter, read_records
+from mores.longform.appraise import Appraising, counting_of
+from mores.longform.evaluate import ANSWERS
+from mores.longform.summary import Counting
 from mores.models.fake import fake
 from mores.types import Item, Response
 
@@ -23,7 +28,7 @@ JUDGE = "MORES_JUDGE"
 
 
 class Grader:
-    """The grading of one benchmark; ConfigError at once where a judge is needed and none is named."""
+    """The grading of one benchmark; ConfigError at once where a judge, or an extra of Mores, is missing."""
 
     def __init__(self, name: str) -> None:
         self.benchmark = benchmark(name)
@@ -34,6 +39,8 @@ class Grader:
                 fix = f"name one in the environment: {JUDGE}=openai:NAME"
                 raise ConfigError(f"{self.benchmark.name} is graded by a model; {fix}")
             self.judges = (open_asker(judge),)
+        if self.benchmark.long_answer:
+            Appraising().check(None)
 
     def grade(self, rows: Sequence[Mapping[str, Any]], answers: Sequence[Sequence[str]]) -> list[list[Verdict]]:
         """The verdicts on the answers to each row's item; there may be several answers to one."""
@@ -47,6 +54,18 @@ class Grader:
                     for sample, text in enumerate(texts):
                         response = Response(item_id=item.id, model="another harness", text=text)
                         writer.write(Said(sample=sample, response=response))
-            run(job.grade(responses, verdicts))
+            if self.benchmark.long_answer:
+                run(self._appraise(items, responses, verdicts))
+            else:
+                run(job.grade(responses, verdicts))
             graded = read_records(verdicts, Verdict)
             return [[next(graded) for _ in texts] for texts in answers]
+
+    async def _appraise(self, items: Sequence[Item], responses: Path, verdicts: Path) -> None:
+        """Write what `mores bench` without a judge measures on long answers."""
+        folder = verdicts.parent / "longform"
+        folder.mkdir()
+        write_answers(self.benchmark, items, responses, folder / ANSWERS)
+        evaluation = Appraising().evaluation(folder / ANSWERS, folder, None)
+        await evaluation.run(self.benchmark.name, len(items), SILENT)
+        write_verdicts(responses, evaluation.appraised(), counting_of(evaluation, Counting()), verdicts)
