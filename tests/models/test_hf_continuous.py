@@ -19,6 +19,7 @@ from mores.models import hf
 from mores.models.base import Completion, Message, Request
 from mores.models.hf import HFModel
 from mores.models.hf.continuous import Stream
+from mores.models.hf.network import Network
 from tests.packages import package
 
 from . import test_hf as tiny_models
@@ -129,6 +130,58 @@ def test_prompts_are_read_in_portions(folder: Path, monkeypatch: pytest.MonkeyPa
     forward = Forward(monkeypatch)
     same(expected, complete(HFModel(str(folder), slots=8), *MIXED))
     assert all(rows == 1 or width == 1 or rows * width <= 60 for rows, width in forward.calls)
+
+
+def test_prompts_of_like_length_are_read_together(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    requests = [ask("tea " * (40 if i % 3 else 1), max_tokens=3) for i in range(12)]
+    expected = complete(HFModel(str(folder), batch=4), *requests)
+    monkeypatch.setattr("mores.models.hf.continuous._PADDING", 50)
+    forward = Forward(monkeypatch)
+    same(expected, complete(HFModel(str(folder), slots=12), *requests))
+    assert [rows for rows, width in forward.calls if width > 1 and rows > 1] == [4, 8]
+
+
+@pytest.mark.parametrize("slack", [1, 1000])
+def test_new_requests_take_the_rows_of_finished_answers(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, slack: int
+) -> None:
+    requests = [ask(f"{'milk ' * (i * 5 % 7)}tea {i}", max_tokens=3 + 5 * i % 11) for i in range(24)]
+    expected = complete(HFModel(str(folder), batch=4), *requests)
+    replaced, slacks = [], []
+    put, step = attention.Columns.put, Stream._step
+
+    def noted_put(columns: Any, rows: Any, *states: Any) -> None:
+        replaced.extend(rows.tolist())
+        put(columns, rows, *states)
+
+    def noted_step(stream: Stream) -> None:
+        slacks.append(stream._slack())
+        step(stream)
+
+    monkeypatch.setattr(attention.Columns, "put", noted_put)
+    monkeypatch.setattr(Stream, "_step", noted_step)
+    monkeypatch.setattr("mores.models.hf.continuous._SLACK", slack)
+    same(expected, complete(HFModel(str(folder), slots=5), *requests))
+    assert set(replaced) > {0, 1}
+    assert (max(slacks) < 2) == (slack == 1)
+
+
+def test_constraints_are_made_while_answers_are_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    events: list[str] = []
+    begin, step = Network.begin, Stream._step
+
+    def noted_begin(network: Network, request: Request) -> Any:
+        events.append("begin")
+        return begin(network, request)
+
+    def noted_step(stream: Stream) -> None:
+        events.append("step")
+        step(stream)
+
+    monkeypatch.setattr(Network, "begin", noted_begin)
+    monkeypatch.setattr(Stream, "_step", noted_step)
+    complete(HFModel(str(folder), slots=2), *(ask("tea", grammar=word("two"), max_tokens=9) for _ in range(4)))
+    assert events[:5].count("begin") == 4  # before the second step of the first two answers
 
 
 def test_an_answer_that_ends_makes_room_for_the_next(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:

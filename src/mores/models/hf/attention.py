@@ -37,6 +37,13 @@ class Columns(DynamicLayer):  # type: ignore[misc]
         self.keys, self._all_keys = _with_room(keys)
         self.values, self._all_values = _with_room(values)
 
+    def put(self, rows: Any, keys: Any, values: Any) -> None:
+        """Replace some rows, ending in the last column; what they leave of the columns before is masked."""
+        rows, width = rows.to(self.keys.device), keys.shape[2]
+        if width > self.keys.shape[2]:
+            self.hold(to_width(self.keys, width), to_width(self.values, width))
+        self.keys[rows, :, -width:], self.values[rows, :, -width:] = keys, values
+
     def update(self, key_states: Any, value_states: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
         """Write what is new after the rest; called by the model."""
         begin, end = self.keys.shape[2], self.keys.shape[2] + key_states.shape[2]
@@ -46,6 +53,11 @@ class Columns(DynamicLayer):  # type: ignore[misc]
         self._all_values[:, :, begin:end] = value_states
         self.keys, self.values = self._all_keys[:, :, :end], self._all_values[:, :, :end]
         return self.keys, self.values
+
+
+def to_width(states: Any, width: int) -> Any:
+    """With that many columns, ending in the same one."""
+    return torch.nn.functional.pad(states, (0, 0, width - states.shape[2], 0))
 
 
 def _with_room(states: Any) -> tuple[Any, Any]:

@@ -2,7 +2,7 @@
 
 All answers share one cache of keys and values, a row for each, and end in its last column: a step writes one more
 column for all of them. Columns before the beginning of a prompt are masked, and positions are counted from there.
-What all prompts begin with is computed once and copied into each row.
+New requests take the rows of answers that ended. What all prompts begin with is computed once and copied into each row.
 
 transformers' own continuous batching takes a temperature, top-k and top-p from each request, but no grammar or seed.
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 import inspect
 from collections import deque
 from collections.abc import Iterator, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,6 +26,10 @@ _PATIENCE = 4
 """Steps that fewer new requests than that wait for others."""
 _PREFILL = 16_384
 """Most tokens of prompts that are read at once."""
+_PADDING = 2_048
+"""Most tokens among them that are padding: to read so many costs a small model as much as another start."""
+_SLACK = 64
+"""Columns that no answer needs any more, at which they are dropped."""
 _SHORTEST_PREFIX = 16
 _INPUTS = {"input_ids", "attention_mask", "position_ids", "past_key_values", "logits_to_keep"}
 _BY_LENGTH = {"dynamic", "longrope"}
@@ -87,8 +92,10 @@ class Stream:
     def __init__(self, network: Network, slots: int) -> None:
         self._network = network
         self._most = self._slots = slots
+        self._coming: deque[tuple[Work, Future[Any] | None]] = deque()
+        """Taken from the queue, while threads make what constrains their answers."""
         self._ready: list[tuple[Work, Row]] = []
-        """Taken from the queue, and not in the cache yet."""
+        """In tokens, and not in the cache yet."""
         self._places: list[_Place] = []
         self._patience = _PATIENCE
         self._witness: list[int] = []
@@ -103,12 +110,13 @@ class Stream:
 
         try:
             with torch.inference_mode(), kernels():
-                while self._ready or self._places or waiting:
+                while self._coming or self._ready or self._places or waiting:
                     if not self._advance(waiting):
                         self._retreat()
         except Exception as exc:  # those who wait must hear of it
-            works = [work for work, _ in self._ready] + [place.work for place in self._places if not place.settled]
-            self._ready, self._places = [], []
+            works = [work for work, _ in (*self._coming, *self._ready)]
+            works += [place.work for place in self._places if not place.settled]
+            self._coming, self._ready, self._places = deque(), [], []
             self._clear()
             for work in works:
                 work.settle(exc)
@@ -152,17 +160,19 @@ class Stream:
 
     def _refill(self, waiting: deque[Any]) -> None:
         """Replace the rows of finished answers, once there are some."""
+        self._prepare(waiting)
         living = sum(not place.answer.finished for place in self._places)
         some = max(1, self._slots // _SHARE)
         new: list[tuple[Work, Row]] = []
         if not living or self._slots - living >= some:
-            queued = len(self._ready) + len(waiting)
+            queued = len(self._ready) + len(self._coming)
             if not living or queued >= some or not self._patience:
-                new = self._take(waiting, self._slots - living)
+                new = self._take(self._slots - living)
                 self._patience = _PATIENCE
             elif queued:
                 self._patience -= 1
-        if new or (len(self._places) - living) * _SHARE >= len(self._places) > 0:
+        idle = len(self._places) - living - len(new)
+        if self._places and (idle * _SHARE >= len(self._places) or self._slack() >= _SLACK):
             self._drop_finished()
         if new:
             self._share([row.ids for _, row in new])
@@ -170,23 +180,29 @@ class Stream:
             self._admit(chunk)
             del self._ready[: len(chunk)]
 
-    def _take(self, waiting: deque[Any], count: int) -> list[tuple[Work, Row]]:
-        """The next requests in tokens; they stay in `_ready` until they are in the cache."""
-        while waiting and len(self._ready) < count:
-            works: list[Work] = [waiting.popleft() for _ in range(min(len(waiting), count - len(self._ready)))]
-            works = [work for work in works if not work.abandoned]
-            try:
-                rows = self._network.rows([work.request for work in works])
-            except Exception as exc:
-                for work in works:
-                    work.settle(exc)
-                raise
-            for work, row in zip(works, rows, strict=True):
-                if isinstance(row, Row):
-                    self._ready.append((work, row))
-                else:
-                    work.settle(row)
+    def _prepare(self, waiting: deque[Any]) -> None:
+        """Begin with what the next requests need, while other answers are written."""
+        while waiting and len(self._coming) < self._slots:
+            work = waiting.popleft()
+            self._coming.append((work, self._network.begin(work.request)))
+
+    def _take(self, count: int) -> list[tuple[Work, Row]]:
+        """The next requests in tokens, by length; they stay in `_ready` until they are in the cache."""
+        while self._coming and len(self._ready) < count:
+            work, begun = self._coming[0]
+            row = None if work.abandoned else self._network.row(work.request, begun)
+            self._coming.popleft()
+            if isinstance(row, Row):
+                self._ready.append((work, row))
+            elif row is not None:
+                work.settle(row)
+        self._ready[:count] = sorted(self._ready[:count], key=lambda ready: len(ready[1].ids))
         return self._ready[:count]
+
+    def _slack(self) -> int:
+        """Columns before the longest answer that is being written."""
+        lengths = [place.length for place in self._places if not place.answer.finished]
+        return int(self._cache.get_seq_length()) - max(lengths, default=0)
 
     def _drop_finished(self) -> None:
         kept = [index for index, place in enumerate(self._places) if not place.answer.finished]
@@ -204,13 +220,27 @@ class Stream:
         places = [_Place(work, row, Answer(row)) for work, row in new]
         cache = self._read_prompts(places)
         if self._cache is None:
-            self._cache = cache
+            self._cache, self._places = cache, places
         else:
-            for layer, more in zip(self._cache.layers, cache.layers, strict=True):
-                layer.hold(_stack(layer.keys, more.keys), _stack(layer.values, more.values))
-        self._places += places
+            self._join(places, cache)
         self._chooser = Chooser([place.answer for place in self._places], self._network)
         self._settle()
+
+    def _join(self, places: Sequence[_Place], cache: Any) -> None:
+        """Take the rows of finished answers, and new ones when there are no more of them."""
+        import torch
+
+        free = [index for index, place in enumerate(self._places) if place.answer.finished][: len(places)]
+        count = len(free)
+        rows = torch.tensor(free, dtype=torch.long, device=self._network.model.device)
+        for layer, more in zip(self._cache.layers, cache.layers, strict=True):
+            if free:
+                layer.put(rows, more.keys[:count], more.values[:count])
+            if count < len(places):
+                layer.hold(_stack(layer.keys, more.keys[count:]), _stack(layer.values, more.values[count:]))
+        for index, place in zip(free, places, strict=False):
+            self._places[index] = place
+        self._places += places[count:]
 
     def _settle(self) -> None:
         """Hand over what is finished, and finish what nobody waits for."""
@@ -314,13 +344,14 @@ def _common(prompts: Sequence[list[int]]) -> list[int]:
 
 
 def _chunks(new: Sequence[tuple[Work, Row]], shared: int) -> Iterator[Sequence[tuple[Work, Row]]]:
-    """Groups of prompts that are read at once."""
-    begin = width = 0
+    """Groups of prompts, the shortest first, that are read at once."""
+    begin = tokens = 0
     for index, (_, row) in enumerate(new):
-        width = max(width, len(row.ids) - shared)
-        if index > begin and width * (index + 1 - begin) > _PREFILL:
+        width = len(row.ids) - shared
+        padded, tokens = width * (index + 1 - begin), tokens + width
+        if index > begin and (padded > _PREFILL or padded - tokens > _PADDING):
             yield new[begin:index]
-            begin, width = index, len(row.ids) - shared
+            begin, tokens = index, width
     if begin < len(new):
         yield new[begin:]
 
@@ -329,5 +360,7 @@ def _stack(above: Any, below: Any) -> Any:
     """Rows under rows, all ending in the same column."""
     import torch
 
+    from mores.models.hf.attention import to_width
+
     width = max(above.shape[2], below.shape[2])
-    return torch.cat([torch.nn.functional.pad(states, (0, 0, width - states.shape[2], 0)) for states in (above, below)])
+    return torch.cat([to_width(states, width) for states in (above, below)])

@@ -46,14 +46,20 @@ class Network:
         return [outcomes[index] for index in range(len(requests))]
 
     def rows(self, requests: Sequence[Request]) -> list[Row | MoresError]:
-        """The requests in tokens, or why they cannot be answered; meanwhile threads make what constrains them."""
-        if any(request.constrained for request in requests):
-            with suppress(ConfigError):  # which the constrained ones will hear
-                _ = self._vocabulary  # once, for all threads
-        matchers = [self._threads.submit(self._matcher, each) if each.constrained else None for each in requests]
-        return [self._row(request, matcher) for request, matcher in zip(requests, matchers, strict=True)]
+        """The requests in tokens, or why they cannot be answered."""
+        begun = [self.begin(request) for request in requests]
+        return [self.row(request, matcher) for request, matcher in zip(requests, begun, strict=True)]
 
-    def _row(self, request: Request, matcher: Future[Any] | None) -> Row | MoresError:
+    def begin(self, request: Request) -> Future[Any] | None:
+        """Have a thread make what constrains the answer."""
+        if not request.constrained:
+            return None
+        with suppress(ConfigError):  # which the request will hear
+            _ = self._vocabulary  # once, for all threads
+        return self._threads.submit(self._matcher, request)
+
+    def row(self, request: Request, matcher: Future[Any] | None) -> Row | MoresError:
+        """The request in tokens with what `begin` began, or why it cannot be answered."""
         try:
             ids = self._encode(request)
             limit = min(request.max_tokens, self.context - len(ids))
