@@ -78,29 +78,40 @@ def test_doubt_is_the_probability_of_the_other_decision() -> None:
 
 def test_as_many_with_an_error_are_taken_as_without(tmp_path: Path, data: Path) -> None:
     teacher = teach(tmp_path / "teacher", {f"u{n}": 2.0 if n < 5 else -1.0 for n in range(20)})
-    rows = read_labelled(data, teacher)
+    rows = read_labelled(data, [teacher])
     assert sorted(row.odds for row in rows) == [-1.0] * 5 + [2.0] * 5
     assert {row.sample.id for row in rows if row.odds > 0} == {f"u{n}" for n in range(5)}
-    assert rows == read_labelled(data, teacher)
+    assert rows == read_labelled(data, [teacher])
     apart = teach(tmp_path / "apart", {f"u{n}": 2.0 if n < 5 else -1.0 for n in range(20)}, without="b, c")
-    assert {row.sample.source for row in read_labelled(data, apart, ["b"])} == {"a"}
+    assert {row.sample.source for row in read_labelled(data, [apart], ["b"])} == {"a"}
+
+
+def test_several_teachers_decide_together_each_about_what_it_knows(tmp_path: Path, data: Path) -> None:
+    one = teach(tmp_path / "one", {"u0": 3.0, "u1": -1.0, "u4": -2.0}, without="b, c")
+    two = teach(tmp_path / "two", {"u0": -1.0, "u1": -2.0, "u2": 0.5}, without="c, d")
+    rows = {row.sample.id: row.odds for row in read_labelled(data, [one, two], ["c"])}
+    assert rows.items() <= {"u0": 1.0, "u1": -1.5, "u4": -2.0, "u2": 0.5}.items()
+    assert {"u0", "u2"} <= rows.keys()
+    assert len(rows) == 4
+    with pytest.raises(ConfigError, match=r"two: it was trained on b, which its student would learn from it"):
+        read_labelled(data, [one, two], ["b", "c"])
 
 
 def test_what_cannot_teach_is_said(tmp_path: Path, data: Path) -> None:
     with pytest.raises(ConfigError, match=r"data: no decisions.unlabelled.jsonl in it; train the teacher on the same"):
-        read_labelled(data, data)
+        read_labelled(data, [data])
     for folder, odds, texts in (("other", {"u1": 1.0, "v": -1.0}, {}), ("new", {"v": 1.0}, {"v": "Other words."})):
         with pytest.raises(
             InputError, match=r"'v' is not decided about as it is in .*unlabelled.jsonl; train the teac"
         ):
-            read_labelled(data, teach(tmp_path / folder, odds, **texts))
+            read_labelled(data, [teach(tmp_path / folder, odds, **texts)])
     with pytest.raises(ConfigError, match=r"seen: it was trained on b, which its student would learn from it; train a"):
-        read_labelled(data, teach(tmp_path / "seen", {"u1": 1.0, "u2": -1.0}, without="a"), ["a", "b"])
-    with pytest.raises(InputError, match=r"the teacher calls all 24 pairs correct; it has learned nothing to teach"):
-        read_labelled(data, teach(tmp_path / "blind", {f"u{n}": -3.0 for n in range(24)}))
+        read_labelled(data, [teach(tmp_path / "seen", {"u1": 1.0, "u2": -1.0}, without="a")], ["a", "b"])
+    with pytest.raises(InputError, match=r"blind: decided that all 24 pairs are correct; that is nothing to teach"):
+        read_labelled(data, [teach(tmp_path / "blind", {f"u{n}": -3.0 for n in range(24)})])
     (data / "unlabelled.jsonl").unlink()
     with pytest.raises(ConfigError, match=r"data: no unlabelled.jsonl in it; `mores build ground` writes it"):
-        read_labelled(data, tmp_path / "blind")
+        read_labelled(data, [tmp_path / "blind"])
 
 
 def test_the_loss_of_a_doubtful_decision_is_that_of_both_weighted(base: Path) -> None:

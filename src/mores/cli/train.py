@@ -38,8 +38,8 @@ if TYPE_CHECKING:
 @click.option("--set", multiple=True, metavar="NAME=VALUE", help="One setting of the recipe.")
 @click.option("--leave-out", metavar="SOURCES", help="Train without these sources, with commas, and decide about them.")
 @click.option("--leave-one-out", is_flag=True, help="Train on all, then once without each source.")
-@click.option("--teacher", type=FOLDER,
-              help="Run of a larger model with --evaluate unlabelled, to learn from its decisions too.")  # fmt: skip
+@click.option("--teacher", multiple=True, type=FOLDER,
+              help="Larger model's run with --evaluate unlabelled, to learn its decisions; repeatable.")  # fmt: skip
 @click.option("--limit", type=click.IntRange(1), help="Most training samples.")
 @click.option("--evaluate", default="dev,test", show_default=True, help="Splits that the tuned model decides about.")
 @push_options

@@ -29,8 +29,8 @@ class TrainOptions(TypedDict, total=False):
     """Sources whose samples are not trained on, in a list or with commas; the tuned model decides about them."""
     limit: int | None
     """Most training samples."""
-    teacher: Path | str | None
-    """A run on the same data that evaluated `unlabelled`; what it decided is trained on too."""
+    teacher: Path | str | Sequence[Path | str] | None
+    """A run on the same data that evaluated `unlabelled`, or several; what they decided is trained on too."""
     evaluate: Sequence[str]
     """The splits that the tuned model decides about; `dev` and `test` by default."""
     progress: Progress
@@ -65,7 +65,8 @@ async def train(
         folder = _unpacked(team, progress) if base == EMBEDDED else base
         progress.note(f"loading {base}")
         study = Study(Path(data), folder, base, chosen, Path(out), leave_out, options.get("limit"))
-        study.teacher = Path(teacher) if (teacher := options.get("teacher")) else None
+        teachers = options.get("teacher") or ()
+        study.teachers = [Path(each) for each in ([teachers] if isinstance(teachers, str | Path) else teachers)]
         study.evaluate = options.get("evaluate", study.evaluate)
         study.on_step = options.get("on_step", study.on_step)
         study.progress = progress.track

@@ -16,9 +16,9 @@ class Trained(Record):
     left_out: int
     """Too long."""
     teacher: str | None = None
-    """The model that labelled some of them."""
+    """The runs that labelled some of them."""
     taught: int = 0
-    """How many it labelled."""
+    """How many those labelled."""
     sources: dict[str, int]
     """Samples of each source."""
     without: str | None = None

@@ -72,8 +72,8 @@ class Study:
     """Sources whose samples are not trained on, but decided about."""
     limit: int | None = None
     """Most training samples."""
-    teacher: Path | None = None
-    """A run on the same data that decided about its unlabelled samples, which are then trained on too."""
+    teachers: Sequence[Path] = ()
+    """Runs on the same data that decided about its unlabelled samples, which are then trained on too."""
     evaluate: Sequence[str] = ("dev", "test")
     """Splits about whose samples the tuned model decides."""
     on_step: Callable[[Step], None] = lambda _: None
@@ -98,7 +98,7 @@ class Study:
     def _plan(self, golds: Sequence[Gold]) -> Plan:
         settings = self.recipe.model_dump(mode="json") | {
             "data": str(self.data), "leave_out": list(self.leave_out), "limit": self.limit,
-            "teacher": str(self.teacher) if self.teacher else None,
+            "teacher": list(map(str, self.teachers)),
         }  # fmt: skip
         name = self.data.resolve().name
         return Plan(kind="train", name=name, model=self.base_name, signature=self.signature(golds), settings=settings)
@@ -119,7 +119,7 @@ class Study:
             save(model, tokenizer, self.folder)
         trained = Trained(
             base=self.base_name, signature=self.signature(golds), samples=len(examples), left_out=making.left_out,
-            teacher=self.teacher.name if self.teacher else None, taught=len(taught),
+            teacher=", ".join(teacher.name for teacher in self.teachers) or None, taught=len(taught),
             sources=dict(sorted(Counter(gold.sample.source or "unknown" for gold in golds).items())),
             without=", ".join(self.leave_out) or None, tokens=sum(len(example.tokens) for example in examples),
             seconds=seconds, device=_device(self._team.num_processes),
@@ -165,8 +165,8 @@ class Study:
 
     @cached_property
     def labelled(self) -> list[Labelled]:
-        """What the teacher decided."""
-        return read_labelled(self.data, self.teacher, self.leave_out) if self.teacher else []
+        """What the teachers decided."""
+        return read_labelled(self.data, self.teachers, self.leave_out) if self.teachers else []
 
     def _unlabelled(self) -> list[Gold]:
         """What nobody labelled, if it is to be decided about: nobody knows how well."""
