@@ -27,6 +27,7 @@ import numpy.typing as npt
 from mores.factory.gold import Gold
 from mores.io import read_records
 from mores.train.ground import own_facts
+from mores.train.teacher import UNLABELLED
 from mores.types import Judgement
 
 RESAMPLINGS = 2000
@@ -76,7 +77,7 @@ def report(about: dict[str, object], measured: dict[str, Figure], out: Path | No
 def read_golds(data: Path) -> dict[str, Gold]:
     """All samples of a dataset with evidence, by file and id; those that were left out are in `train` or `sets`."""
     golds: dict[str, Gold] = {}
-    for path in sorted(data.glob("*.jsonl")):
+    for path in sorted(set(data.glob("*.jsonl")) - {data / f"{UNLABELLED}.jsonl"}):
         split = "left-out" if path.stem in ("train", "sets") else path.stem
         golds |= {f"{split} {gold.sample.id}": gold for gold in read_records(path, Gold)}
     return golds
@@ -85,7 +86,7 @@ def read_golds(data: Path) -> dict[str, Gold]:
 def measure(run: Path, golds: dict[str, Gold]) -> dict[str, Figure]:
     """Every figure of a run by its name."""
     figures: dict[str, Figure] = {}
-    for path in sorted(run.glob("decisions.*.jsonl")):
+    for path in sorted(set(run.glob("decisions.*.jsonl")) - {run / f"decisions.{UNLABELLED}.jsonl"}):
         split, parts = path.name.split(".")[1], decided(path, golds)
         for part, decisions in sorted(parts.items()):
             figures[f"{split} {part}".strip()] = scaled(decisions)
