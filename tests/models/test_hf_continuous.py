@@ -135,7 +135,8 @@ def test_prompts_are_read_in_portions(folder: Path, monkeypatch: pytest.MonkeyPa
 def test_prompts_of_like_length_are_read_together(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     requests = [ask("tea " * (40 if i % 3 else 1), max_tokens=3) for i in range(12)]
     expected = complete(HFModel(str(folder), batch=4), *requests)
-    monkeypatch.setattr("mores.models.hf.continuous._PADDING", 50)
+    weights = transformers.AutoModelForCausalLM.from_pretrained(folder).num_parameters()
+    monkeypatch.setattr("mores.models.hf.continuous._PADDING", 50 * weights)
     forward = Forward(monkeypatch)
     same(expected, complete(HFModel(str(folder), slots=12), *requests))
     assert [rows for rows, width in forward.calls if width > 1 and rows > 1] == [4, 8]

@@ -26,8 +26,8 @@ _PATIENCE = 4
 """Steps that fewer new requests than that wait for others."""
 _PREFILL = 16_384
 """Most tokens of prompts that are read at once."""
-_PADDING = 2_048
-"""Most tokens among them that are padding: to read so many costs a small model as much as another start."""
+_PADDING = 10**12
+"""Most padding among them, in tokens times the model's weights: about what another start costs."""
 _SLACK = 64
 """Columns that no answer needs any more, at which they are dropped."""
 _SHORTEST_PREFIX = 16
@@ -92,6 +92,7 @@ class Stream:
     def __init__(self, network: Network, slots: int) -> None:
         self._network = network
         self._most = self._slots = slots
+        self._padding = _PADDING // max(1, sum(weights.numel() for weights in network.model.parameters()))
         self._coming: deque[tuple[Work, Future[Any] | None]] = deque()
         """Taken from the queue, while threads make what constrains their answers."""
         self._ready: list[tuple[Work, Row]] = []
@@ -176,7 +177,7 @@ class Stream:
             self._drop_finished()
         if new:
             self._share([row.ids for _, row in new])
-        for chunk in _chunks(new, len(self._prefix)):
+        for chunk in _chunks(new, len(self._prefix), self._padding):
             self._admit(chunk)
             del self._ready[: len(chunk)]
 
@@ -343,13 +344,13 @@ def _common(prompts: Sequence[list[int]]) -> list[int]:
     return first[:length] if len(prompts) > 1 else []
 
 
-def _chunks(new: Sequence[tuple[Work, Row]], shared: int) -> Iterator[Sequence[tuple[Work, Row]]]:
+def _chunks(new: Sequence[tuple[Work, Row]], shared: int, padding: int) -> Iterator[Sequence[tuple[Work, Row]]]:
     """Groups of prompts, the shortest first, that are read at once."""
     begin = tokens = 0
     for index, (_, row) in enumerate(new):
         width = len(row.ids) - shared
         padded, tokens = width * (index + 1 - begin), tokens + width
-        if index > begin and (padded > _PREFILL or padded - tokens > _PADDING):
+        if index > begin and (padded > _PREFILL or padded - tokens > padding):
             yield new[begin:index]
             begin, tokens = index, width
     if begin < len(new):
