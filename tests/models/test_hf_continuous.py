@@ -185,6 +185,20 @@ def test_constraints_are_made_while_answers_are_written(folder: Path, monkeypatc
     assert events[:5].count("begin") == 4  # before the second step of the first two answers
 
 
+def test_what_may_come_next_is_found_while_the_network_computes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    forward = Forward(monkeypatch)
+    masks, begun = Network.masks, []
+
+    def noted(network: Network, matchers: Any, rows: int) -> Any:
+        begun.append(len(forward.calls))
+        return masks(network, matchers, rows)
+
+    monkeypatch.setattr(Network, "masks", noted)
+    complete(HFModel(str(folder), slots=2), *(ask("tea", grammar=word("two"), max_tokens=9) for _ in range(2)))
+    calls = len(forward.calls)
+    assert begun == list(range(calls - len(begun), calls)), "before each computation but that of the common beginning"
+
+
 def test_an_answer_that_ends_makes_room_for_the_next(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     long, short = (f"%llguidance {{}}\nstart: /[a-c]{{{letters}}}/" for letters in (49, 4))
     requests = [ask("tea", grammar=long, max_tokens=90), *(ask(f"milk {i}", grammar=short) for i in range(18))]

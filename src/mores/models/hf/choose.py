@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -61,13 +62,20 @@ class Chooser:
         requests = [answer.row.request for answer in answers]
         self._temperatures = [network.temperature if r.temperature is None else r.temperature for r in requests]
         self._sampling = any(self._temperatures)
+        self._masks: Future[Any] | None = None
+
+    def foresee(self) -> None:
+        """Have a thread find the tokens that may come next, while the network computes."""
+        matchers = [(answer.matcher, i) for i, answer in enumerate(self.answers) if answer.matcher is not None]
+        self._masks = self._network.masks(matchers, len(self.answers)) if matchers else None
 
     def __call__(self, input_ids: Any, scores: Any) -> Any:  # noqa: ARG002 - transformers counts the parameters
         """As a logits processor: leaves only the chosen tokens possible."""
+        self.foresee()
         return scores.new_full(scores.shape, -math.inf).scatter(1, self.choose(scores), 0.0)
 
     def choose(self, scores: Any) -> Any:
-        """The next token of each row, also written into the answers; `scores` is overwritten."""
+        """The next token of each row, after `foresee`; also written into the answers. `scores` is overwritten."""
         import torch
 
         logprobs = scores.log_softmax(dim=-1)
@@ -110,10 +118,9 @@ class Chooser:
         """Rule out what would leave the schemas and grammars: one bit for each token, for all rows in one transfer."""
         import torch
 
-        matchers = [(answer.matcher, i) for i, answer in enumerate(self.answers) if answer.matcher is not None]
-        if not matchers:
+        if self._masks is None:
             return scores
-        masks = self._network.masks(matchers, len(scores)).to(scores.device)
+        masks = self._masks.result().to(scores.device)
         bits = torch.arange(32, dtype=torch.int32, device=scores.device)
         allowed = ((masks[:, :, None] >> bits) & 1).bool().flatten(1)[:, : scores.shape[1]]
         return scores.masked_fill_(~allowed, -math.inf)

@@ -261,6 +261,7 @@ class Stream:
         from mores.models.hf.attention import grouped, step_mask
 
         assert self._chooser is not None
+        self._chooser.foresee()
         model = self._network.model
         newest = [(place.answer.tokens[-1], place.length) for place in self._places]
         tokens, lengths = torch.tensor(newest, device=model.device).split(1, dim=1)
@@ -295,6 +296,8 @@ class Stream:
             for index, layer in enumerate(self._prefix_cache.layers):
                 keys, values = (states.expand(len(places), -1, -1, -1) for states in (layer.keys, layer.values))
                 cache.update(keys, values, index)
+        chooser = Chooser([place.answer for place in places], self._network)
+        chooser.foresee()
         # What is padded at the end changes nothing before it.
         padded = [tail + [self._network.pad] * (width - len(tail)) for tail in tails]
         ends = sorted({len(tail) - 1 for tail in tails})
@@ -306,9 +309,7 @@ class Stream:
             logits_to_keep=torch.tensor(ends, device=model.device),
         )
         last = [ends.index(len(tail) - 1) for tail in tails]
-        Chooser([place.answer for place in places], self._network).choose(
-            output.logits[range(len(places)), last].float()
-        )
+        chooser.choose(output.logits[range(len(places)), last].float())
         padding = torch.tensor([[width - len(tail)] for tail in tails])
         columns = (torch.arange(start + width) - padding) % (start + width)  # padding goes to the beginning
         for index, layer in enumerate(cache.layers):

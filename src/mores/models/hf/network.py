@@ -174,8 +174,11 @@ class Network:
             raise Rejected(f"{self.name}: the {what} cannot be enforced: {matcher.get_error()}")
         return matcher
 
-    def masks(self, matchers: Sequence[tuple[Any, int]], rows: int) -> Any:
+    def masks(self, matchers: Sequence[tuple[Any, int]], rows: int) -> Future[Any]:
         """The tokens that may come next, a bit for each, in that many rows; all of them where a row has no matcher."""
+        return self._masking.submit(self._make_masks, matchers, rows)
+
+    def _make_masks(self, matchers: Sequence[tuple[Any, int]], rows: int) -> Any:
         import torch
 
         masks = torch.full((rows, (self._vocabulary.vocab_size + 31) // 32), -1, dtype=torch.int32)
@@ -185,6 +188,11 @@ class Network:
     @cached_property
     def _threads(self) -> ThreadPoolExecutor:
         return ThreadPoolExecutor(8, thread_name_prefix="mores-hf-constraint")
+
+    @cached_property
+    def _masking(self) -> ThreadPoolExecutor:
+        """One of its own: whoever waits for masks does not wait for the constraints of others."""
+        return ThreadPoolExecutor(1, thread_name_prefix="mores-hf-masks")
 
     @cached_property
     def _executor(self) -> Any:
