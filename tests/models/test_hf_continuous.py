@@ -167,6 +167,37 @@ def test_new_requests_take_the_rows_of_finished_answers(
     assert (max(slacks) < 2) == (slack == 1)
 
 
+def test_a_row_that_is_replaced_keeps_nothing() -> None:
+    wide, narrow = torch.full((3, 2, 7, 4), torch.nan), torch.ones((1, 2, 5, 4))
+    columns = attention.Columns(wide, wide.clone())
+    columns.put(torch.tensor([1]), narrow, narrow)  # a masked nan would still spoil what is computed
+    assert columns.keys[1].sum() == columns.values[1].sum() == narrow.sum()
+    assert columns.keys[[0, 2]].isnan().all()
+    columns.put(torch.tensor([0]), torch.ones((1, 2, 9, 4)), torch.ones((1, 2, 9, 4)))
+    assert columns.keys.shape == columns.values.shape == (3, 2, 9, 4)
+    assert columns.keys[1, :, -5:].eq(1).all()
+
+
+def test_what_cannot_even_begin_is_said_to_who_waits(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    begin = Network.begin
+
+    def broken(network: Network, request: Request) -> Any:
+        if request.messages[-1].content == "broken":
+            raise RuntimeError("no threads left")
+        return begin(network, request)
+
+    monkeypatch.setattr(Network, "begin", broken)
+
+    async def both(model: HFModel) -> list[Completion | BaseException]:
+        requests = (ask("broken"), ask("tea", max_tokens=3))
+        return await asyncio.gather(*map(model.complete, requests), return_exceptions=True)
+
+    failed, answered = use(HFModel(str(folder), slots=2), both)
+    assert isinstance(failed, ModelError)
+    assert "no threads left" in str(failed)
+    assert isinstance(answered, Completion)
+
+
 def test_constraints_are_made_while_answers_are_written(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     events: list[str] = []
     begin, step = Network.begin, Stream._step

@@ -38,11 +38,11 @@ class Columns(DynamicLayer):  # type: ignore[misc]
         self.values, self._all_values = _with_room(values)
 
     def put(self, rows: Any, keys: Any, values: Any) -> None:
-        """Replace some rows, ending in the last column; what they leave of the columns before is masked."""
-        rows, width = rows.to(self.keys.device), keys.shape[2]
+        """Replace some rows, ending in the last column: nothing of them stays, not even where it is masked."""
+        rows, width = rows.to(self.keys.device), max(keys.shape[2], self.keys.shape[2])
         if width > self.keys.shape[2]:
             self.hold(to_width(self.keys, width), to_width(self.values, width))
-        self.keys[rows, :, -width:], self.values[rows, :, -width:] = keys, values
+        self.keys[rows], self.values[rows] = to_width(keys, width), to_width(values, width)
 
     def update(self, key_states: Any, value_states: Any, *_: Any, **__: Any) -> tuple[Any, Any]:
         """Write what is new after the rest; called by the model."""

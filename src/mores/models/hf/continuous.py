@@ -185,7 +185,10 @@ class Stream:
         """Begin with what the next requests need, while other answers are written."""
         while waiting and len(self._coming) < self._slots:
             work = waiting.popleft()
-            self._coming.append((work, self._network.begin(work.request)))
+            try:
+                self._coming.append((work, self._network.begin(work.request)))
+            except Exception as exc:  # whatever it was, who waits must hear of it
+                work.settle(exc)
 
     def _take(self, count: int) -> list[tuple[Work, Row]]:
         """The next requests in tokens, by length; they stay in `_ready` until they are in the cache."""
