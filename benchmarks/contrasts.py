@@ -27,7 +27,6 @@ from mores.train.pairs import Pair, group, name_of, read_pairs
 
 FOLDER = Path(__file__).parent.parent / "examples" / "train"
 SIDES: dict[str, Callable[[Pair], str]] = {"claim": lambda pair: pair.claim, "passage": lambda pair: pair.evidence[0]}
-
 FEATURES = make_union(
     HashingVectorizer(ngram_range=(1, 2), n_features=2**17, token_pattern=r"(?u)\w+"),
     HashingVectorizer(analyzer="char_wb", ngram_range=(2, 2), n_features=2**17),
@@ -40,16 +39,16 @@ def main() -> None:
     parser.add_argument("--against", type=Path, help="folder with pairs that are no part of the data")
     given = parser.parse_args()
     lines: list[dict[str, float | str]] = []
-    for name in ("contrasts", "written"):
-        pairs = read_pairs(FOLDER / name)
+    data = {name: read_pairs(FOLDER / name) for name in ("contrasts", "written")}
+    for name, pairs in data.items():
         for language in sorted({pair.language for pair in pairs}):
             members = [pair for pair in pairs if pair.language == language]
             lines.append({"data": name, "language": language, "pairs": len(members), **shortcuts(members)})
             print(json.dumps(lines[-1]), flush=True)
-    lines.append(second_reader(FOLDER / "contrasts"))
+    lines.append(second_reader(data["contrasts"]))
     print(json.dumps(lines[-1]), flush=True)
     if given.against:
-        lines.append(shared(read_pairs(FOLDER / "contrasts", FOLDER / "written"), read_pairs(given.against)))
+        lines.append(shared([*data["contrasts"], *data["written"]], read_pairs(given.against)))
         print(json.dumps(lines[-1]))
     if given.out:
         given.out.write_text("".join(f"{json.dumps(line)}\n" for line in lines), "utf-8")
@@ -70,10 +69,10 @@ def shortcuts(pairs: Sequence[Pair]) -> dict[str, float | str]:
     return figures
 
 
-def second_reader(folder: Path) -> dict[str, float | str]:
+def second_reader(pairs: Sequence[Pair]) -> dict[str, float | str]:
     """How many labels, and how many decisions for or against an error, are also those of the second reader."""
-    labels = {name_of(pair): pair.label for pair in read_pairs(folder)}
-    with (folder / "second-reader.tsv").open(encoding="utf-8", newline="") as file:
+    labels = {name_of(pair): pair.label for pair in pairs}
+    with (FOLDER / "contrasts" / "second-reader.tsv").open(encoding="utf-8", newline="") as file:
         rows = [(labels[row["pair"]], row["answer"]) for row in csv.DictReader(file, delimiter="\t")]
     same = sum((label == "refuted") == (answer == "refuted") for label, answer in rows)
     return {

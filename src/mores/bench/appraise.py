@@ -8,8 +8,12 @@ from pathlib import Path
 from typing import Any
 
 from mores.bench.benchmark import Benchmark, Verdict
-from mores.bench.run import Said
+from mores.bench.run import Run, Said
+from mores.engine import Asker, Progress
 from mores.io import JsonlWriter, read_records
+from mores.io.private import make_folder
+from mores.longform.appraise import Appraising, announce, counting_of
+from mores.longform.evaluate import ANSWERS, Evaluation
 from mores.longform.records import Appraisal, LongAnswer
 from mores.longform.summary import Counting, Parts, figures, parts_of, values
 from mores.signature import sign
@@ -21,7 +25,22 @@ AGAIN = "#"
 """Parts an item's id from the number of the sample, for every sample after the first."""
 
 
-def write_answers(benchmark: Benchmark, items: Iterable[Item], responses: Path, path: Path) -> None:
+async def appraise(
+    job: Run, responses: Path, verdicts: Path, folder: Path, how: Appraising, judge: Asker | None, progress: Progress
+) -> tuple[Evaluation, Counting]:
+    """Judge the responses of a run and write the verdicts; the folder gets all that is known about each answer."""
+    make_folder(folder)
+    _write_answers(job.benchmark, job.items, responses, folder / ANSWERS)
+    evaluation = how.evaluation(folder / ANSWERS, folder, judge)
+    if judge:
+        announce(evaluation, how, progress)
+    await evaluation.run(job.benchmark.name, job.answers, progress)
+    counting = counting_of(evaluation, Counting())
+    _write_verdicts(responses, evaluation.appraised(), counting, verdicts)
+    return evaluation, counting
+
+
+def _write_answers(benchmark: Benchmark, items: Iterable[Item], responses: Path, path: Path) -> None:
     """Write the answers of a model to a file that `mores longform` reads."""
     assert benchmark.long_answer is not None
     by_id = {item.id: item for item in items}
@@ -31,7 +50,7 @@ def write_answers(benchmark: Benchmark, items: Iterable[Item], responses: Path, 
             writer.write(answer.model_copy(update={"id": f"{answer.id}{AGAIN}{row.sample}"}) if row.sample else answer)
 
 
-def write_verdicts(
+def _write_verdicts(
     responses: Path, appraised: Iterable[tuple[LongAnswer, Appraisal]], counting: Counting, path: Path
 ) -> None:
     """Write the measures of every answer to a file."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from mores.bench import reference
-from mores.bench.appraise import join_signatures, measure, write_answers, write_verdicts
+from mores.bench.appraise import appraise, join_signatures, measure
 from mores.bench.benchmark import Benchmark, Graded, Label
 from mores.bench.choice import SHUFFLED, grade_letter, shuffle
 from mores.bench.evidence import Retrieval, read_retrieval, retrieve
@@ -32,10 +32,8 @@ from mores.engine.estimate import Estimate, estimate
 from mores.errors import ConfigError, InputError
 from mores.factory.sources import download
 from mores.io import file_name, write_text
-from mores.io.private import make_folder
-from mores.longform.appraise import Appraising, announce, counting_of, write_summaries
-from mores.longform.evaluate import ANSWERS
-from mores.longform.summary import Counting, summarise
+from mores.longform.appraise import Appraising, write_summaries
+from mores.longform.summary import summarise
 from mores.run import Plan, start_run
 from mores.search import Options as SearchOptions
 from mores.search import Search, open_search, search_cost
@@ -206,16 +204,8 @@ class Session:
     async def _appraise(self, job: Run, folder: Path) -> BenchResult:
         """Judge long answers; the folder `longform` in the run's has all that is known about each."""
         long, judge = self.asking.long, self.judges[0] if self.judges else None
-        responses, verdicts, inner = folder / RESPONSES, folder / VERDICTS, folder / LONGFORM
-        make_folder(inner)
-        answers = inner / ANSWERS
-        write_answers(job.benchmark, job.items, responses, answers)
-        evaluation = long.evaluation(answers, inner, judge)
-        if judge:
-            announce(evaluation, long, self.progress)
-        await evaluation.run(job.benchmark.name, job.answers, self.progress)
-        counting = counting_of(evaluation, Counting())
-        write_verdicts(responses, evaluation.appraised(), counting, verdicts)
+        verdicts, inner = folder / VERDICTS, folder / LONGFORM
+        evaluation, counting = await appraise(job, folder / RESPONSES, verdicts, inner, long, judge, self.progress)
         write_summaries(summarise(evaluation.appraised(), counting, evaluation.signature()), inner)
         measured = measure(job.benchmark, job.items, evaluation.appraised(), counting)
         signature = join_signatures(job.signature(), evaluation.signature())

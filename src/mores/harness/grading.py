@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from mores.bench import benchmark
-from mores.bench.appraise import write_answers, write_verdicts
+from mores.bench.appraise import appraise
 from mores.bench.benchmark import Verdict
 from mores.bench.run import Run, Said
 from mores.engine import Asker, open_asker
@@ -17,9 +17,7 @@ from mores.engine.loop import run
 from mores.engine.progress import SILENT
 from mores.errors import ConfigError
 from mores.io import JsonlWriter, read_records
-from mores.longform.appraise import Appraising, counting_of
-from mores.longform.evaluate import ANSWERS
-from mores.longform.summary import Counting
+from mores.longform.appraise import Appraising
 from mores.models.fake import fake
 from mores.types import Item, Response
 
@@ -55,17 +53,8 @@ class Grader:
                         response = Response(item_id=item.id, model="another harness", text=text)
                         writer.write(Said(sample=sample, response=response))
             if self.benchmark.long_answer:
-                run(self._appraise(items, responses, verdicts))
+                run(appraise(job, responses, verdicts, Path(folder) / "longform", Appraising(), None, SILENT))
             else:
                 run(job.grade(responses, verdicts))
             graded = read_records(verdicts, Verdict)
             return [[next(graded) for _ in texts] for texts in answers]
-
-    async def _appraise(self, items: Sequence[Item], responses: Path, verdicts: Path) -> None:
-        """Write what `mores bench` without a judge measures on long answers."""
-        folder = verdicts.parent / "longform"
-        folder.mkdir()
-        write_answers(self.benchmark, items, responses, folder / ANSWERS)
-        evaluation = Appraising().evaluation(folder / ANSWERS, folder, None)
-        await evaluation.run(self.benchmark.name, len(items), SILENT)
-        write_verdicts(responses, evaluation.appraised(), counting_of(evaluation, Counting()), verdicts)
