@@ -172,9 +172,10 @@ def _compare(way: dict[str, Any], other: dict[str, Any], verdict: Verdict | None
     line += f"; {result['same_answers']} of {len(pairs)} answers are identical"
     if verdict:
         verdicts = [tuple(map(verdict, pair)) for pair in pairs]
-        result["same_verdicts"] = sum(one == two for one, two in verdicts)
-        result["unread"] = sum(None in pair for pair in verdicts)
-        line += f", {result['same_verdicts']} verdicts ({result['unread']} are cut off)"
+        read = [pair for pair in verdicts if None not in pair]
+        result["same_verdicts"] = sum(one == two for one, two in read)
+        result["unread"] = len(verdicts) - len(read)
+        line += f", {result['same_verdicts']} of {len(read)} verdicts (the others are cut off)"
     print(line, flush=True)
     return result
 

@@ -8,8 +8,9 @@
 
 Scaled accuracy (0 is guessing) of deciding whether a text has an error, with 95% intervals of 2,000 resamplings of the
 groups. The mean over sets counts each set once; the mean over several runs takes each set from the first run that left
-it out. `place` is where among the passages the fact of the sample's own item
-stands; `language` is the text's.
+it out. For this mean a run can also be the name of one whose figures are in `--out` already: its decisions need not be
+there, and its sets are taken as normally distributed. `place` is where among the passages the fact of the sample's own
+item stands; `language` is the text's.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from pathlib import Path
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import norm
 
 from mores.factory.gold import Gold
 from mores.io import read_records
@@ -36,26 +38,33 @@ Figure = tuple[float, float, float, int]
 """A value, its interval, and the number of samples."""
 Parts = dict[str, list[tuple[bool, str]]]
 """Whether each decision is correct, and its group, by the part of the data."""
+Measured = tuple[Figure, Floats]
+"""A set's figure, and its resamplings."""
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("runs", nargs="+", type=Path, help="folders that `mores train` wrote")
+    parser.add_argument(
+        "runs", nargs="+", type=Path, help="folders that `mores train` wrote, or names of runs in --out"
+    )
     parser.add_argument("--data", required=True, type=Path, help="the dataset that they were trained on")
     parser.add_argument("--out", type=Path, help="where to append a line of JSON for each run")
     given = parser.parse_args()
     golds = read_golds(given.data)
-    left_out: Parts = {}
+    left_out: dict[str, Measured] = {}
     for run in given.runs:
+        if not run.exists():
+            left_out = recorded(run.name, given.out) | left_out
+            continue
         about = json.loads((run / "training.json").read_text("utf-8"))
         line = {
             "run": run.name,
-            **{field: about[field] for field in ("base", "without", "samples")},
+            **{field: about[field] for field in ("base", "without", "samples", "teacher", "taught", "device")},
             "recipe": tomllib.loads((run / "recipe.toml").read_text("utf-8")),
         }
         report(line, measure(run, golds), given.out)
         if (path := run / "decisions.left-out.jsonl").exists():
-            left_out = dict(decided(path, golds)) | left_out
+            left_out = measured(decided(path, golds)) | left_out
     if len(given.runs) > 1:
         name = " + ".join(run.name for run in given.runs)
         report({"run": name}, mean_over_sets(left_out, golds), given.out)
@@ -91,7 +100,7 @@ def measure(run: Path, golds: dict[str, Gold]) -> dict[str, Figure]:
         for part, decisions in sorted(parts.items()):
             figures[f"{split} {part}".strip()] = scaled(decisions)
         if split == "left-out":
-            figures |= mean_over_sets(parts, golds)
+            figures |= mean_over_sets(measured(parts), golds)
     return figures
 
 
@@ -136,17 +145,36 @@ def resampled(decisions: list[tuple[bool, str]]) -> Floats:
     return values
 
 
-def mean_over_sets(parts: Parts, golds: dict[str, Gold]) -> dict[str, Figure]:
+def measured(parts: Parts) -> dict[str, Measured]:
+    """Each set's scaled accuracy with its resamplings."""
+    return {part: (scaled(decisions), resampled(decisions)) for part, decisions in parts.items() if part}
+
+
+def recorded(run: str, results: Path | None) -> dict[str, Measured]:
+    """The left-out sets of a run whose figures were written down, with as many draws as there would be resamplings."""
+    lines = map(json.loads, results.read_text("utf-8").splitlines()) if results else ()
+    row = next((line for line in lines if line["run"] == run), None)
+    if row is None:
+        raise SystemExit(f"{run}: neither a folder nor a run in {results or '--out'}")
+    sets: dict[str, Measured] = {}
+    for name, (value, low, high, count) in row["measured"].items():
+        if name.startswith("left-out "):
+            dice = np.random.default_rng([*name.encode()])
+            draws = dice.normal(value, (high - low) / (2 * norm.ppf(0.975)), RESAMPLINGS)
+            sets[name.removeprefix("left-out ")] = (value, low, high, count), draws
+    return sets
+
+
+def mean_over_sets(sets: dict[str, Measured], golds: dict[str, Gold]) -> dict[str, Figure]:
     """The mean over left-out sets in English, and over those in other languages."""
     language = {gold.sample.source: gold.sample.language for gold in golds.values()}
     means = {}
     for name, english in (("English sets", True), ("other sets", False)):
-        sets = [part for part in parts if part and (language.get(part) == "en") == english]
-        if sets:
-            values = np.mean([resampled(parts[part]) for part in sets], axis=0)
-            point = float(np.mean([scaled(parts[part])[0] for part in sets]))
-            low, high = np.quantile(values, (0.025, 0.975))
-            means[f"left-out, {name}"] = point, float(low), float(high), sum(len(parts[part]) for part in sets)
+        some = [each for part, each in sets.items() if (language.get(part) == "en") == english]
+        if some:
+            low, high = np.quantile(np.mean([draws for _, draws in some], axis=0), (0.025, 0.975))
+            point = float(np.mean([figure[0] for figure, _ in some]))
+            means[f"left-out, {name}"] = point, float(low), float(high), sum(figure[3] for figure, _ in some)
     return means
 
 

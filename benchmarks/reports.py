@@ -3,7 +3,9 @@
     python benchmarks/reports.py --data DIR --split test-covered [--samples 50] [--model embedded] [--decisions FILE]
 
 Where there is an error and the judge finds one: how many are on the correct words, cite the correct evidence, and name
-the correction. With `--decisions`, which `mores train` writes, also how often the report decides the same.
+the correction. With `--decisions`, which `mores train` writes, also how often the report decides the same; then only
+samples count about which something was decided: `--split sets` with `decisions.left-out.jsonl` has the sets that were
+left out.
 """
 
 from __future__ import annotations
@@ -24,11 +26,14 @@ def main() -> None:
     """Judge, compare, print."""
     options = _options()
     every = list(read_records(Path(options.data) / f"{options.split}.jsonl", Gold))
+    decisions = read_records(Path(options.decisions), Judgement) if options.decisions else ()
+    decided = {judgement.sample_id: judgement for judgement in decisions}
+    if decided:
+        every = [gold for gold in every if gold.sample.id in decided]
     golds = every[:: max(1, len(every) // options.samples)][: options.samples]
     judged = open_metric(options.model).judge([gold.sample for gold in golds])
     counts = compare(golds, judged)
-    if options.decisions:
-        decided = {judgement.sample_id: judgement for judgement in read_records(Path(options.decisions), Judgement)}
+    if decided:
         counts["decided the same"] = sum(_agrees(judgement, decided) for judgement in judged)
     for name, count in counts.items():
         print(f"{count:4} {name}")
