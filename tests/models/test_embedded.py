@@ -222,9 +222,9 @@ def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it(judged
     for part in ("SmolLM2-135M-Instruct.Q4_1@b179c9523d0e", "/lora@", "prompt:brief.", "slots1"):
         assert part in str(wrong.signature)
     assert metric.model.warning is not None
-    assert "judges 98 correctly with evidence" in metric.model.warning
+    assert "judges 97 correctly with evidence" in metric.model.warning
     # The reason of the note is the kind's, and evidence takes it away.
-    assert weakness(metric.model).startswith("without evidence, embedded judges 60 of 100")
+    assert weakness(metric.model).startswith("without evidence, embedded judges 62 of 100")
     assert (right.notes, wrong.notes) == ((), ())
 
 

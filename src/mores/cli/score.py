@@ -63,7 +63,7 @@ def score(texts: tuple[str, ...], format_: str | None, skip_bad: bool, **given: 
     their scores are printed line by line, as COMET does.
 
     The default model, embedded, is very small. On texts of a kind that it never saw, its verdicts without --evidence
-    are guesses, and marked as weak; with evidence, about 71 of 100 are correct in English and 60 in other languages if
+    are guesses, and marked as weak; with evidence, about 74 of 100 are correct in English and 64 in other languages if
     the text is a sentence or two, and hardly more than half if it is longer prose (`make prose`; docs/train.md).
     `mores meta --data` measures any judge on your own pairs.
     """  # fmt: skip

@@ -36,12 +36,12 @@ TUNED = Path(__file__).parent / "tuned" / "smollm2-135m-mores.gguf"
 """The LoRA that makes a metric of the default model; its card is in the same folder."""
 _WARNING_TUNED = (
     "embedded is SmolLM2-135M, tuned by Mores to write error reports: a very small model. Of 100 balanced test pairs of"
-    " its sources it judges 98 correctly with evidence that covers them, and 60 without. On kinds of text that it never"
-    " saw, with evidence, these are 71 in English and 60 in other languages; on texts of several sentences with free"
+    " its sources it judges 97 correctly with evidence that covers them, and 62 without. On kinds of text that it never"
+    " saw, with evidence, these are 74 in English and 64 in other languages; on texts of several sentences with free"
     " prose as evidence, and on unknown sources without evidence, it is near chance (50)."
 )
 _WEAK_TUNED = (
-    "without evidence, embedded judges 60 of 100 balanced test pairs of its sources correctly, and on sources that it"
+    "without evidence, embedded judges 62 of 100 balanced test pairs of its sources correctly, and on sources that it"
     " never saw it is near chance (50)"
 )
 _WARNING_UNTUNED = (
