@@ -275,13 +275,19 @@ class Page:
     def click(self, selector: str) -> None:
         """Click an element with the mouse, where it stands once what was scrolled into view has its real size."""
         x, y = self.centre(selector)
-        for _ in range(10):
+        for _ in range(20):
             self.move(x, y)  # takes a frame
-            if (now := self.centre(selector)) == (x, y):
+            now = self.centre(selector)
+            if now == (x, y) and self._hits(selector, x, y):
                 break
             x, y = now
         for kind in ("mousePressed", "mouseReleased"):
             self.send("Input.dispatchMouseEvent", type=kind, x=x, y=y, button="left", clickCount=1)
+
+    def _hits(self, selector: str, x: float, y: float) -> bool:
+        """Whether this place of the window shows the element, or what is in it."""
+        shown = f"document.elementFromPoint({x}, {y})"
+        return bool(self.evaluate(f"document.querySelector({json.dumps(selector)}).contains({shown})"))
 
     def tap(self, selector: str) -> None:
         """Tap an element with a finger."""

@@ -206,15 +206,15 @@ def exams(folder: Path) -> None:
 
 
 def cultureatlas(folder: Path) -> None:
-    def pair(right: str, wrong: str, country: str = "Bahamas", keyword: str = "Boats") -> dict[str, str]:
-        return {"positive_sample": right, "negative_sample": wrong, "country": country, "keyword": keyword}
+    def row(right: str, country: str = "Bahamas", keyword: str = "Boats") -> dict[str, str]:
+        return {"positive_sample": right, "negative_sample": right, "country": country, "keyword": keyword}
 
     rows = [
-        pair("Boats are blue.", "Boats are never blue."),
-        pair("Boats are big.", "Boats are big."),
-        pair("Sails are white.", "Boats are blue"),
-        pair("Chile is long.", "Chile is round.", "Chile", "Coast of Chile"),
-        pair("It floats.", "It sinks.", "Atlantis"),
+        row("Boats are\nblue."),
+        row("Boats are blue."),
+        row("Boats of the Bahamas Category:Boats"),
+        row("Chile is long.", "Chile", "Coast of Chile"),
+        row("It floats.", "Atlantis"),
     ]
     dump(folder / "cultureatlas.json", rows)
 
@@ -553,11 +553,7 @@ def test_exams(data: Path) -> None:
 
 def test_cultureatlas(data: Path) -> None:
     (boats, coast), bad = load("cultureatlas", data / "cultureatlas")
-    assert (boats.question, boats.answer, boats.wrong) == (
-        "Boats (Bahamas)",
-        "Boats are blue.",
-        ("Boats are never blue.",),
-    )
+    assert (boats.question, boats.answer, boats.wrong) == ("Boats (Bahamas)", "Boats are blue.", ())
     assert (coast.question, coast.region) == ("Coast of Chile", "CL")
     assert bad[0].startswith("cultureatlas.json:26: unknown region 'Atlantis'; ")
 
@@ -723,7 +719,7 @@ COUNTS = {
     "calmqa": (280, 0, 0),
     "epic": (15000, 0, 5),
     "exams": (6500, 20, 0),
-    "cultureatlas": (240, 0, 28),
+    "cultureatlas": (3000, 0, 41),
     "candle": (800, 0, 5),
 }
 
