@@ -21,10 +21,10 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
+from statistics import NormalDist
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import norm
 
 from mores.factory.gold import Gold
 from mores.io import read_records
@@ -62,9 +62,9 @@ def main() -> None:
             **{field: about[field] for field in ("base", "without", "samples", "teacher", "taught", "device")},
             "recipe": tomllib.loads((run / "recipe.toml").read_text("utf-8")),
         }
-        report(line, measure(run, golds), given.out)
-        if (path := run / "decisions.left-out.jsonl").exists():
-            left_out = measured(decided(path, golds)) | left_out
+        figures, sets = measure(run, golds)
+        report(line, figures, given.out)
+        left_out = sets | left_out
     if len(given.runs) > 1:
         name = " + ".join(run.name for run in given.runs)
         report({"run": name}, mean_over_sets(left_out, golds), given.out)
@@ -92,16 +92,18 @@ def read_golds(data: Path) -> dict[str, Gold]:
     return golds
 
 
-def measure(run: Path, golds: dict[str, Gold]) -> dict[str, Figure]:
-    """Every figure of a run by its name."""
+def measure(run: Path, golds: dict[str, Gold]) -> tuple[dict[str, Figure], dict[str, Measured]]:
+    """Every figure of a run by its name, and the sets that it left out."""
     figures: dict[str, Figure] = {}
+    left_out: dict[str, Measured] = {}
     for path in sorted(set(run.glob("decisions.*.jsonl")) - {run / f"decisions.{UNLABELLED}.jsonl"}):
-        split, parts = path.name.split(".")[1], decided(path, golds)
-        for part, decisions in sorted(parts.items()):
-            figures[f"{split} {part}".strip()] = scaled(decisions)
+        split = path.name.split(".")[1]
+        parts = {part: scaled(decisions) for part, decisions in sorted(decided(path, golds).items())}
+        figures |= {f"{split} {part}".strip(): figure for part, (figure, _) in parts.items()}
         if split == "left-out":
-            figures |= mean_over_sets(measured(parts), golds)
-    return figures
+            left_out = {part: measured for part, measured in parts.items() if part}
+            figures |= mean_over_sets(left_out, golds)
+    return figures, left_out
 
 
 def decided(path: Path, golds: dict[str, Gold]) -> Parts:
@@ -127,10 +129,12 @@ def parts_of(gold: Gold, split: str) -> Iterable[str]:
         yield f"place {places[0] if places else 'none'}"
 
 
-def scaled(decisions: list[tuple[bool, str]]) -> Figure:
-    """Scaled accuracy with its interval, and of how many."""
-    low, high = np.quantile(resampled(decisions), (0.025, 0.975))
-    return 2 * float(np.mean([correct for correct, _ in decisions])) - 1, float(low), float(high), len(decisions)
+def scaled(decisions: list[tuple[bool, str]]) -> Measured:
+    """Scaled accuracy with its interval, and of how many; and the resamplings."""
+    draws = resampled(decisions)
+    low, high = np.quantile(draws, (0.025, 0.975))
+    value = 2 * float(np.mean([correct for correct, _ in decisions])) - 1
+    return (value, float(low), float(high), len(decisions)), draws
 
 
 def resampled(decisions: list[tuple[bool, str]]) -> Floats:
@@ -145,11 +149,6 @@ def resampled(decisions: list[tuple[bool, str]]) -> Floats:
     return values
 
 
-def measured(parts: Parts) -> dict[str, Measured]:
-    """Each set's scaled accuracy with its resamplings."""
-    return {part: (scaled(decisions), resampled(decisions)) for part, decisions in parts.items() if part}
-
-
 def recorded(run: str, results: Path | None) -> dict[str, Measured]:
     """The left-out sets of a run whose figures were written down, with as many draws as there would be resamplings."""
     lines = map(json.loads, results.read_text("utf-8").splitlines()) if results else ()
@@ -160,7 +159,7 @@ def recorded(run: str, results: Path | None) -> dict[str, Measured]:
     for name, (value, low, high, count) in row["measured"].items():
         if name.startswith("left-out "):
             dice = np.random.default_rng([*name.encode()])
-            draws = dice.normal(value, (high - low) / (2 * norm.ppf(0.975)), RESAMPLINGS)
+            draws = dice.normal(value, (high - low) / (2 * NormalDist().inv_cdf(0.975)), RESAMPLINGS)
             sets[name.removeprefix("left-out ")] = (value, low, high, count), draws
     return sets
 

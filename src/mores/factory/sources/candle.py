@@ -30,16 +30,8 @@ WITH_ARTICLE = frozenset({"AE", "GB", "NL", "PH", "US"})
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
     paths = find(folder, "candle*.json", "candle*.jsonl", "candle*.jsonl.zip")
-    seen: set[str] = set()
-
-    def item(row: Row) -> SourceItem | None:
-        parsed = _filled(row) if row.path else _released(row)
-        if parsed.id in seen:
-            return None
-        seen.add(parsed.id)
-        return parsed
-
-    yield from items(read_all(paths, depth=3), item, on_bad)
+    rows = read_all(paths, depth=3)
+    yield from items(rows, lambda row: _filled(row) if row.path else _released(row), on_bad, repeated=True)
 
 
 def _filled(row: Row) -> SourceItem:

@@ -20,21 +20,15 @@ _ENDS = re.compile(r"[.!?][\"'”’)\]]*$")
 
 
 def _read(folder: Path, on_bad: OnBad) -> Iterator[SourceItem]:
-    seen: set[str] = set()
-
-    def item(row: Row) -> SourceItem | None:
-        parsed = _item(row)
-        if parsed.id in seen or not _ENDS.search(parsed.answer):
-            return None
-        seen.add(parsed.id)
-        return parsed
-
-    yield from items(read_all(find(folder, "cultureatlas*.json", "cultureatlas*.jsonl")), item, on_bad)
+    rows = read_all(find(folder, "cultureatlas*.json", "cultureatlas*.jsonl"))
+    yield from items(rows, _item, on_bad, repeated=True)
 
 
-def _item(row: Row) -> SourceItem:
+def _item(row: Row) -> SourceItem | None:
     statement = " ".join(row.text("positive_sample").split())
     country, keyword = region(row.text("country")), row.text("keyword")
+    if not _ENDS.search(statement):
+        return None
     name = region_name(country)
     return SourceItem(
         source="cultureatlas",

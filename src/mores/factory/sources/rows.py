@@ -83,9 +83,13 @@ def collect(rows: Iterable[Row | InputError], make: Callable[[Row], T | None], o
 
 
 def items(
-    rows: Iterable[Row | InputError], make: Callable[[Row], SourceItem | None], on_bad: OnBad
+    rows: Iterable[Row | InputError],
+    make: Callable[[Row], SourceItem | None],
+    on_bad: OnBad,
+    *,
+    repeated: bool = False,
 ) -> Iterator[SourceItem]:
-    """The items of rows, each checked, and each id once."""
+    """The items of rows, each checked, and each id once; a second is an error, unless it may be repeated."""
     seen: dict[str, str] = {}
 
     def checked(row: Row) -> SourceItem | None:
@@ -94,6 +98,8 @@ def items(
             return None
         check(item)
         if item.id in seen:
+            if repeated:
+                return None
             raise InputError(f"the same item as {seen[item.id]} ({item.id}); remove one")
         seen[item.id] = row.place
         return item
