@@ -89,6 +89,7 @@ class Browser:
         page = self._pages[session] = Page(self, session, context)
         for domain in ("Page", "Runtime", "Log", "Network"):
             page.send(f"{domain}.enable")
+        page.send("Page.setLifecycleEventsEnabled", enabled=True)
         page.resize(width, height, touch=touch)
         page.prefer(dark=dark)
         return page
@@ -174,7 +175,7 @@ class Page:
         self.dialogs: list[str] = []
         self._requests: dict[str, str] = {}
         self._browser = browser
-        self._loads = 0
+        self._loaded = ""
 
     def send(self, method: str, **params: Any) -> dict[str, Any]:
         """One command of the DevTools protocol."""
@@ -192,8 +193,8 @@ class Page:
     def hear(self, method: str, params: dict[str, Any]) -> None:
         """Take note of one event."""
         match method:
-            case "Page.loadEventFired":
-                self._loads += 1
+            case "Page.lifecycleEvent" if params["name"] == "load":
+                self._loaded = params["loaderId"]
             case "Network.requestWillBeSent":
                 self._requests[params["requestId"]] = params["request"]["url"]
             case "Network.loadingFailed" if params.get("blockedReason"):
@@ -208,13 +209,12 @@ class Page:
                 self.problems.append(params["entry"]["text"])
 
     def open(self, url: str) -> None:
-        """Go to `url` and wait until it has loaded."""
-        before = self._loads
+        """Go to `url` and wait until it has loaded: this page, not one that was on its way before."""
         answer = self.send("Page.navigate", url=url)
         if "errorText" in answer:
             raise RuntimeError(f"{url}: {answer['errorText']}")
         if "loaderId" in answer:  # otherwise only the fragment changed
-            self.wait(lambda: self._loads > before)
+            self.wait(lambda: self._loaded == answer["loaderId"])
 
     def evaluate(self, expression: str) -> Any:
         """The value of a JavaScript expression; a promise is awaited, an exception raised."""
@@ -223,12 +223,18 @@ class Page:
             raise RuntimeError(json.dumps(answer["exceptionDetails"]))
         return answer["result"].get("value")
 
-    def wait(self, condition: str | Callable[[], object], timeout: float = 10.0) -> None:
-        """Wait until a JavaScript expression, or a function, is true."""
+    def wait(self, condition: str | Callable[[], object], timeout: float = TIMEOUT) -> None:
+        """Wait until a JavaScript expression, or a function, is true; an expression may fail while a page loads."""
         deadline = time.monotonic() + timeout
-        while not (condition() if callable(condition) else self.evaluate(condition)):
+        while True:
+            failure = None
+            try:
+                if condition() if callable(condition) else self.evaluate(condition):
+                    return
+            except RuntimeError as error:
+                failure = error
             if time.monotonic() > deadline:
-                raise TimeoutError(f"still not true: {condition}")
+                raise TimeoutError(f"still not true: {condition}") from failure
             time.sleep(0.005)
             self.evaluate("0")  # events are heard while a command runs; a timer would never end where scripts are off
 

@@ -41,7 +41,13 @@ def fill(page: Page, **values: Any) -> None:
 
 
 def follow(page: Page, selector: str, timeout: float = 30.0) -> None:
-    """Click something that leads to another page, and wait for it."""
-    page.evaluate("window.here = true")
-    page.evaluate(f"document.querySelector({json.dumps(selector)}).click()")
+    """Click something that leads to another page, and wait for it; a page that loads itself again is given the time."""
+    script = """((selector) => {
+        const node = document.readyState === "complete" && document.querySelector(selector);
+        if (!node) return false;
+        window.here = true;
+        node.click();
+        return true;
+    })"""
+    page.wait(f"{script}({json.dumps(selector)})", timeout)
     page.wait("!window.here && document.readyState === 'complete'", timeout)

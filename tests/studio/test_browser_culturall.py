@@ -127,7 +127,7 @@ def test_from_an_invitation_to_a_benchmark(database: Database, browser: Browser,
         items = {name: pages[name].evaluate("location.pathname.split('/').at(-1)") for name in ("Amina", "Layla")}
 
         until(lambda: play.read(items["Layla"]).stage == "elevate" and play.read(items["Amina"]).stage == "review")
-        layla.wait("!!document.querySelector('form#item [name=strategies]') && document.readyState === 'complete'", 30)
+        layla.wait("!!document.querySelector('form#item [name=strategies]') && document.readyState === 'complete'")
         assert "2 of 3 models answered correctly" in text(layla)
         assert "fake" not in layla.evaluate("document.documentElement.outerHTML")
         first = "document.querySelector('aside .ask').offsetTop < document.querySelector('form#item').offsetTop"

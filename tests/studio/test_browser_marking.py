@@ -68,7 +68,7 @@ def test_from_an_invitation_to_the_analysis(database: Database, browser: Browser
         mouse.press("2")
         choose_type(mouse, "Cultural Inaccuracy")
         assert highlighted(mouse, "mark-major") == [WRONG]
-        mouse.wait("document.querySelector('.saved').textContent === 'Draft saved'", 30)
+        mouse.wait("document.querySelector('.saved').textContent === 'Draft saved'")
         take(mouse, address + home)
         assert [(mark["quote"], mark["severity"]) for mark in marks(mouse)] == [(WRONG, "major")], "the draft is there"
         follow(mouse, "[data-key=Enter]")

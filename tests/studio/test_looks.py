@@ -189,7 +189,7 @@ def test_shortcuts_and_problems_are_where_people_are(looks: Looks, browser: Brow
     assert page.evaluate("[...document.querySelectorAll('.option input')].map((box) => box.checked).indexOf(true)") == 1
     page.evaluate(press % "2")
     page.evaluate("window.here = true; document.querySelector('[data-key=Enter]').click()")
-    page.wait("!window.here && document.readyState === 'complete'", 30)
+    page.wait("!window.here && document.readyState === 'complete'")
     assert page.evaluate("document.activeElement.closest('fieldset').getAttribute('aria-invalid')") == "true"
     assert page.evaluate("document.querySelector('[role=alert] a').getAttribute('href')") == "#f-answer"
     page.close()
