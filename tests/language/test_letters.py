@@ -38,3 +38,12 @@ def test_segments_have_letters_of_one_script_after_spaces() -> None:
 def test_vowel_points_are_left_out() -> None:
     bare, pointed = (segments([text]).codes.tolist() for text in ("שלום", "שָׁלוֹם"))
     assert bare == pointed
+
+
+def test_cantonese_without_characters_of_its_own_is_not_surely_chinese() -> None:
+    cantonese, chinese, traditional = detect(
+        ["呢個係香港最好食嘅嘢", "这个城市的人很喜欢喝茶", "這個城市的人很喜歡喝茶"]
+    )
+    assert (cantonese.detected, chinese.detected, traditional.detected) == ("yue", "zh", "zh")
+    assert detect(["以前係番禺管，而家係南沙管"])[0].detected != "zh"
+    assert detect(["這是我們和他們的關係"])[0].detected == "zh"  # 係 is in common words of Chinese too

@@ -14,7 +14,7 @@ REAL = Path(os.environ.get("MORES_SHARED_DATA") or Path(__file__).parents[3] / "
 pytestmark = pytest.mark.skipif(
     not REAL.is_dir(), reason="no common_voice in the shared data; set MORES_SHARED_DATA to a folder that has it"
 )
-UNKNOWN = ("tig", "hsb", "kab", "mdf", "myv", "sah", "vot")
+UNKNOWN = ("tig", "hsb", "ia", "kab", "mdf", "myv", "oc", "sah", "sc", "tok", "vot")
 
 
 @pytest.mark.parametrize("name", UNKNOWN)

@@ -7,7 +7,7 @@
 `detect` and `check` are in `detect.py`; `paper.py` is the check of the CaLMQA paper. `tools/language_model.py` makes
 the model and documents every choice. `detected` is a language only where, of texts in languages that the model knows,
 about 99 of 100 such verdicts are correct: a greeting, a product's name or a line of code gives None, and so does most
-text in a language that the model does not know, unless it is close to one that it knows, as Occitan is to Catalan.
+text in a language that the model does not know, by its letters or by its words (`strangers.py`).
 """
 
 from mores.language.detect import Check, Detection, check, detect, languages, model_tag

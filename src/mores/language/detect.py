@@ -14,7 +14,7 @@ largest share.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
@@ -30,6 +30,7 @@ from mores.language.scope import tag_of
 from mores.language.score import Floats, score
 from mores.language.scripts import NUMBERS
 from mores.language.spelling import RIVALS
+from mores.language.strangers import is_strange
 from mores.language.text import Ints, Segments, segments
 
 SWITCH = 6.0
@@ -59,6 +60,8 @@ class Detection:
     """Probability of the expected language; None if none was expected, or the model does not know it."""
     needed: float = 1.0
     """The probability from which on a language is certain, for a text of this length."""
+    strange: bool = False
+    """Whether it would be certain by its letters, but has the words of a language that the model does not know."""
 
 
 @dataclass(frozen=True)
@@ -226,7 +229,8 @@ class _Batch:
         detections = [Detection()] * self.cut.texts
         for scores in self.scores:
             chosen = (labels[scores.segments] == main[self.cut.text[scores.segments]]) & (labels[scores.segments] >= 0)
-            texts, text_of = np.unique(self.cut.text[scores.segments[chosen]], return_inverse=True)
+            members = scores.segments[chosen]
+            texts, text_of = np.unique(self.cut.text[members], return_inverse=True)
             nats, grams, total, evidence = (
                 _sum(v[chosen], text_of, len(texts)) for v in (scores.nats, scores.grams, scores.total, scores.evidence)
             )
@@ -240,9 +244,15 @@ class _Batch:
                 unusual = block is not None and block.is_unusual(best, float(nats[row, best]), float(total[row]))
                 needs = (float(needed[row]), unusual)
                 detection = self._say(scores.script, chances[row], ranks[row], weights[text], text, needs)
+                if detection.detected and is_strange(detection.detected, self._letters(members[text_of == row])):
+                    detection = replace(detection, detected=None, strange=True)
                 if detection.probability > detections[text].probability:  # a language in two scripts: the likelier one
                     detections[text] = detection
         return detections
+
+    def _letters(self, members: Ints) -> str:
+        """The letters of some segments."""
+        return "".join(map(self.cut.letters, members))
 
     def _say(
         self, script: str, chances: Floats, rank: Ints, weights: Floats, text: int, needs: tuple[float, bool]

@@ -84,11 +84,20 @@ RULES = (
 )  # fmt: skip
 
 EAST_ASIAN = ("ja", "zh", "yue")
-_CANTONESE = np.array(
-    [ord(c) for c in "嘅喺唔冇嗰啲哋佢嚟咗嘢噉攞俾諗咁乜咩啱睇揾搵畀嗌瞓嬲㗎喎啩嘞囉啫靚吖嗱攰餸揸嘥"], np.uint32
+_KINDS = (
+    "嘅喺唔冇嗰啲哋佢嚟咗嘢噉攞俾諗咁乜咩啱睇揾搵畀嗌瞓嬲㗎喎啩嘞囉啫靚吖嗱攰餸揸嘥",  # only Cantonese writes them
+    "係呢仲咪晒黐",  # Cantonese writes them often, Chinese seldom
+    "的是了在也和他些這們很麼她沒嗎說還这们么没吗说还国个为种于区学时会对东来后与动员进长机过发经现实",  # Chinese alone
 )
-# How often kana, characters that only Cantonese writes, and other Han characters are met in each of the three.
-_SHARES = np.log([[0.55, 0.0005, 0.4495], [0.005, 0.0005, 0.9945], [0.005, 0.08, 0.915]])
+_CHARACTERS = [np.array([ord(character) for character in kind], np.uint32) for kind in _KINDS]
+_SHARES = np.log(
+    [
+        [0.55, 0.0005, 0.0005, 0.0100, 0.4390],
+        [0.005, 0.0005, 0.0020, 0.1400, 0.8525],
+        [0.005, 0.1300, 0.0400, 0.0020, 0.8230],
+    ]
+)
+"""How often kana, characters of each kind, and other Han characters are met in each of the three."""
 
 _BEFORE = np.array([0.0, 0.0, -3.0])  # without its own characters Cantonese is written as Chinese
 
@@ -96,9 +105,11 @@ _BEFORE = np.array([0.0, 0.0, -3.0])  # without its own characters Cantonese is 
 def count_east_asian(codes: npt.NDArray[np.uint32], segment: npt.NDArray[np.int64], segments: int) -> Floats:
     """Log-likelihood of each segment in Japanese, Chinese and Cantonese, by its counts of kana and Han characters."""
     kana = (codes > 0x3040) & (codes < 0x3200) | (codes > 0xFF00) & (codes < 0xFFA0)
-    kind = np.where(kana, 0, np.where(np.isin(codes, _CANTONESE), 1, 2))
-    counts = np.bincount(segment * 3 + kind, minlength=segments * 3).reshape(segments, 3).astype(np.float64)
-    likelihoods: Floats = counts @ _SHARES.T + _BEFORE
+    kinds = [kana, *(np.isin(codes, characters) for characters in _CHARACTERS)]
+    kind = np.select(kinds, range(len(kinds)), len(kinds))
+    columns = len(kinds) + 1
+    counts = np.bincount(segment * columns + kind, minlength=segments * columns).reshape(segments, columns)
+    likelihoods: Floats = counts.astype(np.float64) @ _SHARES.T + _BEFORE
     return likelihoods
 
 

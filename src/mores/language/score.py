@@ -60,7 +60,7 @@ def _block_scores(segments: Segments, chosen: Ints, script: str, block: Block) -
         _weigh_spelling(segments, chosen, script, languages, nats)
     evidence = np.full(nats.shape, np.nan)
     for column, (_, weigh) in enumerate(rules, len(block.languages)):
-        evidence[:, column] = [weigh(_letters(segments, index)) for index in chosen]
+        evidence[:, column] = [weigh(segments.letters(index)) for index in chosen]
     return Scores(script, languages, chosen, nats, grams, total, evidence)
 
 
@@ -73,7 +73,7 @@ def _weigh_spelling(segments: Segments, chosen: Ints, script: str, languages: tu
         columns = [languages.index(tag) for tag in pair.languages]
         rows = np.flatnonzero((best == columns[0]) | (best == columns[1]))
         for row in rows:
-            nats[row, columns] += np.array([0.5, -0.5]) * MARK * pair.lead(_letters(segments, chosen[row]))
+            nats[row, columns] += np.array([0.5, -0.5]) * MARK * pair.lead(segments.letters(chosen[row]))
         best[rows] = nats[rows].argmax(axis=1)
 
 
@@ -107,11 +107,6 @@ def _only(segments: Segments, chosen: Ints) -> Segments:
     codes = np.append(segments.codes[positions], np.uint32(SPACE))
     texts_of = segments.text[chosen]
     return Segments(codes, starts, texts_of, segments.script[chosen], segments.size[chosen], segments.texts)
-
-
-def _letters(segments: Segments, index: int) -> str:
-    end = segments.starts[index + 1] if index + 1 < len(segments.starts) else len(segments.codes)
-    return segments.codes[segments.starts[index] : end].tobytes().decode("utf-32-le", "surrogatepass")
 
 
 def _east_asian(segments: Segments, chosen: Ints) -> Scores:

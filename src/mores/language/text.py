@@ -41,6 +41,11 @@ class Segments:
     """The letters of each segment, in letters of an alphabet."""
     texts: int
 
+    def letters(self, index: int) -> str:
+        """The letters of a segment, with a space before each word."""
+        end = self.starts[index + 1] if index + 1 < len(self.starts) else len(self.codes)
+        return self.codes[self.starts[index] : end].tobytes().decode("utf-32-le", "surrogatepass")
+
 
 def segments(texts: Sequence[str]) -> Segments:
     """The segments of some texts; a text without letters has none."""

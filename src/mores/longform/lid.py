@@ -8,7 +8,7 @@ from importlib.metadata import version
 from importlib.resources import files
 from typing import NamedTuple
 
-from mores.language import check
+from mores.language import check, model, strangers
 from mores.language.paper import detect_as_paper, is_expected
 from mores.longform.records import LanguageCheck, LongAnswer
 
@@ -27,8 +27,8 @@ def checker(name: str) -> Checker:
 
 
 def _mores() -> Checker:
-    model = blake2b(files("mores.language").joinpath("model.npz").read_bytes(), digest_size=4).hexdigest()
-    return Checker(_by_ours, f"mores.{model}")
+    content = b"".join(files("mores.language").joinpath(name).read_bytes() for name in (model.FILE, strangers.FILE))
+    return Checker(_by_ours, f"mores.{blake2b(content, digest_size=4).hexdigest()}")
 
 
 def _by_ours(answers: Sequence[LongAnswer]) -> list[LanguageCheck]:
