@@ -16,7 +16,7 @@ import argparse
 import lzma
 import sys
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain
 from pathlib import Path
 
@@ -54,9 +54,9 @@ def word_shares(text: Text) -> Shares:
     """The share of each word in a text."""
     counts: dict[str, float] = defaultdict(float)
     for paragraph, weight in zip(text.paragraphs, text.weights or [1.0] * len(text.paragraphs), strict=True):
-        cut_up = segments([paragraph])
-        for index in range(len(cut_up.starts)):
-            for word in words(cut_up.letters(index)):
+        cut_text = segments([paragraph])
+        for index in range(len(cut_text.starts)):
+            for word in words(cut_text.letters(index)):
                 counts[word] += weight if len(word) > 1 else 0.0
     total = sum(counts.values())
     return {word: count / total for word, count in counts.items()}
@@ -76,30 +76,29 @@ def known_shares(texts: Iterable[Text]) -> dict[str, Shares]:
 
 def taken_for(paragraphs: Sequence[str]) -> list[str]:
     """The languages that the letters of pieces of a text are certainly in."""
-    split = " ".join(paragraphs).split()
-    pieces = [piece for size in SIZES for piece in cut(split, size)[:PIECES]]
+    pieces = [piece for size in SIZES for piece in cut(" ".join(paragraphs).split(), size)[:PIECES]]
     names = Counter(d.language for d in detect(pieces) if d.language and (d.detected or d.strange))
     return sorted(name for name, count in names.items() if count >= TAKEN)
 
 
-def own_words(mine: Shares, other: Shares, rare: float) -> list[str]:
+def distinctive_words(mine: Shares, other: Shares, rare: float) -> list[str]:
     """Common words of one language that another has seldom or never."""
     common = sorted(mine, key=lambda word: (-mine[word], word))[:COMMON]
     return sorted(word for word in common if mine[word] > TIMES * other.get(word, 0.0) and other.get(word, 0.0) < rare)
 
 
-def pairs(known: Mapping[str, Shares], strangers: Iterable[Text]) -> Iterator[str]:
+def pairs(known: Mapping[str, Shares], strangers: Iterable[Text]) -> list[str]:
     """The lines of the file, by known language."""
     lines = []
     for text in strangers:
         shares = word_shares(text)
         for name in taken_for(text.paragraphs):
             if name in known:
-                foreign = own_words(shares, known[name], RARE)
-                own = own_words(known[name], shares, RARE_IN_STRANGER)
-                if foreign and own:
-                    lines.append(f"{name} {text.code}: {' '.join(foreign)} | {' '.join(own)}\n")
-    return iter(sorted(lines))
+                strange = distinctive_words(shares, known[name], RARE)
+                familiar = distinctive_words(known[name], shares, RARE_IN_STRANGER)
+                if strange and familiar:
+                    lines.append(f"{name} {text.code}: {' '.join(strange)} | {' '.join(familiar)}\n")
+    return sorted(lines)
 
 
 def main() -> None:
@@ -119,7 +118,7 @@ def main() -> None:
     strangers = read_declarations(options.folder, is_stranger)
     if not options.declared:
         strangers += read_sentences_of(options.sentences, lambda tag: tag == "und" or is_stranger(tag))
-    lines = list(pairs(known_shares(known), strangers))
+    lines = pairs(known_shares(known), strangers)
     content = lzma.compress("".join(lines).encode("utf-8"), preset=9 | lzma.PRESET_EXTREME)
     options.out.write_bytes(content)
     count = len({line.split()[1] for line in lines})

@@ -54,9 +54,9 @@ def test_as_many_words_of_a_stranger_as_of_its_own_make_a_text_strange(monkeypat
 
 def test_every_list_is_of_a_known_language_and_no_word_is_on_both_sides() -> None:
     assert set(strangers.shipped()) <= set(languages())
-    pairs = [pair for found in strangers.shipped().values() for pair in found]
+    pairs = [pair for pairs in strangers.shipped().values() for pair in pairs]
     assert len(pairs) > 150
-    assert all(foreign and own and not foreign & own for foreign, own in pairs)
+    assert all(strange and familiar and not strange & familiar for strange, familiar in pairs)
 
 
 def test_the_files_have_less_than_two_megabytes() -> None:

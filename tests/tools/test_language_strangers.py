@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tools.language_sources import SENTENCES, WORD_LISTS, Text
-from tools.language_strangers import is_stranger, known_shares, own_words, pairs, taken_for, word_shares
+from tools.language_strangers import distinctive_words, is_stranger, known_shares, pairs, taken_for, word_shares
 
 SPANISH = ("Toda la gente de aquí dice que la fiesta es para los niños y que no cuesta nada.",) * 30
 ASTURIAN = ("Tola xente d'equí diz que la fiesta ye pa los neños y nun cuesta nada.",) * 30
@@ -26,15 +26,15 @@ def test_shares_are_by_weight_and_single_letters_do_not_count() -> None:
     assert known_shares([listed, text("es", "es", "cosa")])["es"]["cosa"] == (0.25 + 1.0) / 2
 
 
-def test_own_words_are_frequent_here_and_rare_there() -> None:
+def test_distinctive_words_are_frequent_here_and_rare_there() -> None:
     mine, other = {"ye": 0.05, "la": 0.05, "casa": 0.001}, {"la": 0.04, "casa": 0.0002}
-    assert own_words(mine, other, rare=0.001) == ["ye"]
-    assert own_words(mine | {"casa": 0.003}, other, rare=0.001) == ["casa", "ye"]
-    assert own_words(mine | {"casa": 0.003}, other, rare=0.0001) == ["ye"]
+    assert distinctive_words(mine, other, rare=0.001) == ["ye"]
+    assert distinctive_words(mine | {"casa": 0.003}, other, rare=0.001) == ["casa", "ye"]
+    assert distinctive_words(mine | {"casa": 0.003}, other, rare=0.0001) == ["ye"]
 
 
 def test_a_stranger_is_paired_with_the_language_that_it_is_taken_for() -> None:
     assert taken_for(ASTURIAN) == ["es"]
     (line,) = pairs(known_shares([text("es", "es", *SPANISH)]), [text("ast", "ast", *ASTURIAN)])
     assert line == "es ast: diz equí neños nun pa tola xente ye | aquí de dice es gente niños no para toda\n"
-    assert list(pairs({}, [text("ast", "ast", *ASTURIAN)])) == []
+    assert pairs({}, [text("ast", "ast", *ASTURIAN)]) == []

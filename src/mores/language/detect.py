@@ -244,15 +244,13 @@ class _Batch:
                 unusual = block is not None and block.is_unusual(best, float(nats[row, best]), float(total[row]))
                 needs = (float(needed[row]), unusual)
                 detection = self._say(scores.script, chances[row], ranks[row], weights[text], text, needs)
-                if detection.detected and is_strange(detection.detected, self._letters(members[text_of == row])):
-                    detection = replace(detection, detected=None, strange=True)
+                if detection.detected:
+                    letters = "".join(map(self.cut.letters, members[text_of == row]))
+                    if is_strange(detection.detected, letters):
+                        detection = replace(detection, detected=None, strange=True)
                 if detection.probability > detections[text].probability:  # a language in two scripts: the likelier one
                     detections[text] = detection
         return detections
-
-    def _letters(self, members: Ints) -> str:
-        """The letters of some segments."""
-        return "".join(map(self.cut.letters, members))
 
     def _say(
         self, script: str, chances: Floats, rank: Ints, weights: Floats, text: int, needs: tuple[float, bool]

@@ -26,11 +26,11 @@ def is_strange(language: str, letters: str) -> bool:
     pairs = shipped().get(language)
     if not pairs:
         return False
-    found = words(letters)
+    text = words(letters)
     return any(
-        sum(word in foreign for word in found) >= sum(word in own for word in found)
-        for foreign, own in pairs
-        if not foreign.isdisjoint(found)
+        sum(word in strange for word in text) >= sum(word in familiar for word in text)
+        for strange, familiar in pairs
+        if not strange.isdisjoint(text)
     )
 
 
@@ -50,6 +50,6 @@ def read_pairs(content: bytes) -> Pairs:
     pairs: dict[str, list[tuple[frozenset[str], frozenset[str]]]] = defaultdict(list)
     for line in lzma.decompress(content).decode("utf-8").splitlines():
         names, _, lists = line.partition(": ")
-        foreign, own = (frozenset(part.split()) for part in lists.split("|"))
-        pairs[names.split()[0]].append((foreign, own))
+        strange, familiar = (frozenset(part.split()) for part in lists.split("|"))
+        pairs[names.split()[0]].append((strange, familiar))
     return {language: tuple(strangers) for language, strangers in pairs.items()}
