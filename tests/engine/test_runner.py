@@ -347,19 +347,21 @@ def test_a_run_that_is_refused_throughout_stops_early() -> None:
 
 
 def test_a_slow_stream_of_jobs_is_answered_as_it_comes() -> None:
+    asked: list[str] = []
+
     def slow() -> Iterator[Job]:
         for i in range(40):
             time.sleep(0.01)
-            yield ask(f"q{i}")
+            asked.append(f"q{i}")
+            yield ask(asked[-1])
 
-    async def first() -> float:
-        started = time.monotonic()
+    async def first() -> int:
         async with aclosing(run(slow(), FakeModel("echo", echo))) as answers:
             async for _ in answers:
-                return time.monotonic() - started
+                return len(asked)
         raise AssertionError
 
-    assert run_loop(first()) < 0.2
+    assert run_loop(first()) < 40
 
 
 def test_requests_per_minute_are_kept() -> None:
@@ -378,7 +380,7 @@ def test_tokens_per_minute_are_kept() -> None:
     started = time.monotonic()
     collect(jobs, FakeModel("x", answer), limits=limits)
     # 20 calls after the first; what the longest possible answers would have taken is given back at once.
-    assert 1.0 <= time.monotonic() - started <= 4.0
+    assert 1.0 <= time.monotonic() - started <= 10.0  # 21 s if it were not
 
 
 def full(store: Store) -> None:
