@@ -265,15 +265,17 @@ def print_related(folder: Path) -> None:
 
 def print_unknown(folder: Path) -> None:
     """How often a text in a language that the model does not know is called one with certainty."""
-    print("| language | texts of 50 | certain at 20 characters | 50 | 100 | mostly, at 50 |")
-    print("| --- | ---: | ---: | ---: | ---: | --- |")
+    print("| language | texts of 50 | by letters: at 20 | 50 | 100 | certain: at 20 | 50 | 100 | mostly, at 50 |")
+    print("| --- | ---: | ---: | ---: | ---: | ---: | ---: | ---: | --- |")
     for path in sorted(folder.glob("*.txt")):
         if known_tag(path.stem):
             continue
         words = path.read_text("utf-8").split()
-        of_size = [[d.detected for d in detect(list(cut(words, size))[:500])] for size in SIZES[:3]]
-        cells = [f"{100 * np.mean([name is not None for name in names]):.0f}" for names in of_size]
-        mostly = Counter(name for name in of_size[1] if name).most_common(2)
+        of_size = [detect(list(cut(words, size))[:500]) for size in SIZES[:3]]
+        shares = [np.mean([bool(d.detected or d.strange) for d in detections]) for detections in of_size]
+        shares += [np.mean([d.detected is not None for d in detections]) for detections in of_size]
+        cells = [f"{100 * share:.0f}" for share in shares]
+        mostly = Counter(d.detected for d in of_size[1] if d.detected).most_common(2)
         print(f"| {path.stem} | {len(of_size[1])} | {' | '.join(cells)} | {', '.join(f'{n} {c}' for n, c in mostly)} |")
 
 

@@ -217,6 +217,19 @@ MEMBERS = {
 """Nynorsk and Bokmål, Sorani, Cantonese."""
 
 
+def test_words_in_capitals_are_no_query() -> None:
+    text = "Please SELECT the best answer to the question, and UPDATE your notes when you have seen the others."
+    assert detect([text])[0].detected == "en"
+
+
+def test_related_languages_in_arabic_script_are_not_balochi_or_sindhi() -> None:
+    persian = "از سنت های الهی می‌توان به سنت امتحان، سنت هدایت، سنت توفیق و سنت املا اشاره کرد."
+    saraiki = "ساݙے ݙیہہ وچ ٻال ڳالھیں کریندن تے ماء پیو انہاں کوں ݙیکھ تے خوش تھیندن۔"
+    persian_result, saraiki_result = detect([persian, saraiki])
+    assert persian_result.detected == "fa"
+    assert saraiki_result.detected != "sd"
+
+
 @pytest.mark.parametrize(("expected", "text"), [(tag, text) for tag, texts in MEMBERS.items() for text in texts])
 def test_a_macrolanguage_accepts_its_members(expected: str, text: str) -> None:
     assert check([text], [expected])[0].correct is True
@@ -241,7 +254,9 @@ def test_a_member_accepts_no_other() -> None:
 @pytest.mark.parametrize(
     "text",
     ["Hello", "OK", "iPhone 15 Pro Max", "Samsung Galaxy S24 Ultra", "def f(x): return x + 1", "New York", "Namaste",
-     "Kya aap mujhe bata sakte hain ki yeh kahan hai?", "Main aaj bazaar ja raha hoon aur sabzi khareedunga"],
+     "Kya aap mujhe bata sakte hain ki yeh kahan hai?", "Main aaj bazaar ja raha hoon aur sabzi khareedunga",
+     "SELECT name, email FROM customers WHERE country = 'Norway' ORDER BY name;",
+     "user_id,first_name,last_name,email,created_at", ".button { background-color: white; border-radius: 4px; }"],
 )  # fmt: skip
 def test_a_greeting_a_product_code_and_romanised_hindi_are_certain_in_no_language(text: str) -> None:
     assert detect([text])[0].detected is None

@@ -303,4 +303,6 @@ def _check(detection: Detection) -> Check:
     if detection.expected is not None and detection.language is not None:
         least = detection.needed
         in_expected = True if detection.expected >= least else False if detection.expected <= 1 - least else None
+    if in_expected and detection.strange:
+        in_expected = None
     return Check(detection.detected, detection.probability, detection.shares, in_expected)

@@ -22,13 +22,13 @@ Pairs = Mapping[str, tuple[tuple[frozenset[str], frozenset[str]], ...]]
 
 
 def is_strange(language: str, letters: str) -> bool:
-    """Whether a text in a known language by its letters has at least as many words of a stranger as of its own."""
+    """Whether a text in a known language by its letters has more words of a stranger than of its own."""
     pairs = shipped().get(language)
     if not pairs:
         return False
     text = words(letters)
     return any(
-        sum(word in strange for word in text) >= sum(word in familiar for word in text)
+        sum(word in strange for word in text) > sum(word in familiar for word in text)
         for strange, familiar in pairs
         if not strange.isdisjoint(text)
     )

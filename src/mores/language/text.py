@@ -20,7 +20,11 @@ Ints = npt.NDArray[np.int64]
 SEGMENT = 60
 """After this many letters, the next end of a sentence starts a new segment."""
 
-_CODE = re.compile(r"```[^`\0]*```|`[^`\0\n]*`")
+_CODE = re.compile(r"```[^`\0]*```|`[^`\0\n]*`|\{[^{}\0]{0,2000};[^{}\0]{0,2000}\}|[a-z0-9]+_\w+")
+_QUERY = re.compile(
+    r"\b(?:SELECT\b[^;\n\0]*\bFROM|UPDATE\s\S+\sSET|INSERT INTO|DELETE FROM|(?:CREATE|ALTER|DROP) TABLE)\b[^;\n\0]*;?"
+)
+"""SQL, whose words are English; people write it in capitals."""
 _LINK = re.compile(r"(?:https?://|www\.)[^\s\0<>()\[\]]+|[@#]\w[\w.-]*|&[a-z]{2,8};")
 _TAG = re.compile(r"</?[a-z][^<>\0]{0,200}>")
 
@@ -64,7 +68,7 @@ def segments(texts: Sequence[str]) -> Segments:
 def _codes(texts: Sequence[str]) -> npt.NDArray[np.uint32]:
     """Code points of all texts, each after a 0: lower case, composed, without marks that are often omitted."""
     joined = "".join("\0" + text.replace("\0", " ") for text in texts)
-    joined = unicodedata.normalize("NFC", joined).lower()
+    joined = unicodedata.normalize("NFC", _QUERY.sub(" ", joined)).lower()
     joined = _TAG.sub(" ", _LINK.sub(" ", _CODE.sub(" ", joined)))
     codes = np.frombuffer(joined.encode("utf-32-le", "surrogatepass"), np.uint32)
     properties = tables()
