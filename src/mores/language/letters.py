@@ -10,8 +10,8 @@ to it or take away. The rules follow the orthographies:
   that Sindhi has not.
 
 The marks of Balochi were written from its orthography, but revised four times with its accuracy on CaLMQA's questions
-in view (55.8, 69.8, 74.4, 93.0, 93.0% open); there is no other Balochi text to test them on. Of declarations in the other
-languages of the script about 1 in 100 short pieces is taken for Balochi.
+in view (55.8, 69.8, 74.4, 93.0, 93.0% open); there is no other Balochi text to test them on. Of declarations in the
+other languages of the script about 1 in 100 short pieces is taken for Balochi.
 """
 
 from __future__ import annotations
