@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
 
 import mores
 from mores.errors import ConfigError
+from mores.factory.api import headline
+from mores.factory.build import Built
 from mores.factory.folder import BuildRun
 from mores.factory.recipe import Recipe
+from mores.factory.shortcut import Shortcut
 from mores.factory.verify import verify
 from mores.models.base import Completion, Request
 from mores.models.fake import FakeModel
@@ -36,10 +40,30 @@ def test_a_dataset_is_a_run(tmp_path: Path, recipe: Recipe) -> None:
     assert counts == opened.about["tables"]["split"]
     assert len(list(opened.facts())) == opened.about["facts"]
     assert opened.manifest.headline.startswith(f"{sum(counts.values())} samples; a classifier that sees the text alone")
+    assert re.search(
+        r"; warning: survey is above the bound of 0\.08: 0\.\d+ ± 0\.\d+ \([a-zB ]+\)$",
+        opened.manifest.headline,
+    ), "the paper's sampling"
     assert (out / "card.html").is_file()
     before = {path.name: path.read_bytes() for path in out.iterdir() if path.name != "run.json"}
     mores.build(recipe, out)
     assert {path.name: path.read_bytes() for path in out.iterdir() if path.name != "run.json"} == before
+
+
+def test_the_worst_source_is_named_only_above_the_bound() -> None:
+    def audit(value: float) -> Shortcut:
+        return Shortcut(value=value, error=0.01, n=100)
+
+    built = Built([], {}, {}, [], {}, [], {})
+    built.audits = {
+        "naive Bayes": {"a": audit(0.08), "b": audit(-0.2), "all": audit(0.01)},
+        "boosted trees": {"a": audit(0.0), "b": audit(0.08), "all": audit(0.02)},
+    }
+    line = "0 samples; a classifier that sees the text alone has a scaled accuracy of 0.020 ± 0.010, where 0 is chance"
+    assert headline(built) == line
+    built.audits["boosted trees"]["b"] = audit(0.237)
+    built.audits["naive Bayes"]["a"] = audit(0.1)
+    assert headline(built) == f"{line}; warning: b is above the bound of 0.08: 0.237 ± 0.010 (boosted trees)"
 
 
 def test_other_settings_and_other_data_are_refused(tmp_path: Path, recipe: Recipe) -> None:

@@ -343,6 +343,10 @@ def test_the_card_shows_what_matters(dataset: tuple[Recipe, Built], tmp_path: Pa
         for words in ("Shortcut audit", "survey", "quiz", "mango", "Kenya", built.revisions["quiz"]):
             assert words in page
     assert "<script>alert" not in html
+    for table in ("severity", "error type"):
+        assert f"\n| {table} | errors |\n" in text
+        assert f"{table.capitalize()} (errors)" in html
+    assert "\n| errors of a text | samples |\n" in text
 
 
 # Recipes and the command

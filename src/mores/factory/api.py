@@ -15,6 +15,7 @@ from mores.engine.loop import interruptible
 from mores.engine.loop import run as run_loop
 from mores.errors import ConfigError
 from mores.extras import require
+from mores.factory.audit import BOUND
 from mores.factory.build import Built, Session, Softened, revisions
 from mores.factory.build import build as make
 from mores.factory.errors.model import make as make_soft
@@ -140,11 +141,22 @@ async def _soften(golds: list[Gold], asker: Asker) -> Softened:
 
 
 def headline(built: Built) -> str:
-    """How many samples, and how well the best classifier does that sees the text alone."""
+    """How many samples, how well a classifier does that sees the text alone, and the worst source above the bound."""
     samples = f"{len(built.golds):,} samples"
     audits = [parts["all"] for parts in built.audits.values()]
     if not audits:
         return samples
     best = max(audits, key=lambda shortcut: shortcut.value)
     accuracy = f"{number(best.value, 3)} ± {number(best.error, 3)}"
-    return f"{samples}; a classifier that sees the text alone has a scaled accuracy of {accuracy}, where 0 is chance"
+    line = f"{samples}; a classifier that sees the text alone has a scaled accuracy of {accuracy}, where 0 is chance"
+    above = [
+        (shortcut.value, shortcut.error, source, classifier)
+        for classifier, parts in built.audits.items()
+        for source, shortcut in parts.items()
+        if source != "all" and shortcut.value > BOUND
+    ]
+    if not above:
+        return line
+    value, error, source, classifier = max(above)
+    accuracy = f"{number(value, 3)} ± {number(error, 3)}"
+    return f"{line}; warning: {source} is above the bound of {BOUND}: {accuracy} ({classifier})"

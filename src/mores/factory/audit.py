@@ -37,6 +37,9 @@ BLOCK = 256
 MOST = 12_000
 """Texts that an audit reads at most."""
 
+BOUND = 0.08
+"""Scaled accuracy; a source in which a classifier has more may have a shortcut."""
+
 
 class Auditor(NamedTuple):
     """A classifier, and how it sees texts."""

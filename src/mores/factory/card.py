@@ -33,6 +33,8 @@ CHANGES = (
     "Tweets and opinions are no facts; forum posts have lost their greetings, links and list numbers.",
 )
 """What edition 2 of the data factory does that edition 1 did not, for people who have data of both."""
+OF_ERRORS = ("severity", "error type")
+"""Tables that count errors; the others count samples."""
 
 
 class Tally:
@@ -107,7 +109,7 @@ def render(about: dict[str, Any]) -> str:
     """The card in Markdown."""
     loader = PackageLoader("mores.factory", "cards")
     environment = Environment(loader=loader, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    return environment.get_template("card.md.j2").render(about)
+    return environment.get_template("card.md.j2").render(about | {"of_errors": OF_ERRORS})
 
 
 def _groups(sizes: Counter[str]) -> dict[str, Any]:

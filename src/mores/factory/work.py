@@ -1,8 +1,8 @@
 """What a stopped build has finished: the results of its long stages, in a hidden folder until the run is complete.
 
 A stage is kept under a sum of all that decides its result: the build's signature, the code of the factory, and what the
-stage works on. What has another sum is done anew. Reading, making errors by rule and writing are not kept: together
-they take less than a minute for ExCAM40k, and sources must be read again to know that they are the same.
+stage works on. What has another sum is done anew. Reading, grouping, making errors by rule, composing texts and writing
+are not kept: they are shorter than balancing and audits, and sources must be read again to know that they are the same.
 """
 
 from __future__ import annotations

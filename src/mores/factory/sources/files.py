@@ -130,16 +130,17 @@ def _jsonl(label: str, text: str) -> Rows:
         except ValueError as error:
             yield InputError(f"{label}:{number}: not valid JSON ({error}); write one JSON object per line")
             continue
-        yield _row(label, number, (), values)
+        yield _row(label, f"{label}:{number}", (), values)
 
 
 def _json(label: str, text: str, depth: int) -> Rows:
-    line, counted = 1, 0
+    line, counted, is_one_line = 1, 0, "\n" not in text.strip()
     try:
         for at, path, values in _Json(text).rows(depth):
             line, counted = line + text.count("\n", counted, at), at
             if len(path) == depth:  # what lies higher is about the file: its name, its task
-                yield _row(label, line, path, values)
+                at_key = f" at /{'/'.join(path)}" if is_one_line else ""  # the line alone would say nothing
+                yield _row(label, f"{label}:{line}{at_key}", path, values)
     except json.JSONDecodeError as error:
         problem = f"not valid JSON ({error.msg} at column {error.colno})"
         raise InputError(f"{label}:{error.lineno}: {problem}; get the file again") from error
@@ -215,7 +216,7 @@ def _csv(label: str, text: str, delimiter: str) -> Rows:
             problem = f"{len(cells)} cells under {len(names)} columns"
             yield InputError(f"{label}:{start}: {problem}; put cells that contain {delimiter!r} in quotes")
         elif any(cells):
-            yield _row(label, start, (), dict(zip(names, cells, strict=False)))
+            yield _row(label, f"{label}:{start}", (), dict(zip(names, cells, strict=False)))
 
 
 def _parquet(path: Path) -> Rows:
@@ -227,15 +228,15 @@ def _parquet(path: Path) -> Rows:
             if values is None:
                 yield InputError(f"{path}:{number}: a string is not valid UTF-8; get the file again")
             else:
-                yield _row(str(path), number, (), values)
+                yield _row(str(path), f"{path}:{number}", (), values)
     except (ArrowException, OSError, ValueError) as error:
         raise InputError(f"{path}: not a Parquet file, or a damaged one; get it again") from error
 
 
-def _row(label: str, line: int, path: tuple[str, ...], values: Any) -> Row | InputError:
+def _row(label: str, place: str, path: tuple[str, ...], values: Any) -> Row | InputError:
     if isinstance(values, dict):
-        return Row(f"{label}:{line}", _file(label), path, values)
-    return InputError(f"{label}:{line}: not an object but {type(values).__name__}; expected the published columns")
+        return Row(place, _file(label), path, values)
+    return InputError(f"{place}: not an object but {type(values).__name__}; expected the published columns")
 
 
 @lru_cache(maxsize=1)

@@ -22,7 +22,7 @@ class Row:
     """One row, where it is, and its fields; what is wrong with a field is raised without the place, see `collect`."""
 
     place: str
-    """`file:line` of its start."""
+    """`file:line` of its start, with its keys where a whole JSON file is one line: `Iran_data.json:1 at /Q-1`."""
     file: Path
     path: tuple[str, ...]
     """The keys of the containers around it in a JSON file."""

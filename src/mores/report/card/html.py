@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from mores.culture import language_name, region_name
+from mores.factory.card import OF_ERRORS
 from mores.factory.gold import Gold
 from mores.report.base.blocks import Block, Fold, Frame, Heat, Notes, Section, Signatures, Table, Text, key
 from mores.report.base.charts import Amounts
@@ -71,7 +72,7 @@ def sections(about: Mapping[str, Any]) -> list[Section]:
         "have a near twin in training."
     )
     lengths = ", ".join(f"{side} {number(about['length'][side], 0)}" for side in ("instruction", "text"))
-    tables = {name.capitalize(): rows for name, rows in about["tables"].items() if rows}
+    tables = {_counted(name): rows for name, rows in about["tables"].items() if rows}
     short = [Amounts(name, rows) for name, rows in tables.items() if len(rows) <= OPEN]
     folded = [Fold(f"{n} ({len(rows)})", [Amounts(n, rows)]) for n, rows in tables.items() if len(rows) > OPEN]
     examples = [_example(place, Gold.model_validate(example)) for place, example in enumerate(about["examples"])]
@@ -84,6 +85,11 @@ def sections(about: Mapping[str, Any]) -> list[Section]:
         Section("edition", f"New in edition {about['edition']}", [Notes(about["changes"]), key(COMPARED)]),
         Section("examples", "Examples", [Text("The first sample of each source, task and kind."), *examples]),
     ]  # fmt: skip
+
+
+def _counted(table: str) -> str:
+    """The title of a table of counts; those of errors say so, and the others count samples."""
+    return f"{table.capitalize()} (errors)" if table in OF_ERRORS else table.capitalize()
 
 
 def _source_sheet(sources: list[dict[str, Any]]) -> Sheet:
