@@ -18,6 +18,8 @@ from mores.culture import (
     language,
     language_name,
     local_region_name,
+    mentions,
+    mentions_country,
     region,
     region_name,
     roll_up,
@@ -526,3 +528,32 @@ def test_suggestions_are_looked_for_only_where_they_are_read(monkeypatch: pytest
     assert asked == []
     assert str(error.value).startswith("unknown language 'Nowherish Nolanguage'; use ")
     assert asked == ["nowherish nolanguage"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Smoking in South Korea", [{"KR"}]),
+        ("Names of Korea", [{"KP", "KR"}]),
+        ("Serbo-Croatian", [{"HR"}]),
+        ("Afro-Brazilians and Poles", [{"BR"}, {"PL"}]),
+        ("Papua New Guinea's coast", [{"PG"}]),
+        ("Guinea-Bissau", [{"GW"}]),
+        ("Chinatown, turkey and New Mexico", []),
+        ("North American roots", []),
+    ],
+)
+def test_the_countries_that_a_text_names(text: str, expected: list[set[str]]) -> None:
+    assert [set(mention.countries) for mention in mentions(text)] == expected
+
+
+def test_a_part_of_a_country_names_the_country() -> None:
+    assert mentions_country("French spoken in Quebec", "CA")
+    assert not mentions_country("French spoken in Quebec", "DE")
+
+
+def test_every_country_is_named_by_its_name() -> None:
+    for entry in pycountry.countries:
+        name = region_name(entry.alpha_2)
+        if name != "Jersey":  # rather a garment
+            assert mentions_country(name, entry.alpha_2), name

@@ -192,7 +192,7 @@ def test_degree(language: str, answer: str, expected: str | None) -> None:
         ("en", "It began in 1950.", r"It began in \[(?:18|19|20)\d\d\]\."),
         ("en", "In the 1960s it spread.", r"In the \[\d{3}0\]s it spread\."),
         ("en", "in the 19th century", r"in the \[\d+(?:st|nd|rd|th)\] century"),
-        ("en", "School starts at 8:30 am.", r"School starts at \[\d+\]:30 am\."),
+        ("en", "School starts at 8:30 am.", r"School starts at \[\d+:30\] am\."),
         ("en", "About 60% are Muslim.", r"About \[\d\d?\]% are Muslim\."),
         ("en", "It is in May.", r"It is in \[[A-Z][a-z]+\]\."),
         ("en", "They may come on 3 dates.", r"They may come on \[\d+\] dates\."),
@@ -225,7 +225,7 @@ def test_numbers(language: str | None, answer: str, pattern: str) -> None:
 @pytest.mark.parametrize(
     "answer",
     ["COVID-19 came.", "Use A4 paper.", "See [12].", "They may march.", "1. Rice", "www.x.org/7", "a 5G phone",
-     "1 child", "No numbers.", "Call 0123456789012345."],
+     "1 child", "No numbers.", "Call 0123456789012345.", "as 1 Corinthians says in 11:4-7", "reigned 811-783"],
 )  # fmt: skip
 def test_what_is_no_quantity_stays(answer: str) -> None:
     assert change("numbers", item(answer)) is None
@@ -238,6 +238,55 @@ def test_a_range_stays_in_order() -> None:
             assert changed is not None
             low, high = map(int, re.findall(r"\d+", changed.answer))
             assert low < high
+
+
+@pytest.mark.parametrize(
+    ("answer", "called"),
+    [
+        ("There are 1652 indigenous languages in India.", "number"),
+        ("They keep over 1200 islands clean.", "number"),
+        ("It costs $1500 a year.", "number"),
+        ("The 1984 elections were held in spring.", "year"),
+        ("In 1990 schools were opened.", "year"),
+        ("The Olympics of June 1988 athletes remember.", "year"),
+        ("It was founded in 1652.", "year"),
+    ],
+)
+def test_four_digits_before_things_that_are_counted_are_no_year(answer: str, called: str) -> None:
+    for seed in range(9):
+        edits = [edit for edit in changes(bare(item(answer)), EMPTY, seed) if edit.rule == "numbers"]
+        notes = {
+            mistake.explanation.split(";")[0].split("is the wrong ")[1] for edit in edits for mistake in edit.mistakes
+        }
+        assert notes <= {called, "month"}
+        assert notes
+
+
+@pytest.mark.parametrize(
+    ("answer", "pattern"),
+    [
+        ("for 15-30 minutes", r"“(\d+-30)” is the wrong range; “15-30” is correct\."),
+        ("from 1747-1823", r"“(\d+-1823)” is the wrong period; “1747-1823” is correct\."),
+        ("on 05/02", r"“(\d+/02)” is the wrong date; “05/02” is correct\."),
+        ("at 8:30 am", r"“(\d+:30)” is the wrong time; “8:30” is correct\."),
+        ("by 80,000-90,000 people", r"“([4-8]\d,000-90,000)” is the wrong range; “80,000-90,000” is correct\."),
+    ],
+)
+def test_an_explanation_names_the_same_kind_of_words_twice(answer: str, pattern: str) -> None:
+    for seed in range(20):
+        changed = change("numbers", item(answer), seed=seed)
+        assert changed is not None
+        match = re.fullmatch(pattern, changed.mistakes[0].explanation)
+        assert match
+        assert f"[{match[1]}]" in (marked(changed) or "")
+
+
+def test_a_reversed_norm_says_what_the_correct_wording_is() -> None:
+    changed = change("negation", item("It is correct to stand up when an elder enters."))
+    assert marked(changed) == "It is [incorrect] to stand up when an elder enters."
+    assert changed is not None
+    explanation = "“incorrect” reverses the norm; the correct wording is “correct”."
+    assert changed.mistakes[0].explanation == explanation
 
 
 def test_a_number_that_is_also_right_is_not_put_in() -> None:
@@ -313,6 +362,22 @@ def test_names_of_countries_and_peoples(language: str, answer: str, pattern: str
         text = marked(change("swap", item(answer, language, region="JP"), POOL, seed))
         assert (re.fullmatch(pattern, text) if text and pattern else text) != (None if pattern else "")
         assert (text is None) == (pattern is None)
+
+
+@pytest.mark.parametrize(
+    ("answer", "region", "explanation"),
+    [
+        ("Tea came from Japan.", "JP", "what is correct for Japan is “Japan”."),
+        ("Tea came from Japan.", "DE", "what is correct here is “Japan”."),
+        ("Such tea is Japanese.", "ES-CT", "what is correct here is “Japanese”."),
+    ],
+)
+def test_a_name_of_another_country_is_not_called_correct_for_the_region(
+    answer: str, region: str, explanation: str
+) -> None:
+    changed = change("swap", item(answer, region=region), POOL)
+    assert changed is not None
+    assert changed.mistakes[0].explanation.endswith(f"fits another culture; {explanation}")
 
 
 def test_a_country_of_the_question_is_not_put_in() -> None:

@@ -558,6 +558,44 @@ def test_cultureatlas(data: Path) -> None:
     assert bad[0].startswith("cultureatlas.json:26: unknown region 'Atlantis'; ")
 
 
+@pytest.mark.parametrize(
+    ("country", "keyword", "statement", "is_kept"),
+    [
+        ("North Korea", "Smoking in South Korea", "Many men smoke.", False),
+        ("North Korea", "Smoking in South Korea", "North Korea has no such survey.", False),
+        ("Bulgaria", "Culture of Croatia", "Coffee is shared with friends.", False),
+        ("Albania", "Serbo-Croatian", "It has four standard variants.", False),
+        ("Albania", "Italian language", "Many people in Albania understand it.", True),
+        ("Canada", "Multiculturalism", "Sweden changed its policy in 1975.", False),
+        ("Canada", "Multiculturalism", "Unlike Sweden, Canada made it law.", True),
+        ("Canada", "Multiculturalism", "Quebec took a model from France.", True),
+        ("Canada", "Chinatown, Vancouver", "Its gate was built for a fair.", True),
+        ("Canada", "Residential schools", "They were run under the Indian Act.", True),
+        ("North Korea", "Korean cuisine", "Rice is eaten with side dishes.", True),
+        ("Djibouti", "Somali people", "Elders decide on compensation.", True),
+        ("China", "Culture of China", "Chopsticks came to Japan from there.", True),
+        ("Denmark", "Folk high school", "Courses have no exams.", True),
+    ],
+)
+def test_cultureatlas_without_rows_about_another_country(
+    tmp_path: Path, country: str, keyword: str, statement: str, is_kept: bool
+) -> None:
+    dump(tmp_path / "cultureatlas.json", [{"positive_sample": statement, "country": country, "keyword": keyword}])
+    items, bad = load("cultureatlas", tmp_path)
+    assert ([item.answer for item in items], bad) == ([statement] if is_kept else [], [])
+
+
+def test_a_bad_row_of_a_file_of_one_line_is_named_by_its_keys(tmp_path: Path) -> None:
+    question = {"question": "?", "en_question": "What do people drink in Iran?", "annotations": [vote(5, "tea")]}
+    rows = {"Q-1": question, "Q-2": {"question": "?"}, "Q-3": []}
+    (tmp_path / "Iran_data.json").write_text(json.dumps(rows))
+    _, bad = load("blend", tmp_path)
+    assert bad == [
+        "Iran_data.json:1 at /Q-2: no 'en_question'; expected the published columns",
+        "Iran_data.json:1 at /Q-3: not an object but list; expected the published columns",
+    ]
+
+
 def test_candle(data: Path) -> None:
     (english, swahili), bad = load("candle", data / "candle")
     assert (english.question, english.answer) == ("the culture of Kenya", "Tea is Kenyan.")
@@ -719,7 +757,7 @@ COUNTS = {
     "calmqa": (280, 0, 0),
     "epic": (15000, 0, 5),
     "exams": (6500, 20, 0),
-    "cultureatlas": (3000, 0, 41),
+    "cultureatlas": (2500, 0, 40),
     "candle": (800, 0, 5),
 }
 

@@ -16,11 +16,13 @@ from mores.culture.languages import (
     macrolanguage,
     script,
 )
+from mores.culture.mentions import Mention, mentions, mentions_country
 from mores.culture.regions import countries, country, region, region_name, roll_up
 
 __all__ = [
     "RTL_SCRIPTS",
     "UNSPACED",
+    "Mention",
     "accepts",
     "countries",
     "country",
@@ -29,6 +31,8 @@ __all__ = [
     "language_name",
     "local_region_name",
     "macrolanguage",
+    "mentions",
+    "mentions_country",
     "region",
     "region_name",
     "roll_up",

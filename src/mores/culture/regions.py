@@ -221,6 +221,11 @@ def _parts() -> dict[str, Part]:
     return parts
 
 
+def parts_of(code: str) -> Iterator[str]:
+    """The names of the parts of a country."""
+    return (name for part in _parts().values() if part.countries == (code,) for name in part.names)
+
+
 def _table() -> Iterator[tuple[str, tuple[str, ...], tuple[str, ...]]]:
     """Code, names and countries of each line of our table."""
     for line in TABLE.read_text(encoding="utf-8").splitlines():

@@ -74,7 +74,7 @@ RULES = {
         lambda item, _, __: lexical("negation", item),
         Severity.MAJOR,
         "misrepresented norm",
-        "“{new}” reverses the norm; “{old}” is correct.",
+        "“{new}” reverses the norm; the correct wording is “{old}”.",
         in_question=True,
     ),
     "numbers": Rule(
@@ -174,6 +174,12 @@ def _change(statement: Statement, chosen: Iterable[tuple[str, Edit]]) -> Change:
 
 def _mistake(name: str, edit: Edit, span: tuple[int, int], new: str, old: str, item: SourceItem) -> Mistake:
     rule = RULES[name]
-    place = f"for {culture.region_name(item.region)}" if item.region else "here"
+    place = f"for {culture.region_name(item.region)}" if item.region and not _is_foreign(old, item.region) else "here"
     explanation = rule.explanation.format(new=new, old=old, note=edit.note, culture=place)
     return Mistake(*span, name, rule.severity, rule.type, explanation)
+
+
+def _is_foreign(words: str, region: str) -> bool:
+    """Whether words name other countries only: what a text says about Denmark is not correct for Estonia."""
+    home, named = culture.countries(region), list(culture.mentions(words))
+    return bool(named) and not any(mention.countries.intersection(home) for mention in named)

@@ -30,13 +30,31 @@ RANGES = {
     "percentage": (1, 99),
     ORDINAL: (1, None),
 }
+_RANGES = {"number": "range", "year": "period", "hour": "time"}
+"""What an explanation calls two of them with a hyphen."""
+_SINGLE = {"hour": "time"}
 LONGEST = 12
 """Digits; more of them are no quantity, but the number of a book or a telephone."""
 
 _NUMBER = re.compile(r"\d+(?:[.,:/٫٬-]\d+)*")
 _ORDINAL = re.compile(r"(?:st|nd|rd|th)(?![a-z])", re.IGNORECASE)
-_RANGE_START = re.compile(r"(\d{1,4})\s?[–—-]\s?$")
-_RANGE_END = re.compile(r"\s?[–—-]\s?(\d{1,4})(?!\d)")
+_RANGE_START = re.compile(r"(\d{1,4}(?:[.,]\d{3})*)\s?[–—-]\s?$")
+_RANGE_END = re.compile(r"\s?[–—-]\s?(\d{1,4}(?:[.,]\d{3})*)(?!\d)")
+_THOUSANDS = re.compile(r"(?:[.,]\d{3})*")
+_VERSE = re.compile(r"\d+:(?:\d|\d+-\d+)")
+"""A place in a book, and no time: 11:4-7."""
+_COUNTED = re.compile(
+    r"\s(?!(?:a|all|and|as|at|but|by|for|from|had|has|her|his|in|is|it|its|many|of|on|or|some|that|the|their|to|was|were|when"
+    r"|where|which|while|who|with|after|until)\s)(?:[a-z-]+\s)?(?!this|thus|always|perhaps|across|besides|sometimes|nowadays"
+    r"|overseas|\w+wards)(?:people|men|women|children|[a-z-]{2,}[a-rt-z]s)\b|\s?(?:km|kg|mm|cm|ml)\b"
+)
+"""Things that were counted or measured: " indigenous languages"."""
+_DATED = re.compile(
+    r"(?:^|\W)(?:a|after|an|and|around|before|between|by|circa|during|early|from|his|her|in|its|late|of|or|per|since|the|their"
+    r"|this|till?|to|until|year|[A-Z]\w*|\w+['’]s)[\s,]+$"
+)
+"""What stands before a year: "the 1984 elections", "June 2020"."""
+_PRICE = re.compile(r"[$€£¥₹]\s?$")
 _DECADE = re.compile(r"['’]?s\b")
 _MONTH_OR_DAY = re.compile(r"\s?([月日号號일월])")
 _HALF_DAY = re.compile(r"\s?[ap]\.?m\b", re.IGNORECASE)
@@ -141,7 +159,7 @@ def _digits(text: str) -> Iterator[Edit]:
 def _is_quantity(number: Number) -> bool:
     """Not the number of a list's line or a footnote, nor part of a name (A4, COVID-19, 5G) or a link."""
     before, after = number.before, number.after
-    if max(map(len, number.parts)) > LONGEST or _PART_OF_NAME.search(before):
+    if max(map(len, number.parts)) > LONGEST or _PART_OF_NAME.search(before) or _VERSE.fullmatch("".join(number.parts)):
         return False
     if before and in_word(before[-1]):
         return False
@@ -156,6 +174,9 @@ def _changed(number: Number) -> Iterator[Edit]:
     note, place = _which(number)
     part = number.parts[place]
     low, high = _neighbours(number, place)
+    if not low < int(part) < high:  # years before Christ, which count down, or a shortened range: 1990-95
+        return
+    called = (_RANGES if number.parts.count("-") == 1 else _SINGLE).get(note, note)
     for value in _values(int(part), note):
         if not low < value < high:
             continue
@@ -163,21 +184,29 @@ def _changed(number: Number) -> Iterator[Edit]:
         if note == ORDINAL:
             yield Edit(number.start, number.end + len("th"), replacement + _suffix(value), note)
         else:
-            yield Edit(number.start, number.end, replacement, note, in_part=True)
+            yield Edit(number.start, number.end, replacement, called)
 
 
 def _neighbours(number: Number, place: int) -> tuple[float, float]:
     """What the number must lie between, as the end or the start of a range: 1853-1856 cannot become 1873-1856."""
     before = _RANGE_START.search("".join([number.before, *number.parts[:place]])[-20:])
-    after = _RANGE_END.match("".join([*number.parts[place + 1 :], number.after])[:20])
-    return (int(before[1]) if before else -inf), (int(after[1]) if after else inf)
+    rest = "".join([*number.parts[place + 1 :], number.after])[:30]
+    thousands = _THOUSANDS.match(rest)
+    end = thousands.end() if thousands else 0
+    after = _RANGE_END.match(rest, end)
+    scale = 1000 ** (end // 4)  # of 80,000 only the 80 is changed
+    return (_plain(before[1]) / scale if before else -inf), (_plain(after[1]) / scale if after else inf)
+
+
+def _plain(digits: str) -> int:
+    return int(re.sub("[.,]", "", digits))
 
 
 def _which(number: Number) -> tuple[str, int]:
     """What the number is, and which part of it is changed."""
     parts, after = number.parts, number.after
     years = [n for n in range(0, len(parts), 2) if _is_year(parts[n])]
-    if years and all(sign in "/-." for sign in parts[1::2]):
+    if years and all(sign in "/-." for sign in parts[1::2]) and not _is_count(number):
         return ("decade" if _DECADE.match(after) else "year"), years[0]
     if parts[1:2] == ("/",):
         return "date", 0
@@ -200,6 +229,13 @@ def _which_single(value: int, number: Number) -> str:
         return "percentage"
     beside_month = value <= 31 and _months().search(f"{number.before[-16:]} {number.after[:16]}")
     return "day" if beside_month else "number"
+
+
+def _is_count(number: Number) -> bool:
+    """Whether four digits are no year, but a number of things or a price."""
+    if _PRICE.search(number.before):
+        return True
+    return len(number.parts) == 1 and bool(_COUNTED.match(number.after)) and not _DATED.search(number.before)
 
 
 def _is_year(digits: str) -> bool:
