@@ -111,3 +111,17 @@ def test_without_baselines_the_same_verdict_everywhere_is_not_useful() -> None:
 def test_guessers_are_seldom_called_useful() -> None:
     verdicts = [advice(100, accurate(0.5, seed)).verdict for seed in range(30)]
     assert verdicts.count("useful") <= 2
+
+
+@pytest.mark.parametrize(
+    ("wrong", "judge", "line"),
+    [
+        (0.0, perfect, "all 12 texts are correct; add texts with errors"),
+        (0.0, inverted, "all 12 texts are correct; add texts with errors"),
+        (1.0, perfect, "all 12 texts have errors; add correct texts"),
+        (0.5, lambda gold: None if is_wrong(gold) else 1.0, "all 6 texts that it judged are correct; add texts with errors"),
+    ],
+)
+def test_texts_of_one_class_tell_nothing_however_many_there_are(wrong: float, judge: Judge, line: str) -> None:
+    only = advice(12, judge, wrong=wrong)
+    assert (only.verdict, only.line, only.needed) == ("one class", f"judge: cannot tell: {line}", None)

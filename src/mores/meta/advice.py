@@ -2,6 +2,7 @@
 
 - **useful**: the lower end of its interval is above 0, and it is significantly better than the best baseline.
 - **worse**: the upper end of its interval is below 0.
+- **one class**: all texts are correct, or all have errors; nothing can be told, however many there are.
 - **too few**: neither is shown, but it may still be better than the best baseline by `WORTH` or more.
 - **not better**: anything else; more pairs would not make it useful.
 """
@@ -57,7 +58,9 @@ def _advice(judge: Evaluation, best: Evaluation | None, test: Comparison | None)
     shown += f", {judge.unscored:,} more not judged" if judge.unscored else ""
     needed = None
     verdict: Verdict
-    if result.low > 0 and _beats(judge, test):
+    if missing := _missing_class(judge):
+        verdict, line = "one class", f"cannot tell: {missing}"
+    elif result.low > 0 and _beats(judge, test):
         above = f", significantly above the best baseline ({best.metric}, {number(best.accuracy)})" if best else ""
         verdict, line = "useful", f"useful here: {shown}{above}"
     elif result.high < 0:
@@ -69,6 +72,18 @@ def _advice(judge: Evaluation, best: Evaluation | None, test: Comparison | None)
         than = f"the baseline {best.metric} ({number(best.accuracy)})" if best and result.low > 0 else "guessing"
         verdict, line = "not better", f"not better than {than} here: {shown}; do not use it for texts like these"
     return Advice(metric=judge.metric, verdict=verdict, line=f"{judge.metric}: {line}", needed=needed)
+
+
+def _missing_class(judge: Evaluation) -> str:
+    """What to add where all texts that were judged are correct, or all have errors."""
+    correct, wrong = (judge.scores[name].value is not None for name in ("correct_passed", "errors_found"))
+    if correct and wrong:
+        return ""
+    judged = " that it judged" if judge.unscored else ""
+    texts = f"all {judge.n:,} texts{judged}" if judge.n > 1 else f"the only text{judged}"
+    if correct:
+        return f"{texts} {'are' if judge.n > 1 else 'is'} correct; add texts with errors"
+    return f"{texts} {'have' if judge.n > 1 else 'has'} errors; add correct texts"
 
 
 def _most_above(judge: Evaluation, test: Comparison | None) -> float:

@@ -145,7 +145,7 @@ class VoteTable(Record):
     note: str = ""
 
 
-Verdict = Literal["useful", "not better", "worse", "too few", "unjudged"]
+Verdict = Literal["useful", "not better", "worse", "one class", "too few", "unjudged"]
 
 
 class Advice(Record):
