@@ -87,6 +87,8 @@ def test_gold_score_is_equation_1(gold: Judgement) -> None:
 FREE = [(row.pop("correct"), Sample(**row)) for row in map(json.loads, _lines("free.jsonl"))]
 """Whether each text is correct, and the text."""
 PASSAGES = [json.loads(line)["text"] for line in _lines("passages.jsonl")]
+NO_COMMON_WORD = ("en-coffee-wrong", "es-rosca-wrong")
+"""They share only function words with their passage."""
 
 
 def test_free_texts_come_in_pairs_that_differ_in_a_few_words() -> None:
@@ -108,7 +110,8 @@ def test_free_texts_have_a_few_sentences_and_a_passage_that_is_found_for_them(
     answers = run(search.find([query_of(sample) for _, sample in FREE], 3))
     for place, ((_, sample), found) in enumerate(zip(FREE, answers, strict=True)):
         assert 2 <= len(sentences(sample.text)) <= 3
-        assert PASSAGES[place // 2] in [piece.text for piece in found.evidence], sample.id
+        is_found = PASSAGES[place // 2] in [piece.text for piece in found.evidence]
+        assert is_found is (sample.id not in NO_COMMON_WORD), sample.id
 
 
 def test_passages_have_distractors() -> None:

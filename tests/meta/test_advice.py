@@ -119,7 +119,11 @@ def test_guessers_are_seldom_called_useful() -> None:
         (0.0, perfect, "all 12 texts are correct; add texts with errors"),
         (0.0, inverted, "all 12 texts are correct; add texts with errors"),
         (1.0, perfect, "all 12 texts have errors; add correct texts"),
-        (0.5, lambda gold: None if is_wrong(gold) else 1.0, "all 6 texts that it judged are correct; add texts with errors"),
+        (
+            0.5,
+            lambda gold: None if is_wrong(gold) else 1.0,
+            "all 6 texts that it judged are correct; add texts with errors",
+        ),
     ],
 )
 def test_texts_of_one_class_tell_nothing_however_many_there_are(wrong: float, judge: Judge, line: str) -> None:

@@ -165,6 +165,7 @@ class Weak(FakeModel):
     """A judge whose kind says that it is weak without evidence."""
 
     weak_without_evidence = "without evidence it guesses"
+    weak_uncovered = "this evidence says nothing"
 
 
 GIVEN = (Evidence(text="Many Germans like Schnitzel."), Evidence(text="Schnitzel is from Vienna."))
@@ -266,3 +267,16 @@ def test_a_verdict_without_evidence_of_a_judge_that_needs_it_is_weak() -> None:
     assert summarise(judgements).weak == {"without evidence it guesses": 2}
     [strong] = open_metric("fake:clean", store=None).judge([SCHNITZEL])
     assert summarise([strong]).weak == {}
+
+
+def test_a_verdict_by_passages_with_few_words_of_the_text_is_weak() -> None:
+    """`Schnitzel` is one of five content words, and one of four of the passage: (2 / 5 + 1 / 4) / 3 is 0.22."""
+    sample = Sample(id="s", text="Schnitzel is popular on Sundays in Germany.")
+    far = sample.model_copy(update={"evidence": (Evidence(text="Schnitzel with potatoes costs little."),)})
+    near = sample.model_copy(update={"evidence": (Evidence(text="Germans often eat Schnitzel on Sundays."),)})
+    weak, words = Weak("weak", lambda _: Completion(FOUND, (-0.5,))), Settings(by_words=True)
+    judgements = open_metric(weak, words, store=None).judge([far, near])
+    assert [judgement.notes for judgement in judgements] == [("weak verdict: this evidence says nothing",), ()]
+    assert open_metric(weak, store=None).judge([far])[0].notes == ()  # found by meaning, or given
+    assert open_metric("fake:clean", words, store=None).judge([far])[0].notes == ()
+    assert open_metric(weak, words, store=None).signature() == open_metric(weak, store=None).signature()

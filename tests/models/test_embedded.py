@@ -232,7 +232,8 @@ def test_the_metric_that_comes_with_mores_judges_by_evidence_and_cites_it(judged
 def test_sentences_in_four_languages_are_judged_by_prose(tmp_path: Path) -> None:
     texts, prose = (EXAMPLES / f"languages{end}.jsonl" for end in ("", ".prose"))
     mores.score_file(texts, "embedded", evidence=str(prose), out=tmp_path / "run", store=None)
-    judgements = mores.open_run(tmp_path / "run").records("judgements.jsonl", Judgement)
+    judgements = list(mores.open_run(tmp_path / "run").records("judgements.jsonl", Judgement))
+    assert not any(judgement.notes for judgement in judgements), "the prose covers every text"
     wrong = {judgement.sample_id for judgement in judgements if judgement.score is not None and judgement.score < 0}
     assert wrong == {"en-tea-wrong", "es-mate-wrong", "ja-hinamatsuri-wrong", "ko-seollal-wrong"}
 

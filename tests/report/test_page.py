@@ -63,6 +63,14 @@ def test_tiles_count_everything() -> None:
     }
 
 
+def test_a_weak_verdict_says_whether_there_was_evidence() -> None:
+    sample, judgement = next(pair for pair in PAIRS if not pair[1].evidence and not pair[0].evidence)
+    weak = judgement.model_copy(update={"notes": ("weak verdict: it guesses",)})
+    little = weak.model_copy(update={"evidence": (Evidence(text="Tea is hot."),)})
+    for shown, words in ((weak, "weak, no evidence"), (little, "weak, little evidence")):
+        assert read_markup(page([(sample, shown)], title="t")).only(".weak").text == words
+
+
 def test_weak_verdicts_are_marked_and_counted_at_the_top() -> None:
     reason = "without evidence it guesses <b>"
     weak = [

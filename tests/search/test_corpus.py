@@ -85,6 +85,15 @@ def test_many_queries_are_answered_in_their_order(tmp_path: Path) -> None:
     assert len(corpus) == len(TEXTS)
 
 
+@pytest.mark.usefixtures("cache")
+def test_function_words_alone_find_nothing(tmp_path: Path) -> None:
+    facts = {"pe": "What is ceviche in Peru? raw fish", "de": "Was isst man in Bayern? Knödel"}
+    corpus = Corpus(write(tmp_path / "c.jsonl", facts))
+    assert find(corpus, "Das Oktoberfest findet in München statt.") == ()
+    assert [piece.title for piece in find(corpus, "What do people in Bayern like?")] == ["de"]
+    assert [piece.title for piece in find(corpus, "what is in")] == ["pe", "de"]  # it has nothing else
+
+
 def test_the_index_is_built_once_and_again_when_the_file_changes(tmp_path: Path, cache: Path) -> None:
     path = write(tmp_path / "c.jsonl", {"a": "green tea"})
     first = Corpus(path)

@@ -16,7 +16,7 @@ from mores.search import Evidence, Found, Query, ground, shorten
 from mores.search.base import Search
 from mores.search.corpus import Corpus
 from mores.search.fake import FakeSearch, fake
-from mores.search.ground import LONGEST_QUERY, cut, merged, queries_of, query_of
+from mores.search.ground import LONGEST_QUERY, covered, cut, merged, queries_of, query_of
 from mores.types import Failure, FailureKind, Sample
 
 OWN = Evidence(text="It was brought along.")
@@ -165,3 +165,13 @@ def test_a_failure_of_any_query_is_one_of_the_text() -> None:
     assert merged([Found(evidence=(piece,)), Found(failure=failure)], 3) == Found(failure=failure)
     assert merged([Found(evidence=(piece, other)), Found(evidence=(piece,))], 1).evidence == (piece,)
     assert merged([Found(evidence=(piece,)), Found(evidence=(other, piece)), Found()], 1).evidence == (piece, other)
+
+
+def test_each_sentence_may_be_covered_by_another_passage() -> None:
+    text = "Finns love the sauna on Saturdays. Moroccans offer guests mint tea."
+    passages = ("Finns love the sauna on Saturdays.", "Moroccans offer guests mint tea.")
+    sample = Sample(id="s", text=text, evidence=tuple(Evidence(text=passage) for passage in passages))
+    assert covered(sample) == 1.0
+    one = sample.model_copy(update={"evidence": sample.evidence[:1]})
+    assert covered(one) == pytest.approx((2 * 4 / 9 + 1) / 3)  # more than 1 and 0 on average
+    assert covered(sample.model_copy(update={"evidence": ()})) == 0.0

@@ -64,7 +64,8 @@ def score(texts: tuple[str, ...], format_: str | None, skip_bad: bool, **given: 
 
     The default model, embedded, is very small. On texts of a kind that it never saw, its verdicts without --evidence
     are guesses, and marked as weak; with evidence, about 74 of 100 are correct in English and 64 in other languages if
-    the text is a sentence or two, and hardly more than half if it is longer prose (`make prose`; docs/train.md).
+    the text is a sentence or two, and hardly more than half if it is longer prose (`make prose`; docs/train.md). With
+    evidence that does not cover a text they are near chance too, and marked as weak where it has few words of the text.
     `mores meta --data` measures any judge on your own pairs.
     """  # fmt: skip
     out, lines = given.pop("out"), _Lines(**options.take(given, "sources", "systems", "references", "only_system"))

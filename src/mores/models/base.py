@@ -113,7 +113,7 @@ class Model(Protocol):
     """A kind of model. It is entered before the first call and left after the last.
 
     `complete` makes one attempt and raises `Transient`, `Rejected` or `ModelError`: the engine does the rest. What a
-    kind may have besides is asked with `follows_grammars`, `weakness` and `taught_explanations`.
+    kind may have besides is asked with `follows_grammars`, `weakness`, `weakness_uncovered` and `taught_explanations`.
     """
 
     @property
@@ -159,6 +159,11 @@ def follows_grammars(model: Model) -> bool:
 def weakness(model: Model) -> str:
     """How little its verdicts without evidence are worth, where its kind says so in `weak_without_evidence`."""
     return getattr(model, "weak_without_evidence", None) or ""
+
+
+def weakness_uncovered(model: Model) -> str:
+    """How little its verdicts by evidence on other things are worth, where its kind says so in `weak_uncovered`."""
+    return getattr(model, "weak_uncovered", None) or ""
 
 
 def taught_explanations(model: Model) -> Explanations | None:

@@ -44,6 +44,10 @@ _WEAK_TUNED = (
     "without evidence, embedded judges 62 of 100 balanced test pairs of its sources correctly, and on sources that it"
     " never saw it is near chance (50)"
 )
+_WEAK_UNCOVERED = (
+    "the evidence has few words of the text; with evidence that does not cover them, embedded judges 52 of 100 balanced"
+    " test pairs of its sources correctly, which is near chance (50)"
+)
 _WARNING_UNTUNED = (
     "embedded is SmolLM2-135M-Instruct, untuned: a very small model that knows little about cultures and reads English"
     " only. Its verdicts show how Mores works; they do not measure anything."
@@ -98,7 +102,9 @@ class EmbeddedModel(OpenAIModel):
         self.slots = slots
         self.context = context
         self.warning = None if name else {None: _WARNING_UNTUNED, TUNED: _WARNING_TUNED}.get(self.adapter)
-        self.weak_without_evidence = _WEAK_TUNED if not name and self.adapter == TUNED else None
+        is_metric = not name and self.adapter == TUNED
+        self.weak_without_evidence = _WEAK_TUNED if is_metric else None
+        self.weak_uncovered = _WEAK_UNCOVERED if is_metric else None
         self.explanations = EXPLANATIONS if self.adapter == TUNED else None
         self._process: asyncio.subprocess.Process | None = None
         self._folder: tempfile.TemporaryDirectory[str] | None = None

@@ -161,6 +161,10 @@ class RayModel:
         return self._card.weak_without_evidence
 
     @property
+    def weak_uncovered(self) -> str:
+        return self._card.weak_uncovered
+
+    @property
     def explanations(self) -> Explanations | None:
         return self._card.explanations
 

@@ -22,6 +22,7 @@ from mores.models.base import (
     follows_grammars,
     taught_explanations,
     weakness,
+    weakness_uncovered,
 )
 
 Outcome = Completion | Transient | Rejected
@@ -40,6 +41,7 @@ class Card:
     warning: str | None
     grammars: bool
     weak_without_evidence: str
+    weak_uncovered: str
     explanations: Explanations | None
     release: str
     """The version of Mores that the worker has."""
@@ -98,6 +100,7 @@ def describe(model: Model) -> Card:
         warning=model.warning,
         grammars=follows_grammars(model),
         weak_without_evidence=weakness(model),
+        weak_uncovered=weakness_uncovered(model),
         explanations=taught_explanations(model),
         release=__version__,
     )

@@ -15,6 +15,8 @@ from pathlib import Path
 from tempfile import mkdtemp
 from typing import Any
 
+import numpy as np
+
 from mores.cache import cache_folder
 from mores.culture import country, region_name
 from mores.errors import ConfigError, InputError, StoreError
@@ -23,6 +25,8 @@ from mores.io.source import why_unreadable
 from mores.search import index, passages, words
 from mores.search.base import Evidence, Found, Query
 from mores.search.clean import evidence
+from mores.search.content import VERSION as CONTENT
+from mores.search.content import is_content
 from mores.search.passages import Document, find_documents, read_passages
 
 VERSION = 3
@@ -37,6 +41,8 @@ class Corpus:
     kind = "corpus"
     is_local = True
     """A search costs nothing, so that each sentence of a text can be looked up."""
+    by_words = True
+    """Whether only passages with the words of a query are found."""
 
     def __init__(self, path: str | Path, folder: Path | None = None) -> None:
         if not str(path):
@@ -45,7 +51,7 @@ class Corpus:
         self._path = path
         self._documents = find_documents(path)
         key = _hash(self._documents)
-        self.identity = f"{self.kind}:{key}"
+        self.identity = f"{self.kind}:{key}" + (f".{CONTENT}" if self.by_words else "")
         self.folder = (folder or cache_folder() / "corpora") / key
         """Of the index, and of what others keep about the same documents."""
         self._index = self._open(self.folder)
@@ -62,7 +68,7 @@ class Corpus:
         """The best k passages for each query; what names its region in English counts up to twice.
 
         A question about a country needs a passage about that country, but above all an answer: a passage that shares
-        only the region with the query is not returned. The language makes no difference.
+        only the region or function words with the query is not returned. The language makes no difference.
         """
         return await asyncio.to_thread(self._find, queries, k)
 
@@ -70,8 +76,18 @@ class Corpus:
         """Nothing to close."""
 
     def _find(self, queries: Sequence[Query], k: int) -> list[Found]:
-        scores = (self._index.favour(self._index.scores(query.text), names(query.region)) for query in queries)
+        scores = (self._index.favour(self._scores_of(query.text), names(query.region)) for query in queries)
         return [Found(evidence=self._best(of_query, k)) for of_query in scores]
+
+    def _scores_of(self, text: str) -> index.Floats:
+        """How well each passage matches a text; 0 without a content word of it, if it has any."""
+        asked = words.words(text)
+        content = " ".join(word for word in asked if is_content(word))
+        if not content:
+            return self._index.scores(text)
+        scores = self._index.scores(content)
+        others = self._index.scores(" ".join(word for word in asked if not is_content(word)))
+        return np.where(scores > 0, scores + others, np.float32(0))
 
     def _best(self, scores: index.Floats, k: int) -> tuple[Evidence, ...]:
         """The passages with the highest scores, as evidence."""

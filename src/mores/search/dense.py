@@ -39,6 +39,8 @@ _AT_ONCE = 2**24
 class DenseCorpus(Corpus):
     """Documents that are searched by meaning, or `fused` by words and meaning."""
 
+    by_words = False
+
     def __init__(
         self,
         path: str | Path,

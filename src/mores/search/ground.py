@@ -9,10 +9,12 @@ import re
 import unicodedata
 from collections.abc import AsyncGenerator, Iterable, Sequence
 from contextlib import aclosing
+from statistics import mean
 
 from mores.engine import Counts
 from mores.language.sentences import sentences
 from mores.search.base import Evidence, Found, Query, Search
+from mores.search.content import coverage
 from mores.search.stream import find_all
 from mores.types import DEFAULT_INSTRUCTION, Failure, Sample
 
@@ -74,6 +76,14 @@ def queries_of(sample: Sample) -> list[Query]:
     parts = [sample.text[start:end] for start, end in sentences(sample.text)] if whole.text else []
     parts = [part for part in parts if len(part) >= SHORTEST_SENTENCE][:MOST_SENTENCES]
     return [whole, *(Query(cut(part, LONGEST_QUERY, ""), *whole[1:]) for part in parts if len(parts) > 1)]
+
+
+def covered(sample: Sample) -> float:
+    """How much of a sample its evidence covers, from 0 to 1: of the whole, or of its sentences on average if more."""
+    passages = [f"{piece.title} {piece.text}" for piece in sample.evidence]
+    queries = queries_of(sample.model_copy(update={"evidence": ()}))
+    whole, *parts = (coverage(query.text, passages) for query in queries)
+    return max(whole, mean(parts)) if parts else whole
 
 
 def merged(results: Sequence[Found], k: int) -> Found:
