@@ -12,6 +12,7 @@ from mores.engine import Answer, Asker, AskOptions, Counts, Job, open_asker
 from mores.engine.loop import run as run_loop
 from mores.errors import InputError
 from mores.io import sample_from
+from mores.metric.explained import checked
 from mores.metric.parts import report_parts
 from mores.metric.prompt import messages, prompt_hash, shared
 from mores.metric.quotes import VERSION as QUOTES
@@ -135,8 +136,11 @@ class Metric:
         written = parse(answer.completion)
         if isinstance(written, Failure):
             return self.failed(sample, written)
+        errors = align(written.errors, sample, share=self._quoting)
+        if explanations := taught_explanations(self.model):
+            errors = tuple(checked(error, sample, explanations) for error in errors)
         report = ErrorReport(
-            errors=align(written.errors, sample, share=self._quoting),
+            errors=errors,
             explanation=written.explanation,
             certainty=certainty(answer.completion.logprobs),
         )
