@@ -12,6 +12,8 @@ setting = UV_$(1)='$(or $(UV_$(1)),$(PIP_$(1)),$(shell $(PYTHON) -m pip config g
 INSTALL = $(call setting,INDEX_URL,index-url) $(call setting,EXTRA_INDEX_URL,extra-index-url) \
 	$(call setting,FIND_LINKS,find-links) UV_INDEX_STRATEGY='$(or $(UV_INDEX_STRATEGY),unsafe-best-match)' \
 	$(BIN)/uv pip install --quiet --python $(BIN)/python
+# One more than there are cores: many tests wait for a server, a browser or a clock.
+WORKERS = $(shell $(PYTHON) -c 'import os; print(1 + (os.cpu_count() or 1))')
 # Child processes and the next run need not compile what this one has, whatever the environment says.
 export PYTHONDONTWRITEBYTECODE :=
 COMPILE := build/lock/bin/uv pip compile --upgrade --universal --python-version 3.11 \
@@ -49,7 +51,7 @@ install: $(READY) ## all that the project needs, in .venv; nothing else is touch
 test: check pytest ## lint, types and tests: everything that CI runs
 
 pytest: $(READY) ## the tests alone
-	$(BIN)/pytest -m 'not slow' -n auto --dist worksteal
+	$(BIN)/pytest -m 'not slow' -n $(WORKERS) --dist worksteal
 
 check: $(VENV)/ready-dev ## lint and types only
 	$(BIN)/ruff check .

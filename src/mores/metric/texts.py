@@ -98,10 +98,8 @@ class Lookup:
         options = SearchOptions(limits=asker.limits, fresh=asker.fresh, counts=counts, progress=asker.progress)
         search = open_search(self.name, options)
         parts = ".sentences" if searches_sentences(search) else ""
-        evidence, by_words = (
-            f"{search.identity}.k{self.k}.c{CHARACTERS}{parts}",
-            bool(getattr(search, "by_words", False)),
-        )
+        evidence = f"{search.identity}.k{self.k}.c{CHARACTERS}{parts}"
+        by_words = bool(getattr(search, "by_words", False))
         metric.settings = replace(metric.settings, evidence=evidence, by_words=by_words)
         try:
             yield Grounding(self, search, counts)
