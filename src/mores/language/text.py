@@ -22,7 +22,8 @@ SEGMENT = 60
 
 _CODE = re.compile(r"```[^`\0]*```|`[^`\0\n]*`|\{[^{};\0]{0,500};[^{}\0]{0,2000}\}|\b[a-z0-9]+_\w+")
 _QUERY = re.compile(
-    r"\b(?:SELECT\b[^;\n\0]{1,200}?\bFROM|UPDATE\s\S+\sSET|INSERT INTO|DELETE FROM|(?:CREATE|ALTER|DROP) TABLE)\b[^;\n\0]*;?"
+    r"\b(?:SELECT\b[^;\n\0]{1,200}?\bFROM|UPDATE\s\S+\sSET|INSERT INTO|DELETE FROM|(?:CREATE|ALTER|DROP) TABLE)\b"
+    r"[^;\n\0]*;?"
 )
 """SQL, whose words are English; people write it in capitals."""
 _LINK = re.compile(r"(?:https?://|www\.)[^\s\0<>()\[\]]+|[@#]\w[\w.-]*|&[a-z]{2,8};")
