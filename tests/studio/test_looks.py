@@ -23,7 +23,7 @@ from mores.studio.web.pages import STATIC, static_version
 from mores.studio.web.visit import COOKIE
 from tests.browser import Browser, Page, binary
 from tests.studio.looks import Screen, Walk
-from tests.studio.serving import serving
+from tests.studio.serving import follow, serving
 from tests.studio.unmarked import LOCALE, marked, own_texts, unmarked
 
 browsing = pytest.mark.skipif(binary() is None, reason="Chromium is not installed: apt-get install chromium")
@@ -188,8 +188,7 @@ def test_shortcuts_and_problems_are_where_people_are(looks: Looks, browser: Brow
     page.evaluate(press % "2")
     assert page.evaluate("[...document.querySelectorAll('.option input')].map((box) => box.checked).indexOf(true)") == 1
     page.evaluate(press % "2")
-    page.evaluate("window.here = true; document.querySelector('[data-key=Enter]').click()")
-    page.wait("!window.here && document.readyState === 'complete'")
+    follow(page, "[data-key=Enter]")
     assert page.evaluate("document.activeElement.closest('fieldset').getAttribute('aria-invalid')") == "true"
     assert page.evaluate("document.querySelector('[role=alert] a').getAttribute('href')") == "#f-answer"
     page.close()

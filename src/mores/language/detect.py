@@ -239,13 +239,14 @@ class _Batch:
             ranks = np.argsort(-chances, axis=1, kind="stable")[:, : ALTERNATIVES + 1]
             block = shipped().blocks.get(scores.script)
             needed = self.calibration.needed(grams)
+            bounds = np.searchsorted(text_of, np.arange(len(texts) + 1))  # the segments of a text follow one another
             for row, text in enumerate(texts):
                 best = int(ranks[row][0])
                 unusual = block is not None and block.is_unusual(best, float(nats[row, best]), float(total[row]))
                 needs = (float(needed[row]), unusual)
                 detection = self._say(scores.script, chances[row], ranks[row], weights[text], text, needs)
                 if detection.detected:
-                    letters = "".join(map(self.cut.letters, members[text_of == row]))
+                    letters = "".join(map(self.cut.letters, members[bounds[row] : bounds[row + 1]]))
                     if is_strange(detection.detected, letters):
                         detection = replace(detection, detected=None, strange=True)
                 if detection.probability > detections[text].probability:  # a language in two scripts: the likelier one
